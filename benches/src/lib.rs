@@ -1,0 +1,1 @@
+//! Benches: simulation, bounds, parsing, memory.

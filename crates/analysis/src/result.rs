@@ -1,0 +1,128 @@
+//! What is proven.
+//!
+//! Lists stand in the order of the network's: `streams[i]` is stream *i*, its `hops[j]` hop *j*.
+
+use tautwire_core::TrafficClass;
+use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_units::{Bits, Duration};
+
+/// Everything that is proven about a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    /// Per stream.
+    pub streams: Vec<StreamBounds>,
+    /// Per port, and class 0 to 7 of it.
+    pub ports: Vec<[ClassBounds; 8]>,
+}
+
+/// What is proven of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamBounds {
+    /// Per listener.
+    pub listeners: Vec<ListenerBounds>,
+    /// Per hop.
+    pub hops: Vec<HopBounds>,
+}
+
+/// What is proven of a stream at one listener: from the talker's application to the last bit at the
+/// listener's MAC, in true time, rounded up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListenerBounds {
+    /// Greatest delay, or why there is none.
+    pub delay: Result<Duration, Unbounded>,
+    /// Least delay, rounded down.
+    pub delay_min: Duration,
+}
+
+impl ListenerBounds {
+    /// Greatest difference of two delays.
+    #[must_use]
+    pub fn jitter(&self) -> Option<Duration> {
+        self.delay.as_ref().ok().map(|delay| delay.saturating_sub(self.delay_min))
+    }
+}
+
+/// What is proven of a stream at one hop: from the last bit at this node's reception (the
+/// application, at the talker) to the last bit at the next node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HopBounds {
+    /// Greatest delay, or why there is none.
+    pub delay: Result<Duration, Unbounded>,
+    /// Least delay.
+    pub delay_min: Duration,
+    /// The method that gave the greatest delay, the tightest of those that hold here.
+    pub method: Method,
+}
+
+/// What is proven of a class of an egress port.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ClassBounds {
+    /// Whether a stream uses it.
+    pub used: bool,
+    /// Most bits of frames (destination to FCS) that wait or are being sent; none: no bound.
+    pub backlog: Option<Bits>,
+    /// Greatest credit, bits rounded up, of a credit-based shaper.
+    pub hi_credit_bits: Option<i64>,
+    /// Least credit, bits rounded down, of a credit-based shaper.
+    pub lo_credit_bits: Option<i64>,
+    /// Sustained rate of the class in parts per million of the line's.
+    pub utilisation_ppm: Option<u32>,
+}
+
+/// How a hop's bound was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Strict priority, FIFO in the class, token buckets, the last frame at line rate (frame-accurate).
+    StrictPriorityTokenBucket,
+    /// The same with the aggregates of the incoming links shaped by these (Lmax + C·t).
+    StrictPriorityLineShaping,
+    /// Busy period of the class: no order within the class is assumed.
+    BusyPeriod,
+    /// Credit-based shaper, rate-latency service.
+    CreditBased,
+    /// The same with line shaping.
+    CreditBasedLineShaping,
+    /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
+    AtsContention,
+    /// Nothing holds.
+    None,
+}
+
+/// Why there is no bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unbounded {
+    /// The stream promises nothing.
+    NoArrivalCurve {
+        /// The stream that promises nothing: this one, or one that it meets at `port`.
+        stream: StreamIndex,
+        /// Where they meet.
+        port: PortIndex,
+    },
+    /// More comes than can leave.
+    Overload {
+        /// Where.
+        port: PortIndex,
+        /// In which class.
+        class: TrafficClass,
+    },
+    /// Bounds of a cyclic dependency did not come to rest.
+    NoFixedPoint {
+        /// A port of the cycle.
+        port: PortIndex,
+    },
+    /// An ATS shaper does not cover its stream: its slowest clock may pass less than comes.
+    ShaperTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
+    /// An ATS shaper stands behind something that does not keep the order of its group.
+    NotFifoUpstream {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
+    MayBeDiscarded {
+        /// Where.
+        port: PortIndex,
+    },
+}

@@ -1,0 +1,21 @@
+//! Sans-IO machines of the data plane: time in, decision out.
+//!
+//! Every mechanism is written once, here, and driven by others: the simulator in virtual time, the
+//! live data plane with readings of a clock, the hardware bench as golden model, and the tests with
+//! hostile inputs. A machine owns no clock, thread, file or unseeded random number. `now` is a
+//! reading of the node's own clock that never goes back; same inputs, same outputs; a call with
+//! nothing to do changes nothing; work per call is bounded; every queue has a limit and every drop a
+//! reason.
+//!
+//! ```text
+//!  frame ─► classification ─► forwarding ─► ATS scheduler ─► egress port ─► wire
+//!           priority.rs       forwarding.rs  ats.rs           port.rs
+//!           identification.rs                                 queue.rs cbs.rs
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+pub mod priority;
+
+pub use priority::{Priority, TrafficClass, TrafficClassTable};

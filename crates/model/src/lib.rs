@@ -1,0 +1,7 @@
+//! The description of a network: text, spans, schema, and the resolved [`Network`].
+
+mod diagnostic;
+pub mod network;
+
+pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
+pub use network::Network;

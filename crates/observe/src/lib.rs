@@ -1,0 +1,11 @@
+//! What is observed of frames: moments, histograms and the parts of a delay.
+//!
+//! All integers: two equal runs give equal bytes, and results of several runs can be merged.
+
+mod histogram;
+mod moments;
+mod parts;
+
+pub use histogram::Histogram;
+pub use moments::Moments;
+pub use parts::{DelayParts, Part};

@@ -1,0 +1,1 @@
+//! Results as JSON, Arrow, Parquet, pcapng, tables and HTML.

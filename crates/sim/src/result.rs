@@ -1,0 +1,166 @@
+//! What a run observed.
+//!
+//! Lists stand in the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
+
+use tautwire_observe::{DelayParts, Histogram, Moments};
+use tautwire_units::{Bytes, Duration};
+
+/// Why a frame, or a copy of it, was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// The queue of its class, or the port's shared buffer, was full.
+    QueueFull,
+    /// The host's queue was full.
+    HostQueueFull,
+    /// Its eligibility time was later than MaxResidenceTime allows, or it was larger than its CommittedBurstSize.
+    ResidenceTime,
+    /// It was larger than the port's MTU.
+    Oversize,
+    /// A bit was received wrong.
+    BitError,
+    /// The link was cut, or went down under it.
+    LinkDown,
+    /// The node was stopped.
+    NodeDown,
+    /// The reception port is no member of its VLAN.
+    IngressFiltering,
+    /// No port was left to send it to.
+    NoRoute,
+}
+
+impl DropReason {
+    /// All reasons.
+    pub const ALL: [Self; 9] = [
+        Self::QueueFull,
+        Self::HostQueueFull,
+        Self::ResidenceTime,
+        Self::Oversize,
+        Self::BitError,
+        Self::LinkDown,
+        Self::NodeDown,
+        Self::IngressFiltering,
+        Self::NoRoute,
+    ];
+
+    /// Its name in tables and results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue-full",
+            Self::HostQueueFull => "host-queue-full",
+            Self::ResidenceTime => "residence-time",
+            Self::Oversize => "oversize",
+            Self::BitError => "bit-error",
+            Self::LinkDown => "link-down",
+            Self::NodeDown => "node-down",
+            Self::IngressFiltering => "ingress-filtering",
+            Self::NoRoute => "no-route",
+        }
+    }
+}
+
+/// Everything that one run observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The seed it was made with.
+    pub seed: u64,
+    /// True time at its end.
+    pub end: Duration,
+    /// Transmissions of a frame over a link.
+    pub frame_hops: u64,
+    /// Per stream.
+    pub streams: Vec<StreamObservation>,
+    /// Per port.
+    pub ports: Vec<PortObservation>,
+    /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
+    pub trace_hash: u64,
+}
+
+/// What was observed of one stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamObservation {
+    /// Frames that the talker's application created.
+    pub created: u64,
+    /// Copies made by bridges beyond the first.
+    pub replicated: u64,
+    /// Copies that reached a listener.
+    pub delivered: u64,
+    /// Copies that reached an end station that is no listener.
+    pub consumed: u64,
+    /// Copies on their way at the end of the run.
+    pub in_flight: u64,
+    /// Copies lost, by reason: only reasons that occurred, in the order of [`DropReason::ALL`].
+    pub dropped: Vec<(DropReason, u64)>,
+    /// Per listener.
+    pub listeners: Vec<ListenerObservation>,
+    /// Per hop, over all frames that passed it after the warm-up: sums of the parts of the delay.
+    pub hops: Vec<HopObservation>,
+}
+
+/// What one listener observed of a stream: after the warm-up, but for `worst`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListenerObservation {
+    /// Delays from the talker's application to the last bit at the listener's MAC.
+    pub delay: Moments,
+    /// The same as a histogram; none above 100 000 streams unless asked for.
+    pub histogram: Option<Histogram>,
+    /// Distances between arrivals.
+    pub interval: Moments,
+    /// The greatest delay of all frames, those of the warm-up too.
+    pub worst: Option<WorstFrame>,
+    /// Frames later than the stream's deadline, those of the warm-up too.
+    pub late: u64,
+}
+
+/// The frame with the greatest delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorstFrame {
+    /// Its number, from 0.
+    pub number: u32,
+    /// When it was created, true time since the start.
+    pub created: Duration,
+    /// Its delay.
+    pub delay: Duration,
+}
+
+/// What was observed of a stream at one hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HopObservation {
+    /// Frames that passed it.
+    pub frames: u64,
+    /// Sums of the parts of their delays here: from the last bit at this node's reception (the
+    /// application, at the talker) to the last bit at the next node.
+    pub sums: DelayParts,
+    /// The greatest delay of one frame here.
+    pub max: Duration,
+}
+
+/// What was observed of an egress port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortObservation {
+    /// Frames sent.
+    pub frames: u64,
+    /// Octets sent, destination to FCS.
+    pub octets: Bytes,
+    /// Time with the line taken, media overhead included.
+    pub busy: Duration,
+    /// Per class.
+    pub classes: [ClassObservation; 8],
+}
+
+/// What was observed of a class of an egress port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassObservation {
+    /// Frames sent.
+    pub frames: u64,
+    /// Most frames that waited.
+    pub backlog_frames_max: u32,
+    /// Most octets that waited, destination to FCS.
+    pub backlog_octets_max: Bytes,
+    /// Frames discarded here.
+    pub dropped: u64,
+    /// Greatest credit of a credit-based shaper, in bits, rounded away from zero.
+    pub hi_credit_bits: i64,
+    /// Least credit of a credit-based shaper, in bits, rounded away from zero.
+    pub lo_credit_bits: i64,
+}

@@ -1,0 +1,1 @@
+//! The public interface: load, check, bounds, simulate, verify, report.
