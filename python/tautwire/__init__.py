@@ -1,0 +1,1 @@
+"""Workbench for deterministic Ethernet: bounds, simulation, verdicts."""

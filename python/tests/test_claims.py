@@ -1,0 +1,69 @@
+"""The runner of published evaluations, on studies made here."""
+
+from pathlib import Path
+
+import pytest
+
+from tautwire import claims
+from tautwire.claims import Basis, Study, Verdict
+
+STUDY = """
+from tautwire.claims import Basis, Outcome, claim
+
+@claim("T-01", Basis.PREDICTED)
+def answer(study):
+    value = study.number("N001")
+    return Outcome("42", f"{value:.0f}", value == 42)
+
+@claim("T-02", Basis.CALIBRATED)
+def other(study):
+    raise ArithmeticError("lost")
+"""
+
+
+def make(folder: Path, verdicts: str) -> Path:
+    study = folder / "some-study"
+    (study / "data").mkdir(parents=True)
+    (study / "study.py").write_text(STUDY)
+    (study / "data" / "claims.csv").write_text("claim,statement,place\nT-01,a,I\nT-02,b,II\nT-03,c,III\n")
+    (study / "data" / "numbers.csv").write_text("id,value\nN001,42\n")
+    (study / "verdicts.csv").write_text("claim,verdict,basis,reason\n" + verdicts)
+    return study
+
+
+AS_IS = "T-01,confirmed,predicted,\nT-02,refuted,calibrated,\nT-03,not testable,-,no hardware\n"
+
+
+def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = make(tmp_path, AS_IS)
+    assert claims.main([str(study), "--out", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "some-study: 1 confirmed, 1 refuted, 1 not testable"
+    assert "NOT AS EXPECTED" not in "\n".join(lines)
+    assert (tmp_path / "out" / "findings.csv").read_text().startswith("claim,verdict,basis,paper,here\nT-01,confirmed")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("T-01,confirmed", "T-01,refuted"),
+        ("T-01,confirmed,predicted", "T-01,confirmed,calibrated"),
+        ("T-02,refuted", "T-02,confirmed"),
+        ("T-03,not testable,-,no hardware\n", ""),
+    ],
+)
+def test_another_verdict_or_basis_fails(tmp_path: Path, old: str, new: str) -> None:
+    study = make(tmp_path, AS_IS.replace(old, new))
+    assert claims.main([str(study), "--out", str(tmp_path / "out")]) == 1
+
+
+def test_no_study_is_wrong_usage(tmp_path: Path) -> None:
+    assert claims.main([str(tmp_path)]) == 2
+
+
+def test_a_claim_that_raises_is_refuted_with_the_reason(tmp_path: Path) -> None:
+    study = Study(make(tmp_path, AS_IS), tmp_path / "out")
+    (finding,) = claims.run(study, only=["T-02"])
+    assert finding.outcome.verdict is Verdict.REFUTED
+    assert finding.outcome.ours == "ArithmeticError: lost"
+    assert finding.basis is Basis.CALIBRATED
