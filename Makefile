@@ -1,0 +1,69 @@
+# Every target sets up what it needs (tools/setup) and can be called on a fresh machine.
+#
+#   make demo               build, verify the in-vehicle network, write its report
+#   make test               all tests, Rust and Python
+#   make test-slow          the property tests with 100 000 cases
+#   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part)
+#   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
+#   make lint               formatting, clippy, licences, ruff, mypy
+#   make docs               the Rust documentation, warnings denied
+#   make web                rebuild the report's page, which is committed
+#   make clean              remove builds, virtual environment and results
+
+SHELL := /bin/sh
+.SHELLFLAGS := -eu -c
+.DEFAULT_GOAL := demo
+.PHONY: demo test test-rust test-planted test-python test-slow bench papers lint docs web clean develop
+
+CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
+ENV := . '$(CACHE)/env';
+SCENARIO ?= scenarios/in-vehicle.yaml
+PAPER ?= ats-fpga-switch
+
+demo:
+	@tools/setup rust
+	@$(ENV) cargo build --release --locked --package tautwire-cli
+	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" verify $(SCENARIO) --out runs/demo
+	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" report runs/demo
+
+test: test-rust test-planted test-python
+
+test-rust:
+	@tools/setup rust
+	@$(ENV) cargo test --locked --workspace
+
+test-python: develop
+	@tools/setup browser
+	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m pytest
+
+# The Python module of this tree, dev profile, in the virtual environment.
+develop:
+	@tools/setup python
+	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
+
+bench:
+	@tools/setup rust
+	@$(ENV) cargo run --release --locked --package tautwire-benches -- $(ONLY)
+
+papers: develop
+	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
+
+lint:
+	@tools/setup lint python
+	@$(ENV) if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; \
+	    else echo 'lint: SKIPPED cargo fmt: not installed' >&2; fi
+	@$(ENV) if cargo clippy --version >/dev/null 2>&1; then \
+	    cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings; \
+	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
+	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers
+	@$(ENV) cargo test --locked --quiet --package tautwire-cli --test tidy
+
+docs:
+	@tools/setup rust
+	@$(ENV) RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps
+
+clean:
+	rm -rf runs bench.json
+	rm -rf '$(CACHE)/target' '$(CACHE)/venv' '$(CACHE)/stamps' '$(CACHE)/env'

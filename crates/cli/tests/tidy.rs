@@ -1,0 +1,258 @@
+//! Rules of the whole tree that no compiler checks: headers, sizes, forbidden marks, arrows between crates, links.
+//!
+//! Every rule collects the offending lines, so that one run shows them all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that hold no text of the project's own.
+const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
+
+/// units <- wire <- core <- model <- { analysis, sim } <- report <- workbench <- cli; observe stands
+/// on core, under sim and report. A crate may use any crate that its arrows reach.
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("units", &[]),
+    ("wire", &["units"]),
+    ("core", &["units", "wire"]),
+    ("model", &["units", "wire", "core"]),
+    ("observe", &["units", "wire", "core"]),
+    ("analysis", &["units", "wire", "core", "model"]),
+    ("sim", &["units", "wire", "core", "model", "observe"]),
+    ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim"]),
+    ("workbench", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
+    ("cli", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "workbench"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !SKIPPED.contains(&name.as_str()) && (!name.starts_with('.') || name == ".ci") {
+            walk(&path, found);
+        } else if path.is_file() {
+            found.push(path);
+        }
+    }
+}
+
+/// All files with one of these endings, as (path from the root, text), in order of path.
+fn files(endings: &[&str]) -> Vec<(String, String)> {
+    let root = root();
+    let mut found = Vec::new();
+    walk(&root, &mut found);
+    found.sort();
+    let wanted = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        endings.iter().any(|ending| name.ends_with(ending))
+    };
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), text)
+    };
+    found.into_iter().filter(wanted).map(read).collect()
+}
+
+fn assert_none(faults: &[String]) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// Lines that contain one of the marks. A mark is written in two parts, so that this file does not find itself.
+fn lines_with(marks: &[[&str; 2]], endings: &[&str]) -> Vec<String> {
+    let marks: Vec<String> = marks.iter().map(|parts| parts.concat()).collect();
+    let mut faults = Vec::new();
+    for (path, text) in files(endings) {
+        for (number, line) in text.lines().enumerate() {
+            for mark in marks.iter().filter(|mark| line.contains(mark.as_str())) {
+                faults.push(format!("{path}:{}: `{mark}`", number + 1));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_rust_file_says_what_it_is() {
+    let faults: Vec<_> = files(&[".rs"])
+        .into_iter()
+        .filter(|(_, text)| !text.starts_with("//! "))
+        .map(|(path, _)| format!("{path}: does not open with `//! `"))
+        .collect();
+    assert_none(&faults);
+}
+
+#[test]
+fn no_file_is_over_a_thousand_lines() {
+    let faults: Vec<_> = files(&[".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".md"])
+        .into_iter()
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines > 1_000)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    assert_none(&faults);
+}
+
+#[test]
+fn nothing_is_left_open_or_switched_off() {
+    let marks = [
+        ["todo", "!("],
+        ["unimplemented", "!("],
+        ["#[ig", "nore"],
+        ["#[should_", "panic"],
+        ["mark.", "xfail"],
+    ];
+    assert_none(&lines_with(&marks, &[".rs", ".py"]));
+}
+
+#[test]
+fn no_path_of_a_machine_is_written_down() {
+    let marks = [["/ro", "ot/"], ["/ho", "me/"], ["/wo", "rk/"], ["/Us", "ers/"], [".cargo/", "registry"]];
+    let endings =
+        [".rs", ".py", ".pyi", ".toml", ".md", ".yaml", ".csv", ".sh", "Makefile", "run", "setup", ".json"];
+    assert_none(&lines_with(&marks, &endings));
+}
+
+/// Names in the section `[dependencies]` of a manifest.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == "[dependencies]";
+        } else if inside && !line.is_empty() && !line.starts_with('#') {
+            let end =
+                line.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(line.len());
+            names.push(line[..end].to_owned());
+        }
+    }
+    names
+}
+
+fn manifest(path: &str) -> String {
+    fs::read_to_string(root().join(path).join("Cargo.toml")).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Names of the folders in crates/.
+fn crates() -> Vec<String> {
+    let names = fs::read_dir(root().join("crates")).unwrap();
+    names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let mut faults = Vec::new();
+    for name in crates() {
+        let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+            faults.push(format!("crates/{name}: has no place among the arrows"));
+            continue;
+        };
+        for used in dependencies(&manifest(&format!("crates/{name}"))) {
+            if let Some(used) = used.strip_prefix("tautwire-").filter(|used| !allowed.contains(used)) {
+                faults.push(format!("crates/{name}: must not depend on {used}"));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn the_core_stands_alone() {
+    let mut faults = Vec::new();
+    for name in ["units", "wire", "core"] {
+        let text = fs::read_to_string(root().join(format!("crates/{name}/src/lib.rs"))).unwrap();
+        if !text.contains("#![no_std]") && !text.contains("#![cfg_attr(not(test), no_std)]") {
+            faults.push(format!("crates/{name}: is not no_std"));
+        }
+        for used in dependencies(&manifest(&format!("crates/{name}"))) {
+            if !used.starts_with("tautwire-") {
+                faults.push(format!("crates/{name}: depends on {used}"));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn manifests_take_what_the_workspace_fixes() {
+    let members = crates().into_iter().map(|name| format!("crates/{name}"));
+    let mut faults = Vec::new();
+    for member in members.chain(["python".to_owned(), "benches".to_owned()]) {
+        let text = manifest(&member);
+        for line in ["version.workspace = true", "license.workspace = true", "rust-version.workspace = true"]
+        {
+            if !text.contains(line) {
+                faults.push(format!("{member}/Cargo.toml: lacks `{line}`"));
+            }
+        }
+        if !text.contains("[lints]\nworkspace = true") {
+            faults.push(format!("{member}/Cargo.toml: does not take the workspace's lints"));
+        }
+    }
+    assert_none(&faults);
+}
+
+/// The targets of Markdown links and pictures in a text, with their lines; code is left out.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (number, line) in text.lines().enumerate() {
+        fenced ^= line.trim_start().starts_with("```");
+        if fenced {
+            continue;
+        }
+        // Every second part between back quotes is code.
+        let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
+        for part in prose.split("](").skip(1) {
+            if let Some(end) = part.find(')') {
+                found.push((number + 1, part[..end].to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// The anchors that a Markdown text's headings make.
+fn anchors(text: &str) -> Vec<String> {
+    let anchor = |line: &str| {
+        let kept = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    text.lines().filter(|line| line.starts_with('#')).map(anchor).collect()
+}
+
+#[test]
+fn links_of_the_documents_lead_somewhere() {
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        let outside = ["http://", "https://", "mailto:"];
+        for (line, target) in links(&text) {
+            if outside.iter().any(|scheme| target.starts_with(scheme)) {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target.as_str(), ""));
+            let from = root().join(&path);
+            let place = if file.is_empty() { from } else { from.parent().unwrap().join(file) };
+            if !place.exists() {
+                faults.push(format!("{path}:{line}: `{target}` is not there"));
+            } else if !anchor.is_empty()
+                && !anchors(&fs::read_to_string(&place).unwrap()).contains(&anchor.to_owned())
+            {
+                faults.push(format!("{path}:{line}: `{target}` has no such heading"));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn the_rules_find_what_they_seek() {
+    assert_eq!(links("see [a](b.md), `[c](d.md)`, ![e](f.png)"), [(1, "b.md".into()), (1, "f.png".into())]);
+    assert_eq!(anchors("# What it is\ntext\n## Two, or `more`"), ["what-it-is", "two-or-more"]);
+    let text = "[package]\nname = \"x\"\n[dependencies]\nserde = \"1\"\ntautwire-units.workspace = true\n[dev-dependencies]\na = \"1\"";
+    assert_eq!(dependencies(text), ["serde", "tautwire-units"]);
+    assert!(!lines_with(&[["fn lines", "_with"]], &["tidy.rs"]).is_empty());
+}
