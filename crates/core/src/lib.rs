@@ -10,12 +10,20 @@
 //! ```text
 //!  frame ─► classification ─► forwarding ─► ATS scheduler ─► egress port ─► wire
 //!           priority.rs       forwarding.rs  ats.rs           port.rs
-//!           identification.rs                                 queue.rs cbs.rs
+//!           identification.rs                                 queue.rs buffer.rs cbs.rs
 //! ```
 #![no_std]
 
 extern crate alloc;
 
+pub mod ats;
+pub mod buffer;
+pub mod cbs;
+mod octet_time;
+pub mod port;
 pub mod priority;
+pub mod queue;
 
+pub use octet_time::OctetTime;
+pub use port::{EgressPort, QueuedFrame, Selection};
 pub use priority::{Priority, TrafficClass, TrafficClassTable};

@@ -1,5 +1,6 @@
 //! The description of a network: text, spans, schema, and the resolved [`Network`].
 
+mod configuration;
 mod diagnostic;
 pub mod network;
 

@@ -380,7 +380,7 @@ pub enum Traffic {
         /// Time since the start and MAC client data of each frame, in order of time.
         frames: Vec<(Duration, Bytes)>,
     },
-    /// A file handed to the port at once, in frames as large as they may be.
+    /// A file, in frames as large as they may be, as fast as the line of the talker's port takes them.
     File {
         /// Octets of MAC client data in all.
         octets: Bytes,

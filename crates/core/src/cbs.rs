@@ -1,0 +1,180 @@
+//! Credit-based shaper transmission selection (IEEE Std 802.1Q-2022, 8.6.8.2 and Annex L).
+//!
+//! In: whether frames wait, transmission started. Out: eligible or not, and when it will be.
+//! Invariant: credit is exact; a frame starts only at credit >= 0; an empty queue holds no positive
+//! credit. Not here: gates, order between queues (`port.rs`). Scenarios: `scenarios/cbs/`.
+
+use tautwire_units::{BitRate, Credit, Instant};
+
+/// One credit-based shaper.
+#[derive(Clone, Debug)]
+pub struct CreditBasedShaper {
+    idle_slope: BitRate,
+    /// portTransmitRate.
+    rate: BitRate,
+    credit: Credit,
+    /// Until when `credit` is settled.
+    settled: Instant,
+    /// End of the charged part of the transmission that is under way or was last.
+    transmit_end: Instant,
+    hi_credit: Credit,
+    lo_credit: Credit,
+}
+
+impl CreditBasedShaper {
+    /// A shaper at a port of `rate`.
+    ///
+    /// # Panics
+    /// If idleSlope is zero or above the rate.
+    #[must_use]
+    pub fn new(idle_slope: BitRate, rate: BitRate) -> Self {
+        assert!(idle_slope > BitRate::ZERO && idle_slope <= rate, "0 < idleSlope <= portTransmitRate");
+        Self {
+            idle_slope,
+            rate,
+            credit: Credit::ZERO,
+            settled: Instant::ZERO,
+            transmit_end: Instant::ZERO,
+            hi_credit: Credit::ZERO,
+            lo_credit: Credit::ZERO,
+        }
+    }
+
+    /// Brings the credit up to `now`. Between two calls the queue must have been empty or non-empty
+    /// throughout: `waiting` says which.
+    #[inline]
+    pub fn settle(&mut self, now: Instant, waiting: bool) {
+        if now <= self.settled {
+            return;
+        }
+        let spent_until = self.transmit_end.min(now);
+        if self.settled < spent_until {
+            let span = spent_until.since(self.settled);
+            self.credit += Credit::earned(self.idle_slope, span) - Credit::earned(self.rate, span);
+            self.lo_credit = self.lo_credit.min(self.credit);
+            self.settled = spent_until;
+        }
+        if now < self.transmit_end {
+            return;
+        }
+        let earned = Credit::earned(self.idle_slope, now.since(self.settled));
+        self.credit = if waiting {
+            self.credit + earned
+        } else if self.credit < Credit::ZERO {
+            (self.credit + earned).min(Credit::ZERO)
+        } else {
+            Credit::ZERO
+        };
+        self.hi_credit = self.hi_credit.max(self.credit);
+        self.settled = now;
+    }
+
+    /// When a waiting frame may start, if the shaper was just settled: `now` itself or later.
+    #[inline]
+    #[must_use]
+    pub fn eligible_at(&self, now: Instant) -> Instant {
+        now.saturating_add(self.credit.debt_paid_after(self.idle_slope))
+    }
+
+    /// A frame starts at `now`, just settled, and is charged until `end`.
+    #[inline]
+    pub fn transmit(&mut self, now: Instant, end: Instant) {
+        debug_assert!(self.settled == now && self.credit >= Credit::ZERO, "a frame starts at credit >= 0");
+        self.transmit_end = end;
+    }
+
+    /// Changes idleSlope at `now`.
+    ///
+    /// # Panics
+    /// If idleSlope is zero or above the rate.
+    pub fn set_idle_slope(&mut self, now: Instant, waiting: bool, idle_slope: BitRate) {
+        assert!(idle_slope > BitRate::ZERO && idle_slope <= self.rate, "0 < idleSlope <= portTransmitRate");
+        self.settle(now, waiting);
+        self.idle_slope = idle_slope;
+    }
+
+    /// The credit as of the last call.
+    #[must_use]
+    pub const fn credit(&self) -> Credit {
+        self.credit
+    }
+
+    /// Greatest credit so far.
+    #[must_use]
+    pub const fn hi_credit(&self) -> Credit {
+        self.hi_credit
+    }
+
+    /// Least credit so far.
+    #[must_use]
+    pub const fn lo_credit(&self) -> Credit {
+        self.lo_credit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tautwire_units::{Bits, Duration};
+
+    fn us(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn bits(bits: i64) -> Credit {
+        let credit = Credit::of_bits(Bits::new(bits.unsigned_abs()));
+        if bits < 0 { -credit } else { credit }
+    }
+
+    #[test]
+    fn credit_follows_the_standards_example() {
+        // 75 Mbit/s of 100: waiting 40 us earns 3000 bits, a frame of 100 us costs 2500.
+        let mut shaper = CreditBasedShaper::new(BitRate::from_mbps(75), BitRate::from_mbps(100));
+        shaper.settle(us(10), false);
+        assert_eq!(shaper.credit(), Credit::ZERO, "an empty queue earns nothing");
+        shaper.settle(us(50), true);
+        assert_eq!(shaper.credit(), bits(3_000));
+        shaper.transmit(us(50), us(150));
+        shaper.settle(us(150), true);
+        assert_eq!(shaper.credit(), bits(500));
+        shaper.transmit(us(150), us(250));
+        shaper.settle(us(200), true);
+        assert_eq!(shaper.credit(), bits(-750), "settled in the middle of a transmission");
+        shaper.settle(us(250), true);
+        assert_eq!(shaper.credit(), bits(-2_000));
+        assert_eq!(shaper.eligible_at(us(250)).as_ps(), us(250).as_ps() + 26_666_667, "rounded up");
+        assert_eq!((shaper.hi_credit(), shaper.lo_credit()), (bits(3_000), bits(-2_000)));
+    }
+
+    #[test]
+    fn an_empty_queue_gives_up_its_credit_and_pays_its_debt() {
+        let mut shaper = CreditBasedShaper::new(BitRate::from_mbps(50), BitRate::from_mbps(100));
+        shaper.settle(us(100), true);
+        shaper.transmit(us(100), us(150));
+        shaper.settle(us(151), false);
+        assert_eq!(shaper.credit(), Credit::ZERO, "positive credit is lost at once");
+        shaper.transmit(us(151), us(251));
+        shaper.settle(us(300), false);
+        assert_eq!(shaper.credit(), bits(-5_000) + bits(2_450));
+        shaper.settle(us(1_000), false);
+        assert_eq!(shaper.credit(), Credit::ZERO, "a debt is paid, no more");
+    }
+
+    #[test]
+    fn settling_more_often_changes_nothing() {
+        let slope = BitRate::from_bps(33_333_333);
+        let (mut once, mut often) = (
+            CreditBasedShaper::new(slope, BitRate::from_mbps(100)),
+            CreditBasedShaper::new(slope, BitRate::from_mbps(100)),
+        );
+        for shaper in [&mut once, &mut often] {
+            shaper.settle(us(3), true);
+            shaper.transmit(us(3), us(126));
+        }
+        for step in 3..200 {
+            often.settle(us(step), true);
+        }
+        once.settle(us(199), true);
+        assert_eq!(once.credit(), often.credit());
+    }
+}

@@ -1,0 +1,167 @@
+//! FIFO queues of one traffic class: one, or one per lane (reception port or scheduler group).
+//!
+//! A lane keeps its order, but for the eligibility-ordered queue of ATS, which keeps the order of
+//! eligibility times and, among equal ones, of arrival. Not here: limits (`buffer.rs`), shapers
+//! (`cbs.rs`, `ats.rs`), the order between classes (`port.rs`).
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+
+/// How frames of one class from different lanes are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneOrder {
+    /// One queue in the order of arrival; the lane is not looked at.
+    Arrival,
+    /// One queue in the order of eligibility times; the lane is not looked at (802.1Q-2022 8.6.8.5).
+    Eligibility,
+    /// A queue per lane, the head with the earliest eligibility time first, among equals the lowest lane.
+    EligibilityOfHeads,
+    /// A queue per lane, served in turn.
+    RoundRobin,
+    /// A queue per lane, the lowest lane first.
+    LowestLane,
+}
+
+/// A waiting frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting<F> {
+    pub(crate) frame: F,
+    /// When its own shaper lets it go; a time in the past for a class without one.
+    pub(crate) eligible: Instant,
+    /// Idle time of the line when it became the head of its lane.
+    pub(crate) idle_at_head: u64,
+}
+
+/// The queues of one class.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes<F> {
+    order: LaneOrder,
+    lanes: Vec<VecDeque<Waiting<F>>>,
+    /// Where the next turn begins.
+    turn: usize,
+}
+
+impl<F: Copy> Lanes<F> {
+    pub(crate) fn new(order: LaneOrder, lanes: usize) -> Self {
+        let lanes = match order {
+            LaneOrder::Arrival | LaneOrder::Eligibility => 1,
+            LaneOrder::EligibilityOfHeads | LaneOrder::RoundRobin | LaneOrder::LowestLane => lanes.max(1),
+        };
+        Self { order, lanes: (0..lanes).map(|_| VecDeque::new()).collect(), turn: 0 }
+    }
+
+    /// Appends a frame; `idle` is the line's idle time now.
+    #[inline]
+    pub(crate) fn push(&mut self, lane: u16, frame: F, eligible: Instant, idle: u64) {
+        let waiting = Waiting { frame, eligible, idle_at_head: idle };
+        let lane = if self.lanes.len() == 1 { 0 } else { usize::from(lane) };
+        let queue = &mut self.lanes[lane];
+        if self.order == LaneOrder::Eligibility {
+            let after = queue.iter().rev().take_while(|other| other.eligible > eligible).count();
+            let place = queue.len() - after;
+            queue.insert(place, waiting);
+        } else {
+            queue.push_back(waiting);
+        }
+    }
+
+    /// The lane to be served at `now`, or the earliest time at which one can be; none if all are empty.
+    #[inline]
+    pub(crate) fn choose(&self, now: Instant) -> Option<Result<usize, Instant>> {
+        if let [only] = self.lanes.as_slice() {
+            let head = only.front()?;
+            return Some(if head.eligible <= now { Ok(0) } else { Err(head.eligible) });
+        }
+        let mut wait = None;
+        let mut best: Option<(Instant, usize)> = None;
+        for step in 0..self.lanes.len() {
+            let lane = match self.order {
+                LaneOrder::RoundRobin => (self.turn + step) % self.lanes.len(),
+                _ => step,
+            };
+            let Some(head) = self.lanes[lane].front() else { continue };
+            if head.eligible > now {
+                wait = Some(wait.map_or(head.eligible, |wait: Instant| wait.min(head.eligible)));
+            } else if self.order != LaneOrder::EligibilityOfHeads {
+                return Some(Ok(lane));
+            } else if best.is_none_or(|(eligible, _)| head.eligible < eligible) {
+                best = Some((head.eligible, lane));
+            }
+        }
+        best.map(|(_, lane)| Ok(lane)).or(wait.map(Err))
+    }
+
+    /// Takes the head of a lane; `idle` is the line's idle time now.
+    #[inline]
+    pub(crate) fn pop(&mut self, lane: usize, idle: u64) -> Waiting<F> {
+        let taken = self.lanes[lane].pop_front().expect("the lane that was chosen has a head");
+        if let Some(head) = self.lanes[lane].front_mut() {
+            head.idle_at_head = idle;
+        }
+        self.turn = lane + 1;
+        if self.turn == self.lanes.len() {
+            self.turn = 0;
+        }
+        taken
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
+        self.lanes.iter().flatten()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for lane in &mut self.lanes {
+            lane.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
+    }
+
+    fn drain(lanes: &mut Lanes<u8>, now: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        while let Some(Ok(lane)) = lanes.choose(at(now)) {
+            out.push(lanes.pop(lane, 0).frame);
+        }
+        out
+    }
+
+    fn filled(order: LaneOrder) -> Lanes<u8> {
+        let mut lanes = Lanes::new(order, 3);
+        for (lane, frame, eligible) in [(2, 1, 30), (0, 2, 40), (2, 3, 35), (1, 4, 10), (0, 5, 50)] {
+            lanes.push(lane, frame, at(eligible), 0);
+        }
+        lanes
+    }
+
+    #[test]
+    fn every_order_is_its_own() {
+        for (order, frames) in [
+            (LaneOrder::Arrival, [1, 2, 3, 4, 5]),
+            (LaneOrder::Eligibility, [4, 1, 3, 2, 5]),
+            (LaneOrder::EligibilityOfHeads, [4, 1, 3, 2, 5]),
+            (LaneOrder::RoundRobin, [2, 4, 1, 5, 3]),
+            (LaneOrder::LowestLane, [2, 5, 4, 1, 3]),
+        ] {
+            assert_eq!(drain(&mut filled(order), 100), frames, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_must_wait_tells_until_when() {
+        let lanes = filled(LaneOrder::RoundRobin);
+        assert_eq!(lanes.choose(at(5)), Some(Err(at(10))));
+        assert_eq!(lanes.choose(at(10)), Some(Ok(1)));
+        let one = filled(LaneOrder::Arrival);
+        assert_eq!(one.choose(at(5)), Some(Err(at(30))), "the head, not the earliest");
+        assert_eq!(Lanes::<u8>::new(LaneOrder::Arrival, 1).choose(at(0)), None);
+    }
+}
