@@ -1,0 +1,83 @@
+//! Names of a network's parts, as tables and results give them.
+
+use tautwire_analysis::{Method, Unbounded};
+use tautwire_model::network::{Network, NodeIndex, PortIndex, TransmissionSelection};
+
+/// `camera`.
+pub(crate) fn node(network: &Network, node: NodeIndex) -> &str {
+    &network.nodes[node.index()].name
+}
+
+/// `bridge-1.p3`.
+pub(crate) fn port(network: &Network, port: PortIndex) -> String {
+    let port = &network.ports[port.index()];
+    format!("{}.{}", node(network, port.node), port.name)
+}
+
+/// `credit-based`.
+pub(crate) const fn selection(selection: TransmissionSelection) -> &'static str {
+    match selection {
+        TransmissionSelection::StrictPriority => "strict-priority",
+        TransmissionSelection::CreditBased { .. } => "credit-based",
+        TransmissionSelection::Ats => "ats",
+    }
+}
+
+/// `strict-priority-line-shaping`.
+pub(crate) fn method(method: Method) -> String {
+    kebab(&format!("{method:?}"))
+}
+
+/// `shaper-too-slow`.
+pub(crate) fn unbounded_reason(unbounded: &Unbounded) -> String {
+    kebab(format!("{unbounded:?}").split([' ', '(']).next().unwrap_or_default())
+}
+
+/// Why there is no bound, as a sentence's part.
+pub(crate) fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
+    match unbounded {
+        Unbounded::NoArrivalCurve { stream, port: at } => {
+            let stream = &network.streams[stream.index()].name;
+            format!("stream {stream} promises no arrival curve at port {}", port(network, *at))
+        }
+        Unbounded::Overload { port: at, class } => {
+            format!("class {class} of port {} is overloaded", port(network, *at))
+        }
+        Unbounded::NoFixedPoint { port: at } => {
+            format!("the cyclic dependency through port {} does not come to rest", port(network, *at))
+        }
+        Unbounded::ShaperTooSlow { port: at } => {
+            format!("the ATS shaper before port {} may pass less than comes", port(network, *at))
+        }
+        Unbounded::NotFifoUpstream { port: at } => {
+            format!("before port {} the order of the ATS group is not kept", port(network, *at))
+        }
+        Unbounded::MayBeDiscarded { port: at } => {
+            format!("the ATS shaper before port {} may discard frames", port(network, *at))
+        }
+    }
+}
+
+/// The port that an unbounded delay is due to.
+pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
+    match unbounded {
+        Unbounded::NoArrivalCurve { port, .. }
+        | Unbounded::Overload { port, .. }
+        | Unbounded::NoFixedPoint { port }
+        | Unbounded::ShaperTooSlow { port }
+        | Unbounded::NotFifoUpstream { port }
+        | Unbounded::MayBeDiscarded { port } => *port,
+    }
+}
+
+/// `StrictPriority` to `strict-priority`.
+pub(crate) fn kebab(camel: &str) -> String {
+    let mut kebab = String::with_capacity(camel.len() + 4);
+    for letter in camel.chars() {
+        if letter.is_ascii_uppercase() && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        kebab.push(letter.to_ascii_lowercase());
+    }
+    kebab
+}

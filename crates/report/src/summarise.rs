@@ -1,0 +1,358 @@
+//! From a network, its bounds and a run to a [`Summary`].
+
+use tautwire_analysis::{Bounds, ClassBounds, StreamBounds, Unbounded};
+use tautwire_core::TrafficClass;
+use tautwire_model::network::{Hop, Network, Port, TransmissionSelection};
+use tautwire_observe::{DelayParts, Histogram, Moments, Part};
+use tautwire_sim::{
+    ClassObservation, HopObservation, ListenerObservation, Observation, PortObservation, StreamObservation,
+};
+use tautwire_units::Duration;
+
+use crate::name;
+use crate::summary::{
+    BoundSummary, ClassBoundSummary, ClassSummary, ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts,
+    HopDelaySummary, HopSummary, IntervalSummary, ListenerSummary, PartsSummary, PortSummary,
+    PortTrafficSummary, Quantiles, RunSummary, StreamSummary, Summary, UnboundedSummary, VerificationSummary,
+    WorstFrameSummary,
+};
+use crate::verdict::{self, StreamVerification, Verdict, judge};
+
+impl Summary {
+    /// Sums up what there is: bounds, an observation, or both and the verdicts.
+    ///
+    /// # Panics
+    /// If `bounds` or `observation` are not those of `network`.
+    #[must_use]
+    pub fn new(network: &Network, bounds: Option<&Bounds>, observation: Option<&Observation>) -> Self {
+        let verification = judge(network, bounds, observation);
+        let streams = verification
+            .streams
+            .iter()
+            .enumerate()
+            .map(|(index, verification)| stream(network, index, bounds, observation, verification))
+            .collect();
+        let ports = network
+            .ports
+            .iter()
+            .enumerate()
+            .filter_map(|(index, port)| port_summary(network, index, port, bounds, observation))
+            .collect();
+        let verdicts = bounds.map(|_| VerificationSummary {
+            verdict: verification.verdict,
+            streams: Verdict::ALL
+                .into_iter()
+                .map(|verdict| {
+                    (verdict, verification.streams.iter().filter(|s| s.verdict == verdict).count())
+                })
+                .filter(|(_, count)| *count > 0)
+                .map(|(verdict, count)| (name::kebab(&format!("{verdict:?}")), count as u64))
+                .collect(),
+            contradictions: verification.contradictions.iter().map(ToString::to_string).collect(),
+        });
+        Self {
+            format: FORMAT,
+            network: network.name.clone(),
+            run: observation.map(|observation| run(network, observation)),
+            verification: verdicts,
+            streams,
+            ports,
+        }
+    }
+}
+
+fn run(network: &Network, observation: &Observation) -> RunSummary {
+    RunSummary {
+        seed: observation.seed,
+        duration_ps: observation.end.as_ps(),
+        warm_up_ps: network.run.warm_up.as_ps(),
+        frame_hops: observation.frame_hops,
+        trace_hash: format!("{:016x}", observation.trace_hash),
+    }
+}
+
+fn stream(
+    network: &Network,
+    index: usize,
+    bounds: Option<&Bounds>,
+    observation: Option<&Observation>,
+    verification: &StreamVerification,
+) -> StreamSummary {
+    let stream = &network.streams[index];
+    let bounds = bounds.map(|bounds| &bounds.streams[index]);
+    let observed = observation.map(|observation| &observation.streams[index]);
+    let listeners = (0..stream.listeners.len())
+        .map(|listener| {
+            let verification = &verification.listeners[listener];
+            let bound = bounds.map(|bounds| &bounds.listeners[listener]);
+            ListenerSummary {
+                listener: name::node(network, stream.listeners[listener]).to_owned(),
+                verdict: bound.map(|_| verification.verdict),
+                bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
+                margin_ps: verification.margin_ps,
+                observed: observed.map(|observed| delays(&observed.listeners[listener])),
+            }
+        })
+        .collect();
+    StreamSummary {
+        name: stream.name.clone(),
+        talker: name::node(network, stream.talker).to_owned(),
+        traffic_class: stream.hops.first().map_or(0, |hop| hop.class.number()),
+        deadline_ps: stream.deadline.map(Duration::as_ps),
+        verdict: bounds.map(|_| verification.verdict),
+        frames: observed.map(frames),
+        listeners,
+        hops: (0..stream.hops.len())
+            .map(|hop| {
+                let observed = observed.and_then(|observed| observed.hops.get(hop));
+                hop_summary(network, &stream.hops[hop], hop, bounds, observed)
+            })
+            .collect(),
+    }
+}
+
+fn frames(observed: &StreamObservation) -> FrameCounts {
+    let copies = u128::from(observed.created) + u128::from(observed.replicated);
+    let lost = u128::from(verdict::lost(observed));
+    let loss_ppm = if copies == 0 { 0 } else { (lost * 1_000_000).div_ceil(copies) };
+    FrameCounts {
+        created: observed.created,
+        replicated: observed.replicated,
+        delivered: observed.delivered,
+        consumed: observed.consumed,
+        in_flight: observed.in_flight,
+        dropped: observed.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
+        loss_ppm: u64::try_from(loss_ppm).unwrap_or(u64::MAX),
+    }
+}
+
+fn delays(seen: &ListenerObservation) -> DelaySummary {
+    let ps = |span: Option<Duration>| span.map(Duration::as_ps);
+    let moments = &seen.delay;
+    DelaySummary {
+        count: moments.count(),
+        delay_min_ps: ps(moments.min()),
+        delay_mean_ps: ps(moments.mean()),
+        delay_max_ps: ps(moments.max()),
+        delay_sd_ps: ps(moments.standard_deviation()),
+        delay_mean_ci95_ps: ps(moments.confidence_95()),
+        jitter_ps: moments.max().zip(moments.min()).map(|(max, min)| (max - min).as_ps()),
+        delay_sum_ps: moments.sum_ps().to_string(),
+        delay_sum_squares_ps2: moments.sum_squares_ps2().to_string(),
+        quantiles: seen.histogram.as_ref().and_then(|histogram| quantiles(histogram, moments)),
+        interval: interval(&seen.interval),
+        late: seen.late,
+        worst: seen.worst.map(|worst| WorstFrameSummary {
+            number: worst.number,
+            created_ps: worst.created.as_ps(),
+            delay_ps: worst.delay.as_ps(),
+        }),
+    }
+}
+
+fn quantiles(histogram: &Histogram, moments: &Moments) -> Option<Quantiles> {
+    let max = moments.max()?;
+    let quantile = |ppm| histogram.quantile(ppm).map(|delay| delay.min(max).as_ps());
+    Some(Quantiles {
+        delay_p50_ps: quantile(500_000)?,
+        delay_p90_ps: quantile(900_000)?,
+        delay_p99_ps: quantile(990_000)?,
+        delay_p99_9_ps: quantile(999_000)?,
+        delay_p99_99_ps: quantile(999_900)?,
+    })
+}
+
+fn interval(moments: &Moments) -> Option<IntervalSummary> {
+    Some(IntervalSummary {
+        count: moments.count(),
+        interval_min_ps: moments.min()?.as_ps(),
+        interval_mean_ps: moments.mean()?.as_ps(),
+        interval_max_ps: moments.max()?.as_ps(),
+        interval_sd_ps: moments.standard_deviation().map(Duration::as_ps),
+    })
+}
+
+fn bound_summary(network: &Network, max: &Result<Duration, Unbounded>, min: Duration) -> BoundSummary {
+    BoundSummary {
+        delay_max_ps: max.as_ref().ok().map(|max| max.as_ps()),
+        delay_min_ps: min.as_ps(),
+        jitter_ps: max.as_ref().ok().map(|max| max.saturating_sub(min).as_ps()),
+        unbounded: max.as_ref().err().map(|unbounded| UnboundedSummary {
+            reason: name::unbounded_reason(unbounded),
+            port: name::port(network, name::unbounded_port(unbounded)),
+            text: name::unbounded_text(network, unbounded),
+        }),
+    }
+}
+
+fn hop_summary(
+    network: &Network,
+    hop: &Hop,
+    index: usize,
+    bounds: Option<&StreamBounds>,
+    observed: Option<&HopObservation>,
+) -> HopSummary {
+    let bound = bounds.and_then(|bounds| bounds.hops.get(index));
+    HopSummary {
+        port: name::port(network, hop.port),
+        to: far_end(network, &network.ports[hop.port.index()]).unwrap_or_default().to_owned(),
+        previous: hop.previous,
+        traffic_class: hop.class.number(),
+        observed: observed.map(|observed| HopDelaySummary {
+            count: observed.frames,
+            delay_max_ps: observed.max.as_ps(),
+            sum: parts(&observed.sums, 1),
+            mean: parts(&observed.sums, observed.frames.max(1)),
+        }),
+        bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
+        method: bound.map(|bound| name::method(bound.method)),
+    }
+}
+
+/// Each part over `count`, to the nearest.
+fn parts(sums: &DelayParts, count: u64) -> PartsSummary {
+    let mean = |part| {
+        let sum = u128::from(sums.part(part).as_ps());
+        u64::try_from((sum + u128::from(count) / 2) / u128::from(count)).expect("at most the sum")
+    };
+    PartsSummary {
+        processing_ps: mean(Part::Processing),
+        shaping_ps: mean(Part::Shaping),
+        queueing_ps: mean(Part::Queueing),
+        transmission_ps: mean(Part::Transmission),
+        propagation_ps: mean(Part::Propagation),
+    }
+}
+
+/// The node at the other end of the cable at a port.
+pub(crate) fn far_end<'a>(network: &'a Network, port: &Port) -> Option<&'a str> {
+    let link = &network.links[port.links?.egress.index()];
+    Some(name::node(network, network.ports[link.to.index()].node))
+}
+
+fn port_summary(
+    network: &Network,
+    index: usize,
+    port: &Port,
+    bounds: Option<&Bounds>,
+    observation: Option<&Observation>,
+) -> Option<PortSummary> {
+    let link = &network.links[port.links?.egress.index()];
+    let observed = observation.map(|observation| (&observation.ports[index], observation.end));
+    let classes = TrafficClass::all()
+        .rev()
+        .filter_map(|class| {
+            let bound = bounds.map(|bounds| &bounds.ports[index][class.index()]);
+            let observed = observed.map(|(observed, _)| &observed.classes[class.index()]);
+            class_summary(port, class, bound, observed)
+        })
+        .collect();
+    Some(PortSummary {
+        port: format!("{}.{}", name::node(network, port.node), port.name),
+        to: name::node(network, network.ports[link.to.index()].node).to_owned(),
+        rate_bps: link.rate.as_bps(),
+        observed: observed.map(|(observed, end)| port_traffic(observed, end)),
+        classes,
+    })
+}
+
+fn port_traffic(observed: &PortObservation, end: Duration) -> PortTrafficSummary {
+    let (busy, end) = (u128::from(observed.busy.as_ps()), u128::from(end.as_ps().max(1)));
+    PortTrafficSummary {
+        frames: observed.frames,
+        octets: observed.octets.get(),
+        busy_ps: observed.busy.as_ps(),
+        utilisation_ppm: u64::try_from((busy * 1_000_000 + end / 2) / end).unwrap_or(u64::MAX),
+        dropped: observed.classes.iter().map(|class| class.dropped).sum(),
+    }
+}
+
+/// A class of a port; none if nothing uses it.
+fn class_summary(
+    port: &Port,
+    class: TrafficClass,
+    bound: Option<&ClassBounds>,
+    observed: Option<&ClassObservation>,
+) -> Option<ClassSummary> {
+    let settings = &port.classes[class.index()];
+    let is_used = bound.is_some_and(|bound| bound.used)
+        || observed.is_some_and(|observed| observed.frames > 0 || observed.dropped > 0);
+    let idle_slope_bps = match settings.selection {
+        TransmissionSelection::CreditBased { idle_slope } => Some(idle_slope.as_bps()),
+        TransmissionSelection::StrictPriority | TransmissionSelection::Ats => None,
+    };
+    is_used.then(|| ClassSummary {
+        traffic_class: class.number(),
+        selection: name::selection(settings.selection).to_owned(),
+        idle_slope_bps,
+        observed: observed.map(|observed| ClassTrafficSummary {
+            frames: observed.frames,
+            dropped: observed.dropped,
+            backlog_max_frames: observed.backlog_frames_max,
+            backlog_max_octets: observed.backlog_octets_max.get(),
+            hi_credit_bits: idle_slope_bps.map(|_| observed.hi_credit_bits),
+            lo_credit_bits: idle_slope_bps.map(|_| observed.lo_credit_bits),
+        }),
+        bound: bound.filter(|bound| bound.used).map(|bound| ClassBoundSummary {
+            backlog_max_octets: bound.backlog.map(|bits| bits.bytes_ceil().get()),
+            hi_credit_bits: bound.hi_credit_bits,
+            lo_credit_bits: bound.lo_credit_bits,
+            utilisation_ppm: bound.utilisation_ppm,
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_summary_is_read_as_it_is_written() {
+        let (network, bounds, observation) = fixture::line();
+        for (bounds, observation) in
+            [(Some(&bounds), Some(&observation)), (None, Some(&observation)), (Some(&bounds), None)]
+        {
+            let summary = Summary::new(&network, bounds, observation);
+            let text = summary.to_json();
+            assert_eq!(Summary::from_json(&text).expect("our own text"), summary);
+            assert_eq!(summary.run.is_some(), observation.is_some());
+            assert_eq!(summary.verification.is_some(), bounds.is_some());
+            assert_eq!(text, Summary::new(&network, bounds, observation).to_json());
+        }
+    }
+
+    #[test]
+    fn every_summary_obeys_the_schema() {
+        let (network, bounds, observation) = fixture::line();
+        let schema = serde_json::from_str(&Summary::schema()).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let summary = Summary::new(&network, Some(&bounds), Some(&observation)).to_json();
+        let value = serde_json::from_str(&summary).expect("JSON");
+        let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0]);
+        let wrong = serde_json::json!({ "format": "one" });
+        assert!(!validator.is_valid(&wrong));
+    }
+
+    #[test]
+    fn the_published_schema_is_that_of_the_code() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/summary.schema.json");
+        if std::env::var_os("TAUTWIRE_UPDATE_SCHEMA").is_some() {
+            std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema")).expect("docs");
+            std::fs::write(path, Summary::schema()).expect("docs can be written");
+        }
+        let published = std::fs::read_to_string(path).expect("the schema is published");
+        assert_eq!(published, Summary::schema(), "run the tests with TAUTWIRE_UPDATE_SCHEMA=1");
+    }
+
+    #[test]
+    fn means_of_parts_are_of_their_sums() {
+        let (network, bounds, observation) = fixture::line();
+        let summary = Summary::new(&network, Some(&bounds), Some(&observation));
+        let hop = summary.streams[0].hops[0].observed.as_ref().expect("observed");
+        let sums = &observation.streams[0].hops[0];
+        assert_eq!(hop.sum.queueing_ps, sums.sums.queueing.as_ps());
+        assert!(hop.mean.queueing_ps.abs_diff(hop.sum.queueing_ps / hop.count) <= 1);
+    }
+}

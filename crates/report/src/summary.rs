@@ -1,0 +1,397 @@
+//! `summary.json`: everything that was proven and observed, in numbers.
+//!
+//! It holds no time, host, path or version: equal runs give equal bytes. A key names its unit;
+//! a part that was not computed is absent. `bounds` gives the bounds alone, `simulate` the
+//! observation alone, `verify` both and the verdicts. Schema: `docs/schema/summary.schema.json`.
+//!
+//! Not here: how it is computed (`summarise.rs`).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::Verdict;
+
+/// The version of this format: raised when a key changes its meaning or goes.
+pub const FORMAT: u32 = 1;
+
+/// The results of one command on one network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Version of the format, 1.
+    pub format: u32,
+    /// Name of the network.
+    pub network: String,
+    /// The run, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunSummary>,
+    /// The verdict, if there are bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationSummary>,
+    /// Per stream, in the order of the description.
+    pub streams: Vec<StreamSummary>,
+    /// Per port that a link leaves from, in the order of the description.
+    pub ports: Vec<PortSummary>,
+}
+
+/// A run as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Seed.
+    pub seed: u64,
+    /// Simulated time.
+    pub duration_ps: u64,
+    /// Frames created before it count in checks and not in statistics.
+    pub warm_up_ps: u64,
+    /// Transmissions of a frame over a link.
+    pub frame_hops: u64,
+    /// Hash over all transmissions, 16 hexadecimal digits: equal runs have equal hashes.
+    pub trace_hash: String,
+}
+
+/// The verdicts of all streams.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VerificationSummary {
+    /// The worst verdict.
+    pub verdict: Verdict,
+    /// Streams of each verdict.
+    pub streams: BTreeMap<String, u64>,
+    /// Observations above their bounds, each a sentence.
+    pub contradictions: Vec<String>,
+}
+
+/// One stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamSummary {
+    /// Name.
+    pub name: String,
+    /// Talker.
+    pub talker: String,
+    /// Traffic class at the talker's port.
+    pub traffic_class: u8,
+    /// Deadline from talker to listener.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ps: Option<u64>,
+    /// The worst verdict of its listeners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Its frames in the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameCounts>,
+    /// Per listener.
+    pub listeners: Vec<ListenerSummary>,
+    /// Per hop; a hop stands behind the hop before it.
+    pub hops: Vec<HopSummary>,
+}
+
+/// What became of a stream's frames: created + replicated = delivered + consumed + dropped + in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FrameCounts {
+    /// Created by the talker's application.
+    pub created: u64,
+    /// Copies made by bridges beyond the first.
+    pub replicated: u64,
+    /// Copies that reached a listener.
+    pub delivered: u64,
+    /// Copies that reached an end station that is no listener.
+    pub consumed: u64,
+    /// Copies on their way at the end of the run.
+    pub in_flight: u64,
+    /// Copies lost, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// Copies lost for any reason, parts per million of created + replicated, rounded up.
+    pub loss_ppm: u64,
+}
+
+/// A stream at one listener.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListenerSummary {
+    /// Listener.
+    pub listener: String,
+    /// Verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// What is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundSummary>,
+    /// Deadline less bound; below zero the bound is above the deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_ps: Option<i64>,
+    /// What was observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<DelaySummary>,
+}
+
+/// A proven range of delays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BoundSummary {
+    /// Greatest, rounded up; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_max_ps: Option<u64>,
+    /// Least, rounded down.
+    pub delay_min_ps: u64,
+    /// Greatest difference of two delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_ps: Option<u64>,
+    /// Why there is no greatest delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<UnboundedSummary>,
+}
+
+/// Why there is no bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnboundedSummary {
+    /// Stable name: `overload`.
+    pub reason: String,
+    /// The port that causes it.
+    pub port: String,
+    /// The same for people.
+    pub text: String,
+}
+
+/// Delays seen by a listener, from the talker's application to the last bit at the listener's MAC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DelaySummary {
+    /// Frames after the warm-up: of these are the moments and quantiles.
+    pub count: u64,
+    /// Least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_min_ps: Option<u64>,
+    /// Mean, to the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_mean_ps: Option<u64>,
+    /// Greatest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_max_ps: Option<u64>,
+    /// Sample standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_sd_ps: Option<u64>,
+    /// Half the width of the 95 % confidence interval of the mean, frames taken for independent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_mean_ci95_ps: Option<u64>,
+    /// Greatest less least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_ps: Option<u64>,
+    /// Sum of the delays, in decimal digits (it may exceed 64 bits).
+    pub delay_sum_ps: String,
+    /// Sum of their squares, in decimal digits.
+    pub delay_sum_squares_ps2: String,
+    /// Quantiles, each rounded up to within 1/128 and never above the greatest; absent without histogram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantiles: Option<Quantiles>,
+    /// Distances of arrivals; absent below two frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalSummary>,
+    /// Frames later than the deadline, those of the warm-up too.
+    pub late: u64,
+    /// The frame with the greatest delay, those of the warm-up too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<WorstFrameSummary>,
+}
+
+/// Delays that a share of the frames does not exceed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quantiles {
+    /// Half of them.
+    pub delay_p50_ps: u64,
+    /// 90 %.
+    pub delay_p90_ps: u64,
+    /// 99 %.
+    pub delay_p99_ps: u64,
+    /// 99.9 %.
+    pub delay_p99_9_ps: u64,
+    /// 99.99 %.
+    pub delay_p99_99_ps: u64,
+}
+
+/// Distances between the arrivals of a stream's frames at a listener.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalSummary {
+    /// Distances.
+    pub count: u64,
+    /// Least.
+    pub interval_min_ps: u64,
+    /// Mean.
+    pub interval_mean_ps: u64,
+    /// Greatest.
+    pub interval_max_ps: u64,
+    /// Sample standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_sd_ps: Option<u64>,
+}
+
+/// The frame with the greatest delay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorstFrameSummary {
+    /// Its number in the stream, from 0.
+    pub number: u32,
+    /// When it was created, since the start of the run.
+    pub created_ps: u64,
+    /// Its delay.
+    pub delay_ps: u64,
+}
+
+/// A stream at one egress port and the link behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HopSummary {
+    /// Egress port: node, point, name.
+    pub port: String,
+    /// The node at the other end of the link.
+    pub to: String,
+    /// The hop before, as an index of this list; absent at the talker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<u32>,
+    /// Traffic class at this port.
+    pub traffic_class: u8,
+    /// What was observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<HopDelaySummary>,
+    /// What is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundSummary>,
+    /// The method that gave the greatest delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+}
+
+/// Delays of a stream at one hop, from the last bit received (the application, at the talker) to the
+/// last bit at the next node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HopDelaySummary {
+    /// Frames that passed it.
+    pub count: u64,
+    /// The greatest delay.
+    pub delay_max_ps: u64,
+    /// Sums of the parts of the delays; they add up exactly.
+    pub sum: PartsSummary,
+    /// Means of the parts, each to the nearest.
+    pub mean: PartsSummary,
+}
+
+/// The parts of a delay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartsSummary {
+    /// In the stages of the device or host.
+    pub processing_ps: u64,
+    /// At the head of the queue, held by its own shaper.
+    pub shaping_ps: u64,
+    /// The rest of the waiting.
+    pub queueing_ps: u64,
+    /// Onto the wire, first bit to last.
+    pub transmission_ps: u64,
+    /// On the wire and in the PHYs.
+    pub propagation_ps: u64,
+}
+
+/// An egress port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PortSummary {
+    /// Node, point, name.
+    pub port: String,
+    /// The node at the other end of the link.
+    pub to: String,
+    /// Rate of the link.
+    pub rate_bps: u64,
+    /// What was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<PortTrafficSummary>,
+    /// Classes that are used, the highest first.
+    pub classes: Vec<ClassSummary>,
+}
+
+/// What an egress port sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PortTrafficSummary {
+    /// Frames sent.
+    pub frames: u64,
+    /// Octets sent, destination to FCS.
+    pub octets: u64,
+    /// Time with the line taken, media overhead included.
+    pub busy_ps: u64,
+    /// Share of the run with the line taken, parts per million, to the nearest.
+    pub utilisation_ppm: u64,
+    /// Frames discarded here.
+    pub dropped: u64,
+}
+
+/// A traffic class of an egress port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassSummary {
+    /// Number, 0 to 7; a higher one is served first.
+    pub traffic_class: u8,
+    /// Transmission selection algorithm.
+    pub selection: String,
+    /// idleSlope of a credit-based shaper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_slope_bps: Option<u64>,
+    /// What was observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ClassTrafficSummary>,
+    /// What is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<ClassBoundSummary>,
+}
+
+/// What was observed of a class of a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassTrafficSummary {
+    /// Frames sent.
+    pub frames: u64,
+    /// Frames discarded.
+    pub dropped: u64,
+    /// Most frames that waited.
+    pub backlog_max_frames: u32,
+    /// Most octets that waited, destination to FCS.
+    pub backlog_max_octets: u64,
+    /// Greatest credit of a credit-based shaper, away from zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hi_credit_bits: Option<i64>,
+    /// Least credit of a credit-based shaper, away from zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lo_credit_bits: Option<i64>,
+}
+
+/// What is proven of a class of a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassBoundSummary {
+    /// Most octets that wait or are being sent, destination to FCS, rounded up; absent if there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog_max_octets: Option<u64>,
+    /// Greatest credit, rounded up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hi_credit_bits: Option<i64>,
+    /// Least credit, rounded down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lo_credit_bits: Option<i64>,
+    /// Sustained rate, parts per million of the line's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation_ppm: Option<u32>,
+}
+
+impl Summary {
+    /// As the text of `summary.json`: keys in the order of this file, a line feed at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a summary has string keys only");
+        text.push('\n');
+        text
+    }
+
+    /// Reads `summary.json`.
+    ///
+    /// # Errors
+    /// If it is no JSON, or not of this format.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The schema of `summary.json` (JSON Schema 2020-12), a line feed at the end.
+    #[must_use]
+    pub fn schema() -> String {
+        let schema = schemars::schema_for!(Self);
+        let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+        text.push('\n');
+        text
+    }
+}

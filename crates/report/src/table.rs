@@ -1,0 +1,352 @@
+//! Results as plain tables for a terminal.
+//!
+//! A table is as wide as its contents and no wider than asked: columns that matter least go first,
+//! then names are cut short. Delays are microseconds with three decimals, to the nearest nanosecond.
+
+use std::fmt::Write;
+
+use crate::summary::{ListenerSummary, StreamSummary, Summary};
+use crate::verdict::Verdict;
+
+/// What a table may be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Most columns of characters.
+    pub width: usize,
+    /// Most rows; what is left out is counted below the table.
+    pub rows: usize,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self { width: 120, rows: usize::MAX }
+    }
+}
+
+/// One column.
+#[derive(Clone, Copy)]
+struct Column {
+    title: &'static str,
+    is_text: bool,
+    /// The column with the greatest number goes first if there is no room; 0 stays.
+    expendable: u8,
+}
+
+const fn text(title: &'static str, expendable: u8) -> Column {
+    Column { title, is_text: true, expendable }
+}
+
+const fn number(title: &'static str, expendable: u8) -> Column {
+    Column { title, is_text: false, expendable }
+}
+
+/// Picoseconds as microseconds with three decimals, to the nearest: `12.336`.
+#[must_use]
+pub fn microseconds(ps: i128) -> String {
+    let ns = (ps.unsigned_abs() + 500) / 1_000;
+    let sign = if ps < 0 && ns > 0 { "-" } else { "" };
+    format!("{sign}{}.{:03}", ns / 1_000, ns % 1_000)
+}
+
+/// Parts per million as per cent: `12.3 %`; a small one keeps its digits: `0.0004 %`.
+#[must_use]
+pub fn per_cent(ppm: u64) -> String {
+    if ppm > 0 && ppm < 1_000 {
+        return format!("{}.{:04} %", ppm / 10_000, ppm % 10_000);
+    }
+    let tenths = (ppm + 500) / 1_000;
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// A table of the streams, a row for each listener; the worst verdicts and least margins first if
+/// not all rows fit, else in the order of the description.
+#[must_use]
+pub fn streams(summary: &Summary, options: TableOptions) -> String {
+    let has_bounds = summary.verification.is_some();
+    let has_run = summary.run.is_some();
+    let mut columns = vec![text("stream", 0), text("listener", 5), number("deadline us", 0)];
+    if has_bounds {
+        columns.push(number("bound us", 0));
+    }
+    if has_run {
+        columns.extend([
+            number("observed max", 0),
+            number("mean", 4),
+            number("jitter", 6),
+            number("loss", 3),
+            number("late", 7),
+        ]);
+    }
+    if has_bounds {
+        columns.extend([number("margin us", 2), text("verdict", 0)]);
+    }
+    let mut pairs: Vec<_> =
+        summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l))).collect();
+    let left_out = pairs.len().saturating_sub(options.rows);
+    if left_out > 0 {
+        pairs.sort_by_key(|(_, listener)| {
+            (std::cmp::Reverse(listener.verdict), listener.margin_ps.unwrap_or(i64::MAX))
+        });
+        pairs.truncate(options.rows);
+    }
+    let rows: Vec<_> =
+        pairs.iter().map(|(stream, listener)| stream_row(stream, listener, has_bounds, has_run)).collect();
+    let mut table = render(&columns, &rows, options.width);
+    if left_out > 0 {
+        writeln!(table, "… and {left_out} more").expect("a string can be written");
+    }
+    table
+}
+
+fn stream_row(
+    stream: &StreamSummary,
+    listener: &ListenerSummary,
+    has_bounds: bool,
+    has_run: bool,
+) -> Vec<String> {
+    let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+    let mut row = vec![stream.name.clone(), listener.listener.clone(), us(stream.deadline_ps)];
+    if has_bounds {
+        let bound = listener.bound.as_ref().and_then(|bound| bound.delay_max_ps);
+        row.push(bound.map_or_else(|| "unbounded".to_owned(), |ps| microseconds(ps.into())));
+    }
+    if has_run {
+        let seen = listener.observed.as_ref();
+        let max =
+            seen.and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delay_max_ps));
+        row.push(us(max));
+        row.push(us(seen.and_then(|seen| seen.delay_mean_ps)));
+        row.push(us(seen.and_then(|seen| seen.jitter_ps)));
+        row.push(stream.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(f.loss_ppm)));
+        row.push(seen.map_or_else(|| "-".to_owned(), |seen| seen.late.to_string()));
+    }
+    if has_bounds {
+        row.push(listener.margin_ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into())));
+        row.push(listener.verdict.map_or("", Verdict::name).to_owned());
+    }
+    row
+}
+
+/// A table of the ports and their classes.
+#[must_use]
+pub fn ports(summary: &Summary, options: TableOptions) -> String {
+    let (has_bounds, has_run) = (summary.verification.is_some(), summary.run.is_some());
+    let mut columns = vec![text("port", 0), text("to", 5), number("Mbit/s", 4), text("class", 0)];
+    if has_run {
+        columns.extend([
+            number("line used", 0),
+            number("frames", 3),
+            number("dropped", 0),
+            number("backlog B", 1),
+        ]);
+    }
+    if has_bounds {
+        columns.extend([number("bound B", 1), number("class rate", 2)]);
+    }
+    let mut rows = Vec::new();
+    for port in &summary.ports {
+        for (index, class) in port.classes.iter().enumerate() {
+            let dash = || "-".to_owned();
+            let of_port = |cell: String| if index == 0 { cell } else { String::new() };
+            let mut row = vec![
+                of_port(port.port.clone()),
+                of_port(port.to.clone()),
+                of_port(megabits(port.rate_bps)),
+                format!("{} {}", class.traffic_class, class.selection),
+            ];
+            if has_run {
+                let used = port.observed.as_ref().map_or_else(dash, |seen| per_cent(seen.utilisation_ppm));
+                row.push(of_port(used));
+                let seen = class.observed.as_ref();
+                row.push(seen.map_or_else(dash, |seen| seen.frames.to_string()));
+                row.push(seen.map_or_else(dash, |seen| seen.dropped.to_string()));
+                row.push(seen.map_or_else(dash, |seen| seen.backlog_max_octets.to_string()));
+            }
+            if has_bounds {
+                let bound = class.bound.as_ref();
+                let backlog = bound.and_then(|bound| bound.backlog_max_octets);
+                row.push(backlog.map_or_else(|| "unbounded".to_owned(), |octets| octets.to_string()));
+                let rate = bound.and_then(|bound| bound.utilisation_ppm);
+                row.push(rate.map_or_else(dash, |ppm| per_cent(ppm.into())));
+            }
+            rows.push(row);
+        }
+    }
+    let left_out = rows.len().saturating_sub(options.rows);
+    rows.truncate(options.rows);
+    let mut table = render(&columns, &rows, options.width);
+    if left_out > 0 {
+        writeln!(table, "… and {left_out} more").expect("a string can be written");
+    }
+    table
+}
+
+/// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
+#[must_use]
+pub fn outcome(summary: &Summary) -> String {
+    let of = |verdict| summary.streams.iter().filter(|stream| stream.verdict == Some(verdict)).count();
+    let counts: Vec<_> = Verdict::ALL
+        .into_iter()
+        .rev()
+        .filter(|verdict| of(*verdict) > 0)
+        .map(|verdict| format!("{} {}", of(verdict), verdict.name()))
+        .collect();
+    let streams = summary.streams.len();
+    let plural = if streams == 1 { "" } else { "s" };
+    if counts.is_empty() {
+        return format!("{streams} stream{plural}");
+    }
+    format!("{streams} stream{plural}: {}", counts.join(", "))
+}
+
+fn megabits(bps: u64) -> String {
+    let thousandths = (bps + 500) / 1_000;
+    match thousandths % 1_000 {
+        0 => (thousandths / 1_000).to_string(),
+        rest => format!("{}.{rest:03}", thousandths / 1_000),
+    }
+}
+
+/// Narrowest that a text is cut to.
+const TEXT_MIN: usize = 8;
+
+fn render(columns: &[Column], rows: &[Vec<String>], width: usize) -> String {
+    let mut widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            let cells = rows.iter().map(|row| row[index].chars().count());
+            cells.chain([column.title.chars().count()]).max().unwrap_or_default()
+        })
+        .collect();
+    let mut shown: Vec<usize> = (0..columns.len()).collect();
+    let total = |shown: &[usize], widths: &[usize]| {
+        shown.iter().map(|index| widths[*index] + 2).sum::<usize>().saturating_sub(2)
+    };
+    while total(&shown, &widths) > width {
+        let Some(place) = (0..shown.len())
+            .filter(|place| columns[shown[*place]].expendable > 0)
+            .max_by_key(|place| columns[shown[*place]].expendable)
+        else {
+            break;
+        };
+        shown.remove(place);
+    }
+    while total(&shown, &widths) > width {
+        let Some(widest) = shown
+            .iter()
+            .copied()
+            .filter(|index| columns[*index].is_text && widths[*index] > TEXT_MIN)
+            .max_by_key(|index| widths[*index])
+        else {
+            break;
+        };
+        widths[widest] -= 1;
+    }
+    let mut table = String::new();
+    let titles: Vec<_> = columns.iter().map(|column| column.title.to_owned()).collect();
+    write_row(&mut table, columns, &shown, &widths, &titles);
+    let rules: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    write_row(&mut table, columns, &shown, &widths, &rules);
+    for row in rows {
+        write_row(&mut table, columns, &shown, &widths, row);
+    }
+    table
+}
+
+fn write_row(table: &mut String, columns: &[Column], shown: &[usize], widths: &[usize], row: &[String]) {
+    let mut line = String::new();
+    for index in shown {
+        let (width, cell) = (widths[*index], cut(&row[*index], widths[*index]));
+        let padding = " ".repeat(width - cell.chars().count());
+        if !line.is_empty() {
+            line.push_str("  ");
+        }
+        if columns[*index].is_text {
+            line.push_str(&cell);
+            line.push_str(&padding);
+        } else {
+            line.push_str(&padding);
+            line.push_str(&cell);
+        }
+    }
+    table.push_str(line.trim_end());
+    table.push('\n');
+}
+
+/// At most `width` characters of a cell, with an ellipsis for the rest.
+fn cut(cell: &str, width: usize) -> String {
+    if cell.chars().count() <= width {
+        return cell.to_owned();
+    }
+    cell.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn summary() -> Summary {
+        let (network, bounds, observation) = fixture::line();
+        Summary::new(&network, Some(&bounds), Some(&observation))
+    }
+
+    #[test]
+    fn delays_are_rounded_to_the_nanosecond() {
+        for (ps, text) in [
+            (12_336_000, "12.336"),
+            (499, "0.000"),
+            (500, "0.001"),
+            (-1_500_000, "-1.500"),
+            (-499, "0.000"),
+            (1_000_000_000_000, "1000000.000"),
+        ] {
+            assert_eq!(microseconds(ps), text);
+        }
+        assert_eq!(per_cent(123_456), "12.3 %");
+        assert_eq!(per_cent(4), "0.0004 %");
+        assert_eq!(per_cent(0), "0.0 %");
+    }
+
+    #[test]
+    fn no_table_is_wider_than_asked() {
+        let summary = summary();
+        for width in [60, 72, 80, 100, 200] {
+            for table in [
+                streams(&summary, TableOptions { width, ..TableOptions::default() }),
+                ports(&summary, TableOptions { width, ..TableOptions::default() }),
+            ] {
+                for line in table.lines() {
+                    assert!(line.chars().count() <= width, "{width}: {line}");
+                }
+            }
+        }
+        let wide = streams(&summary, TableOptions { width: 200, ..TableOptions::default() });
+        assert!(wide.starts_with("stream"), "{wide}");
+        assert!(wide.lines().next().is_some_and(|titles| titles.contains("jitter")), "{wide}");
+        let narrow = streams(&summary, TableOptions { width: 72, ..TableOptions::default() });
+        assert!(narrow.lines().next().is_some_and(|titles| !titles.contains("jitter")), "{narrow}");
+        assert!(narrow.contains("verdict"));
+    }
+
+    #[test]
+    fn the_worst_rows_stay() {
+        let table = streams(&summary(), TableOptions { width: 200, rows: 1 });
+        assert!(table.contains("diagnosis") && table.contains("missed"), "{table}");
+        assert!(table.lines().last().is_some_and(|line| line.starts_with("… and ")), "{table}");
+    }
+
+    #[test]
+    fn the_outcome_counts_streams() {
+        let outcome = outcome(&summary());
+        assert!(outcome.contains("streams: 1 missed, 1 not proven, 5 proven, 1 no requirement"), "{outcome}");
+    }
+
+    #[test]
+    fn the_table_of_a_run_alone_has_no_verdict() {
+        let (network, _, observation) = fixture::line();
+        let table = streams(&Summary::new(&network, None, Some(&observation)), TableOptions::default());
+        assert!(!table.contains("verdict") && table.contains("observed max"), "{table}");
+    }
+}

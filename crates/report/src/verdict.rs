@@ -1,0 +1,329 @@
+//! Observation held against bound and deadline: the verdict of every stream at every listener.
+//!
+//! Checked is every frame, those of the warm-up too ([`tautwire_sim::WorstFrame`]). A contradiction
+//! is an observation that a bound excludes: of an end-to-end delay, of a delay at a hop, of a
+//! backlog or of a credit. It is a fault of Tautwire and never of the network.
+//!
+//! Not here: how verdicts are shown (`summary.rs`, `table.rs`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_analysis::{Bounds, Unbounded};
+use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex};
+use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservation};
+use tautwire_units::Duration;
+
+use crate::contradiction::{self, Contradiction};
+
+/// What is known of a stream's requirement, from best to worst.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, Default,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It has no deadline, and no observation contradicts a bound.
+    #[default]
+    NoRequirement,
+    /// Its bound is within its deadline.
+    Proven,
+    /// There is no bound, or it is above the deadline; no frame was observed to be late.
+    NotProven,
+    /// A frame was later than the deadline, or was discarded on its way.
+    Missed,
+    /// An observation is above its bound.
+    Contradiction,
+}
+
+impl Verdict {
+    /// All verdicts, from best to worst.
+    pub const ALL: [Self; 5] =
+        [Self::NoRequirement, Self::Proven, Self::NotProven, Self::Missed, Self::Contradiction];
+
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoRequirement => "no requirement",
+            Self::Proven => "proven",
+            Self::NotProven => "not proven",
+            Self::Missed => "missed",
+            Self::Contradiction => "CONTRADICTION",
+        }
+    }
+
+    /// The exit code that a command ends with: 0 all holds, 1 not proven or missed, 4 a contradiction.
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::NoRequirement | Self::Proven => 0,
+            Self::NotProven | Self::Missed => 1,
+            Self::Contradiction => 4,
+        }
+    }
+}
+
+/// The verdicts of a whole network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verification {
+    /// The worst of all.
+    pub verdict: Verdict,
+    /// Per stream, in the network's order.
+    pub streams: Vec<StreamVerification>,
+    /// Every observation above its bound.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// The verdicts of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamVerification {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// The worst of its listeners.
+    pub verdict: Verdict,
+    /// Per listener.
+    pub listeners: Vec<ListenerVerification>,
+    /// Copies that were lost, whatever the reason; none without an observation.
+    pub lost: Option<u64>,
+}
+
+/// What is proven and observed of a stream at one listener, and the verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListenerVerification {
+    /// The listener.
+    pub listener: NodeIndex,
+    /// The stream's deadline.
+    pub deadline: Option<Duration>,
+    /// The greatest delay that is possible, or why none is known; none if bounds were not asked for.
+    pub bound: Option<Result<Duration, Unbounded>>,
+    /// The greatest difference of two delays that is possible.
+    pub jitter_bound: Option<Duration>,
+    /// What was seen; none if nothing was, or no run was made.
+    pub observed: Option<ObservedDelay>,
+    /// Frames later than the deadline.
+    pub late: u64,
+    /// Deadline less bound in picoseconds; below zero the bound is above the deadline.
+    pub margin_ps: Option<i64>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Delays that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObservedDelay {
+    /// The greatest of all frames, those of the warm-up too.
+    pub max: Duration,
+    /// The least, after the warm-up.
+    pub min: Option<Duration>,
+    /// The mean, after the warm-up.
+    pub mean: Option<Duration>,
+    /// The standard deviation, after the warm-up.
+    pub standard_deviation: Option<Duration>,
+    /// Greatest less least, after the warm-up.
+    pub jitter: Option<Duration>,
+}
+
+/// Holds every observation against its bound and its deadline.
+///
+/// # Panics
+/// If `bounds` or `observation` are not those of `network`.
+#[must_use]
+pub fn verify(network: &Network, bounds: &Bounds, observation: &Observation) -> Verification {
+    judge(network, Some(bounds), Some(observation))
+}
+
+/// As [`verify`], with what there is. Without bounds nothing is proven; without an observation
+/// nothing is missed.
+///
+/// # Panics
+/// If `bounds` or `observation` are not those of `network`.
+#[must_use]
+pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Observation>) -> Verification {
+    for streams in [bounds.map(|b| b.streams.len()), observation.map(|o| o.streams.len())] {
+        assert!(streams.is_none_or(|count| count == network.streams.len()), "results of another network");
+    }
+    let contradictions = match (bounds, observation) {
+        (Some(bounds), Some(observation)) => contradiction::find(network, bounds, observation),
+        _ => Vec::new(),
+    };
+    let streams: Vec<_> = (0..network.streams.len())
+        .map(|index| judge_stream(network, index, bounds, observation, &contradictions))
+        .collect();
+    let of_streams = streams.iter().map(|stream| stream.verdict).max().unwrap_or_default();
+    let verdict = if contradictions.is_empty() { of_streams } else { Verdict::Contradiction };
+    Verification { verdict, streams, contradictions }
+}
+
+fn judge_stream(
+    network: &Network,
+    index: usize,
+    bounds: Option<&Bounds>,
+    observation: Option<&Observation>,
+    contradictions: &[Contradiction],
+) -> StreamVerification {
+    let (stream, index_of_stream) = (&network.streams[index], StreamIndex::at(index));
+    let observed = observation.map(|observation| &observation.streams[index]);
+    let listeners: Vec<_> = (0..stream.listeners.len())
+        .map(|listener| {
+            let bound = bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
+            let contradicted = contradictions.iter().any(|c| c.is_of(index_of_stream, listener));
+            let mut verification = judge_listener(stream, listener, observed, contradicted);
+            if let Some(bound) = bound {
+                verification.bound = Some(bound.delay.clone());
+                verification.jitter_bound = bound.jitter();
+                verification.margin_ps = margin(stream.deadline, bound.delay.as_ref().ok().copied());
+            }
+            if verification.verdict == Verdict::NotProven && verification.margin_ps.is_some_and(|ps| ps >= 0)
+            {
+                verification.verdict = Verdict::Proven;
+            }
+            verification
+        })
+        .collect();
+    StreamVerification {
+        stream: index_of_stream,
+        verdict: listeners.iter().map(|listener| listener.verdict).max().unwrap_or_default(),
+        listeners,
+        lost: observed.map(lost),
+    }
+}
+
+/// The verdict by observation alone: `NotProven` where only a bound could say more.
+fn judge_listener(
+    stream: &Stream,
+    listener: usize,
+    observed: Option<&StreamObservation>,
+    contradicted: bool,
+) -> ListenerVerification {
+    let seen = observed.map(|observed| &observed.listeners[listener]);
+    let delay = seen.and_then(observed_delay);
+    let late = seen.map_or(0, |seen| seen.late);
+    let missed = stream.deadline.is_some_and(|deadline| {
+        late > 0
+            || delay.is_some_and(|delay| delay.max > deadline)
+            || observed.is_some_and(|observed| discarded(observed) > 0)
+    });
+    let verdict = match (contradicted, missed, stream.deadline) {
+        (true, _, _) => Verdict::Contradiction,
+        (_, true, _) => Verdict::Missed,
+        (_, _, Some(_)) => Verdict::NotProven,
+        (_, _, None) => Verdict::NoRequirement,
+    };
+    ListenerVerification {
+        listener: stream.listeners[listener],
+        deadline: stream.deadline,
+        bound: None,
+        jitter_bound: None,
+        observed: delay,
+        late,
+        margin_ps: None,
+        verdict,
+    }
+}
+
+/// The delays that a listener saw; none if it saw no frame.
+pub(crate) fn observed_delay(seen: &ListenerObservation) -> Option<ObservedDelay> {
+    let worst = seen.worst.map(|worst| worst.delay);
+    let max = worst.max(seen.delay.max())?;
+    let jitter = seen.delay.max().zip(seen.delay.min()).map(|(max, min)| max - min);
+    Some(ObservedDelay {
+        max,
+        min: seen.delay.min(),
+        mean: seen.delay.mean(),
+        standard_deviation: seen.delay.standard_deviation(),
+        jitter,
+    })
+}
+
+/// Copies lost for any reason.
+pub(crate) fn lost(observed: &StreamObservation) -> u64 {
+    observed.dropped.iter().map(|(_, count)| count).sum()
+}
+
+/// Copies that the network discarded of its own accord: faults of cables, bits and nodes apart, of
+/// which no bound speaks.
+fn discarded(observed: &StreamObservation) -> u64 {
+    let is_fault =
+        |reason| matches!(reason, DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown);
+    observed.dropped.iter().filter(|(reason, _)| !is_fault(*reason)).map(|(_, count)| count).sum()
+}
+
+/// Deadline less bound, held within an `i64`.
+fn margin(deadline: Option<Duration>, bound: Option<Duration>) -> Option<i64> {
+    let (deadline, bound) = (i128::from(deadline?.as_ps()), i128::from(bound?.as_ps()));
+    let margin = (deadline - bound).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+    Some(i64::try_from(margin).expect("clamped"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// The verdict on the control stream with this deadline, bound and greatest observed delay.
+    fn verdict(deadline: Option<u64>, bound: Option<u64>, observed: u64) -> Verdict {
+        let (mut network, mut bounds, mut observation) = fixture::line();
+        network.streams[0].deadline = deadline.map(Duration::from_us);
+        let listener = &mut bounds.streams[0].listeners[0];
+        listener.delay = match bound {
+            Some(us) => Ok(Duration::from_us(us)),
+            None => Err(Unbounded::Overload {
+                port: network.streams[0].hops[0].port,
+                class: network.streams[0].hops[0].class,
+            }),
+        };
+        listener.delay_min = Duration::ZERO;
+        let worst = observation.streams[0].listeners[0].worst.as_mut().expect("observed");
+        worst.delay = Duration::from_us(observed);
+        observation.streams[0].listeners[0].delay = tautwire_observe::Moments::default();
+        verify(&network, &bounds, &observation).streams[0].verdict
+    }
+
+    #[test]
+    fn every_case_has_its_verdict() {
+        for (deadline, bound, observed, expected) in [
+            (Some(100), Some(90), 80, Verdict::Proven),
+            (Some(100), Some(100), 100, Verdict::Proven),
+            (Some(100), Some(110), 80, Verdict::NotProven),
+            (Some(100), None, 80, Verdict::NotProven),
+            (Some(100), Some(110), 105, Verdict::Missed),
+            (Some(100), None, 105, Verdict::Missed),
+            (Some(100), Some(90), 95, Verdict::Contradiction),
+            (Some(100), Some(110), 115, Verdict::Contradiction),
+            (None, Some(90), 80, Verdict::NoRequirement),
+            (None, None, 80, Verdict::NoRequirement),
+            (None, Some(90), 95, Verdict::Contradiction),
+        ] {
+            assert_eq!(verdict(deadline, bound, observed), expected, "{deadline:?} {bound:?} {observed}");
+        }
+    }
+
+    #[test]
+    fn a_discarded_frame_misses_its_deadline_and_a_damaged_one_does_not() {
+        for (reason, expected) in
+            [(DropReason::QueueFull, Verdict::Missed), (DropReason::BitError, Verdict::Proven)]
+        {
+            let (network, bounds, mut observation) = fixture::line();
+            observation.streams[0].dropped = vec![(reason, 1)];
+            let verification = verify(&network, &bounds, &observation);
+            assert_eq!(verification.streams[0].verdict, expected);
+            assert_eq!(verification.streams[0].lost, Some(1));
+        }
+    }
+
+    #[test]
+    fn half_of_the_results_gives_half_of_the_verdicts() {
+        let (network, bounds, observation) = fixture::line();
+        assert_eq!(judge(&network, Some(&bounds), None).streams[0].verdict, Verdict::Proven);
+        assert_eq!(judge(&network, None, Some(&observation)).streams[0].verdict, Verdict::NotProven);
+        assert_eq!(verify(&network, &bounds, &observation).verdict, Verdict::Missed);
+    }
+
+    #[test]
+    fn the_margin_is_deadline_less_bound() {
+        let us = Duration::from_us;
+        assert_eq!(margin(Some(us(100)), Some(us(90))), Some(10_000_000));
+        assert_eq!(margin(Some(us(90)), Some(us(100))), Some(-10_000_000));
+        assert_eq!(margin(Some(Duration::ZERO), Some(Duration::MAX)), Some(i64::MIN));
+        assert_eq!(margin(None, Some(us(1))), None);
+    }
+}
