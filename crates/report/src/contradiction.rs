@@ -187,7 +187,7 @@ mod tests {
     use crate::fixture;
     use tautwire_units::{Bits, Bytes, Duration};
 
-    type Change = dyn Fn(&mut Bounds, &mut Observation);
+    type Change<'a> = dyn Fn(&mut Bounds, &mut Observation) + 'a;
 
     #[test]
     fn every_quantity_is_held_against_its_bound() {
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(find(&network, &bounds, &observation), []);
         let port = network.streams[0].hops[1].port.index();
         let class = network.streams[0].hops[1].class.index();
-        let cases: [(Quantity, &Change); 5] = [
+        let cases: [(Quantity, &Change<'_>); 5] = [
             (Quantity::DelayMax, &|_, o| o.streams[0].hops[1].max = Duration::from_s(1)),
             (Quantity::DelayMin, &|b, _| b.streams[0].listeners[0].delay_min = Duration::from_us(90)),
             (Quantity::Backlog, &|b, o| {
