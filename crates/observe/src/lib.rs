@@ -2,10 +2,12 @@
 //!
 //! All integers: two equal runs give equal bytes, and results of several runs can be merged.
 
+mod frame_record;
 mod histogram;
 mod moments;
 mod parts;
 
+pub use frame_record::{FrameEvent, FrameRecord};
 pub use histogram::Histogram;
 pub use moments::Moments;
 pub use parts::{DelayParts, Part};
