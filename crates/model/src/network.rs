@@ -52,6 +52,14 @@ index! {
     SchedulerGroupIndex
 }
 
+/// Octets of a frame, destination to FCS, that carries `payload` octets of MAC client data: header
+/// (14), tag (4) and FCS (4) added, padded to 64 (IEEE Std 802.3, 4A.2.3.2.4).
+#[must_use]
+pub fn frame_length(payload: Bytes, tagged: bool) -> Bytes {
+    let length = payload + Bytes::new(if tagged { 22 } else { 18 });
+    length.max(Bytes::new(64))
+}
+
 /// A whole network, its traffic, and how a run of it is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
