@@ -7,20 +7,36 @@
 //! ```
 //!
 //! [`Summary::new`] sums up bounds, an observation, or both; everything else is made from it.
+//! [`RunFolderWriter`] keeps results, [`RunFolder::read`] reads them back, and [`html`] makes the
+//! report of what was read.
+//!
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
+pub mod arrow;
 mod contradiction;
+pub mod histogram;
+mod html;
+mod manifest;
 mod name;
+pub mod parquet;
+mod run_folder;
+mod sha256;
 mod summarise;
 pub mod summary;
 pub mod table;
+mod topology;
 mod verdict;
 
 #[cfg(test)]
 mod fixture;
 
 pub use contradiction::{Contradiction, Place, Quantity};
+pub use html::html;
+pub use manifest::Manifest;
+pub use run_folder::{RunFolder, RunFolderWriter};
+pub use sha256::sha256;
 pub use summary::Summary;
+pub use topology::{CableDocument, NetworkDocument, NodeDocument, StreamDocument};
 pub use verdict::{
     ListenerVerification, ObservedDelay, StreamVerification, Verdict, Verification, judge, verify,
 };

@@ -1,0 +1,37 @@
+//! `manifest.json`: what a run folder was made from.
+//!
+//! Apart from `summary.json`, which is equal for equal runs whoever made them with what.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sha256::sha256;
+
+/// Where results come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// SHA-256 of the text of its description.
+    pub scenario_sha256: String,
+    /// Seed of the run; absent if none was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Version of Tautwire.
+    pub version: String,
+    /// The command: `verify`, `simulate`, `bounds` and its arguments.
+    pub command: Vec<String>,
+}
+
+impl Manifest {
+    /// Of a scenario with this name and text.
+    #[must_use]
+    pub fn new(scenario: &str, text: &str, seed: Option<u64>, command: &[String]) -> Self {
+        Self {
+            scenario: scenario.to_owned(),
+            scenario_sha256: sha256(text.as_bytes()),
+            seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: command.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! A run folder: `manifest.json`, `summary.json`, `network.json`, Parquet files and traces.
+//!
+//! It is written under a temporary name beside its place and renamed when all of it is there: what
+//! was killed leaves nothing that looks whole. An earlier run of the same name is replaced; a folder
+//! that is no run folder never.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tautwire_analysis::Bounds;
+use tautwire_model::network::Network;
+use tautwire_sim::Observation;
+
+use crate::histogram::{self, DelayHistogram};
+use crate::manifest::Manifest;
+use crate::summary::Summary;
+use crate::topology::NetworkDocument;
+use crate::{arrow, parquet};
+
+const MANIFEST: &str = "manifest.json";
+const SUMMARY: &str = "summary.json";
+const NETWORK: &str = "network.json";
+const HISTOGRAM: &str = "histogram.parquet";
+
+/// A run folder on its way.
+#[derive(Debug)]
+pub struct RunFolderWriter {
+    place: PathBuf,
+    temporary: PathBuf,
+    is_done: bool,
+}
+
+/// What a run folder holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFolder {
+    /// Where it comes from.
+    pub manifest: Manifest,
+    /// Its results.
+    pub summary: Summary,
+    /// Its network.
+    pub network: NetworkDocument,
+    /// Its histograms; empty if there was no run.
+    pub histograms: Vec<DelayHistogram>,
+}
+
+impl RunFolderWriter {
+    /// Begins a run folder that is to stand at `place`.
+    ///
+    /// # Errors
+    /// If something other than a run folder or an empty folder stands there, or a folder cannot be
+    /// made beside it.
+    pub fn create(place: &Path) -> io::Result<Self> {
+        if place.exists() && !place.join(MANIFEST).is_file() && !is_empty_folder(place)? {
+            let text = format!("{} exists and is no run folder", place.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+        }
+        let mut name: OsString =
+            place.file_name().ok_or_else(|| io::Error::other("a run folder needs a name"))?.to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        let temporary = place.with_file_name(name);
+        if temporary.exists() {
+            fs::remove_dir_all(&temporary)?;
+        }
+        fs::create_dir_all(&temporary)?;
+        Ok(Self { place: place.to_owned(), temporary, is_done: false })
+    }
+
+    /// A new file of this name in the folder, for a trace that is written during the run.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn file(&self, name: &str) -> io::Result<File> {
+        File::create(self.temporary.join(name))
+    }
+
+    /// Writes the results and puts the folder in its place.
+    ///
+    /// # Errors
+    /// If a file cannot be written; then nothing stands at the place that did not before.
+    ///
+    /// # Panics
+    /// If `bounds` or `observation` are not those of `network`.
+    pub fn finish(
+        self,
+        manifest: &Manifest,
+        network: &Network,
+        description: &str,
+        bounds: Option<&Bounds>,
+        observation: Option<&Observation>,
+    ) -> io::Result<RunFolder> {
+        let run = RunFolder {
+            manifest: manifest.clone(),
+            summary: Summary::new(network, bounds, observation),
+            network: NetworkDocument::new(network, description),
+            histograms: observation.map(histogram::of_observation).unwrap_or_default(),
+        };
+        self.finish_with(&run)?;
+        Ok(run)
+    }
+
+    /// As [`RunFolderWriter::finish`], with results that are summed up already.
+    ///
+    /// # Errors
+    /// If a file cannot be written; then nothing stands at the place that did not before.
+    pub fn finish_with(mut self, run: &RunFolder) -> io::Result<()> {
+        let summary = &run.summary;
+        fs::write(self.temporary.join(SUMMARY), summary.to_json())?;
+        fs::write(self.temporary.join(NETWORK), json(&run.network))?;
+        for (name, batch) in [
+            ("streams.parquet", arrow::streams(summary)),
+            ("listeners.parquet", arrow::listeners(summary)),
+            ("hops.parquet", arrow::hops(summary)),
+            ("ports.parquet", arrow::ports(summary)),
+            ("classes.parquet", arrow::classes(summary)),
+            ("drops.parquet", arrow::drops(summary)),
+            (HISTOGRAM, histogram::batch(&run.histograms)),
+        ] {
+            parquet::write(self.file(name)?, &batch)?;
+        }
+        fs::write(self.temporary.join(MANIFEST), json(&run.manifest))?;
+        self.put_in_place()?;
+        self.is_done = true;
+        Ok(())
+    }
+
+    fn put_in_place(&self) -> io::Result<()> {
+        if !self.place.exists() {
+            return fs::rename(&self.temporary, &self.place);
+        }
+        let mut name = self.temporary.as_os_str().to_owned();
+        name.push("-old");
+        let old = PathBuf::from(name);
+        fs::rename(&self.place, &old)?;
+        if let Err(error) = fs::rename(&self.temporary, &self.place) {
+            fs::rename(&old, &self.place)?;
+            return Err(error);
+        }
+        fs::remove_dir_all(&old)
+    }
+}
+
+impl Drop for RunFolderWriter {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // Nothing more can be done about a folder that does not go.
+            let _ = fs::remove_dir_all(&self.temporary);
+        }
+    }
+}
+
+impl RunFolder {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// If a file is missing, or holds something else; the message names it.
+    pub fn read(place: &Path) -> io::Result<Self> {
+        let text = |name: &str| {
+            let path = place.join(name);
+            fs::read_to_string(&path).map_err(|error| at(&path, &error))
+        };
+        let wrong = |name: &str, error: serde_json::Error| at(&place.join(name), &error.into());
+        let manifest = serde_json::from_str(&text(MANIFEST)?).map_err(|error| wrong(MANIFEST, error))?;
+        let summary = Summary::from_json(&text(SUMMARY)?).map_err(|error| wrong(SUMMARY, error))?;
+        let network = serde_json::from_str(&text(NETWORK)?).map_err(|error| wrong(NETWORK, error))?;
+        let path = place.join(HISTOGRAM);
+        let batches = parquet::read(&path).map_err(|error| at(&path, &error))?;
+        let histograms = histogram::from_batches(&batches)
+            .ok_or_else(|| at(&path, &io::Error::other("it holds no histograms")))?;
+        Ok(Self { manifest, summary, network, histograms })
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("it has string keys only");
+    text.push('\n');
+    text
+}
+
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+fn is_empty_folder(path: &Path) -> io::Result<bool> {
+    Ok(path.is_dir() && fs::read_dir(path)?.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// A folder of a test's own, empty.
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("tautwire-report-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a temporary folder");
+        path
+    }
+
+    fn write(place: &Path, seed: u64) -> io::Result<RunFolder> {
+        let (network, bounds, mut observation) = fixture::line();
+        observation.seed = seed;
+        let manifest = Manifest::new("line", "name: line\n", Some(seed), &["verify".to_owned()]);
+        let writer = RunFolderWriter::create(place)?;
+        writer.finish(&manifest, &network, "name: line\n", Some(&bounds), Some(&observation))
+    }
+
+    #[test]
+    fn a_folder_is_read_as_it_is_written() {
+        let scratch = scratch("read");
+        let written = write(&scratch.join("run"), 1).expect("written");
+        assert_eq!(RunFolder::read(&scratch.join("run")).expect("read"), written);
+        assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 1, "nothing else is left");
+        fs::remove_dir_all(&scratch).expect("ours");
+    }
+
+    #[test]
+    fn a_second_run_replaces_the_first_and_nothing_else() {
+        let scratch = scratch("replace");
+        let place = scratch.join("run");
+        write(&place, 1).expect("written");
+        write(&place, 2).expect("written again");
+        assert_eq!(RunFolder::read(&place).expect("read").manifest.seed, Some(2));
+        let other = scratch.join("other");
+        fs::create_dir(&other).expect("a folder");
+        fs::write(other.join("thesis.txt"), "years of work").expect("a file");
+        let error = write(&other, 1).expect_err("no run folder");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert!(other.join("thesis.txt").is_file());
+        fs::remove_dir_all(&scratch).expect("ours");
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_nothing() {
+        let scratch = scratch("give-up");
+        let writer = RunFolderWriter::create(&scratch.join("run")).expect("begun");
+        drop(writer);
+        assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0);
+        let error = RunFolder::read(&scratch.join("run")).expect_err("nothing is there");
+        assert!(error.to_string().contains(MANIFEST), "{error}");
+        fs::remove_dir_all(&scratch).expect("ours");
+    }
+
+    #[test]
+    fn equal_runs_give_equal_bytes() {
+        let scratch = scratch("equal");
+        let bytes = |name: &str| fs::read(scratch.join(name).join(SUMMARY)).expect("a summary");
+        write(&scratch.join("a"), 1).expect("written");
+        write(&scratch.join("b"), 1).expect("written");
+        assert_eq!(bytes("a"), bytes("b"));
+        fs::remove_dir_all(&scratch).expect("ours");
+    }
+}
