@@ -1,8 +1,30 @@
-//! The description of a network: text, spans, schema, and the resolved [`Network`].
+//! The description of a network: text, spans, grammar, and the resolved [`Network`].
+//!
+//! [`load`] reads a description and gives the network or all its faults at once, each with its place
+//! and a remedy. Nothing outside this crate reads a description, and nothing but it makes a
+//! [`Network`], so nothing behind it can be invalid.
+//!
+//! ```text
+//!  text ──► tree with places ──► form (grammar) ──► names, topology, streams, routes, shapers ──► Network
+//!  text/    text/tree.rs         text/form.rs       build/
+//! ```
 
+mod build;
 mod configuration;
 mod diagnostic;
+mod frame;
+mod load;
 pub mod network;
+mod text;
+mod trace;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
+pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
+pub use load::{load, load_text};
 pub use network::Network;
+
+/// Every code that a diagnostic can have, with what it means.
+#[must_use]
+pub fn fault_codes() -> &'static [(&'static str, &'static str)] {
+    text::codes::CATALOGUE
+}

@@ -10,6 +10,8 @@ use tautwire_core::{Priority, TrafficClass, TrafficClassTable};
 use tautwire_units::{BitRate, Bits, Bytes, ClockOffset, Duration};
 use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
+pub use crate::frame::{frame_length, wire_bits};
+
 macro_rules! index {
     ($(#[doc = $doc:literal] $name:ident)*) => {$(
         #[doc = $doc]
@@ -50,14 +52,6 @@ index! {
     SchedulerIndex
     /// An ATS scheduler group: [`Network::scheduler_groups`].
     SchedulerGroupIndex
-}
-
-/// Octets of a frame, destination to FCS, that carries `payload` octets of MAC client data: header
-/// (14), tag (4) and FCS (4) added, padded to 64 (IEEE Std 802.3, 4A.2.3.2.4).
-#[must_use]
-pub fn frame_length(payload: Bytes, tagged: bool) -> Bytes {
-    let length = payload + Bytes::new(if tagged { 22 } else { 18 });
-    length.max(Bytes::new(64))
 }
 
 /// A whole network, its traffic, and how a run of it is to be made.

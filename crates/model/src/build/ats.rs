@@ -1,0 +1,181 @@
+//! ATS scheduler groups and instances of every bridge (IEEE Std 802.1Q-2022, 8.6.5.6).
+//!
+//! A group is made by the reception port and, as the device says, the class that the frames had at the
+//! port before or have at this bridge. Within a group every stream has an instance of its own, shared by
+//! all egress ports to which the bridge copies it. Where the device has fewer instances than streams, the
+//! further streams share a default instance, the first of the group, that has the sum of their
+//! parameters.
+
+use std::collections::HashMap;
+
+use tautwire_core::TrafficClass;
+use tautwire_units::{BitRate, Bits};
+
+use super::models::Models;
+use super::streams::{Streams, largest_frame};
+use super::topology::Topology;
+use crate::network::{
+    Grouping, NodeKind, PortIndex, Scheduler, SchedulerGroup, SchedulerGroupIndex, SchedulerIndex,
+    TransmissionSelection,
+};
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+/// All instances and groups.
+#[derive(Default)]
+pub(crate) struct Assigned {
+    pub(crate) schedulers: Vec<Scheduler>,
+    pub(crate) groups: Vec<SchedulerGroup>,
+}
+
+/// A stream's use of a group: its hops there.
+struct Use {
+    stream: usize,
+    hops: Vec<usize>,
+}
+
+/// Assigns an instance to every hop of an ATS class at a bridge.
+pub(crate) fn assign(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Assigned {
+    let mut assigned = Assigned::default();
+    let mut index: HashMap<(PortIndex, TrafficClass), usize> = HashMap::new();
+    let mut uses: Vec<Vec<Use>> = Vec::new();
+    for (number, draft) in streams.list.iter().enumerate() {
+        for (hop_number, hop) in draft.stream.hops.iter().enumerate() {
+            let settings = &topology.ports[hop.port.index()].classes[hop.class.index()];
+            let (TransmissionSelection::Ats, Some(previous)) = (settings.selection, hop.previous) else {
+                continue;
+            };
+            let before = &draft.stream.hops[previous as usize];
+            let links = topology.ports[before.port.index()].links.expect("a hop's port has a cable");
+            let reception = topology.links[links.egress.index()].to;
+            let device = device(topology, models, reception);
+            let class = match device.ats.grouping {
+                Grouping::UpstreamClass => before.class,
+                Grouping::OwnClass => hop.class,
+            };
+            check_shaper(topology, draft, hop.port, device.ats.charged_overhead, faults);
+            let group = *index.entry((reception, class)).or_insert_with(|| {
+                assigned.groups.push(SchedulerGroup {
+                    reception_port: reception,
+                    class,
+                    max_residence_time: topology.extras[reception.index()].max_residence_time,
+                });
+                uses.push(Vec::new());
+                uses.len() - 1
+            });
+            match uses[group].last_mut().filter(|last| last.stream == number) {
+                Some(last) => last.hops.push(hop_number),
+                None => uses[group].push(Use { stream: number, hops: vec![hop_number] }),
+            }
+        }
+    }
+    for (group, uses) in uses.iter().enumerate() {
+        let limit = device(topology, models, assigned.groups[group].reception_port).ats.schedulers_per_group;
+        instances(SchedulerGroupIndex::at(group), uses, limit, streams, &mut assigned.schedulers, faults);
+    }
+    assigned
+}
+
+fn device<'m>(
+    topology: &Topology<'_>,
+    models: &'m Models<'_, '_>,
+    port: PortIndex,
+) -> &'m crate::network::DeviceModel {
+    match topology.nodes[topology.ports[port.index()].node.index()].kind {
+        NodeKind::Bridge { device, .. } => models.device_at(device),
+        NodeKind::EndStation { .. } => unreachable!("only bridges forward"),
+    }
+}
+
+/// The instances of one group.
+fn instances(
+    group: SchedulerGroupIndex,
+    uses: &[Use],
+    limit: Option<u32>,
+    streams: &mut Streams<'_, '_>,
+    schedulers: &mut Vec<Scheduler>,
+    faults: &mut Faults,
+) {
+    let own = limit.map_or(uses.len(), |limit| uses.len().min(limit as usize));
+    let mut default = None;
+    if uses.len() > own {
+        let mut sum = Scheduler {
+            group,
+            committed_information_rate: BitRate::ZERO,
+            committed_burst_size: Bits::ZERO,
+        };
+        for sharing in &uses[own..] {
+            let Some(shaper) = streams.list[sharing.stream].stream.shaper else { continue };
+            let rate = sum.committed_information_rate.saturating_add(shaper.committed_information_rate);
+            sum.committed_information_rate = rate;
+            sum.committed_burst_size = sum.committed_burst_size.saturating_add(shaper.committed_burst_size);
+        }
+        default = Some(SchedulerIndex::at(schedulers.len()));
+        schedulers.push(sum);
+        let draft = &streams.list[uses[own].stream];
+        let message = format!(
+            "{} streams in a group of {own} schedulers: from this stream on they share a default one",
+            uses.len()
+        );
+        let help = "it has the sum of their parameters; use more priorities, ports, or another device";
+        faults.warning(codes::SCHEDULERS, draft.name_place, message, help);
+    }
+    for (number, sharing) in uses.iter().enumerate() {
+        let stream = &mut streams.list[sharing.stream].stream;
+        let Some(shaper) = stream.shaper else { continue };
+        let scheduler = match default.filter(|_| number >= own) {
+            Some(default) => default,
+            None => {
+                schedulers.push(Scheduler {
+                    group,
+                    committed_information_rate: shaper.committed_information_rate,
+                    committed_burst_size: shaper.committed_burst_size,
+                });
+                SchedulerIndex::at(schedulers.len() - 1)
+            }
+        };
+        for hop in &sharing.hops {
+            stream.hops[*hop].scheduler = Some(scheduler);
+        }
+    }
+}
+
+fn check_shaper(
+    topology: &Topology<'_>,
+    draft: &super::streams::StreamDraft<'_, '_>,
+    port: PortIndex,
+    charged_overhead: tautwire_units::Bytes,
+    faults: &mut Faults,
+) {
+    let Some(shaper) = draft.stream.shaper else {
+        if draft.node.get("shaper").is_none() {
+            let message = format!("its class is ATS at {}, and it has no shaper", topology.port_name(port));
+            let help = "add `shaper: {committed-information-rate: 10 Mbit/s, committed-burst-size: 1542 B}`";
+            faults.error(codes::NO_SHAPER, draft.name_place, message, help);
+        }
+        return;
+    };
+    let place = |key: &str| {
+        draft.node.get("shaper").and_then(|shaper| shaper.get(key)).map_or(draft.name_place, |node| node.place)
+    };
+    let charged = (largest_frame(&draft.stream) + charged_overhead).bits();
+    if shaper.committed_burst_size < charged {
+        let message = format!(
+            "a burst of {} is below its largest frame, charged with {charged} at {}: that is never eligible",
+            shaper.committed_burst_size,
+            topology.port_name(port)
+        );
+        let help = format!("give at least `{} B`", charged.get() / 8);
+        faults.error(codes::BURST_SIZE, place("committed-burst-size"), message, help);
+    }
+    if shaper.committed_information_rate == BitRate::ZERO {
+        let message = "a shaper of no rate passes no second frame".to_owned();
+        let help = "give it at least the stream's rate";
+        faults.error(codes::SHAPER_RATE, place("committed-information-rate"), message, help);
+    }
+}

@@ -1,0 +1,144 @@
+//! Faults that only the whole network shows: overload, frames too large for a port, hopeless deadlines.
+
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use super::arrival;
+use super::models::Models;
+use super::streams::{StreamDraft, Streams, largest_frame};
+use super::topology::Topology;
+use crate::frame::frame_length;
+use crate::network::{NodeKind, PortIndex, TransmissionSelection};
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+/// Checks the network whose routes and shapers are found.
+pub(crate) fn check(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) {
+    let mut loads = vec![[0_u128; 8]; topology.ports.len()];
+    for draft in &streams.list {
+        let stream = &draft.stream;
+        let rate = arrival::mean_rate(&stream.traffic, stream.arrival, stream.payload_max, stream.tagged);
+        for hop in &stream.hops {
+            loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps());
+        }
+        frame_fits(topology, draft, faults);
+        deadline(topology, draft, faults);
+        shaper_covers(topology, models, draft, rate, faults);
+    }
+    for (port, loads) in loads.iter().enumerate() {
+        overload(topology, PortIndex::at(port), loads, faults);
+    }
+}
+
+fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
+    let stream = &draft.stream;
+    let receptions = stream.hops.iter().map(|hop| {
+        let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
+        topology.links[links.egress.index()].to
+    });
+    let mut ports = stream.hops.iter().map(|hop| hop.port).chain(receptions);
+    if let Some(port) = ports.find(|port| topology.ports[port.index()].mtu < stream.payload_max) {
+        let key = if draft.node.get("frame").is_some() { "frame" } else { "payload" };
+        let message = format!(
+            "{} of MAC client data are more than {} takes, {}",
+            stream.payload_max,
+            topology.port_name(port),
+            topology.ports[port.index()].mtu
+        );
+        faults.error(codes::MTU, draft.place(key), message, "make the frames smaller, or raise `mtu` there");
+    }
+}
+
+/// A deadline below the transmission times and propagation delays alone cannot be met by any mechanism.
+fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
+    let stream = &draft.stream;
+    let Some(deadline) = stream.deadline else { return };
+    for hop in stream.hops.iter().filter(|hop| hop.listener.is_some()) {
+        let mut least = Duration::ZERO;
+        let (mut at, mut first) = (Some(hop), true);
+        while let Some(hop) = at {
+            let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
+            let link = &topology.links[links.egress.index()];
+            let frame = frame_length(stream.payload_max, hop.tagged);
+            // A cut-through bridge may send while it receives: only the last link takes the whole frame.
+            let wire = if first { frame + Bytes::new(8) } else { Bytes::ZERO };
+            least += link.propagation + link.phy_delay.min + link.rate.duration_floor(wire.bits());
+            first = false;
+            at = hop.previous.map(|previous| &stream.hops[previous as usize]);
+        }
+        if deadline < least {
+            let message = format!("the wire alone takes {least}, more than the deadline of {deadline}");
+            let help = "raise the deadline, shorten the frame or the cables, or raise the rates";
+            faults.error(codes::DEADLINE, draft.place("deadline"), message, help);
+            return;
+        }
+    }
+}
+
+/// A shaper below the stream's rate delays it more and more; the bounds say where. Here it is a warning.
+fn shaper_covers(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    draft: &StreamDraft<'_, '_>,
+    wire_rate: BitRate,
+    faults: &mut Faults,
+) {
+    let stream = &draft.stream;
+    let Some(shaper) = stream.shaper else { return };
+    let Some(hop) = stream.hops.iter().find(|hop| hop.scheduler.is_some()) else { return };
+    let NodeKind::Bridge { device, .. } = topology.nodes[topology.ports[hop.port.index()].node.index()].kind
+    else {
+        return;
+    };
+    // Charged bits per wire bit are fewest for the smallest frame; of the largest they are the most here.
+    let frame = largest_frame(stream);
+    let charged = (frame + models.device_at(device).ats.charged_overhead).bits().get();
+    let wire = (frame + Bytes::MEDIA_OVERHEAD).bits().get();
+    let needed = u128::from(wire_rate.as_bps()) * u128::from(charged) / u128::from(wire);
+    if u128::from(shaper.committed_information_rate.as_bps()) < needed {
+        let place = draft.node.get("shaper").and_then(|shaper| shaper.get("committed-information-rate"));
+        let message = format!(
+            "{} are less than the stream's {needed} bit/s of charged bits",
+            shaper.committed_information_rate
+        );
+        let help = "raise `committed-information-rate`, with room for the tolerance of the clocks";
+        faults.warning(codes::SHAPER_RATE, place.map_or(draft.name_place, |node| node.place), message, help);
+    }
+}
+
+fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults: &mut Faults) {
+    let Some(links) = topology.ports[port.index()].links else { return };
+    let link = &topology.links[links.egress.index()];
+    let sum: u128 = loads.iter().sum();
+    if sum > u128::from(link.rate.as_bps()) {
+        let message = format!(
+            "{} of traffic leave {}, whose line has {}",
+            BitRate::from_bps(u64::try_from(sum).unwrap_or(u64::MAX)),
+            topology.port_name(port),
+            link.rate
+        );
+        let help = "lower the streams' rates, route some elsewhere, or raise the link's rate; where it is meant, write `allow: [port::overload]`";
+        faults.error(codes::OVERLOAD, topology.rate_places[links.egress.index() / 2], message, help);
+    }
+    for (class, load) in loads.iter().enumerate() {
+        let TransmissionSelection::CreditBased { idle_slope } = topology.ports[port.index()].classes[class].selection
+        else {
+            continue;
+        };
+        if *load > u128::from(idle_slope.as_bps()) {
+            let place = topology.extras[port.index()].idle_slope_places[class];
+            let message = format!(
+                "{} of traffic in class {class} at {}, whose idleSlope is {idle_slope}",
+                BitRate::from_bps(u64::try_from(*load).unwrap_or(u64::MAX)),
+                topology.port_name(port)
+            );
+            let help = "raise `idle-slope` of this port, or lower the streams' rates";
+            let place = place.unwrap_or(topology.rate_places[links.egress.index() / 2]);
+            faults.error(codes::CLASS_OVERLOAD, place, message, help);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The run's timeline.
+//!
+//! What a stream promises holds for the whole run: an arrival curve covers every traffic that the stream
+//! ever has, and one burst more for every further start.
+
+use tautwire_core::TrafficClass;
+use tautwire_units::Duration;
+
+use super::streams::Streams;
+use super::topology::Topology;
+use super::{Input, arrival, streams, traffic};
+use crate::frame::wire_bits;
+use crate::network::{ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::scalar;
+use crate::text::tree::Node;
+
+/// Reads `events:`, in order of time; equal times keep the order of the text.
+pub(crate) fn events(
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Vec<TimelineEvent> {
+    let mut events = Vec::new();
+    for node in input.root.get("events").map_or(&[][..], Node::items) {
+        let at: Option<Duration> = node.parsed("at");
+        let actions: Vec<&(crate::text::tree::Key<'_>, Node<'_>)> =
+            node.entries().iter().filter(|(key, _)| key.text != "at").collect();
+        match actions[..] {
+            [(key, value)] => {
+                let action = action(&key.text, value, input, topology, streams, faults);
+                if let (Some(at), Some(action)) = (at, action) {
+                    events.push(TimelineEvent { at, action });
+                }
+            }
+            [] => {
+                let message = "an event at which nothing happens".to_owned();
+                faults.error(codes::EVENT, node.anchor(), message, "add what happens, such as `stop-stream: name`");
+            }
+            [_, (second, _), ..] => {
+                let message = "an event with more than one action".to_owned();
+                faults.error(codes::EVENT, second.place, message, "write an event of its own for each, at the same time");
+            }
+        }
+    }
+    events.sort_by_key(|event| event.at);
+    promises(&events, streams);
+    events
+}
+
+fn action(
+    key: &str,
+    value: &Node<'_>,
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<TimelineAction> {
+    let stream_of = |faults: &mut Faults| streams.find(value.get("stream")?, faults);
+    Some(match key {
+        "start-stream" => TimelineAction::StartStream(streams.find(value, faults)?),
+        "stop-stream" => TimelineAction::StopStream(streams.find(value, faults)?),
+        "cut-link" => TimelineAction::CutCable(topology.cable(value, faults)?),
+        "mend-link" => TimelineAction::MendCable(topology.cable(value, faults)?),
+        "stop-node" => TimelineAction::StopNode(topology.node(value.text()?, value.place, faults)?),
+        "start-node" => TimelineAction::StartNode(topology.node(value.text()?, value.place, faults)?),
+        "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
+        "change-idle-slope" => change_idle_slope(value, topology, faults)?,
+        "change-shaper" => {
+            TimelineAction::ChangeShaper(stream_of(faults)?, streams::shaper_settings(value)?)
+        }
+        "change-bit-error-rate" => TimelineAction::ChangeBitErrorRate(
+            topology.cable(value.get("link")?, faults)?,
+            scalar::chance(value.get("bit-error-rate")?.text()?).ok()?,
+        ),
+        _ => return None,
+    })
+}
+
+fn change_traffic(
+    value: &Node<'_>,
+    index: StreamIndex,
+    input: &Input<'_, '_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<TimelineAction> {
+    let stream = &streams.list[index.index()].stream;
+    let traffic = traffic::traffic(value.get("traffic")?, input.directory, faults)?;
+    let frame = wire_bits(stream.payload_max, stream.tagged);
+    let stated = value.get("arrival-curve").and_then(|curve| traffic::arrival_curve(curve, frame, faults));
+    if let (Traffic::Greedy { .. }, None) = (&traffic, value.get("arrival-curve")) {
+        let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
+        let message = "greedy traffic needs an arrival curve to be greedy within".to_owned();
+        let help = "add `arrival-curve: {rate: 10 Mbit/s, burst: 1542 B}`";
+        faults.error(codes::NO_ARRIVAL_CURVE, place, message, help);
+    }
+    let curve = stated.or_else(|| arrival::curve(&traffic, stream.payload_max, stream.tagged));
+    Some(TimelineAction::ChangeTraffic(index, traffic, curve))
+}
+
+fn change_idle_slope(value: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Option<TimelineAction> {
+    let named = value.get("port")?;
+    let (node, port) = topology.reference(named, faults)?;
+    let port = port.or_else(|| {
+        let mut ports = topology.ports_of(node);
+        ports.next().filter(|_| ports.next().is_none())
+    });
+    let Some(port) = port else {
+        let message = format!("`{}` has several ports", topology.nodes[node.index()].name);
+        faults.error(codes::UNKNOWN_PORT, named.place, message, "write `node:port`");
+        return None;
+    };
+    let class = TrafficClass::new(value.parsed("class")?)?;
+    let settings = &topology.ports[port.index()].classes[class.index()];
+    if !matches!(settings.selection, TransmissionSelection::CreditBased { .. }) {
+        let message = format!("class {class} of {} is not credit-based", topology.port_name(port));
+        faults.error(codes::EVENT, named.place, message, "name a credit-based class");
+        return None;
+    }
+    Some(TimelineAction::ChangeIdleSlope(port, class, value.parsed("idle-slope")?))
+}
+
+/// Widens arrival curves to what the timeline makes of them.
+fn promises(events: &[TimelineEvent], streams: &mut Streams<'_, '_>) {
+    let mut starts: Vec<u64> = streams.list.iter().map(|draft| u64::from(draft.stream.started)).collect();
+    for event in events {
+        match &event.action {
+            TimelineAction::StartStream(stream) => starts[stream.index()] += 1,
+            TimelineAction::StartNode(node) => {
+                for (draft, starts) in streams.list.iter().zip(&mut starts) {
+                    *starts += u64::from(draft.stream.talker == *node);
+                }
+            }
+            TimelineAction::ChangeTraffic(stream, _, curve) => {
+                let arrival = &mut streams.list[stream.index()].stream.arrival;
+                *arrival = arrival.zip(*curve).map(|(before, after)| ArrivalCurve {
+                    rate: before.rate.max(after.rate),
+                    burst: before.burst + after.burst,
+                });
+            }
+            _ => {}
+        }
+    }
+    for (draft, starts) in streams.list.iter_mut().zip(starts) {
+        if let Some(arrival) = draft.stream.arrival.as_mut().filter(|_| starts > 1) {
+            arrival.burst = arrival.burst * starts;
+        }
+    }
+}

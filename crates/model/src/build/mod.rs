@@ -1,0 +1,153 @@
+//! From the tree to the network: names to indices, defaults filled in, routes found, shapers assigned.
+//!
+//! The stages run in the order of their needs. A stage reports what is wrong in what it reads and goes
+//! on with the rest, so that one run shows all faults; what a fault would only entail (a listener that
+//! cannot be reached because its link is wrong) is not reported beside it. Faults of form are already
+//! reported: here a value that cannot be read is left out in silence.
+
+mod arrival;
+mod ats;
+mod check;
+mod events;
+mod links;
+mod models;
+mod nodes;
+mod ports;
+mod routes;
+mod streams;
+mod topology;
+mod traffic;
+mod vlans;
+
+use std::path::Path;
+
+use tautwire_core::Priority;
+use tautwire_units::{BitRate, Bits, Bytes, Duration};
+
+use crate::frame::FRAME_MIN;
+use crate::network::{ArrivalCurve, Network, NetworkControl, RunSettings};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::Node;
+
+/// What a network is made from.
+pub(crate) struct Input<'t, 'a> {
+    /// The description.
+    pub(crate) root: &'a Node<'t>,
+    /// Streams of its tables.
+    pub(crate) rows: &'a [Node<'t>],
+    /// Where files that it names are found.
+    pub(crate) directory: &'a Path,
+    /// Name of its file.
+    pub(crate) stem: Option<&'a str>,
+}
+
+/// Builds the network; none if there is an error.
+pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Network> {
+    let root = input.root;
+    let builtin = models::builtin();
+    let mut models = models::Models::new(root, &builtin);
+    let drafts = nodes::drafts(root, &mut models, faults);
+    let cables = links::cables(root, &drafts, faults);
+    let mut topology = topology::assemble(root, drafts, cables, &models, faults);
+    let run = run_settings(root, faults);
+    let network_control = network_control(root, faults);
+    let vlans = vlans::vlans(input, &topology, faults);
+    let mut streams = streams::streams(input, &topology, &vlans, faults);
+    let events = events::events(input, &topology, &mut streams, faults);
+    // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
+    if faults.errors() == 0 {
+        routes::find(&topology, &vlans, &mut streams, faults);
+    }
+    let mut assigned = ats::Assigned::default();
+    if faults.errors() == 0 {
+        assigned = ats::assign(&topology, &models, &mut streams, faults);
+        check::check(&topology, &models, &streams, faults);
+    }
+    let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
+    let (devices, hosts) = models.finish();
+    Some(Network {
+        name,
+        nodes: std::mem::take(&mut topology.nodes),
+        ports: std::mem::take(&mut topology.ports),
+        links: std::mem::take(&mut topology.links),
+        vlans: vlans.finish(),
+        streams: streams.finish(),
+        devices,
+        hosts,
+        schedulers: assigned.schedulers,
+        scheduler_groups: assigned.groups,
+        events,
+        run,
+        network_control,
+    })
+}
+
+fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
+    let default = RunSettings {
+        duration: Duration::from_s(1),
+        warm_up: Duration::ZERO,
+        stop_after_frames: None,
+        seed: 1,
+    };
+    let Some(node) = root.get("run") else { return default };
+    let settings = RunSettings {
+        duration: node.parsed("duration").unwrap_or(default.duration),
+        warm_up: node.parsed("warm-up").unwrap_or(default.warm_up),
+        stop_after_frames: node.parsed("stop-after-frames"),
+        seed: node.parsed("seed").unwrap_or(default.seed),
+    };
+    if settings.warm_up >= settings.duration {
+        let place = node.get("duration").or(node.get("warm-up")).map_or(node.anchor(), |node| node.place);
+        let message =
+            format!("a run of {} with a warm-up of {} observes nothing", settings.duration, settings.warm_up);
+        faults.error(codes::RUN, place, message, "make `duration` longer than `warm-up`");
+    }
+    // Times are u64 picoseconds; half of their range leaves room for every sum.
+    if settings.duration > Duration::from_s(100 * 86_400) {
+        let place = node.get("duration").map_or(node.anchor(), |node| node.place);
+        faults.error(codes::RUN, place, "a run of more than 100 days".to_owned(), "make `duration` shorter");
+    }
+    settings
+}
+
+/// By default: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every second),
+/// MRP (every 200 ms) and LLDP (every 30 s), one frame of each at once, with PDUs of MRP and LLDP up to
+/// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
+fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
+    let seven = Priority::new(7).expect("below eight");
+    let mut control = NetworkControl {
+        priority: seven,
+        arrival: ArrivalCurve { rate: BitRate::from_bps(100_000), burst: Bytes::new(1228).bits() },
+        frame_max: Bytes::new(300),
+    };
+    let Some(node) = root.get("network-control") else { return Some(control) };
+    if node.text() == Some("none") {
+        return None;
+    }
+    control.priority = priority(node, "priority").unwrap_or(seven);
+    control.arrival.rate = node.parsed("rate").unwrap_or(control.arrival.rate);
+    control.arrival.burst = node.parsed("burst").unwrap_or(control.arrival.burst);
+    control.frame_max = node.parsed("frame-max").unwrap_or(control.frame_max);
+    let wire: Bits = (control.frame_max + Bytes::MEDIA_OVERHEAD).bits();
+    if control.frame_max < FRAME_MIN || wire > control.arrival.burst {
+        let place = node.get("frame-max").or(node.get("burst")).map_or(node.anchor(), |node| node.place);
+        let message = format!(
+            "a largest frame of {} ({wire} on the wire) with a burst of {}",
+            control.frame_max, control.arrival.burst
+        );
+        let help = "make `frame-max` at least 64 B, and `burst` hold it with its 20 B of media overhead";
+        faults.error(codes::ARRIVAL_CURVE, place, message, help);
+    }
+    Some(control)
+}
+
+/// The priority under `key`.
+fn priority(node: &Node<'_>, key: &str) -> Option<Priority> {
+    node.parsed::<u8>(key).and_then(Priority::new)
+}
+
+/// The value of the first layer that has `key`.
+fn layered<'t, 'a>(layers: &[&'a Node<'t>], key: &str) -> Option<&'a Node<'t>> {
+    layers.iter().find_map(|layer| layer.get(key))
+}

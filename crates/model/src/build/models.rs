@@ -1,0 +1,281 @@
+//! Device and host models: those of `devices/`, compiled in, and those of the description.
+//!
+//! A model is a chain: its own mapping, that of the model it is based on, and so on to `ideal`. The
+//! first of the chain that has a key says its value; the same chain gives ports their defaults.
+
+use std::collections::HashMap;
+
+use tautwire_units::{Bytes, Duration};
+
+use super::layered;
+use crate::network::{
+    AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
+    HostModel, Mechanism, Stage, StagePosition, Switching, TieRule,
+};
+use crate::text::faults::{Faults, did_you_mean};
+use crate::text::shape::Kind;
+use crate::text::tree::{Node, Place};
+use crate::text::{codes, form, language, scalar, tree};
+
+/// The files of models, by name.
+const FILES: &[&str] = &[
+    include_str!("../../../../devices/ideal.yaml"),
+    include_str!("../../../../devices/store-and-forward.yaml"),
+    include_str!("../../../../devices/cut-through.yaml"),
+    include_str!("../../../../devices/aist-ats-fpga.yaml"),
+];
+
+static GRAMMAR: Kind = Kind::Object(&language::DEVICE_FILE);
+
+/// The compiled-in models.
+///
+/// # Panics
+/// If a file of `devices/` is wrong, which a test excludes.
+pub(crate) fn builtin() -> Vec<Node<'static>> {
+    let mut faults = Faults::default();
+    let files = FILES
+        .iter()
+        .map(|text| {
+            let root = tree::read(u32::MAX, text, &mut faults);
+            form::check(&root, &GRAMMAR, root.anchor(), &mut faults);
+            root
+        })
+        .collect();
+    let wrong = faults.into_sorted();
+    assert!(wrong.is_empty(), "a file of devices/ is wrong: {wrong:?}");
+    files
+}
+
+/// All models, resolved when they are first used.
+pub(crate) struct Models<'t, 'a> {
+    devices: HashMap<&'a str, &'a Node<'t>>,
+    hosts: HashMap<&'a str, &'a Node<'t>>,
+    used_devices: Vec<(DeviceModel, Vec<&'a Node<'t>>)>,
+    used_hosts: Vec<HostModel>,
+    device_index: HashMap<&'a str, DeviceIndex>,
+    host_index: HashMap<&'a str, HostIndex>,
+}
+
+impl<'t, 'a> Models<'t, 'a> {
+    /// The models of the description and the compiled-in ones; the description's own win.
+    pub(crate) fn new(root: &'a Node<'t>, builtin: &'a [Node<'t>]) -> Self {
+        let collect = |section: &str| {
+            let mut all = HashMap::new();
+            for file in builtin.iter().chain([root]) {
+                let entries = file.get(section).map_or(&[][..], Node::entries);
+                all.extend(entries.iter().map(|(key, node)| (&*key.text, node)));
+            }
+            all
+        };
+        Self {
+            devices: collect("devices"),
+            hosts: collect("hosts"),
+            used_devices: Vec::new(),
+            used_hosts: Vec::new(),
+            device_index: HashMap::new(),
+            host_index: HashMap::new(),
+        }
+    }
+
+    /// The device model `name`, named at `place`.
+    pub(crate) fn device(&mut self, name: &'a str, place: Place, faults: &mut Faults) -> DeviceIndex {
+        if let Some(index) = self.device_index.get(name) {
+            return *index;
+        }
+        let chain = chain(&self.devices, name, "device", codes::UNKNOWN_DEVICE, place, faults);
+        let index = DeviceIndex::at(self.used_devices.len());
+        self.used_devices.push((device_model(name, &chain, faults), chain));
+        self.device_index.insert(name, index);
+        index
+    }
+
+    /// The host model `name`, named at `place`.
+    pub(crate) fn host(&mut self, name: &'a str, place: Place, faults: &mut Faults) -> HostIndex {
+        if let Some(index) = self.host_index.get(name) {
+            return *index;
+        }
+        let chain = chain(&self.hosts, name, "host", codes::UNKNOWN_HOST, place, faults);
+        let index = HostIndex::at(self.used_hosts.len());
+        self.used_hosts.push(host_model(name, &chain, faults));
+        self.host_index.insert(name, index);
+        index
+    }
+
+    /// The device model at `index`.
+    pub(crate) fn device_at(&self, index: DeviceIndex) -> &DeviceModel {
+        &self.used_devices[index.index()].0
+    }
+
+    /// The mappings that say what holds for the ports of the device's bridges.
+    pub(crate) fn device_layers(&self, index: DeviceIndex) -> &[&'a Node<'t>] {
+        &self.used_devices[index.index()].1
+    }
+
+    /// The models in use, in order of first use.
+    pub(crate) fn finish(self) -> (Vec<DeviceModel>, Vec<HostModel>) {
+        (self.used_devices.into_iter().map(|(model, _)| model).collect(), self.used_hosts)
+    }
+}
+
+/// A model and those it is based on, `ideal` last.
+fn chain<'t, 'a>(
+    all: &HashMap<&'a str, &'a Node<'t>>,
+    name: &'a str,
+    what: &str,
+    code: &'static str,
+    place: Place,
+    faults: &mut Faults,
+) -> Vec<&'a Node<'t>> {
+    let mut chain: Vec<&'a Node<'t>> = Vec::new();
+    let (mut name, mut place) = (name, place);
+    loop {
+        let Some(node) = all.get(name) else {
+            let mut known: Vec<&str> = all.keys().copied().collect();
+            known.sort_unstable();
+            let help = did_you_mean(name, what, known.iter().copied());
+            faults.error(code, place, format!("there is no {what} model `{name}`"), help);
+            return chain;
+        };
+        if chain.iter().any(|known| std::ptr::eq(*known, *node)) {
+            let help = "base it on another model, or on none";
+            faults.error(codes::CONFLICT, place, format!("`{name}` is based on itself"), help);
+            return chain;
+        }
+        chain.push(node);
+        match node.get("based-on").and_then(|base| Some((base.text()?, base.place))) {
+            Some((base, at)) => (name, place) = (base, at),
+            None if name == "ideal" => return chain,
+            None => name = "ideal",
+        }
+    }
+}
+
+fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceModel {
+    let word = |key: &str| layered(chain, key).and_then(Node::text);
+    let header = word("cut-through-header").and_then(|text| text.parse().ok());
+    let switching = match word("switching") {
+        Some("cut-through") => Switching::CutThrough { header: header.unwrap_or(Bytes::new(64)) },
+        _ => Switching::StoreAndForward,
+    };
+    let tie_rule = match word("tie-rule") {
+        Some("round-robin") => TieRule::RoundRobin,
+        Some("lowest-port") => TieRule::LowestPort,
+        _ => TieRule::ArrivalOrder,
+    };
+    let stages = layered(chain, "stages").map_or(&[][..], Node::items);
+    for (position, stage) in stages.iter().enumerate() {
+        let Some(name) = stage.get("name") else { continue };
+        if stages[..position].iter().any(|other| other.get("name").and_then(Node::text) == name.text()) {
+            let message = format!("`{}` is the name of another stage", name.text().unwrap_or_default());
+            faults.error(codes::DUPLICATE_NAME, name.place, message, "give every stage a name of its own");
+        }
+    }
+    DeviceModel {
+        name: name.to_owned(),
+        switching,
+        stages: stages.iter().filter_map(|node| stage(node, faults)).collect(),
+        tie_rule,
+        two_stage: word("two-stage").and_then(scalar::flag).unwrap_or(false),
+        credit_charged_overhead: word("credit-charged-overhead")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(Bytes::MEDIA_OVERHEAD),
+        ats: ats(chain),
+    }
+}
+
+fn stage(node: &Node<'_>, faults: &mut Faults) -> Option<Stage> {
+    Some(Stage {
+        name: node.get("name")?.text()?.to_owned(),
+        position: match node.get("position")?.text()? {
+            "reception" => StagePosition::Reception,
+            "processing" => StagePosition::Processing,
+            _ => StagePosition::Transmission,
+        },
+        only_for: node.get("only-for").and_then(Node::text).map(|word| match word {
+            "credit-based" => Mechanism::CreditBased,
+            "ats" => Mechanism::Ats,
+            _ => Mechanism::StrictPriority,
+        }),
+        latency: node.get("latency").map_or(Delay::default(), |node| delay(node, faults)),
+        occupancy: node.get("occupancy").map_or(Delay::default(), |node| delay(node, faults)),
+    })
+}
+
+/// A delay: a duration, or a mapping of its parts.
+pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
+    if let Some(constant) = node.text().and_then(|text| text.parse().ok()) {
+        return Delay { constant, ..Delay::default() };
+    }
+    let part = |key: &str| node.parsed::<Duration>(key);
+    let (mean, deviation) = (part("mean"), part("deviation"));
+    let random = match (part("min"), part("max"), mean) {
+        (None, None, None) => Distribution::Zero,
+        (min, max, None) => {
+            Distribution::Uniform { min: min.unwrap_or_default(), max: max.or(min).unwrap_or_default() }
+        }
+        (min, max, Some(mean)) => {
+            let deviation = deviation.unwrap_or_default();
+            let (below, above) =
+                (mean.saturating_sub(deviation * 6), mean.saturating_add(deviation * 6));
+            Distribution::Normal { mean, deviation, min: min.unwrap_or(below), max: max.unwrap_or(above) }
+        }
+    };
+    let in_order = match random {
+        Distribution::Zero => true,
+        Distribution::Uniform { min, max } => min <= max,
+        Distribution::Normal { mean, min, max, .. } => min <= mean && mean <= max,
+    };
+    if !in_order {
+        let message = "a least delay above the most".to_owned();
+        faults.error(codes::DELAY_RANGE, node.anchor(), message, "make `min` at most `mean` at most `max`");
+    }
+    Delay {
+        constant: part("constant").unwrap_or_default(),
+        less: part("less").unwrap_or_default(),
+        per_octet: part("per-octet").unwrap_or_default(),
+        random,
+    }
+}
+
+fn ats(chain: &[&Node<'_>]) -> AtsDevice {
+    let sections: Vec<&Node<'_>> = chain.iter().filter_map(|node| node.get("ats")).collect();
+    let word = |key: &str| layered(&sections, key).and_then(Node::text);
+    let span = |key: &str| word(key).and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO);
+    AtsDevice {
+        organisation: match word("organisation") {
+            Some("interleaved-regulators") => AtsOrganisation::InterleavedRegulators,
+            _ => AtsOrganisation::EligibilityOrdered,
+        },
+        grouping: match word("grouping") {
+            Some("own-class") => Grouping::OwnClass,
+            _ => Grouping::UpstreamClass,
+        },
+        charged_overhead: word("charged-overhead")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(Bytes::MEDIA_OVERHEAD),
+        time_quantum: span("time-quantum").max(Duration::from_ps(1)),
+        processing_delay_max: span("processing-delay-max"),
+        schedulers_per_group: word("schedulers-per-group").and_then(|text| text.parse().ok()),
+        arrival_recognition_delay_max: span("arrival-recognition-delay-max"),
+        clock_offset_variation_max: span("clock-offset-variation-max"),
+        clock_rate_deviation_max_ppb: word("clock-rate-deviation-max")
+            .and_then(|text| scalar::deviation(text).ok())
+            .unwrap_or(0),
+    }
+}
+
+fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel {
+    let part = |key: &str, faults: &mut Faults| {
+        layered(chain, key).map_or(Delay::default(), |node| delay(node, faults))
+    };
+    let word = |key: &str| layered(chain, key).and_then(Node::text);
+    HostModel {
+        name: name.to_owned(),
+        transmit: part("transmit", faults),
+        receive: part("receive", faults),
+        queue_limit: word("queue-limit").and_then(|text| text.parse().ok()).unwrap_or(4_096),
+        credit_charged_overhead: word("credit-charged-overhead")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(Bytes::MEDIA_OVERHEAD),
+    }
+}

@@ -1,0 +1,156 @@
+//! Settings of ports: what the port, its node, its device and the defaults say, in this order.
+
+use tautwire_core::{Priority, TrafficClass, TrafficClassTable};
+use tautwire_units::{BitRate, Bytes, Duration};
+use tautwire_wire::VlanId;
+
+use super::layered;
+use crate::network::{ClassSettings, SharedBuffer, TransmissionSelection};
+use crate::text::faults::Faults;
+use crate::text::tree::{Node, Place};
+use crate::text::{codes, scalar};
+
+/// Settings of a port, and where those stand that can still turn out to be wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) mtu: Bytes,
+    pub(crate) pvid: VlanId,
+    pub(crate) ingress_filtering: bool,
+    pub(crate) default_priority: Priority,
+    pub(crate) priority_regeneration: [Priority; 8],
+    pub(crate) class_table: TrafficClassTable,
+    pub(crate) classes: [ClassSettings; 8],
+    pub(crate) shared_buffer: Option<SharedBuffer>,
+    pub(crate) max_residence_time: Option<Duration>,
+    /// Where the idleSlope of each class stands.
+    pub(crate) idle_slope_places: [Option<Place>; 8],
+}
+
+/// Whether a node or port says anything of ports, beside what stands around it.
+pub(crate) fn says_something(node: &Node<'_>) -> bool {
+    const KEYS: [&str; 11] = [
+        "mtu",
+        "pvid",
+        "ingress-filtering",
+        "default-priority",
+        "priority-regeneration",
+        "traffic-class-table",
+        "untagged-class",
+        "classes",
+        "queue-limit",
+        "shared-buffer",
+        "max-residence-time",
+    ];
+    node.entries().iter().any(|(key, _)| KEYS.contains(&&*key.text))
+}
+
+/// The settings that `layers` make.
+pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
+    let word = |key: &str| layered(layers, key).and_then(Node::text);
+    let of_eight = |key: &str| word(key).and_then(|text| text.parse().ok());
+    let priorities: [Priority; 8] = std::array::from_fn(|index| Priority::all().nth(index).unwrap_or_default());
+    let (classes, idle_slope_places) = classes(layers, faults);
+    Settings {
+        mtu: word("mtu").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(1_500)),
+        pvid: word("pvid")
+            .and_then(|text| text.parse().ok())
+            .and_then(VlanId::new)
+            .unwrap_or(VlanId::DEFAULT),
+        ingress_filtering: word("ingress-filtering").and_then(scalar::flag).unwrap_or(false),
+        default_priority: of_eight("default-priority").and_then(Priority::new).unwrap_or_default(),
+        priority_regeneration: layered(layers, "priority-regeneration")
+            .and_then(numbers)
+            .map_or(priorities, |numbers| numbers.map(|n| Priority::new(n).unwrap_or_default())),
+        class_table: TrafficClassTable {
+            of_untagged: of_eight("untagged-class").and_then(TrafficClass::new),
+            ..layered(layers, "traffic-class-table").map_or(TrafficClassTable::RECOMMENDED, class_table)
+        },
+        classes,
+        shared_buffer: layered(layers, "shared-buffer").and_then(|node| shared_buffer(node, faults)),
+        max_residence_time: word("max-residence-time").and_then(|text| text.parse().ok()),
+        idle_slope_places,
+    }
+}
+
+/// A list of eight numbers from 0 to 7.
+fn numbers(node: &Node<'_>) -> Option<[u8; 8]> {
+    let numbers: Vec<u8> = node.items().iter().filter_map(|item| item.text()?.parse().ok()).collect();
+    <[u8; 8]>::try_from(numbers).ok().filter(|numbers| numbers.iter().all(|number| *number < 8))
+}
+
+fn class_table(node: &Node<'_>) -> TrafficClassTable {
+    match node.text() {
+        Some("stream-reservation") => TrafficClassTable::STREAM_RESERVATION,
+        Some("identity") => TrafficClassTable::IDENTITY,
+        _ => numbers(node).map_or(TrafficClassTable::RECOMMENDED, TrafficClassTable::from_numbers),
+    }
+}
+
+fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], [Option<Place>; 8]) {
+    let sections: Vec<&Node<'_>> = layers.iter().filter_map(|layer| layer.get("classes")).collect();
+    let limits: Vec<&Node<'_>> = layers.iter().filter_map(|layer| layer.get("queue-limit")).collect();
+    let mut places = [None; 8];
+    let classes = std::array::from_fn(|number| {
+        let name = ["0", "1", "2", "3", "4", "5", "6", "7"][number];
+        let entries: Vec<&Node<'_>> = sections.iter().filter_map(|section| section.get(name)).collect();
+        let own: Vec<&Node<'_>> = entries.iter().filter_map(|entry| entry.get("queue-limit")).collect();
+        let limit = |key: &str| layered(&own, key).or_else(|| layered(&limits, key)).and_then(Node::text);
+        let slope = layered(&entries, "idle-slope");
+        places[number] = slope.map(|node| node.place);
+        let word = layered(&entries, "transmission-selection").and_then(Node::text);
+        let selection = match word {
+            Some("credit-based") => credit_based(slope, &entries, faults),
+            Some("ats") => TransmissionSelection::Ats,
+            _ => TransmissionSelection::StrictPriority,
+        };
+        if let (Some(slope), Some("ats" | "strict-priority") | None) = (slope, word) {
+            let message = format!("class {number} is not credit-based and has no idleSlope");
+            let help = "add `transmission-selection: credit-based`, or remove `idle-slope`";
+            faults.error(codes::CONFLICT, slope.place, message, help);
+        }
+        ClassSettings {
+            selection,
+            limit_frames: limit("frames").and_then(|text| text.parse().ok()).unwrap_or(1_024),
+            limit_octets: limit("octets").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(2 << 20)),
+        }
+    });
+    (classes, places)
+}
+
+fn credit_based(slope: Option<&Node<'_>>, entries: &[&Node<'_>], faults: &mut Faults) -> TransmissionSelection {
+    let place = layered(entries, "transmission-selection").map(|node| node.place);
+    let rate: Option<BitRate> = slope.and_then(|node| node.text()?.parse().ok());
+    match (slope, rate, place) {
+        (None, _, Some(place)) => {
+            let message = "a credit-based class needs its idleSlope".to_owned();
+            faults.error(codes::NO_IDLE_SLOPE, place, message, "add `idle-slope: 40 Mbit/s`");
+        }
+        (Some(node), Some(BitRate::ZERO), _) => {
+            let message = "an idleSlope of nothing passes no frame".to_owned();
+            faults.error(codes::IDLE_SLOPE, node.place, message, "give the class a share of the line");
+        }
+        _ => {}
+    }
+    TransmissionSelection::CreditBased { idle_slope: rate.unwrap_or(BitRate::from_bps(1)) }
+}
+
+fn shared_buffer(node: &Node<'_>, faults: &mut Faults) -> Option<SharedBuffer> {
+    let mut reserved = [0; 8];
+    for (key, value) in node.get("reserved").map_or(&[][..], Node::entries) {
+        let class: Option<usize> = key.text.parse().ok();
+        if let (Some(class @ 0..=7), Some(cells)) = (class, value.text().and_then(|text| text.parse().ok())) {
+            reserved[class] = cells;
+        }
+    }
+    let buffer = SharedBuffer { cell: node.parsed("cell")?, cells: node.parsed("cells")?, reserved };
+    let set_aside: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
+    if buffer.cell == Bytes::ZERO {
+        let place = node.get("cell").map_or(node.anchor(), |node| node.place);
+        faults.error(codes::BUFFER, place, "a cell of no octets".to_owned(), "a cell has at least 1 B");
+    } else if set_aside > u64::from(buffer.cells) {
+        let place = node.get("reserved").map_or(node.anchor(), Node::anchor);
+        let message = format!("{set_aside} cells are set aside, of {} in all", buffer.cells);
+        faults.error(codes::BUFFER, place, message, "raise `cells`, or set aside fewer");
+    }
+    Some(buffer)
+}

@@ -1,0 +1,261 @@
+//! Routes: the shortest, a stated one, or the VLAN flooded.
+//!
+//! The shortest way has the fewest links; of several, the one that a breadth first search from the
+//! talker finds first with ports in their order. A tree to several listeners is the union of the shortest
+//! ways. Streams with static routes may use every link whose ports are members of their VLAN, unless its
+//! active topology is stated; flooded ones (broadcast, learned) keep to the active topology.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::streams::{Route, StreamDraft, Streams};
+use super::topology::Topology;
+use super::vlans::{VlanDraft, Vlans};
+use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex};
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+/// The link by which a search first reached each node; none where it did not.
+type Reached = Vec<Option<LinkIndex>>;
+
+/// Finds the hops of every stream.
+pub(crate) fn find(topology: &Topology<'_>, vlans: &Vlans, streams: &mut Streams<'_, '_>, faults: &mut Faults) {
+    let mut searches: HashMap<(NodeIndex, Option<PortIndex>, usize, bool), Reached> = HashMap::new();
+    for draft in &mut streams.list {
+        let vlan = vlans.at(draft.vlan);
+        let flooded = draft.route.is_flooded();
+        if flooded && let Some(place) = vlan.loop_at {
+            let message = "frames that are flooded here would circle without end".to_owned();
+            let help = "write `active-topology: spanning-tree`, or list links without a loop";
+            let other = (draft.route_place, "flooded by this stream");
+            faults.error_beside(codes::LOOP, place, message, help, other);
+            continue;
+        }
+        let links = match &draft.route {
+            Route::Over(cables, nodes) => {
+                let allowed = |link: LinkIndex| allowed(topology, draft, cables, nodes, link);
+                let reached = search(topology, vlan, draft.stream.talker, draft.talker_port, &allowed);
+                stated(topology, draft, &reached, cables, nodes, faults)
+            }
+            Route::Shortest | Route::Learned | Route::Broadcast => {
+                let talker = (draft.stream.talker, draft.talker_port, draft.vlan, flooded);
+                let reached = searches.entry(talker).or_insert_with(|| {
+                    let keeps = flooded || vlan.binding;
+                    let allowed = |link: LinkIndex| !keeps || vlan.active(link.0 / 2);
+                    search(topology, vlan, draft.stream.talker, draft.talker_port, &allowed)
+                });
+                if draft.route == Route::Broadcast {
+                    draft.stream.listeners = others(topology, reached, draft.stream.talker);
+                }
+                tree(topology, draft, reached, faults)
+            }
+        };
+        let Some(links) = links else { continue };
+        draft.stream.hops = hops(topology, vlan, draft, &links, faults);
+        let first = draft.stream.hops.first().map(|hop| hop.port);
+        if let Some(port) = first {
+            draft.stream.source = topology.ports[port.index()].address;
+        }
+        if let (None, [listener]) = (draft.destination, &draft.stream.listeners[..])
+            && let Some(hop) = draft.stream.hops.iter().find(|hop| hop.listener.is_some())
+            && draft.route != Route::Broadcast
+        {
+            let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
+            let arrival = topology.links[links.egress.index()].to;
+            debug_assert_eq!(topology.ports[arrival.index()].node, *listener);
+            draft.stream.destination = topology.ports[arrival.index()].address;
+        }
+    }
+}
+
+/// All end stations that were reached.
+fn others(topology: &Topology<'_>, reached: &Reached, talker: NodeIndex) -> Vec<NodeIndex> {
+    let nodes = (0..reached.len()).map(NodeIndex::at);
+    nodes
+        .filter(|node| *node != talker && !topology.is_bridge(*node) && reached[node.index()].is_some())
+        .collect()
+}
+
+fn allowed(
+    topology: &Topology<'_>,
+    draft: &StreamDraft<'_, '_>,
+    cables: &[u32],
+    nodes: &[NodeIndex],
+    link: LinkIndex,
+) -> bool {
+    let link_ends = [topology.links[link.index()].from, topology.links[link.index()].to];
+    let on_way = |port: PortIndex| {
+        let node = topology.ports[port.index()].node;
+        nodes.contains(&node) || node == draft.stream.talker || draft.stream.listeners.contains(&node)
+    };
+    cables.contains(&(link.0 / 2)) || (!nodes.is_empty() && link_ends.into_iter().all(on_way))
+}
+
+/// Breadth first from the talker over member ports.
+fn search(
+    topology: &Topology<'_>,
+    vlan: &VlanDraft,
+    talker: NodeIndex,
+    port: Option<PortIndex>,
+    allowed: &dyn Fn(LinkIndex) -> bool,
+) -> Reached {
+    let mut reached: Reached = vec![None; topology.nodes.len()];
+    let mut queue = VecDeque::from([talker]);
+    while let Some(node) = queue.pop_front() {
+        let bridge = topology.is_bridge(node);
+        if !bridge && node != talker {
+            continue;
+        }
+        for egress in topology.ports_of(node) {
+            let port_is_wrong = node == talker && port.is_some_and(|port| port != egress);
+            if port_is_wrong || (bridge && vlan.member(egress).is_none()) {
+                continue;
+            }
+            let Some(links) = topology.ports[egress.index()].links else { continue };
+            let link = &topology.links[links.egress.index()];
+            let next = topology.ports[link.to.index()].node;
+            let filtered = topology.ports[link.to.index()].ingress_filtering && vlan.member(link.to).is_none();
+            if next == talker || reached[next.index()].is_some() || filtered || !link.up {
+                continue;
+            }
+            if allowed(links.egress) {
+                reached[next.index()] = Some(links.egress);
+                queue.push_back(next);
+            }
+        }
+    }
+    reached
+}
+
+/// The way back from `node` to the talker, links in the order of travel.
+fn way(topology: &Topology<'_>, reached: &Reached, node: NodeIndex) -> Option<Vec<LinkIndex>> {
+    let mut way = vec![reached[node.index()]?];
+    loop {
+        let link = way[way.len() - 1];
+        let node = topology.ports[topology.links[link.index()].from.index()].node;
+        match reached[node.index()] {
+            Some(link) => way.push(link),
+            None => break,
+        }
+    }
+    way.reverse();
+    Some(way)
+}
+
+/// The links of a tree, each behind the one before it; none if a listener is not reached.
+fn tree(
+    topology: &Topology<'_>,
+    draft: &StreamDraft<'_, '_>,
+    reached: &Reached,
+    faults: &mut Faults,
+) -> Option<Vec<LinkIndex>> {
+    let mut links: Vec<LinkIndex> = Vec::new();
+    let mut whole = true;
+    for (listener, place) in draft.listeners_with_places() {
+        let Some(way) = way(topology, reached, listener) else {
+            let name = &topology.nodes[listener.index()].name;
+            let message = format!("no way leads from the talker to `{name}`");
+            let help = match draft.route {
+                Route::Over(..) => "the links of `route` must connect the talker with every listener",
+                _ => "connect them with links that are up and whose ports are members of the VLAN",
+            };
+            let code = if matches!(draft.route, Route::Over(..)) { codes::ROUTE } else { codes::UNREACHABLE };
+            faults.error(code, place, message, help);
+            whole = false;
+            continue;
+        };
+        if links.is_empty() {
+            links = way;
+        } else {
+            links.extend(way.into_iter().filter(|link| !links.contains(link)).collect::<Vec<_>>());
+        }
+    }
+    if draft.route == Route::Learned {
+        // Flooded: every node that is reached gets a copy until the bridges know better.
+        for node in (0..reached.len()).map(NodeIndex::at) {
+            let way = way(topology, reached, node).unwrap_or_default();
+            links.extend(way.into_iter().filter(|link| !links.contains(link)).collect::<Vec<_>>());
+        }
+    }
+    whole.then_some(links)
+}
+
+/// The tree of a stated route, in which every stated link and node has its part.
+fn stated(
+    topology: &Topology<'_>,
+    draft: &StreamDraft<'_, '_>,
+    reached: &Reached,
+    cables: &[u32],
+    nodes: &[NodeIndex],
+    faults: &mut Faults,
+) -> Option<Vec<LinkIndex>> {
+    let links = tree(topology, draft, reached, faults)?;
+    let touches = |node: NodeIndex| {
+        links.iter().any(|link| {
+            let link = &topology.links[link.index()];
+            [link.from, link.to].iter().any(|port| topology.ports[port.index()].node == node)
+        })
+    };
+    let unused = cables.iter().any(|cable| !links.iter().any(|link| link.0 / 2 == *cable))
+        || nodes.iter().any(|node| !touches(*node));
+    if unused {
+        let message = "not all of this route lies between the talker and its listeners".to_owned();
+        let help = "leave out what is not on the way, and loops";
+        faults.error(codes::ROUTE, draft.route_place, message, help);
+        return None;
+    }
+    Some(links)
+}
+
+/// Class, priority and tag at every hop.
+fn hops(
+    topology: &Topology<'_>,
+    vlan: &VlanDraft,
+    draft: &StreamDraft<'_, '_>,
+    links: &[LinkIndex],
+    faults: &mut Faults,
+) -> Vec<Hop> {
+    let stream = &draft.stream;
+    let mut hops: Vec<Hop> = Vec::with_capacity(links.len());
+    let mut arrived_by: HashMap<NodeIndex, u32> = HashMap::with_capacity(links.len());
+    for (number, link) in (0u32..).zip(links) {
+        let link = &topology.links[link.index()];
+        let egress = &topology.ports[link.from.index()];
+        let previous = arrived_by.get(&egress.node).copied();
+        let (priority, came_tagged, tagged) = match previous {
+            None => (stream.priority, stream.tagged, stream.tagged),
+            Some(previous) => {
+                let before = &hops[previous as usize];
+                let links_before = topology.ports[before.port.index()].links.expect("a hop's port has a cable");
+                let reception = &topology.ports[topology.links[links_before.egress.index()].to.index()];
+                if !before.tagged && reception.pvid != draft.vlan_id {
+                    let message = format!(
+                        "the frame comes untagged to {}, whose VLAN of such frames is {}",
+                        topology.port_name(topology.links[links_before.egress.index()].to),
+                        reception.pvid
+                    );
+                    let help = format!("tag it there, or set that port's `pvid` to {}", draft.vlan_id);
+                    faults.error(codes::VLAN_CHANGE, draft.name_place, message, help);
+                }
+                let priority = if before.tagged {
+                    reception.priority_regeneration[before.priority.index()]
+                } else {
+                    reception.default_priority
+                };
+                (priority, before.tagged, vlan.member(link.from).unwrap_or(true))
+            }
+        };
+        let next = topology.ports[link.to.index()].node;
+        let listener = stream.listeners.iter().position(|listener| *listener == next);
+        hops.push(Hop {
+            port: link.from,
+            previous,
+            class: egress.class_table.class_of(priority, came_tagged),
+            priority,
+            tagged,
+            listener: listener.and_then(|listener| u32::try_from(listener).ok()),
+            scheduler: None,
+        });
+        arrived_by.insert(next, number);
+    }
+    hops
+}

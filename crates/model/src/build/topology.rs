@@ -1,0 +1,358 @@
+//! Nodes, ports and links put together, and references to them resolved.
+
+use std::collections::HashMap;
+
+use tautwire_units::BitRate;
+use tautwire_wire::MacAddress;
+
+use super::links::Cable;
+use super::models::Models;
+use super::nodes::{Drafts, unknown_node};
+use super::ports::{self, Settings};
+use crate::network::{
+    Link, LinkIndex, Node as NetworkNode, NodeIndex, NodeKind, Port, PortIndex, PortLinks,
+    TransmissionSelection,
+};
+use crate::text::codes;
+use crate::text::faults::{Faults, did_you_mean};
+use crate::text::tree::{Node, Place};
+
+/// The graph, and the names in it.
+pub(crate) struct Topology<'a> {
+    pub(crate) nodes: Vec<NetworkNode>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) links: Vec<Link>,
+    /// Where each cable's rate stands.
+    pub(crate) rate_places: Vec<Place>,
+    /// Settings of each port that the network does not hold.
+    pub(crate) extras: Vec<Extra>,
+    node_index: HashMap<String, NodeIndex>,
+    cable_index: HashMap<&'a str, u32>,
+}
+
+/// What is known of a port beside [`Port`].
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    pub(crate) max_residence_time: Option<tautwire_units::Duration>,
+    pub(crate) idle_slope_places: [Option<Place>; 8],
+}
+
+/// Puts the drafts and cables together.
+pub(crate) fn assemble<'t, 'a>(
+    root: &'a Node<'t>,
+    mut drafts: Drafts<'t, 'a>,
+    cables: Vec<Cable<'t, 'a>>,
+    models: &Models<'t, 'a>,
+    faults: &mut Faults,
+) -> Topology<'a> {
+    let mut made_names: Vec<Vec<String>> = vec![Vec::new(); drafts.list.len()];
+    let local = local_ports(&mut drafts, &cables, &mut made_names, faults);
+    let mut topology = Topology {
+        nodes: Vec::with_capacity(drafts.list.len()),
+        ports: Vec::new(),
+        links: Vec::with_capacity(2 * cables.len()),
+        rate_places: Vec::with_capacity(cables.len()),
+        extras: Vec::new(),
+        node_index: HashMap::with_capacity(drafts.list.len()),
+        cable_index: HashMap::new(),
+    };
+    topology.add_nodes(root, &drafts, &made_names, models, faults);
+    for (cable, ends) in cables.iter().zip(local) {
+        // An end that found no port is reported; the cable's number stays its own.
+        let Some(ends) = ends else { continue };
+        let ports = [0, 1].map(|end| {
+            let first = topology.nodes[cable.ends[end].node.index()].ports.start;
+            PortIndex(first + ends[end])
+        });
+        topology.add_cable(cable, ports);
+    }
+    topology.check_idle_slopes(faults);
+    topology
+}
+
+/// The port of each end of each cable, counted within its node; links make the ports that are not listed.
+fn local_ports(
+    drafts: &mut Drafts<'_, '_>,
+    cables: &[Cable<'_, '_>],
+    made: &mut [Vec<String>],
+    faults: &mut Faults,
+) -> Vec<Option<[u32; 2]>> {
+    let mut taken: Vec<Vec<Option<Place>>> =
+        drafts.list.iter().map(|draft| vec![None; draft.ports.len()]).collect();
+    let mut local: Vec<[Option<u32>; 2]> = vec![[None; 2]; cables.len()];
+    let mut failed = vec![false; cables.len()];
+    // Named ends first, so that an unnamed one never takes a port that another names.
+    for named in [true, false] {
+        for (cable, ends) in cables.iter().enumerate() {
+            for (which, end) in ends.ends.iter().enumerate() {
+                if end.port.is_some() != named {
+                    continue;
+                }
+                let node = end.node.index();
+                let position = match end.port {
+                    Some(name) => named_port(&drafts.list[node], &mut made[node], &mut taken[node], name),
+                    None => free_port(&drafts.list[node], &mut made[node], &mut taken[node]),
+                };
+                let Some(position) = position else {
+                    let message = format!("`{}` has no port left", drafts.list[node].name);
+                    let help = "list another port at the node, or remove the list";
+                    faults.error(codes::PORT_TAKEN, end.place, message, help);
+                    failed[cable] = true;
+                    continue;
+                };
+                if let Some(other) = taken[node][position] {
+                    let name = end.port.unwrap_or_default();
+                    let message = format!("port `{name}` of `{}` has another cable", drafts.list[node].name);
+                    let help = "a port has one cable: name another port";
+                    faults.error_beside(codes::PORT_TAKEN, end.place, message, help, (other, "the other"));
+                    failed[cable] = true;
+                    continue;
+                }
+                taken[node][position] = Some(end.place);
+                local[cable][which] = u32::try_from(position).ok();
+            }
+        }
+    }
+    let both = |(ends, failed): ([Option<u32>; 2], bool)| match ends {
+        [Some(one), Some(other)] if !failed => Some([one, other]),
+        _ => None,
+    };
+    local.into_iter().zip(failed).map(both).collect()
+}
+
+fn named_port(
+    draft: &super::nodes::Draft<'_, '_>,
+    made: &mut Vec<String>,
+    taken: &mut Vec<Option<Place>>,
+    name: &str,
+) -> Option<usize> {
+    if draft.listed {
+        return draft.ports.iter().position(|(known, _)| *known == name);
+    }
+    if let Some(position) = made.iter().position(|known| known == name) {
+        return Some(position);
+    }
+    made.push(name.to_owned());
+    taken.push(None);
+    Some(made.len() - 1)
+}
+
+fn free_port(
+    draft: &super::nodes::Draft<'_, '_>,
+    made: &mut Vec<String>,
+    taken: &mut Vec<Option<Place>>,
+) -> Option<usize> {
+    if draft.listed {
+        return taken.iter().position(Option::is_none);
+    }
+    let mut number = made.len() + 1;
+    while made.contains(&format!("p{number}")) {
+        number += 1;
+    }
+    made.push(format!("p{number}"));
+    taken.push(None);
+    Some(made.len() - 1)
+}
+
+impl<'a> Topology<'a> {
+    fn add_nodes<'t>(
+        &mut self,
+        root: &'a Node<'t>,
+        drafts: &Drafts<'t, 'a>,
+        made: &[Vec<String>],
+        models: &Models<'t, 'a>,
+        faults: &mut Faults,
+    ) {
+        let defaults: Vec<&Node<'_>> = root.get("defaults").into_iter().collect();
+        // Most nodes say nothing of their ports: their settings are those of their device.
+        let mut plain: HashMap<Option<u32>, Settings> = HashMap::new();
+        for (draft, made) in drafts.list.iter().zip(made) {
+            let device = match draft.kind {
+                NodeKind::Bridge { device, .. } => Some(device),
+                NodeKind::EndStation { .. } => None,
+            };
+            let mut around: Vec<&Node<'_>> = device.map_or(Vec::new(), |d| models.device_layers(d).to_vec());
+            around.extend(&defaults);
+            let plain = plain
+                .entry(device.map(|device| device.0))
+                .or_insert_with(|| ports::settings(&around, faults));
+            let mut layers = vec![draft.node];
+            layers.extend(&around);
+            let of_node =
+                if ports::says_something(draft.node) { ports::settings(&layers, faults) } else { plain.clone() };
+            let index = NodeIndex::at(self.nodes.len());
+            let first = PortIndex::at(self.ports.len()).0;
+            let listed = draft.ports.iter().map(|(name, node)| ((*name).to_owned(), *node));
+            let made = made.iter().filter(|_| !draft.listed).map(|name| (name.clone(), None));
+            for (name, node) in listed.chain(made) {
+                let settings = match node.filter(|node| ports::says_something(node)) {
+                    Some(node) => {
+                        let mut layers = layers.clone();
+                        layers.insert(0, node);
+                        ports::settings(&layers, faults)
+                    }
+                    None => of_node.clone(),
+                };
+                let address = node.and_then(|node| node.parsed("address"));
+                self.add_port(index, name, address, settings);
+            }
+            self.node_index.insert(draft.name.to_owned(), index);
+            self.nodes.push(NetworkNode {
+                name: draft.name.to_owned(),
+                kind: draft.kind.clone(),
+                ports: first..PortIndex::at(self.ports.len()).0,
+                clock: draft.clock,
+            });
+        }
+    }
+
+    fn add_port(&mut self, node: NodeIndex, name: String, address: Option<MacAddress>, settings: Settings) {
+        let number = PortIndex::at(self.ports.len()).0 + 1;
+        let [a, b, c, d] = number.to_be_bytes();
+        self.ports.push(Port {
+            node,
+            name,
+            links: None,
+            address: address.unwrap_or(MacAddress([0x02, 0, a, b, c, d])),
+            mtu: settings.mtu,
+            pvid: settings.pvid,
+            ingress_filtering: settings.ingress_filtering,
+            default_priority: settings.default_priority,
+            priority_regeneration: settings.priority_regeneration,
+            class_table: settings.class_table,
+            classes: settings.classes,
+            shared_buffer: settings.shared_buffer,
+        });
+        self.extras.push(Extra {
+            max_residence_time: settings.max_residence_time,
+            idle_slope_places: settings.idle_slope_places,
+        });
+    }
+
+    fn add_cable(&mut self, cable: &Cable<'_, 'a>, ports: [PortIndex; 2]) {
+        if let Some(name) = cable.name {
+            self.cable_index.insert(name, LinkIndex::at(self.links.len() / 2).0);
+        }
+        self.rate_places.push(cable.rate_place);
+        let [one, other] = [LinkIndex::at(self.links.len()), LinkIndex::at(self.links.len() + 1)];
+        for (direction, (from, to)) in
+            cable.directions.iter().zip([(ports[0], ports[1]), (ports[1], ports[0])])
+        {
+            self.links.push(Link {
+                from,
+                to,
+                rate: cable.rate,
+                propagation: direction.propagation,
+                phy_delay: direction.phy_delay,
+                bit_error_rate: direction.bit_error_rate,
+                up: cable.up,
+            });
+        }
+        self.ports[ports[0].index()].links = Some(PortLinks { egress: one, ingress: other });
+        self.ports[ports[1].index()].links = Some(PortLinks { egress: other, ingress: one });
+    }
+
+    fn check_idle_slopes(&self, faults: &mut Faults) {
+        for (port, extra) in self.ports.iter().zip(&self.extras) {
+            let Some(links) = port.links else { continue };
+            let rate = self.links[links.egress.index()].rate;
+            let mut sum = BitRate::ZERO;
+            for (class, place) in port.classes.iter().zip(extra.idle_slope_places) {
+                let TransmissionSelection::CreditBased { idle_slope } = class.selection else { continue };
+                sum = sum.saturating_add(idle_slope);
+                if let Some(place) = place.filter(|_| sum > rate) {
+                    let message = format!(
+                        "idleSlopes of {sum} in all at port `{}` of `{}`, whose line has {rate}",
+                        port.name,
+                        self.nodes[port.node.index()].name
+                    );
+                    let help = "lower them, or give this port its own under `classes`";
+                    faults.error(codes::IDLE_SLOPE, place, message, help);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The node `name`, named at `place`.
+    pub(crate) fn node(&self, name: &str, place: Place, faults: &mut Faults) -> Option<NodeIndex> {
+        let found = self.node_index.get(name).copied();
+        if found.is_none() {
+            unknown_node(name, self.nodes.iter().map(|node| node.name.as_str()), place, faults);
+        }
+        found
+    }
+
+    /// The node `name`, if there is one.
+    pub(crate) fn node_named(&self, name: &str) -> Option<NodeIndex> {
+        self.node_index.get(name).copied()
+    }
+
+    /// The node of `node` or `node:port`, and the port if it is named.
+    pub(crate) fn reference(
+        &self,
+        node: &Node<'_>,
+        faults: &mut Faults,
+    ) -> Option<(NodeIndex, Option<PortIndex>)> {
+        let text = node.text()?;
+        let Some((name, port)) = text.split_once(':') else {
+            return Some((self.node(text, node.place, faults)?, None));
+        };
+        let index = self.node(name, node.place, faults)?;
+        let found = self.port_named(index, port);
+        if found.is_none() {
+            let range = self.nodes[index.index()].ports.clone();
+            let known = range.map(|port| self.ports[port as usize].name.as_str());
+            let help = did_you_mean(port, "a port of this node", known);
+            let message = format!("`{name}` has no port `{port}`");
+            faults.error(codes::UNKNOWN_PORT, node.place, message, help);
+        }
+        Some((index, Some(found?)))
+    }
+
+    /// The port `name` of a node.
+    pub(crate) fn port_named(&self, node: NodeIndex, name: &str) -> Option<PortIndex> {
+        let mut range = self.nodes[node.index()].ports.clone();
+        range.find(|port| self.ports[*port as usize].name == name).map(PortIndex)
+    }
+
+    /// The cable `text`, by its name or by the port at one of its ends, if there is one.
+    pub(crate) fn cable_named(&self, text: &str) -> Option<u32> {
+        if let Some(cable) = self.cable_index.get(text) {
+            return Some(*cable);
+        }
+        let (node, port) = text.split_once(':')?;
+        let port = self.port_named(self.node_named(node)?, port)?;
+        Some(self.ports[port.index()].links?.egress.0 / 2)
+    }
+
+    /// The same, reported if there is none.
+    pub(crate) fn cable(&self, node: &Node<'_>, faults: &mut Faults) -> Option<u32> {
+        let text = node.text()?;
+        let found = self.cable_named(text);
+        if found.is_none() {
+            let mut known: Vec<&str> = self.cable_index.keys().copied().collect();
+            known.sort_unstable();
+            let mut help = did_you_mean(text, "a link", known.iter().copied());
+            help.push_str("; a link is named by its `name`, or by `node:port` at one of its ends");
+            faults.error(codes::UNKNOWN_LINK, node.place, format!("there is no link `{text}`"), help);
+        }
+        found
+    }
+
+    /// Whether a node is a bridge.
+    pub(crate) fn is_bridge(&self, node: NodeIndex) -> bool {
+        matches!(self.nodes[node.index()].kind, NodeKind::Bridge { .. })
+    }
+
+    /// The ports of a node.
+    pub(crate) fn ports_of(&self, node: NodeIndex) -> impl Iterator<Item = PortIndex> + use<> {
+        self.nodes[node.index()].ports.clone().map(PortIndex)
+    }
+
+    /// `port p1 of sw1`.
+    pub(crate) fn port_name(&self, port: PortIndex) -> String {
+        let port = &self.ports[port.index()];
+        format!("port `{}` of `{}`", port.name, self.nodes[port.node.index()].name)
+    }
+}

@@ -1,0 +1,91 @@
+//! Traffic: when a talker's frames come.
+
+use std::path::Path;
+
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use crate::network::{ArrivalCurve, Traffic};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::{Node, Place};
+use crate::trace;
+
+/// Reads `traffic:`; none if it cannot be.
+pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Traffic> {
+    let span = |key: &str| node.parsed::<Duration>(key).unwrap_or_default();
+    let place = |key: &str| node.get(key).map_or(node.anchor(), |node| node.place);
+    Some(match node.get("type")?.text()? {
+        "periodic" => {
+            let (interval, jitter) = (positive(node, "interval", faults)?, span("jitter"));
+            if jitter > interval * 1_000 {
+                let message = format!("a jitter of {jitter} is more than a thousand intervals");
+                faults.error(codes::TRAFFIC, place("jitter"), message, "lower `jitter`, or raise `interval`");
+            }
+            Traffic::Periodic { interval, offset: span("offset"), jitter, burst: node.parsed("burst").unwrap_or(1) }
+        }
+        "constant-rate" => {
+            let rate: BitRate = node.parsed("rate")?;
+            if rate < BitRate::from_bps(1) {
+                let message = "frames at no rate never come".to_owned();
+                faults.error(codes::TRAFFIC, place("rate"), message, "give a rate of at least 1 bit/s");
+                return None;
+            }
+            Traffic::ConstantRate { rate, offset: span("offset") }
+        }
+        "poisson" => Traffic::Poisson { mean_interval: positive(node, "mean-interval", faults)? },
+        "on-off" => {
+            let (on, interval) = (positive(node, "on", faults), positive(node, "interval", faults));
+            Traffic::OnOff { on: on?, off: span("off"), interval: interval?, offset: span("offset") }
+        }
+        "greedy" => Traffic::Greedy { offset: span("offset") },
+        "replay" => Traffic::Replay { frames: replay(node.get("file")?, directory, faults)? },
+        "file" => {
+            let octets: Bytes = node.parsed("octets")?;
+            if octets == Bytes::ZERO {
+                let message = "a file of no octets".to_owned();
+                faults.error(codes::TRAFFIC, place("octets"), message, "give it at least 1 B");
+            }
+            Traffic::File { octets, at: span("at") }
+        }
+        _ => return None,
+    })
+}
+
+fn positive(node: &Node<'_>, key: &str, faults: &mut Faults) -> Option<Duration> {
+    let span: Duration = node.parsed(key)?;
+    if span.is_zero() {
+        let place = node.get(key).map_or(node.anchor(), |node| node.place);
+        let message = format!("with `{key}` of no time, frames without end come at once");
+        faults.error(codes::TRAFFIC, place, message, format!("give a longer `{key}`"));
+        return None;
+    }
+    Some(span)
+}
+
+fn replay(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {
+    let path = directory.join(file.text()?);
+    match trace::read(&path) {
+        Ok(frames) => Some(frames),
+        Err(reason) => {
+            let message = format!("`{}`: {reason}", file.text().unwrap_or_default());
+            let help = "name a pcap, pcapng or CSV (`time,payload`) file, relative to the description";
+            faults.error(codes::FILE, file.place, message, help);
+            None
+        }
+    }
+}
+
+/// Reads `arrival-curve:`.
+pub(crate) fn arrival_curve(node: &Node<'_>, frame: tautwire_units::Bits, faults: &mut Faults) -> Option<ArrivalCurve> {
+    let curve = ArrivalCurve { rate: node.parsed("rate")?, burst: node.parsed("burst")? };
+    let place = |key: &str| -> Place { node.get(key).map_or(node.anchor(), |node| node.place) };
+    if curve.burst < frame {
+        let message = format!("a burst of {} does not hold a frame of {frame} on the wire", curve.burst);
+        let help = "give `burst` at least the largest frame and its 20 B of media overhead";
+        faults.error(codes::ARRIVAL_CURVE, place("burst"), message, help);
+    } else if curve.rate == BitRate::ZERO {
+        let message = "an arrival curve of no rate".to_owned();
+        faults.error(codes::ARRIVAL_CURVE, place("rate"), message, "give a rate of at least 1 bit/s");
+    }
+    Some(curve)
+}

@@ -1,0 +1,245 @@
+//! VLANs: member ports and active topologies.
+//!
+//! A description without `vlans` has every VLAN that a stream names, and VLAN 1, with every port as a
+//! tagged member. The computed active topology is the spanning tree of the member ports that a breadth
+//! first search finds from the first bridge of each part, ports in order; links to end stations are
+//! always active, for end stations forward nothing.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tautwire_wire::VlanId;
+
+use super::Input;
+use super::topology::Topology;
+use crate::network::{PortIndex, Vlan, VlanMember};
+use crate::text::codes;
+use crate::text::faults::{Faults, did_you_mean};
+use crate::text::tree::{Node, Place};
+
+/// All VLANs.
+pub(crate) struct Vlans {
+    list: Vec<VlanDraft>,
+    index: BTreeMap<u16, usize>,
+    listed: bool,
+}
+
+/// A VLAN and what routes need of it.
+pub(crate) struct VlanDraft {
+    id: VlanId,
+    /// Per port: whether it is a member, and then whether it tags.
+    members: Vec<Option<bool>>,
+    active: Vec<u32>,
+    /// Per cable, whether it is active.
+    is_active: Vec<bool>,
+    /// Whether streams keep to the active topology too.
+    pub(crate) binding: bool,
+    /// Whether flooded frames would circle, and where that is said.
+    pub(crate) loop_at: Option<Place>,
+}
+
+impl VlanDraft {
+    /// Whether `port` is a member, and then whether it tags.
+    pub(crate) fn member(&self, port: PortIndex) -> Option<bool> {
+        self.members[port.index()]
+    }
+
+    /// Whether `cable` is of the active topology.
+    pub(crate) fn active(&self, cable: u32) -> bool {
+        self.is_active[cable as usize]
+    }
+}
+
+impl Vlans {
+    /// The VLAN `id`, named at `place`.
+    pub(crate) fn find(&self, id: VlanId, place: Place, faults: &mut Faults) -> Option<usize> {
+        let found = self.index.get(&id.number()).copied();
+        if found.is_none() {
+            debug_assert!(self.listed, "a description without `vlans` has those of its streams");
+            let known: Vec<String> = self.index.keys().map(u16::to_string).collect();
+            let help = did_you_mean(&id.to_string(), "a VLAN", known.iter().map(String::as_str));
+            faults.error(codes::UNKNOWN_VLAN, place, format!("there is no VLAN {id}"), help);
+        }
+        found
+    }
+
+    /// The VLAN at `index`.
+    pub(crate) fn at(&self, index: usize) -> &VlanDraft {
+        &self.list[index]
+    }
+
+    /// As the network holds them, by identifier.
+    pub(crate) fn finish(self) -> Vec<Vlan> {
+        let mut vlans: Vec<Vlan> = self
+            .list
+            .into_iter()
+            .map(|draft| Vlan {
+                id: draft.id,
+                members: draft
+                    .members
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(port, tagged)| {
+                        Some(VlanMember { port: PortIndex::at(port), tagged: (*tagged)? })
+                    })
+                    .collect(),
+                active_cables: draft.active,
+            })
+            .collect();
+        vlans.sort_by_key(|vlan| vlan.id);
+        vlans
+    }
+}
+
+/// Reads `vlans:`.
+pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut Faults) -> Vlans {
+    let mut vlans = Vlans { list: Vec::new(), index: BTreeMap::new(), listed: false };
+    let everywhere = |id: VlanId| {
+        let members = vec![Some(true); topology.ports.len()];
+        draft(id, members, None, topology, &mut Faults::default())
+    };
+    if let Some(section) = input.root.get("vlans") {
+        vlans.listed = true;
+        for (key, node) in section.entries() {
+            let Some(id) = key.text.parse().ok().and_then(VlanId::new) else { continue };
+            if vlans.index.contains_key(&id.number()) {
+                continue;
+            }
+            let members = members(node, topology, faults);
+            vlans.index.insert(id.number(), vlans.list.len());
+            vlans.list.push(draft(id, members, node.get("active-topology"), topology, faults));
+        }
+    } else {
+        let streams = input.root.get("streams").map_or(&[][..], Node::items).iter().chain(input.rows);
+        let ids = streams.filter_map(|stream| stream.parsed("vlan").and_then(VlanId::new));
+        for id in [VlanId::DEFAULT].into_iter().chain(ids) {
+            if !vlans.index.contains_key(&id.number()) {
+                vlans.index.insert(id.number(), vlans.list.len());
+                vlans.list.push(everywhere(id));
+            }
+        }
+    }
+    // The default VLAN is always there.
+    if !vlans.index.contains_key(&1) {
+        vlans.index.insert(1, vlans.list.len());
+        vlans.list.push(everywhere(VlanId::DEFAULT));
+    }
+    vlans
+}
+
+fn members(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Vec<Option<bool>> {
+    let mut members: Vec<Option<bool>> = vec![None; topology.ports.len()];
+    let mut set = |key: &str, tagged: bool, faults: &mut Faults| {
+        for item in node.get(key).map_or(&[][..], Node::items_or_self) {
+            let Some((index, port)) = topology.reference(item, faults) else { continue };
+            for member in topology.ports_of(index).filter(|member| port.is_none_or(|port| port == *member)) {
+                if tagged && members[member.index()] == Some(false) && port.is_some() {
+                    let message = format!("{} is tagged and untagged", topology.port_name(member));
+                    faults.error(codes::CONFLICT, item.place, message, "list it once");
+                }
+                if !tagged || members[member.index()].is_none() {
+                    members[member.index()] = Some(tagged);
+                }
+            }
+        }
+    };
+    set("untagged", false, faults);
+    set("tagged", true, faults);
+    let all = node.get("tagged").is_none();
+    for (port, member) in topology.ports.iter().zip(&mut members) {
+        if member.is_none() && (all || !topology.is_bridge(port.node)) {
+            *member = Some(true);
+        }
+    }
+    members
+}
+
+fn draft(
+    id: VlanId,
+    members: Vec<Option<bool>>,
+    active: Option<&Node<'_>>,
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) -> VlanDraft {
+    let cables = topology.links.len() / 2;
+    let usable = |cable: usize| {
+        let link = &topology.links[2 * cable];
+        members[link.from.index()].is_some() && members[link.to.index()].is_some()
+    };
+    let (is_active, binding) = match active {
+        None => (spanning_tree(topology, &usable), false),
+        Some(node) if node.text() == Some("spanning-tree") => (spanning_tree(topology, &usable), true),
+        Some(node) if node.text() == Some("all") => ((0..cables).map(usable).collect(), false),
+        Some(node) => {
+            let mut is_active = vec![false; cables];
+            for item in node.items() {
+                if let Some(cable) = topology.cable(item, faults) {
+                    is_active[cable as usize] = true;
+                }
+            }
+            (is_active, true)
+        }
+    };
+    let loop_at = active.filter(|_| has_loop(topology, &is_active)).map(Node::anchor);
+    let active = (0u32..).zip(&is_active).filter(|(_, active)| **active).map(|(cable, _)| cable).collect();
+    VlanDraft { id, members, active, is_active, binding, loop_at }
+}
+
+/// Which cables the tree has.
+fn spanning_tree(topology: &Topology<'_>, usable: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let mut active = vec![false; topology.links.len() / 2];
+    for (cable, active) in active.iter_mut().enumerate() {
+        let link = &topology.links[2 * cable];
+        let between_bridges = topology.is_bridge(topology.ports[link.from.index()].node)
+            && topology.is_bridge(topology.ports[link.to.index()].node);
+        *active = !between_bridges && usable(cable);
+    }
+    let mut seen = vec![false; topology.nodes.len()];
+    let mut queue = VecDeque::new();
+    for root in 0..topology.nodes.len() {
+        let root = crate::network::NodeIndex::at(root);
+        if seen[root.index()] || !topology.is_bridge(root) {
+            continue;
+        }
+        seen[root.index()] = true;
+        queue.push_back(root);
+        while let Some(node) = queue.pop_front() {
+            for port in topology.ports_of(node) {
+                let Some(links) = topology.ports[port.index()].links else { continue };
+                let link = &topology.links[links.egress.index()];
+                let next = topology.ports[link.to.index()].node;
+                let cable = links.egress.index() / 2;
+                if topology.is_bridge(next) && !seen[next.index()] && link.up && usable(cable) {
+                    seen[next.index()] = true;
+                    active[cable] = true;
+                    queue.push_back(next);
+                }
+            }
+        }
+    }
+    active
+}
+
+/// Whether the bridges and these cables have a loop.
+fn has_loop(topology: &Topology<'_>, active: &[bool]) -> bool {
+    let mut root: Vec<usize> = (0..topology.nodes.len()).collect();
+    fn find(root: &mut [usize], mut node: usize) -> usize {
+        while root[node] != node {
+            root[node] = root[root[node]];
+            node = root[node];
+        }
+        node
+    }
+    for (cable, _) in active.iter().enumerate().filter(|(_, active)| **active) {
+        let link = &topology.links[2 * cable];
+        let ends = [link.from, link.to].map(|port| topology.ports[port.index()].node);
+        if !ends.iter().all(|node| topology.is_bridge(*node)) {
+            continue;
+        }
+        let [one, other] = ends.map(|node| find(&mut root, node.index()));
+        if one == other {
+            return true;
+        }
+        root[one] = other;
+    }
+    false
+}

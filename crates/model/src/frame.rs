@@ -1,0 +1,39 @@
+//! Sizes of frames: MAC client data, frame, wire (IEEE Std 802.3-2022, 3.1.1, 4.4.2; 802.1Q-2022, 9).
+//!
+//! A frame is counted from destination address to FCS. The wire adds [`Bytes::MEDIA_OVERHEAD`].
+
+use tautwire_units::{Bits, Bytes};
+
+/// Destination, source and type (14) and FCS (4).
+pub const HEADER_AND_FCS: Bytes = Bytes::new(18);
+/// A VLAN tag.
+pub const TAG: Bytes = Bytes::new(4);
+/// The smallest frame; a shorter one is padded.
+pub const FRAME_MIN: Bytes = Bytes::new(64);
+
+/// The frame that carries `payload` octets of MAC client data, padded to the least size.
+#[must_use]
+pub fn frame_length(payload: Bytes, tagged: bool) -> Bytes {
+    let tag = if tagged { TAG } else { Bytes::ZERO };
+    (payload + HEADER_AND_FCS + tag).max(FRAME_MIN)
+}
+
+/// What the wire carries for it: the frame, its preamble and the least gap behind it.
+#[must_use]
+pub fn wire_bits(payload: Bytes, tagged: bool) -> Bits {
+    (frame_length(payload, tagged) + Bytes::MEDIA_OVERHEAD).bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_payloads_are_padded() {
+        assert_eq!(frame_length(Bytes::new(0), true), Bytes::new(64));
+        assert_eq!(frame_length(Bytes::new(46), false), Bytes::new(64));
+        assert_eq!(frame_length(Bytes::new(46), true), Bytes::new(68));
+        assert_eq!(frame_length(Bytes::new(1500), true), Bytes::new(1522));
+        assert_eq!(wire_bits(Bytes::new(1500), true), Bits::new(12_336));
+    }
+}

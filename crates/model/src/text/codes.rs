@@ -1,0 +1,124 @@
+//! The catalogue of faults. A test holds a broken description against every code.
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $name:ident = $code:literal;)*) => {
+        $($(#[doc = $doc])* pub(crate) const $name: &str = $code;)*
+        /// Every code, with what it means.
+        pub(crate) const CATALOGUE: &[(&str, &str)] = &[$(($code, concat!($($doc),*))),*];
+    };
+}
+
+codes! {
+    /// The text is no UTF-8.
+    UTF8 = "text::utf-8";
+    /// The text is no YAML.
+    YAML = "text::yaml";
+    /// The text, or the tree that it makes, is too large.
+    TOO_LARGE = "text::too-large";
+    /// A file that the description names cannot be read, or not understood.
+    FILE = "text::file";
+    /// A stream table has a row with too few or too many cells, or an unclosed quote.
+    TABLE = "text::table";
+    /// A key stands twice in one mapping.
+    DUPLICATE_KEY = "form::duplicate-key";
+    /// A key that is not known here.
+    UNKNOWN_KEY = "form::unknown-key";
+    /// A key that must be there is not.
+    MISSING_KEY = "form::missing-key";
+    /// A value of the wrong kind: a list for a text, a word for a number.
+    KIND = "form::kind";
+    /// A list with too few or too many elements.
+    COUNT = "form::count";
+    /// Two keys that say the same thing, or exclude each other.
+    CONFLICT = "form::conflict";
+    /// A number without its unit.
+    UNIT_MISSING = "value::unit-missing";
+    /// A unit that is none of this quantity.
+    UNIT_UNKNOWN = "value::unit-unknown";
+    /// A text that is no number.
+    NUMBER = "value::number";
+    /// A number finer than the resolution, or too large.
+    RANGE = "value::range";
+    /// A word that is none of those known here.
+    WORD = "value::word";
+    /// A name with characters that names do not have.
+    NAME = "value::name";
+    /// A text that is no address.
+    ADDRESS = "value::address";
+    /// A reference to a node that does not exist.
+    UNKNOWN_NODE = "name::unknown-node";
+    /// A reference to a port that does not exist.
+    UNKNOWN_PORT = "name::unknown-port";
+    /// A reference to a link that does not exist.
+    UNKNOWN_LINK = "name::unknown-link";
+    /// A reference to a stream that does not exist.
+    UNKNOWN_STREAM = "name::unknown-stream";
+    /// A reference to a device model that does not exist.
+    UNKNOWN_DEVICE = "name::unknown-device";
+    /// A reference to a host model that does not exist.
+    UNKNOWN_HOST = "name::unknown-host";
+    /// A reference to a VLAN that does not exist.
+    UNKNOWN_VLAN = "name::unknown-vlan";
+    /// Two things of the same name.
+    DUPLICATE_NAME = "name::duplicate";
+    /// A node of the wrong type for its part: a bridge as a talker.
+    NODE_TYPE = "node::type";
+    /// A cable between two ports of one node.
+    LINK_TO_ITSELF = "link::to-itself";
+    /// A port with two cables, or a node with no port left.
+    PORT_TAKEN = "link::port-taken";
+    /// A rate that Ethernet does not have here: below 10 Mbit/s or above 100 Gbit/s.
+    LINK_RATE = "link::rate";
+    /// Half duplex, which is not Ethernet as it is modelled here.
+    HALF_DUPLEX = "link::half-duplex";
+    /// PAUSE, priority-based flow control or Energy-Efficient Ethernet, which must be off.
+    FLOW_CONTROL = "link::flow-control";
+    /// A least delay above the most.
+    DELAY_RANGE = "delay::range";
+    /// A clock that is further off than its tolerance.
+    CLOCK = "clock::drift";
+    /// An active topology with a loop in which flooded frames would circle.
+    LOOP = "vlan::loop";
+    /// A frame leaves a port untagged and would join another VLAN at the next.
+    VLAN_CHANGE = "vlan::change";
+    /// idleSlopes of a port that exceed its rate.
+    IDLE_SLOPE = "class::idle-slope";
+    /// A credit-based class without its idleSlope.
+    NO_IDLE_SLOPE = "class::no-idle-slope";
+    /// A shared buffer with more cells set aside than there are.
+    BUFFER = "port::buffer";
+    /// A listener that no way leads to.
+    UNREACHABLE = "stream::unreachable";
+    /// A stated route that is no way from the talker to its listeners.
+    ROUTE = "stream::route";
+    /// A talker among its own listeners, or one listener twice.
+    LISTENERS = "stream::listeners";
+    /// A frame that is larger than a port on its way takes.
+    MTU = "stream::mtu";
+    /// A frame that is smaller or larger than any Ethernet frame, or too small for its headers.
+    FRAME_SIZE = "stream::frame-size";
+    /// Traffic that cannot be: no time between frames, jitter without end.
+    TRAFFIC = "stream::traffic";
+    /// Greedy traffic without an arrival curve to be greedy within.
+    NO_ARRIVAL_CURVE = "stream::no-arrival-curve";
+    /// An arrival curve whose burst does not hold one frame, or that its traffic exceeds.
+    ARRIVAL_CURVE = "stream::arrival-curve";
+    /// A deadline that the wire alone exceeds.
+    DEADLINE = "stream::deadline";
+    /// A stream in an ATS class without shaper parameters.
+    NO_SHAPER = "shaper::missing";
+    /// A CommittedBurstSize below the largest frame: such a frame is never eligible.
+    BURST_SIZE = "shaper::burst-size";
+    /// A CommittedInformationRate below the rate of the stream.
+    SHAPER_RATE = "shaper::rate";
+    /// More streams in a group than it has schedulers.
+    SCHEDULERS = "shaper::schedulers";
+    /// More traffic than a link can carry.
+    OVERLOAD = "port::overload";
+    /// More traffic in a credit-based class than its idleSlope.
+    CLASS_OVERLOAD = "class::overload";
+    /// An event that does nothing, or is not of this network.
+    EVENT = "event::impossible";
+    /// A run that ends before its statistics begin.
+    RUN = "run::duration";
+}

@@ -1,0 +1,145 @@
+//! Collects the faults of a description.
+
+use super::tree::Place;
+use crate::{Diagnostic, Label, Severity};
+
+/// All faults so far.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    list: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl Faults {
+    /// Adds an error.
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: impl Into<String>,
+    ) {
+        self.add(Severity::Error, code, place, message, help.into(), None);
+    }
+
+    /// Adds an error that has to do with a second place.
+    pub(crate) fn error_beside(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: impl Into<String>,
+        other: (Place, &str),
+    ) {
+        self.add(Severity::Error, code, place, message, help.into(), Some(other));
+    }
+
+    /// Adds a warning.
+    pub(crate) fn warning(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: impl Into<String>,
+    ) {
+        self.add(Severity::Warning, code, place, message, help.into(), None);
+    }
+
+    fn add(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: String,
+        other: Option<(Place, &str)>,
+    ) {
+        debug_assert!(super::codes::CATALOGUE.iter().any(|(known, _)| *known == code), "{code}");
+        let span = |place: Place| place.start as usize..place.end as usize;
+        let mut labels = vec![Label { span: span(place), text: String::new() }];
+        if let Some((other, text)) = other.filter(|(other, _)| other.source == place.source) {
+            labels.push(Label { span: span(other), text: text.to_owned() });
+        }
+        self.errors += usize::from(severity == Severity::Error);
+        self.list.push(Diagnostic {
+            code,
+            severity,
+            message,
+            help: Some(help),
+            source: place.source as usize,
+            labels,
+        });
+    }
+
+    /// Adds the faults of another collection.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.errors += other.errors;
+        self.list.extend(other.list);
+    }
+
+    /// How many errors there are so far.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Makes warnings of the errors with one of `codes`.
+    pub(crate) fn allow(&mut self, codes: &[&str]) {
+        for fault in &mut self.list {
+            if fault.severity == Severity::Error && codes.contains(&fault.code) {
+                fault.severity = Severity::Warning;
+                self.errors -= 1;
+            }
+        }
+    }
+
+    /// All faults, in order of place.
+    pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|fault| (fault.source, fault.labels[0].span.start));
+        self.list
+    }
+}
+
+/// The known name that is most like `name`, if one is like it.
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = 1 + name.chars().count() / 4;
+    known
+        .filter_map(|candidate| {
+            let distance = distance(name, candidate);
+            (distance <= limit).then_some((distance, candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = corner + usize::from(from != *to);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// ``did you mean `x`?``, or the list of what is known.
+pub(crate) fn did_you_mean<'n>(
+    name: &str,
+    what: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> String {
+    if let Some(nearest) = nearest(name, known.clone()) {
+        return format!("did you mean `{nearest}`?");
+    }
+    let shown: Vec<&str> = known.clone().take(12).collect();
+    match known.count() {
+        0 => format!("there is no {what} yet"),
+        more if more > shown.len() => format!("{what} is one of {}, ...", shown.join(", ")),
+        _ => format!("{what} is one of {}", shown.join(", ")),
+    }
+}

@@ -1,0 +1,292 @@
+//! Holds the grammar against the tree: every fault of form at once.
+//!
+//! What passes here can be read without further faults of form; what does not is reported once, here,
+//! and left out by `build`.
+
+use tautwire_units::{BitRate, Bits, Bytes, Duration, ParseUnitError, Quantity};
+
+use super::codes;
+use super::faults::{Faults, did_you_mean};
+use super::scalar::{self, ScalarFault};
+use super::shape::{Form, Kind, Shape};
+use super::tree::{Key, Node, Place, Value};
+
+/// Reports every fault of form in `node`. `owner` is where a missing key is said to be missing.
+pub(crate) fn check(node: &Node<'_>, kind: &'static Kind, owner: Place, faults: &mut Faults) {
+    match (kind, &node.value) {
+        (Kind::OneOf(kinds), _) => one_of(node, kinds, owner, faults),
+        (Kind::Object(shape), Value::Map(entries)) => object(entries, shape, None, owner, faults),
+        (Kind::Object(shape), Value::Nothing) => object(&[], shape, None, owner, faults),
+        (Kind::Tagged(shapes), Value::Map(entries)) => tagged(entries, shapes, owner, faults),
+        (Kind::Names(kind), Value::Map(entries)) => {
+            duplicates(entries, faults);
+            for (key, node) in entries {
+                name(&key.text, key.place, faults);
+                check(node, kind, key.place, faults);
+            }
+        }
+        (Kind::Numbers(min, max, kind), Value::Map(entries)) => {
+            duplicates(entries, faults);
+            for (key, node) in entries {
+                integer(&key.text, key.place, *min, *max, faults);
+                check(node, kind, key.place, faults);
+            }
+        }
+        (Kind::Names(_) | Kind::Numbers(..), Value::Nothing) => {}
+        (Kind::List(0, ..), Value::Nothing) => {}
+        (Kind::List(min, max, kind), Value::List(items)) => {
+            if items.len() < *min || items.len() > *max {
+                let message = format!("a list of {} elements", items.len());
+                let help = if min == max {
+                    format!("it has {min} elements")
+                } else {
+                    format!("it has at least {min} elements")
+                };
+                faults.error(codes::COUNT, owner, message, help);
+            }
+            for item in items {
+                check(item, kind, item.anchor(), faults);
+            }
+        }
+        (_, Value::Scalar(text)) if kind.form() == Some(Form::Scalar) => {
+            scalar_of(text, node.place, kind, faults);
+        }
+        (_, found) => wrong_form(found, kind, node, owner, faults),
+    }
+}
+
+fn wrong_form(found: &Value<'_>, kind: &Kind, node: &Node<'_>, owner: Place, faults: &mut Faults) {
+    let (found, place) = match found {
+        Value::Scalar(text) => (format!("the text `{text}` stands here"), node.place),
+        Value::List(_) => ("a list stands here".to_owned(), owner),
+        Value::Map(_) => ("a mapping stands here".to_owned(), owner),
+        Value::Nothing => ("nothing stands here".to_owned(), owner),
+    };
+    faults.error(codes::KIND, place, found, format!("write {}", kind.describe()));
+}
+
+/// The first alternative that fits; if none does, the faults of the only one of this form.
+fn one_of(node: &Node<'_>, kinds: &'static [Kind], owner: Place, faults: &mut Faults) {
+    let form = match node.value {
+        Value::Scalar(_) => Form::Scalar,
+        Value::List(_) => Form::List,
+        Value::Map(_) => Form::Map,
+        Value::Nothing => {
+            let help = format!("write {}", Kind::OneOf(kinds).describe());
+            faults.error(codes::KIND, owner, "nothing stands here".to_owned(), help);
+            return;
+        }
+    };
+    let mut fitting = kinds.iter().filter(|kind| kind.form() == Some(form));
+    match (fitting.next(), fitting.next()) {
+        (None, _) => wrong_form(&node.value, &Kind::OneOf(kinds), node, owner, faults),
+        (Some(kind), None) => {
+            // A word that stands beside lists or mappings only: those are part of the answer.
+            if let (Kind::Word(words), Value::Scalar(text)) = (kind, &node.value)
+                && !words.contains(&&**text)
+            {
+                let help = format!("write {}", Kind::OneOf(kinds).describe());
+                faults.error(codes::WORD, node.place, format!("`{text}` is not known here"), help);
+                return;
+            }
+            check(node, kind, owner, faults);
+        }
+        (Some(_), Some(_)) => {
+            let mut last = Faults::default();
+            for kind in kinds.iter().filter(|kind| kind.form() == Some(form)) {
+                last = Faults::default();
+                check(node, kind, owner, &mut last);
+                if last.errors() == 0 {
+                    return;
+                }
+            }
+            faults.append(last);
+        }
+    }
+}
+
+fn duplicates(entries: &[(Key<'_>, Node<'_>)], faults: &mut Faults) {
+    if entries.len() < 2 {
+        return;
+    }
+    let mut seen = std::collections::HashMap::with_capacity(entries.len());
+    for (key, _) in entries {
+        if let Some(first) = seen.insert(&*key.text, key.place) {
+            seen.insert(&*key.text, first);
+            let message = format!("`{}` stands twice here", key.text);
+            let help = "remove one of them, or give it another name";
+            faults.error_beside(codes::DUPLICATE_KEY, key.place, message, help, (first, "first here"));
+        }
+    }
+}
+
+fn object(
+    entries: &[(Key<'_>, Node<'_>)],
+    shape: &'static Shape,
+    tag: Option<&str>,
+    owner: Place,
+    faults: &mut Faults,
+) {
+    for (position, (key, node)) in entries.iter().enumerate() {
+        if let Some((first, _)) = entries[..position].iter().find(|(other, _)| other.text == key.text) {
+            let message = format!("`{}` stands twice here", key.text);
+            let help = "remove one of them";
+            faults.error_beside(codes::DUPLICATE_KEY, key.place, message, help, (first.place, "first here"));
+            continue;
+        }
+        if tag == Some(&*key.text) {
+            continue;
+        }
+        match shape.key(&key.text) {
+            Some(known) => check(node, &known.kind, key.place, faults),
+            None => unknown_key(key, shape, faults),
+        }
+    }
+    for key in shape.keys().filter(|key| key.required) {
+        if !entries.iter().any(|(present, _)| present.text == key.name) {
+            let message = format!("{} needs the key `{}`", shape.name, key.name);
+            let help = format!("add `{}:` with {}", key.name, key.kind.describe());
+            faults.error(codes::MISSING_KEY, owner, message, help);
+        }
+    }
+}
+
+fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
+    let message = format!("`{}` is no key of {}", key.text, shape.name);
+    let help = match &*key.text {
+        "size" | "length" | "frame-size" if shape.name == "a stream" => {
+            "write `payload` (MAC client data) or `frame` (destination to FCS, tag included)".to_owned()
+        }
+        text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
+    };
+    faults.error(codes::UNKNOWN_KEY, key.place, message, help);
+}
+
+fn tagged(
+    entries: &[(Key<'_>, Node<'_>)],
+    shapes: &'static [(&'static str, &'static Shape)],
+    owner: Place,
+    faults: &mut Faults,
+) {
+    let known = || shapes.iter().map(|(name, _)| *name);
+    let Some((_, tag)) = entries.iter().find(|(key, _)| key.text == "type") else {
+        let help = format!("add `type:` with one of {}", known().collect::<Vec<_>>().join(", "));
+        faults.error(codes::MISSING_KEY, owner, "the key `type` is missing".to_owned(), help);
+        return;
+    };
+    let Some(text) = tag.text() else {
+        return wrong_form(&tag.value, &Kind::Text, tag, owner, faults);
+    };
+    match shapes.iter().find(|(name, _)| *name == text) {
+        Some((_, shape)) => object(entries, shape, Some("type"), owner, faults),
+        None => {
+            let help = did_you_mean(text, "a type", known());
+            faults.error(codes::WORD, tag.place, format!("`{text}` is no type of this"), help);
+        }
+    }
+}
+
+fn quantity<Q: Quantity>(text: &str, place: Place, faults: &mut Faults) {
+    if let Err(error) = text.parse::<Q>() {
+        unit_fault(&error, text, place, Q::NAME, Q::EXAMPLE, faults);
+    }
+}
+
+fn unit_fault(
+    error: &ParseUnitError,
+    text: &str,
+    place: Place,
+    name: &str,
+    example: &str,
+    faults: &mut Faults,
+) {
+    let code = match error {
+        ParseUnitError::NoNumber => codes::NUMBER,
+        ParseUnitError::NoUnit { .. } => codes::UNIT_MISSING,
+        ParseUnitError::UnknownUnit { .. } => codes::UNIT_UNKNOWN,
+        ParseUnitError::TooFine { .. } | ParseUnitError::TooLarge { .. } => codes::RANGE,
+    };
+    let help = format!("write {name} such as `{example}`");
+    faults.error(code, place, format!("`{text}`: {error}"), help);
+}
+
+fn scalar_fault<T>(
+    result: Result<T, ScalarFault>,
+    text: &str,
+    place: Place,
+    kind: &Kind,
+    faults: &mut Faults,
+) {
+    let (code, message) = match result {
+        Ok(_) => return,
+        Err(ScalarFault::NoUnit) => (codes::UNIT_MISSING, format!("`{text}` has no unit")),
+        Err(ScalarFault::Wrong) => (codes::NUMBER, format!("`{text}` is not understood")),
+        Err(ScalarFault::OutOfRange) => (codes::RANGE, format!("`{text}` is too fine or too large")),
+    };
+    faults.error(code, place, message, format!("write {}", kind.describe()));
+}
+
+fn integer(text: &str, place: Place, min: u64, max: u64, faults: &mut Faults) {
+    let help = format!("write {}", Kind::Integer(min, max).describe());
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        faults.error(codes::NUMBER, place, format!("`{text}` is no whole number"), help);
+    } else if !text.parse::<u64>().is_ok_and(|number| number >= min && number <= max) {
+        faults.error(codes::RANGE, place, format!("{text} is out of range"), help);
+    }
+}
+
+fn name(text: &str, place: Place, faults: &mut Faults) {
+    let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    if text.is_empty() || !text.chars().all(good) {
+        let help = "a name has letters, digits, `-`, `_`, `.` and `/`";
+        faults.error(codes::NAME, place, format!("`{text}` is no name"), help);
+    }
+}
+
+fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
+    match kind {
+        Kind::Text => {}
+        Kind::Name => name(text, place, faults),
+        Kind::Reference => text.splitn(2, ':').for_each(|part| name(part, place, faults)),
+        Kind::Duration => quantity::<Duration>(text, place, faults),
+        Kind::SignedDuration => {
+            if let Err(error) = scalar::signed_duration(text) {
+                unit_fault(&error, text, place, Duration::NAME, "-3 us", faults);
+            }
+        }
+        Kind::Rate => quantity::<BitRate>(text, place, faults),
+        Kind::Octets => quantity::<Bytes>(text, place, faults),
+        Kind::Bits => quantity::<Bits>(text, place, faults),
+        Kind::Deviation => scalar_fault(scalar::deviation(text), text, place, kind, faults),
+        Kind::SignedDeviation => scalar_fault(scalar::signed_deviation(text), text, place, kind, faults),
+        Kind::Chance => scalar_fault(scalar::chance(text), text, place, kind, faults),
+        Kind::Length => scalar_fault(scalar::length(text), text, place, kind, faults),
+        Kind::Flag => {
+            if scalar::flag(text).is_none() {
+                let help = "write `true` or `false`";
+                faults.error(codes::WORD, place, format!("`{text}` is neither true nor false"), help);
+            }
+        }
+        Kind::Integer(min, max) => integer(text, place, *min, *max, faults),
+        Kind::Word(words) => {
+            if !words.contains(&text) {
+                let help = did_you_mean(text, "it", words.iter().copied());
+                faults.error(codes::WORD, place, format!("`{text}` is not known here"), help);
+            }
+        }
+        Kind::MacAddress => {
+            if text.parse::<tautwire_wire::MacAddress>().is_err() {
+                let help = "write six pairs of hexadecimal digits: `02:00:00:00:00:01`";
+                faults.error(codes::ADDRESS, place, format!("`{text}` is no MAC address"), help);
+            }
+        }
+        Kind::Ipv4Address => {
+            if text.parse::<tautwire_wire::Ipv4Address>().is_err() {
+                let help = "write four numbers: `192.168.0.1`";
+                faults.error(codes::ADDRESS, place, format!("`{text}` is no IPv4 address"), help);
+            }
+        }
+        Kind::Object(_) | Kind::Tagged(_) | Kind::Names(_) | Kind::Numbers(..) => {}
+        Kind::List(..) | Kind::OneOf(_) => {}
+    }
+}

@@ -1,0 +1,15 @@
+//! The text of a description: its tree, its grammar, and its faults.
+//!
+//! A text is first read into a tree whose nodes remember their places ([`tree`]). The grammar
+//! ([`language`], tables of [`shape`]s) is then held against the tree, and every fault of form is
+//! collected ([`form`]); JSON Schema and reference are made from the same tables. What the text
+//! means is the matter of `build`.
+
+pub(crate) mod codes;
+pub(crate) mod faults;
+pub(crate) mod form;
+pub(crate) mod language;
+pub(crate) mod scalar;
+pub(crate) mod shape;
+pub(crate) mod table;
+pub(crate) mod tree;

@@ -1,0 +1,139 @@
+//! What a part of a description may look like: the types of the grammar's tables.
+
+/// Of what kind a value is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// A name: letters, digits, `-`, `_`, `.`; or `node:port` where one is meant.
+    Name,
+    /// The name of a node, or `node:port`.
+    Reference,
+    /// A duration with its unit.
+    Duration,
+    /// A duration that may be negative.
+    SignedDuration,
+    /// A bit rate with its unit.
+    Rate,
+    /// A size in octets with its unit.
+    Octets,
+    /// A size in bits or octets with its unit.
+    Bits,
+    /// A deviation, in ppm or ppb.
+    Deviation,
+    /// A deviation that may be negative.
+    SignedDeviation,
+    /// A chance, `1e-12`.
+    Chance,
+    /// A length of cable, `5 m`.
+    Length,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number from the first to the second.
+    Integer(u64, u64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A MAC address.
+    MacAddress,
+    /// An IPv4 address.
+    Ipv4Address,
+    /// A mapping with these keys.
+    Object(&'static Shape),
+    /// A mapping whose key `type` says which keys it has.
+    Tagged(&'static [(&'static str, &'static Shape)]),
+    /// A mapping from names that the description gives.
+    Names(&'static Kind),
+    /// A mapping from numbers, from the first to the second.
+    Numbers(u64, u64, &'static Kind),
+    /// A list of at least the first and at most the second number of elements.
+    List(usize, usize, &'static Kind),
+    /// One of these, told apart by form, then by trial.
+    OneOf(&'static [Kind]),
+}
+
+/// The keys of a mapping.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// What it describes: `a stream`.
+    pub(crate) name: &'static str,
+    /// What it is for.
+    pub(crate) about: &'static str,
+    /// Its keys, in groups that several shapes share.
+    pub(crate) keys: &'static [&'static [Key]],
+}
+
+/// A key of a mapping.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What stands behind it.
+    pub(crate) kind: Kind,
+    /// Whether it must be there.
+    pub(crate) required: bool,
+    /// What it says, with its default.
+    pub(crate) about: &'static str,
+}
+
+impl Shape {
+    /// All keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        self.keys.iter().copied().flatten()
+    }
+
+    /// The key `name`.
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+}
+
+/// The forms of YAML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Scalar,
+    List,
+    Map,
+}
+
+impl Kind {
+    /// The form of the kind; none if it has several.
+    pub(crate) fn form(&self) -> Option<Form> {
+        Some(match self {
+            Self::Object(_) | Self::Tagged(_) | Self::Names(_) | Self::Numbers(..) => Form::Map,
+            Self::List(..) => Form::List,
+            Self::OneOf(_) => return None,
+            _ => Form::Scalar,
+        })
+    }
+
+    /// What is expected, in words.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Name => "a name".to_owned(),
+            Self::Reference => "`node` or `node:port`".to_owned(),
+            Self::Duration => "a duration such as `125 us`".to_owned(),
+            Self::SignedDuration => "a duration such as `-3 us`".to_owned(),
+            Self::Rate => "a bit rate such as `100 Mbit/s`".to_owned(),
+            Self::Octets => "a size such as `1500 B`".to_owned(),
+            Self::Bits => "a size such as `12336 bit` or `1542 B`".to_owned(),
+            Self::Deviation => "a deviation such as `100 ppm`".to_owned(),
+            Self::SignedDeviation => "a deviation such as `-20 ppm`".to_owned(),
+            Self::Chance => "a chance such as `1e-12`".to_owned(),
+            Self::Length => "a length such as `5 m`".to_owned(),
+            Self::Flag => "`true` or `false`".to_owned(),
+            Self::Integer(min, max) => format!("a whole number from {min} to {max}"),
+            Self::Word(words) => format!("one of `{}`", words.join("`, `")),
+            Self::MacAddress => "a MAC address such as `02:00:00:00:00:01`".to_owned(),
+            Self::Ipv4Address => "an IPv4 address such as `192.168.0.1`".to_owned(),
+            Self::Object(shape) => format!("a mapping that describes {}", shape.name),
+            Self::Tagged(_) => "a mapping with the key `type`".to_owned(),
+            Self::Names(_) => "a mapping from names".to_owned(),
+            Self::Numbers(min, max, _) => format!("a mapping from the numbers {min} to {max}"),
+            Self::List(..) => "a list".to_owned(),
+            Self::OneOf(kinds) => {
+                kinds.iter().map(Kind::describe).collect::<Vec<_>>().join(", or ")
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! YAML into a tree whose nodes remember their places.
+//!
+//! Every scalar stays text: what it means depends on the key under which it stands. Duplicate keys
+//! are reported here; the first one counts. The whole text is bounded by [`NODES_MAX`] and
+//! [`DEPTH_MAX`], aliases included, so that no text can make a tree that does not fit.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle};
+
+use super::codes;
+use super::faults::Faults;
+
+/// Most nodes of one text, aliases resolved: room for a million streams.
+pub(crate) const NODES_MAX: usize = 50_000_000;
+/// Deepest nesting: twice what the grammar uses.
+const DEPTH_MAX: usize = 32;
+
+/// A place in one of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Which text.
+    pub(crate) source: u32,
+    /// First octet.
+    pub(crate) start: u32,
+    /// Behind the last octet.
+    pub(crate) end: u32,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Node<'t> {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// What it is.
+    pub(crate) value: Value<'t>,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub(crate) enum Value<'t> {
+    /// Any scalar, quoted or not.
+    Scalar(Cow<'t, str>),
+    /// A sequence.
+    List(Vec<Node<'t>>),
+    /// A mapping, in order of the text.
+    Map(Vec<(Key<'t>, Node<'t>)>),
+    /// Nothing: `key:` or `~`.
+    Nothing,
+}
+
+/// The key of a mapping's entry.
+#[derive(Clone, Debug)]
+pub(crate) struct Key<'t> {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// Its text.
+    pub(crate) text: Cow<'t, str>,
+}
+
+impl<'t> Node<'t> {
+    /// The text of a scalar.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; none for anything else.
+    pub(crate) fn items(&self) -> &[Node<'t>] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The elements of a list, or the node itself if it is a scalar.
+    pub(crate) fn items_or_self(&self) -> &[Node<'t>] {
+        match &self.value {
+            Value::List(items) => items,
+            Value::Scalar(_) => std::slice::from_ref(self),
+            _ => &[],
+        }
+    }
+
+    /// The entries of a mapping; none for anything else.
+    pub(crate) fn entries(&self) -> &[(Key<'t>, Node<'t>)] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The value under `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node<'t>> {
+        self.entries().iter().find(|(name, _)| name.text == key).map(|(_, node)| node)
+    }
+
+    /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
+    pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+        self.get(key)?.text()?.parse().ok()
+    }
+
+    /// A place of one line that stands for the node: a mapping's first key.
+    pub(crate) fn anchor(&self) -> Place {
+        match &self.value {
+            Value::Map(entries) => entries.first().map_or(self.place, |(key, _)| key.place),
+            Value::List(items) => items.first().map_or(self.place, Node::anchor),
+            _ => self.place,
+        }
+    }
+
+    /// Nodes of the tree below and with this one.
+    fn count(&self) -> usize {
+        match &self.value {
+            Value::List(items) => 1 + items.iter().map(Node::count).sum::<usize>(),
+            Value::Map(entries) => 1 + entries.iter().map(|(_, node)| node.count()).sum::<usize>(),
+            _ => 1,
+        }
+    }
+}
+
+/// A container that is being read.
+enum Open<'t> {
+    List(Place, usize, Vec<Node<'t>>),
+    Map(Place, usize, Vec<(Key<'t>, Node<'t>)>, Option<Key<'t>>),
+}
+
+/// Reads `text` (text number `source`) as one YAML document; what follows a fault of syntax is lost.
+pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Node<'t> {
+    let mut reader = Reader { source, text, open: Vec::new(), root: None, anchors: HashMap::new(), nodes: 0 };
+    if u32::try_from(text.len()).is_err() {
+        faults.error(
+            codes::TOO_LARGE,
+            reader.place(0, 0),
+            "the text is larger than 4 GiB".to_owned(),
+            "put the streams into tables",
+        );
+    } else {
+        let mut options = Options::default();
+        options.set_emit_comments(false);
+        let mut parser = Parser::new_from_str_with_options(text, options);
+        while let Some(next) = parser.next_event() {
+            if !reader.take(next, faults) {
+                break;
+            }
+        }
+    }
+    reader.finish()
+}
+
+struct Reader<'t> {
+    source: u32,
+    text: &'t str,
+    open: Vec<Open<'t>>,
+    root: Option<Node<'t>>,
+    anchors: HashMap<usize, Node<'t>>,
+    nodes: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn place(&self, start: usize, end: usize) -> Place {
+        let number = |octet: usize| u32::try_from(octet.min(self.text.len())).unwrap_or(u32::MAX);
+        Place { source: self.source, start: number(start), end: number(end.max(start)) }
+    }
+
+    /// Takes one event; false if reading cannot go on.
+    fn take(
+        &mut self,
+        next: Result<(Event<'t>, granit_parser::Span), granit_parser::ScanError>,
+        faults: &mut Faults,
+    ) -> bool {
+        let (event, span) = match next {
+            Ok(next) => next,
+            Err(error) => {
+                let start = error.marker().byte_offset().unwrap_or(0);
+                let help = "indent with spaces, quote texts that hold `: ` or `#`, close every bracket";
+                faults.error(codes::YAML, self.place(start, start + 1), error.info(), help);
+                return false;
+            }
+        };
+        let range = span.byte_range().unwrap_or(0..0);
+        let place = self.place(range.start, range.end);
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                let nothing = plain && matches!(&*text, "" | "~" | "null");
+                let value = if nothing && !self.expects_key() { Value::Nothing } else { Value::Scalar(text) };
+                self.add(Node { place, value }, anchor, faults)
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.open(Open::List(place, anchor, Vec::new()), place, faults)
+            }
+            Event::MappingStart(_, anchor, _) => {
+                self.open(Open::Map(place, anchor, Vec::new(), None), place, faults)
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open::List(start, anchor, items)) => {
+                    let place = self.place(start.start as usize, range.end);
+                    self.add(Node { place, value: Value::List(items) }, anchor, faults)
+                }
+                Some(Open::Map(start, anchor, entries, _)) => {
+                    let place = self.place(start.start as usize, range.end);
+                    self.add(Node { place, value: Value::Map(entries) }, anchor, faults)
+                }
+                None => false,
+            },
+            Event::Alias(anchor) => match self.anchors.get(&anchor) {
+                Some(node) => {
+                    let node = Node { place, value: node.value.clone() };
+                    self.nodes += node.count();
+                    self.add(node, 0, faults)
+                }
+                None => {
+                    let help = "an anchor cannot hold itself";
+                    faults.error(codes::YAML, place, "this alias stands within its own anchor".to_owned(), help);
+                    false
+                }
+            },
+            Event::DocumentStart(..) if self.root.is_some() => {
+                let help = "write one description per file, without a second `---`";
+                faults.error(codes::YAML, place, "a second document begins here".to_owned(), help);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the next node of the innermost container is a key.
+    fn expects_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Map(_, _, _, None)))
+    }
+
+    fn open(&mut self, container: Open<'t>, place: Place, faults: &mut Faults) -> bool {
+        if self.expects_key() {
+            let help = "a key is a plain text; put `{` or `[` behind a key, or quote the text";
+            faults.error(codes::YAML, place, "a list or mapping cannot be a key".to_owned(), help);
+            return false;
+        }
+        if self.open.len() >= DEPTH_MAX {
+            let help = "no description needs that depth: look for a bracket that is not closed";
+            faults.error(codes::TOO_LARGE, place, format!("nested more than {DEPTH_MAX} deep"), help);
+            return false;
+        }
+        self.open.push(container);
+        true
+    }
+
+    /// Adds a finished node to the innermost container.
+    fn add(&mut self, node: Node<'t>, anchor: usize, faults: &mut Faults) -> bool {
+        self.nodes += 1;
+        if self.nodes > NODES_MAX {
+            let help = "put the streams into tables, and look for aliases of aliases";
+            faults.error(codes::TOO_LARGE, node.place, format!("more than {NODES_MAX} values"), help);
+            return false;
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List(_, _, items)) => items.push(node),
+            Some(Open::Map(_, _, entries, key)) => match key.take() {
+                Some(key) => entries.push((key, node)),
+                None => {
+                    if let Value::Scalar(text) = node.value {
+                        *key = Some(Key { place: node.place, text });
+                    }
+                }
+            },
+        }
+        true
+    }
+
+    /// The root, from what was read before a fault if there was one.
+    fn finish(mut self) -> Node<'t> {
+        while let Some(open) = self.open.pop() {
+            let node = match open {
+                Open::List(place, _, items) => Node { place, value: Value::List(items) },
+                Open::Map(place, _, entries, _) => Node { place, value: Value::Map(entries) },
+            };
+            match self.open.last_mut() {
+                None => self.root = Some(node),
+                Some(Open::List(_, _, items)) => items.push(node),
+                Some(Open::Map(_, _, entries, key)) => {
+                    if let Some(key) = key.take() {
+                        entries.push((key, node));
+                    }
+                }
+            }
+        }
+        let place = self.place(0, 0);
+        self.root.unwrap_or(Node { place, value: Value::Nothing })
+    }
+}
