@@ -19,6 +19,7 @@ extern crate alloc;
 pub mod ats;
 pub mod buffer;
 pub mod cbs;
+pub mod forwarding;
 mod octet_time;
 pub mod port;
 pub mod priority;

@@ -1,0 +1,212 @@
+//! State of links, ports, hosts and nodes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tautwire_core::EgressPort;
+use tautwire_core::ats::{AtsParameters, AtsSchedulers};
+use tautwire_core::forwarding::FilteringDatabase;
+use tautwire_model::Network;
+use tautwire_model::network::{Delay, Link, NodeIndex, NodeKind, Scheduler, ShaperSettings};
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use crate::clock::{LocalClock, SimTime};
+use crate::frame::Handle;
+use crate::plan::NONE;
+use crate::random::{Purpose, Random};
+use crate::stages::Stages;
+
+/// One direction of a cable, and the reception side of the port at its end.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkState {
+    /// Delay on the cable and the least of the PHYs.
+    pub(crate) propagation: Duration,
+    /// What the PHYs may take beyond their least.
+    pub(crate) phy_range: Duration,
+    pub(crate) last_received: SimTime,
+    pub(crate) up: bool,
+    pub(crate) to_node: u32,
+    pub(crate) to_port: u32,
+    pub(crate) to_bridge: bool,
+    /// Stages of the device at the end, this port's state.
+    pub(crate) stages: Stages,
+    pub(crate) random: Random,
+    /// Mean bits between errors; none for a line without errors.
+    pub(crate) error_distance: Option<u64>,
+    /// Bits until the next error.
+    pub(crate) bits_to_error: u64,
+}
+
+impl LinkState {
+    pub(crate) fn new(network: &Network, link: &Link, number: usize, stages: u32, seed: u64) -> Self {
+        let to = &network.ports[link.to.index()];
+        let mut state = Self {
+            propagation: link.propagation + link.phy_delay.min,
+            phy_range: link.phy_delay.max - link.phy_delay.min,
+            last_received: SimTime::ZERO,
+            up: link.up,
+            to_node: to.node.0,
+            to_port: link.to.0,
+            to_bridge: matches!(network.nodes[to.node.index()].kind, NodeKind::Bridge { .. }),
+            stages: Stages::new(stages),
+            random: Random::new(seed, Purpose::Link, number),
+            error_distance: None,
+            bits_to_error: 0,
+        };
+        state.set_bit_error_rate(link.bit_error_rate);
+        state
+    }
+
+    /// Sets the chance of a wrong bit, in 10⁻¹⁸.
+    pub(crate) fn set_bit_error_rate(&mut self, rate: u64) {
+        self.error_distance = 1_000_000_000_000_000_000_u64.checked_div(rate).map(|bits| bits.max(1));
+        if let Some(distance) = self.error_distance {
+            self.bits_to_error = self.random.exponential(distance);
+        }
+    }
+
+    /// Whether a frame of `bits` is received wrong.
+    #[inline]
+    pub(crate) fn corrupts(&mut self, bits: u64) -> bool {
+        let Some(distance) = self.error_distance else { return false };
+        if self.bits_to_error >= bits {
+            self.bits_to_error -= bits;
+            return false;
+        }
+        self.bits_to_error = self.random.exponential(distance);
+        true
+    }
+
+    /// When a frame is received whose last bit leaves at `last`: the order of frames is kept.
+    #[inline]
+    pub(crate) fn reception(&mut self, last: SimTime) -> SimTime {
+        let mut received = last + self.propagation;
+        if !self.phy_range.is_zero() {
+            received = received + self.random.span_up_to(self.phy_range);
+        }
+        received = received.max(self.last_received);
+        self.last_received = received;
+        received
+    }
+}
+
+/// The egress side of a port.
+#[derive(Clone, Debug)]
+pub(crate) struct PortState {
+    pub(crate) egress: EgressPort<Handle>,
+    pub(crate) clock: LocalClock,
+    pub(crate) node: u32,
+    pub(crate) link: u32,
+    pub(crate) mtu: u16,
+    /// Whether there are stages between selection and wire.
+    pub(crate) staged: bool,
+    /// When the line is free, behind the stages.
+    pub(crate) line_free: SimTime,
+    pub(crate) stages: Stages,
+    pub(crate) octets: u64,
+}
+
+/// A host: between applications and port.
+#[derive(Clone, Debug)]
+pub(crate) struct HostState {
+    /// The coming frames of its streams: when, stream, and the source's epoch.
+    pub(crate) sources: BinaryHeap<Reverse<(SimTime, u32, u32)>>,
+    pub(crate) transmit: Delay,
+    pub(crate) queue_limit: u32,
+    pub(crate) last_out: SimTime,
+    pub(crate) random: Random,
+}
+
+/// Everything else of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeState {
+    pub(crate) up: bool,
+    /// When it last came up: what it had received before is lost.
+    pub(crate) up_since: SimTime,
+    pub(crate) clock: LocalClock,
+    pub(crate) database: Option<FilteringDatabase>,
+    /// Schedulers of a bridge, or of a talker that shapes.
+    pub(crate) ats: AtsSchedulers,
+    pub(crate) quantum: Duration,
+    /// Largest delay of the recognition of an arrival.
+    pub(crate) recognition_max: Duration,
+    /// Deviation of the schedulers' clock from that of the ports, parts in 10⁹.
+    pub(crate) ats_deviation_ppb: i64,
+}
+
+impl NodeState {
+    pub(crate) fn new(network: &Network, number: usize, clock: LocalClock, seed: u64) -> Self {
+        let node = &network.nodes[number];
+        let mut random = Random::new(seed, Purpose::Ats, number);
+        let learning = match &node.kind {
+            NodeKind::Bridge { learning, .. } => *learning,
+            NodeKind::EndStation { .. } => None,
+        };
+        let mut state = Self {
+            up: true,
+            up_since: SimTime::ZERO,
+            clock,
+            database: learning
+                .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
+            ats: AtsSchedulers::new(TALKER_QUANTUM, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
+            quantum: TALKER_QUANTUM,
+            recognition_max: Duration::ZERO,
+            ats_deviation_ppb: 0,
+        };
+        if let Some(device) = network.device(NodeIndex::at(number)) {
+            let ats = &device.ats;
+            let later = ats.processing_delay_max + random.span_up_to(ats.clock_offset_variation_max);
+            state.ats = AtsSchedulers::new(ats.time_quantum, ats.charged_overhead.get(), later);
+            state.quantum = ats.time_quantum;
+            state.recognition_max = ats.arrival_recognition_delay_max;
+            let most = u64::from(ats.clock_rate_deviation_max_ppb);
+            state.ats_deviation_ppb = random.up_to(2 * most) as i64 - most as i64;
+        }
+        state
+    }
+
+    /// Parameters of a scheduler as this node's scheduler clock makes them.
+    pub(crate) fn parameters(&self, settings: &ShaperSettings) -> AtsParameters {
+        let bps = i128::from(settings.committed_information_rate.as_bps());
+        let rate = bps * (1_000_000_000 + i128::from(self.ats_deviation_ppb)) / 1_000_000_000;
+        let rate = BitRate::from_bps(u64::try_from(rate.max(1)).expect("about a rate"));
+        AtsParameters::new(rate, settings.committed_burst_size, self.quantum)
+            .expect("the description's rates were checked")
+    }
+}
+
+/// Tick of the shapers of a talker.
+const TALKER_QUANTUM: Duration = Duration::from_ps(1);
+
+/// Puts the network's schedulers into the banks of their bridges, and gives each its number there.
+pub(crate) fn add_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<u32> {
+    let mut groups = Vec::with_capacity(network.scheduler_groups.len());
+    for group in &network.scheduler_groups {
+        let node = network.ports[group.reception_port.index()].node;
+        groups.push(nodes[node.index()].ats.add_group(group.max_residence_time));
+    }
+    let add = |scheduler: &Scheduler| {
+        let group = &network.scheduler_groups[scheduler.group.index()];
+        let node = &mut nodes[network.ports[group.reception_port.index()].node.index()];
+        let parameters = node.parameters(&ShaperSettings {
+            committed_information_rate: scheduler.committed_information_rate,
+            committed_burst_size: scheduler.committed_burst_size,
+        });
+        node.ats.add_scheduler(groups[scheduler.group.index()], parameters)
+    };
+    network.schedulers.iter().map(add).collect()
+}
+
+/// Gives every stream that its talker shapes a scheduler in the talker's bank, or [`NONE`].
+pub(crate) fn add_talker_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<u32> {
+    let add = |stream: &tautwire_model::network::Stream| match &stream.shaper {
+        Some(shaper) if stream.shaped_at_talker => {
+            let node = &mut nodes[stream.talker.index()];
+            let group = node.ats.add_group(None);
+            let parameters = node.parameters(shaper);
+            node.ats.add_scheduler(group, parameters)
+        }
+        _ => NONE,
+    };
+    network.streams.iter().map(add).collect()
+}

@@ -1,0 +1,55 @@
+//! How a run is made, beside what the description says.
+
+use core::fmt;
+
+use tautwire_units::Duration;
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// True time since the start.
+    pub now: Duration,
+    /// True time at the end.
+    pub end: Duration,
+    /// Transmissions so far.
+    pub frame_hops: u64,
+}
+
+/// How the event loop is built. All give the same observation; tests hold them against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Driver {
+    /// Leaves out events that cannot change anything.
+    #[default]
+    Eliding,
+    /// Leaves out nothing: every selection is an event, and so is the end of every transmission.
+    Plain,
+    /// As plain, with needless wake-ups besides.
+    Spurious,
+}
+
+/// How a run is made; the description's own settings where nothing is said.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Seed instead of the description's.
+    pub seed: Option<u64>,
+    /// Duration instead of the description's.
+    pub duration: Option<Duration>,
+    /// Whether to keep histograms; by default up to 100 000 streams.
+    pub histograms: Option<bool>,
+    /// How the event loop is built.
+    pub driver: Driver,
+    /// Is told now and then where the run stands.
+    pub progress: Option<&'a mut dyn FnMut(Progress)>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("seed", &self.seed)
+            .field("duration", &self.duration)
+            .field("histograms", &self.histograms)
+            .field("driver", &self.driver)
+            .field("progress", &self.progress.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,263 @@
+//! The network as the event loop wants it: flat tables, looked up by index, made once.
+//!
+//! A frame carries the index of its hop; everything that happens to it at the next node hangs on
+//! that. Where a bridge hands a frame on to several ports, the hops behind are [`Branch`]es: those of
+//! one branch pass the same device stages and reach their queues at the same instant.
+
+use tautwire_model::Network;
+use tautwire_model::network::{
+    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, Switching, TransmissionSelection,
+};
+use tautwire_units::BitRate;
+
+/// "None" for the indices of this module.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The passage of a stream through an egress port, and what follows.
+#[derive(Clone, Debug)]
+pub(crate) struct HopPlan {
+    /// Egress port, and with it the link behind it.
+    pub(crate) port: u32,
+    /// Lane of the class's queues.
+    pub(crate) lane: u16,
+    /// Traffic class at the port.
+    pub(crate) class: u8,
+    /// Octets of the frame beside its payload.
+    pub(crate) overhead: u8,
+    /// Scheduler of the node's bank, or [`NONE`].
+    pub(crate) scheduler: u32,
+    /// Listener at the far end, or [`NONE`].
+    pub(crate) listener: u32,
+    /// Whether the port at the far end drops the frame: it is no member of the VLAN and filters.
+    pub(crate) filtered: bool,
+    /// What a bridge at the far end does: `first..end` of [`Plan::branches`].
+    pub(crate) branches: (u32, u32),
+}
+
+/// Hops behind a node that a frame reaches through the same stages.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    /// `first..end` of [`Plan::children`].
+    pub(crate) children: (u32, u32),
+    /// Stages before the queues, an index of [`Plan::profiles`].
+    pub(crate) profile: u32,
+    /// Traffic class, for the order of frames in the stages.
+    pub(crate) class: u8,
+    /// Octets that must be received before the stages begin; 0 for the whole frame.
+    pub(crate) cut_through: u16,
+}
+
+/// Stages that frames of one selection pass in one device, before its queues.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Profile {
+    /// Before the arrival is recognised.
+    pub(crate) reception: Vec<StagePlan>,
+    /// Between arrival and the queues.
+    pub(crate) processing: Vec<StagePlan>,
+}
+
+/// A stage and where its state stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StagePlan {
+    /// Number of the stage within the device, for its state.
+    pub(crate) number: u32,
+    pub(crate) latency: Delay,
+    pub(crate) occupancy: Delay,
+}
+
+/// The tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) hops: Vec<HopPlan>,
+    pub(crate) branches: Vec<Branch>,
+    pub(crate) children: Vec<u32>,
+    pub(crate) profiles: Vec<Profile>,
+    /// First hop of each stream; one more than there are streams.
+    pub(crate) first_hop: Vec<u32>,
+    /// What each talker's host does: an index of `branches`, per stream.
+    pub(crate) talker_branch: Vec<u32>,
+    /// Stages behind the selection, per node.
+    pub(crate) transmission: Vec<Vec<StagePlan>>,
+    /// Device stages per node, for the size of their state.
+    pub(crate) stage_count: Vec<u32>,
+    /// Whether a stream finds its way by learning.
+    pub(crate) learned: Vec<bool>,
+}
+
+impl Plan {
+    pub(crate) fn new(network: &Network) -> Self {
+        let hop_count = network.streams.iter().map(|stream| stream.hops.len()).sum();
+        let mut plan = Self {
+            hops: Vec::with_capacity(hop_count),
+            branches: Vec::with_capacity(hop_count),
+            children: Vec::with_capacity(hop_count),
+            // The first profile has no stages: end stations, and devices that have none.
+            profiles: vec![Profile::default()],
+            first_hop: Vec::with_capacity(network.streams.len() + 1),
+            talker_branch: Vec::with_capacity(network.streams.len()),
+            transmission: Vec::with_capacity(network.nodes.len()),
+            stage_count: Vec::with_capacity(network.nodes.len()),
+            learned: network.streams.iter().map(|stream| stream.learned).collect(),
+        };
+        // Per device and selection, its profile.
+        let mut profile_of = Vec::with_capacity(network.devices.len() * 3);
+        for device in &network.devices {
+            for mechanism in [Mechanism::StrictPriority, Mechanism::CreditBased, Mechanism::Ats] {
+                let at = |position| stages(&device.stages, position, mechanism);
+                let profile = Profile {
+                    reception: at(StagePosition::Reception),
+                    processing: at(StagePosition::Processing),
+                };
+                profile_of.push(plan.intern(profile));
+            }
+        }
+        for node in &network.nodes {
+            let (transmission, count) = match &node.kind {
+                NodeKind::Bridge { device, .. } => {
+                    let all = &network.devices[device.index()].stages;
+                    let only = all
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, stage)| stage.position == StagePosition::Transmission);
+                    (only.map(|(number, stage)| plan_of(number, stage)).collect(), all.len())
+                }
+                NodeKind::EndStation { .. } => (Vec::new(), 0),
+            };
+            plan.transmission.push(transmission);
+            plan.stage_count.push(index(count));
+        }
+        for stream in &network.streams {
+            plan.add_stream(network, stream, &profile_of);
+        }
+        plan.first_hop.push(index(plan.hops.len()));
+        plan
+    }
+
+    fn intern(&mut self, profile: Profile) -> u32 {
+        let found = self.profiles.iter().position(|known| *known == profile);
+        index(found.unwrap_or_else(|| {
+            self.profiles.push(profile);
+            self.profiles.len() - 1
+        }))
+    }
+
+    fn add_stream(&mut self, network: &Network, stream: &Stream, profile_of: &[u32]) {
+        let first = index(self.hops.len());
+        self.first_hop.push(first);
+        let mut behind: Vec<Vec<u32>> = vec![Vec::new(); stream.hops.len()];
+        let mut roots = Vec::new();
+        for (number, hop) in stream.hops.iter().enumerate() {
+            match hop.previous {
+                Some(previous) => behind[previous as usize].push(index(number)),
+                None => roots.push(index(number)),
+            }
+        }
+        self.talker_branch.push(index(self.branches.len()));
+        self.add_branches(network, stream, first, None, &roots, profile_of);
+        // An end station has one profile: all its first hops are one branch.
+        for (number, hop) in stream.hops.iter().enumerate() {
+            let branches = index(self.branches.len());
+            self.add_branches(network, stream, first, Some(number), &behind[number], profile_of);
+            self.hops.push(HopPlan {
+                port: hop.port.0,
+                lane: network.lane(stream, number),
+                class: hop.class.number(),
+                overhead: if hop.tagged { 22 } else { 18 },
+                scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
+                listener: hop.listener.unwrap_or(NONE),
+                filtered: is_filtered(network, stream, number),
+                branches: (branches, index(self.branches.len())),
+            });
+        }
+    }
+
+    /// Groups the hops behind `upstream` into branches.
+    fn add_branches(
+        &mut self,
+        network: &Network,
+        stream: &Stream,
+        first_hop: u32,
+        upstream: Option<usize>,
+        behind: &[u32],
+        profile_of: &[u32],
+    ) {
+        let from = self.branches.len();
+        let mut keys: Vec<(u32, u8, u16)> = Vec::new();
+        let key_of = |hop: u32| {
+            let hop = &stream.hops[hop as usize];
+            let port = &network.ports[hop.port.index()];
+            let NodeKind::Bridge { device, .. } = &network.nodes[port.node.index()].kind else {
+                return (0, 0, 0);
+            };
+            let selection = port.classes[hop.class.index()].selection;
+            let mechanism = mechanism(selection);
+            let profile = profile_of[device.index() * 3 + mechanism as usize];
+            let reception = upstream.map(|number| rate_behind(network, stream, number));
+            let own = network.links[port.links.expect("a hop's port is connected").egress.index()].rate;
+            let cut_through = match network.devices[device.index()].switching {
+                Switching::CutThrough { header } if reception == Some(own) && mechanism != Mechanism::Ats => {
+                    u16::try_from(header.get()).expect("a header is short")
+                }
+                _ => 0,
+            };
+            (profile, hop.class.number(), cut_through)
+        };
+        for hop in behind {
+            let key = key_of(*hop);
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        for (profile, class, cut_through) in keys {
+            let start = index(self.children.len());
+            let same = behind.iter().filter(|hop| key_of(**hop) == (profile, class, cut_through));
+            self.children.extend(same.map(|hop| first_hop + hop));
+            let children = (start, index(self.children.len()));
+            self.branches.push(Branch { children, profile, class, cut_through });
+        }
+        debug_assert!(upstream.is_some() || self.branches.len() - from <= 1);
+    }
+}
+
+/// Whether the port at the end of a hop's link drops what comes of the stream (802.1Q-2022 8.6.2).
+fn is_filtered(network: &Network, stream: &Stream, hop: usize) -> bool {
+    let link = network.ports[stream.hops[hop].port.index()].links.expect("a hop's port is connected");
+    let port = network.links[link.egress.index()].to;
+    let is_bridge = network.device(network.ports[port.index()].node).is_some();
+    is_bridge && network.ports[port.index()].ingress_filtering && {
+        let vlan = network.vlans.iter().find(|vlan| vlan.id == stream.vlan);
+        vlan.is_none_or(|vlan| !vlan.members.iter().any(|member| member.port == port))
+    }
+}
+
+/// The rate of the link behind a hop.
+fn rate_behind(network: &Network, stream: &Stream, hop: usize) -> BitRate {
+    let LinkIndex(link) = network.ports[stream.hops[hop].port.index()].links.expect("connected").egress;
+    network.links[link as usize].rate
+}
+
+fn mechanism(selection: TransmissionSelection) -> Mechanism {
+    match selection {
+        TransmissionSelection::StrictPriority => Mechanism::StrictPriority,
+        TransmissionSelection::CreditBased { .. } => Mechanism::CreditBased,
+        TransmissionSelection::Ats => Mechanism::Ats,
+    }
+}
+
+fn stages(all: &[Stage], position: StagePosition, mechanism: Mechanism) -> Vec<StagePlan> {
+    all.iter()
+        .enumerate()
+        .filter(|(_, stage)| stage.position == position)
+        .filter(|(_, stage)| stage.only_for.is_none_or(|only| only == mechanism))
+        .map(|(number, stage)| plan_of(number, stage))
+        .collect()
+}
+
+fn plan_of(number: usize, stage: &Stage) -> StagePlan {
+    StagePlan { number: index(number), latency: stage.latency, occupancy: stage.occupancy }
+}
+
+/// An index as it is stored.
+pub(crate) fn index(index: usize) -> u32 {
+    u32::try_from(index).expect("fewer than 2^32 elements")
+}

@@ -1,0 +1,64 @@
+//! What a run may tell while it runs, chosen once per run as a type.
+
+use tautwire_units::Duration;
+
+use crate::SimTime;
+use crate::result::DropReason;
+
+/// A frame's transmission over one link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// When the frame, or this copy of it, reached the queue of the port.
+    pub queued: SimTime,
+    /// When it was selected.
+    pub selected: SimTime,
+    /// How long of the time between it was held by its own shaper with the line free.
+    pub held: Duration,
+    /// When the first bit of the preamble left.
+    pub start: SimTime,
+    /// When the line was free for the next frame.
+    pub end: SimTime,
+    /// When the last bit was received at the far end.
+    pub received: SimTime,
+    /// Sending port.
+    pub port: u32,
+    /// Traffic class.
+    pub class: u8,
+    /// Stream.
+    pub stream: u32,
+    /// Number of the frame within its stream.
+    pub number: u32,
+    /// Hop within its stream.
+    pub hop: u32,
+    /// Octets, destination to FCS.
+    pub octets: u32,
+}
+
+/// Takes what a run tells. Every method does nothing unless it is written.
+pub trait Recorder {
+    /// An application created a frame of `octets` of payload.
+    fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
+        let _ = (time, stream, number, octets);
+    }
+
+    /// A transmission was decided; told at its start, with its whole future.
+    fn transmitted(&mut self, transmission: &Transmission) {
+        let _ = transmission;
+    }
+
+    /// A listener received a frame.
+    fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
+        let _ = (time, stream, listener, number, delay);
+    }
+
+    /// A frame, or a copy of it, was lost. `hop` is the hop that it had passed or was about to pass.
+    fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
+        let _ = (time, stream, number, hop, reason);
+    }
+}
+
+/// Takes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {}

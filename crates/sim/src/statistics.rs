@@ -1,0 +1,188 @@
+//! What a run counts while it runs, and how that becomes an [`Observation`].
+
+use tautwire_model::Network;
+use tautwire_observe::{DelayParts, Histogram, Moments};
+use tautwire_units::Duration;
+
+use crate::clock::SimTime;
+use crate::plan::index;
+use crate::result::{DropReason, HopObservation, ListenerObservation, StreamObservation, WorstFrame};
+
+/// Counters of a stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamCounters {
+    pub(crate) created: u64,
+    pub(crate) replicated: u64,
+    pub(crate) delivered: u64,
+    pub(crate) consumed: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) dropped: [u64; DropReason::ALL.len()],
+}
+
+/// What one listener observes.
+#[derive(Clone, Debug, Default)]
+struct Listener {
+    delay: Moments,
+    histogram: Option<Histogram>,
+    interval: Moments,
+    last: Option<SimTime>,
+    worst: Option<WorstFrame>,
+    late: u64,
+}
+
+/// Everything that is counted per stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistics {
+    warm_up: SimTime,
+    pub(crate) streams: Vec<StreamCounters>,
+    hops: Vec<HopObservation>,
+    first_hop: Vec<u32>,
+    listeners: Vec<Listener>,
+    first_listener: Vec<u32>,
+    deadlines: Vec<Duration>,
+    pub(crate) frame_hops: u64,
+    pub(crate) delivered: u64,
+    pub(crate) trace_hash: u64,
+}
+
+impl Statistics {
+    pub(crate) fn new(network: &Network, first_hop: Vec<u32>, histograms: bool) -> Self {
+        let mut first_listener = Vec::with_capacity(network.streams.len());
+        let mut count = 0;
+        for stream in &network.streams {
+            first_listener.push(index(count));
+            count += stream.listeners.len();
+        }
+        let listener = Listener { histogram: histograms.then(Histogram::default), ..Listener::default() };
+        let hops = first_hop.last().copied().unwrap_or_default() as usize;
+        Self {
+            warm_up: SimTime::ZERO + network.run.warm_up,
+            streams: vec![StreamCounters::default(); network.streams.len()],
+            hops: vec![HopObservation::default(); hops],
+            first_hop,
+            listeners: vec![listener; count],
+            first_listener,
+            deadlines: network
+                .streams
+                .iter()
+                .map(|stream| stream.deadline.unwrap_or(Duration::MAX))
+                .collect(),
+            frame_hops: 0,
+            delivered: 0,
+            trace_hash: 0,
+        }
+    }
+
+    /// A frame passed a hop.
+    #[inline]
+    pub(crate) fn passed(&mut self, hop: u32, created: SimTime, parts: &DelayParts) {
+        let observed = &mut self.hops[hop as usize];
+        observed.max = observed.max.max(parts.total());
+        if created < self.warm_up {
+            return;
+        }
+        observed.frames += 1;
+        observed.sums.processing += parts.processing;
+        observed.sums.shaping += parts.shaping;
+        observed.sums.queueing += parts.queueing;
+        observed.sums.transmission += parts.transmission;
+        observed.sums.propagation += parts.propagation;
+    }
+
+    /// A transmission began: the order of transmissions does not enter the hash, their times do.
+    #[inline]
+    pub(crate) fn transmitted(&mut self, start: SimTime, link: u32, stream: u32, number: u32) {
+        self.frame_hops += 1;
+        let first = start.as_ps() ^ (u64::from(link) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let second = (u64::from(stream) << 32) | u64::from(number);
+        let mut mixed = first.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ second;
+        mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        self.trace_hash = self.trace_hash.wrapping_add(mixed ^ (mixed >> 29));
+    }
+
+    /// A listener received a frame.
+    #[inline]
+    pub(crate) fn received(
+        &mut self,
+        stream: u32,
+        listener: u32,
+        number: u32,
+        created: SimTime,
+        now: SimTime,
+    ) {
+        self.streams[stream as usize].delivered += 1;
+        self.delivered += 1;
+        let delay = now.since(created);
+        let deadline = self.deadlines[stream as usize];
+        let observed = &mut self.listeners[(self.first_listener[stream as usize] + listener) as usize];
+        if observed.worst.is_none_or(|worst| delay > worst.delay) {
+            observed.worst = Some(WorstFrame { number, created: created.since_start(), delay });
+        }
+        observed.late += u64::from(delay > deadline);
+        if created < self.warm_up {
+            return;
+        }
+        observed.delay.add(delay);
+        if let Some(histogram) = &mut observed.histogram {
+            histogram.add(delay);
+        }
+        if let Some(last) = observed.last.replace(now) {
+            observed.interval.add(now.saturating_since(last));
+        }
+    }
+
+    #[cold]
+    pub(crate) fn dropped(&mut self, stream: u32, reason: DropReason) {
+        self.streams[stream as usize].dropped[reason as usize] += 1;
+    }
+
+    /// What was observed of every stream.
+    ///
+    /// # Panics
+    /// If a frame has appeared or vanished: that would be a fault of the simulator.
+    pub(crate) fn into_streams(self) -> Vec<StreamObservation> {
+        let mut listeners = self.listeners.into_iter();
+        let mut ends = self.first_listener.iter().skip(1).copied().collect::<Vec<_>>();
+        ends.push(index(listeners.len()));
+        self.streams
+            .into_iter()
+            .enumerate()
+            .map(|(number, counters)| {
+                let lost: u64 = counters.dropped.iter().sum();
+                assert_eq!(
+                    counters.created + counters.replicated,
+                    counters.delivered + counters.consumed + lost + counters.in_flight,
+                    "frames of stream {number} are conserved"
+                );
+                let count = (ends[number] - self.first_listener[number]) as usize;
+                let hops = self.first_hop[number] as usize..self.first_hop[number + 1] as usize;
+                StreamObservation {
+                    created: counters.created,
+                    replicated: counters.replicated,
+                    delivered: counters.delivered,
+                    consumed: counters.consumed,
+                    in_flight: counters.in_flight,
+                    dropped: DropReason::ALL
+                        .into_iter()
+                        .map(|reason| (reason, counters.dropped[reason as usize]))
+                        .filter(|(_, count)| *count > 0)
+                        .collect(),
+                    listeners: listeners.by_ref().take(count).map(Listener::observation).collect(),
+                    hops: self.hops[hops].to_vec(),
+                }
+            })
+            .collect()
+    }
+}
+
+impl Listener {
+    fn observation(self) -> ListenerObservation {
+        ListenerObservation {
+            delay: self.delay,
+            histogram: self.histogram,
+            interval: self.interval,
+            worst: self.worst,
+            late: self.late,
+        }
+    }
+}

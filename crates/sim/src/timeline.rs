@@ -1,0 +1,164 @@
+//! The run's timeline: streams, links and nodes start, stop, fail and return; parameters change.
+
+use tautwire_model::network::{LinkIndex, NodeIndex, ShaperSettings, StreamIndex, TimelineAction};
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::Ring;
+use crate::plan::{NONE, index};
+use crate::random::{Purpose, Random};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// The timeline's entity.
+const TIMELINE: u32 = 0;
+
+impl<R: Recorder> Engine<'_, R> {
+    /// Arms the next step.
+    pub(crate) fn arm_timeline(&mut self) {
+        match self.network.events.get(self.next_event) {
+            Some(event) => self.agenda.set(TIMELINE, SimTime::ZERO + event.at),
+            None => self.agenda.clear(TIMELINE),
+        }
+    }
+
+    /// The next step is due.
+    pub(crate) fn take_timeline(&mut self) {
+        let network = self.network;
+        let event = &network.events[self.next_event];
+        self.next_event += 1;
+        self.arm_timeline();
+        match &event.action {
+            TimelineAction::StartStream(stream) => self.start_stream(*stream),
+            TimelineAction::StopStream(stream) => self.talkers[stream.index()].running = false,
+            TimelineAction::CutCable(cable) => {
+                self.cut_link(LinkIndex(cable * 2));
+                self.cut_link(LinkIndex(cable * 2 + 1));
+            }
+            TimelineAction::MendCable(cable) => {
+                for link in [cable * 2, cable * 2 + 1] {
+                    self.links[link as usize].up = true;
+                }
+            }
+            TimelineAction::StopNode(node) => self.stop_node(*node),
+            TimelineAction::StartNode(node) => {
+                let node = &mut self.nodes[node.index()];
+                node.up = true;
+                node.up_since = self.now;
+            }
+            TimelineAction::ChangeTraffic(stream, traffic, arrival) => {
+                // A change has a random stream of its own: its number counts the timeline.
+                let name = stream.index() + (self.next_event << 24);
+                let random = Random::new(self.seed, Purpose::Source, name);
+                let start = self.talker_time(*stream);
+                let source = &mut self.talkers[stream.index()].source;
+                source.change(traffic.clone(), *arrival, start, random);
+                self.offer_anew(*stream);
+            }
+            TimelineAction::ChangeIdleSlope(port, class, idle_slope) => {
+                if let Some(state) = &mut self.ports[port.index()] {
+                    let now = state.clock.local(self.now);
+                    state.egress.set_idle_slope(now, *class, *idle_slope);
+                    self.service(port.0);
+                }
+            }
+            TimelineAction::ChangeShaper(stream, settings) => self.change_shaper(*stream, settings),
+            TimelineAction::ChangeBitErrorRate(cable, rate) => {
+                for link in [cable * 2, cable * 2 + 1] {
+                    self.links[link as usize].set_bit_error_rate(*rate);
+                }
+            }
+        }
+    }
+
+    /// What the clock of a stream's talker reads now.
+    fn talker_time(&self, stream: StreamIndex) -> tautwire_units::Instant {
+        let node = self.talkers[stream.index()].node;
+        self.nodes[node as usize].clock.local(self.now)
+    }
+
+    fn start_stream(&mut self, stream: StreamIndex) {
+        let start = self.talker_time(stream);
+        let talker = &mut self.talkers[stream.index()];
+        talker.running = true;
+        talker.source.restart(start);
+        self.offer_anew(stream);
+    }
+
+    /// Voids what a stream had offered and offers its coming frame.
+    fn offer_anew(&mut self, stream: StreamIndex) {
+        let talker = &mut self.talkers[stream.index()];
+        talker.epoch += 1;
+        let node = talker.node;
+        self.offer_source(stream.0);
+        self.arm_sources(node);
+    }
+
+    /// Frames that are on the link are lost, and those that wait for it.
+    fn cut_link(&mut self, link: LinkIndex) {
+        let now = self.now;
+        self.links[link.index()].up = false;
+        let slab = &self.slab;
+        let lost = self.rings[link.index()].remove_if(|frame| slab.get(frame.slot).received > now);
+        self.forget(link.0, lost.iter().map(|frame| frame.slot), DropReason::LinkDown);
+        let from = self.network.links[link.index()].from;
+        self.flush_port(from.0, DropReason::LinkDown);
+    }
+
+    fn stop_node(&mut self, node: NodeIndex) {
+        let now = self.now;
+        self.nodes[node.index()].up = false;
+        if let Some(database) = &mut self.nodes[node.index()].database {
+            database.flush();
+        }
+        for port in self.network.nodes[node.index()].ports.clone() {
+            let Some(links) = self.network.ports[port as usize].links else { continue };
+            let slab = &self.slab;
+            let ring = &mut self.rings[links.ingress.index()];
+            let lost = ring.remove_if(|frame| slab.get(frame.slot).received <= now);
+            self.forget(links.ingress.0, lost.iter().map(|frame| frame.slot), DropReason::NodeDown);
+            self.flush_port(port, DropReason::NodeDown);
+        }
+        let ring = index(self.links.len() + node.index());
+        let lost = self.rings[ring as usize].remove_if(|_| true);
+        self.forget(ring, lost.iter().map(|frame| frame.slot), DropReason::NodeDown);
+    }
+
+    fn flush_port(&mut self, port: u32, reason: DropReason) {
+        let Some(state) = &mut self.ports[port as usize] else { return };
+        let now = state.clock.local(self.now);
+        for frame in state.egress.flush(now) {
+            self.drop_frame(frame.slot, reason);
+        }
+        self.service(port);
+    }
+
+    /// Drops frames that were taken from a ring, and arms the ring anew.
+    fn forget(&mut self, ring: u32, slots: impl Iterator<Item = u32>, reason: DropReason) {
+        for slot in slots {
+            self.drop_frame(slot, reason);
+        }
+        match Ring::next_ready(&self.rings[ring as usize]) {
+            Some(ready) => self.agenda.set(1 + ring, ready),
+            None => self.agenda.clear(1 + ring),
+        }
+    }
+
+    /// Changes the schedulers of a stream everywhere on its way.
+    fn change_shaper(&mut self, stream: StreamIndex, settings: &ShaperSettings) {
+        let network = self.network;
+        for hop in &network.streams[stream.index()].hops {
+            let Some(scheduler) = hop.scheduler else { continue };
+            let node = network.ports[hop.port.index()].node;
+            let state = &mut self.nodes[node.index()];
+            let parameters = state.parameters(settings);
+            state.ats.set_parameters(self.schedulers[scheduler.index()], parameters);
+        }
+        let talker = &self.talkers[stream.index()];
+        if talker.scheduler != NONE {
+            let state = &mut self.nodes[talker.node as usize];
+            let parameters = state.parameters(settings);
+            state.ats.set_parameters(talker.scheduler, parameters);
+        }
+    }
+}
