@@ -35,6 +35,7 @@ test-rust:
 test-python: develop
 	@tools/setup browser
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m pytest
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m pytest web/tests
 
 # The Python module of this tree, dev profile, in the virtual environment.
 develop:
@@ -63,6 +64,11 @@ lint:
 docs:
 	@tools/setup rust
 	@$(ENV) RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps
+
+# Needs node and npm, which nothing else does.
+web:
+	@cd web && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@cp web/dist/index.html crates/report/src/page.html
 
 clean:
 	rm -rf runs bench.json

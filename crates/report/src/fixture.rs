@@ -391,10 +391,11 @@ fn stream_observation(
             delays.push(parts.total());
         }
         for (index, listener) in listeners.iter_mut().enumerate() {
-            let delay = path(stream, index).iter().map(|hop| delays[*hop]).sum();
+            let delay: Duration = path(stream, index).iter().map(|hop| delays[*hop]).sum();
             listener.delay.add(delay);
             listener.histogram.get_or_insert_with(Histogram::default).add(delay);
             listener.interval.add(Duration::from_us(490) + delay);
+            listener.late += u64::from(stream.deadline.is_some_and(|deadline| delay > deadline));
             if listener.worst.is_none_or(|worst| worst.delay < delay) {
                 let created = Duration::from_us(500) * u64::from(number);
                 listener.worst = Some(WorstFrame { number, created, delay });

@@ -51,7 +51,10 @@ pub fn microseconds(ps: i128) -> String {
 /// Parts per million as per cent: `12.3 %`; a small one keeps its digits: `0.0004 %`.
 #[must_use]
 pub fn per_cent(ppm: u64) -> String {
-    if ppm > 0 && ppm < 1_000 {
+    if ppm == 0 {
+        return "0 %".to_owned();
+    }
+    if ppm < 1_000 {
         return format!("{}.{:04} %", ppm / 10_000, ppm % 10_000);
     }
     let tenths = (ppm + 500) / 1_000;
@@ -306,7 +309,7 @@ mod tests {
         }
         assert_eq!(per_cent(123_456), "12.3 %");
         assert_eq!(per_cent(4), "0.0004 %");
-        assert_eq!(per_cent(0), "0.0 %");
+        assert_eq!(per_cent(0), "0 %");
     }
 
     #[test]

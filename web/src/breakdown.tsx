@@ -1,0 +1,119 @@
+// Where the time goes, hop by hop: mean parts as a stacked bar, the greatest delay and the bound as
+// marks, all on one scale.
+
+import type { Hop, Listener, Stream } from "./data";
+import { PARTS, path } from "./data";
+import { delay, us } from "./format";
+
+export function Breakdown({ stream, listener }: { stream: Stream; listener: Listener }) {
+  const hops = path(stream, listener).flatMap((index) => stream.hops[index] ?? []);
+  if (hops.length === 0) return null;
+  const hasRun = hops.some((hop) => hop.observed);
+  const hasBounds = hops.some((hop) => hop.bound);
+  const top = Math.max(1, ...hops.map((hop) => Math.max(hop.observed?.delay_max_ps ?? 0, hop.bound?.delay_max_ps ?? 0)));
+  return (
+    <div class="breakdown">
+      <h3>Delay by hop</h3>
+      <p class="legend">
+        {hasRun &&
+          PARTS.map((part) => (
+            <span key={part}>
+              <i class={`swatch part ${part}`} /> {part}
+            </span>
+          ))}
+        {hasRun && (
+          <span>
+            <i class="swatch max" /> observed max
+          </span>
+        )}
+        {hasBounds && (
+          <span>
+            <i class="swatch bound" /> bound
+          </span>
+        )}
+      </p>
+      <div class="scroll">
+        <table class="hops">
+          <thead>
+            <tr>
+              <th scope="col" class="text">
+                Hop
+              </th>
+              <th scope="col" class="text rank-2">
+                Class
+              </th>
+              <th scope="col" class="text bar-head">
+                {hasRun ? "Mean delay in parts" : "Bound"}
+              </th>
+              {hasRun && <th scope="col" class="rank-1">Mean µs</th>}
+              {hasRun && <th scope="col" class="rank-1">Max µs</th>}
+              {hasBounds && <th scope="col">Bound µs</th>}
+              {hasBounds && (
+                <th scope="col" class="text rank-2">
+                  Method
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {hops.map((hop) => (
+              <tr key={hop.port}>
+                <th scope="row" class="text">
+                  {hop.port} <span class="note">→ {hop.to}</span>
+                </th>
+                <td class="text rank-2">{hop.traffic_class}</td>
+                <td class="bar-cell">
+                  <HopBar hop={hop} top={top} />
+                </td>
+                {hasRun && <td class="number rank-1">{us(mean(hop))}</td>}
+                {hasRun && <td class="number rank-1">{us(hop.observed?.delay_max_ps)}</td>}
+                {hasBounds && (
+                  <td class="number">
+                    {hop.bound?.unbounded ? (
+                      <span class="unbounded" title={hop.bound.unbounded.text}>
+                        unbounded
+                      </span>
+                    ) : (
+                      us(hop.bound?.delay_max_ps)
+                    )}
+                  </td>
+                )}
+                {hasBounds && <td class="text rank-2 method">{hop.method?.replaceAll("-", " ")}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function mean(hop: Hop): number | undefined {
+  const parts = hop.observed?.mean;
+  return parts && PARTS.reduce((sum, part) => sum + parts[`${part}_ps`], 0);
+}
+
+function HopBar({ hop, top }: { hop: Hop; top: number }) {
+  const x = (ps: number) => (ps / top) * 99;
+  const parts = hop.observed?.mean;
+  const [max, bound] = [hop.observed?.delay_max_ps, hop.bound?.delay_max_ps];
+  const words = parts ? PARTS.map((part) => `${part} ${delay(parts[`${part}_ps`])}`).join(", ") : "";
+  let from = 0;
+  return (
+    <svg class="hop-bar" viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={words || "bound"}>
+      <title>{words}</title>
+      {bound !== undefined && <rect class="room" x="0" y="3" width={x(bound)} height="14" />}
+      {parts &&
+        PARTS.map((part) => {
+          const ps = parts[`${part}_ps`];
+          const at = from;
+          from += ps;
+          return ps > 0 ? (
+            <rect key={part} class={`part ${part}`} x={x(at)} y="5" width={x(ps)} height="10" />
+          ) : null;
+        })}
+      {max !== undefined && <rect class="max" x={x(max) - 0.25} y="4" width="0.5" height="12" />}
+      {bound !== undefined && <rect class="bound" x={x(bound) - 0.25} y="1" width="0.6" height="18" />}
+    </svg>
+  );
+}

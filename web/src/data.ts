@@ -1,0 +1,199 @@
+// The data block of the page: manifest, summary, network and histograms of one run folder.
+// The keys are those of docs/schema/summary.schema.json; times are picoseconds.
+
+export type VerdictName = "contradiction" | "missed" | "not-proven" | "proven" | "no-requirement";
+
+/** From worst to best. */
+export const VERDICTS: VerdictName[] = ["contradiction", "missed", "not-proven", "proven", "no-requirement"];
+
+export interface Bound {
+  delay_max_ps?: number;
+  delay_min_ps: number;
+  jitter_ps?: number;
+  unbounded?: { reason: string; port: string; text: string };
+}
+
+export interface Delays {
+  count: number;
+  delay_min_ps?: number;
+  delay_mean_ps?: number;
+  delay_max_ps?: number;
+  delay_sd_ps?: number;
+  delay_mean_ci95_ps?: number;
+  jitter_ps?: number;
+  quantiles?: Record<string, number>;
+  interval?: { interval_min_ps: number; interval_mean_ps: number; interval_max_ps: number };
+  late: number;
+  worst?: { number: number; created_ps: number; delay_ps: number };
+}
+
+export interface Listener {
+  listener: string;
+  verdict?: VerdictName;
+  bound?: Bound;
+  margin_ps?: number;
+  observed?: Delays;
+}
+
+export const PARTS = ["processing", "shaping", "queueing", "transmission", "propagation"] as const;
+export type Part = (typeof PARTS)[number];
+export type Parts = Record<`${Part}_ps`, number>;
+
+export interface Hop {
+  port: string;
+  to: string;
+  previous?: number;
+  traffic_class: number;
+  observed?: { count: number; delay_max_ps: number; mean: Parts };
+  bound?: Bound;
+  method?: string;
+}
+
+export interface Frames {
+  created: number;
+  replicated: number;
+  delivered: number;
+  consumed: number;
+  in_flight: number;
+  dropped: Record<string, number>;
+  loss_ppm: number;
+}
+
+export interface Stream {
+  name: string;
+  talker: string;
+  traffic_class: number;
+  deadline_ps?: number;
+  verdict?: VerdictName;
+  frames?: Frames;
+  listeners: Listener[];
+  hops: Hop[];
+}
+
+export interface PortClass {
+  traffic_class: number;
+  selection: string;
+  idle_slope_bps?: number;
+  observed?: {
+    frames: number;
+    dropped: number;
+    backlog_max_frames: number;
+    backlog_max_octets: number;
+    hi_credit_bits?: number;
+    lo_credit_bits?: number;
+  };
+  bound?: {
+    backlog_max_octets?: number;
+    hi_credit_bits?: number;
+    lo_credit_bits?: number;
+    utilisation_ppm?: number;
+  };
+}
+
+export interface Port {
+  port: string;
+  to: string;
+  rate_bps: number;
+  observed?: { frames: number; octets: number; busy_ps: number; utilisation_ppm: number; dropped: number };
+  classes: PortClass[];
+}
+
+export interface Summary {
+  network: string;
+  run?: { seed: number; duration_ps: number; warm_up_ps: number; frame_hops: number; trace_hash: string };
+  verification?: {
+    verdict: VerdictName;
+    streams: Partial<Record<VerdictName, number>>;
+    contradictions: string[];
+  };
+  streams: Stream[];
+  ports: Port[];
+}
+
+export interface Node {
+  name: string;
+  kind: "bridge" | "end-station";
+  model: string;
+  clock: string;
+}
+
+export interface Cable {
+  from: [string, string];
+  to: [string, string];
+  rate_bps: number;
+  propagation_ps: number;
+}
+
+export interface StreamSettings {
+  destination: string;
+  vlan: number;
+  priority: number;
+  payload_min_octets: number;
+  payload_max_octets: number;
+  traffic: string;
+  arrival: string | null;
+  shaper: string | null;
+  udp: string | null;
+}
+
+export interface Network {
+  name: string;
+  nodes: Node[];
+  cables: Cable[];
+  streams: StreamSettings[];
+  events: string[];
+  description: string;
+}
+
+export interface Histogram {
+  stream: number;
+  listener: number;
+  least_ps: number[];
+  greatest_ps: number[];
+  count: number[];
+}
+
+export interface Manifest {
+  scenario: string;
+  scenario_sha256: string;
+  seed?: number;
+  version: string;
+  command: string[];
+}
+
+export interface PageData {
+  manifest: Manifest;
+  summary: Summary;
+  network: Network;
+  histograms: Histogram[];
+}
+
+/** The data of this page; nothing if the page is empty. */
+export function pageData(): PageData | undefined {
+  const text = document.getElementById("tautwire-data")?.textContent?.trim();
+  return text ? (JSON.parse(text) as PageData) : undefined;
+}
+
+/** The greatest delay of all frames, those of the warm-up too. */
+export function observedMax(listener: Listener): number | undefined {
+  const observed = listener.observed;
+  if (!observed) return undefined;
+  const both = [observed.worst?.delay_ps, observed.delay_max_ps].filter((ps) => ps !== undefined);
+  return both.length > 0 ? Math.max(...both) : undefined;
+}
+
+/** The hops from the talker to a listener, as indices of the stream's. */
+export function path(stream: Stream, listener: Listener): number[] {
+  let next = stream.hops.findLastIndex((hop) => hop.to === listener.listener);
+  const hops: number[] = [];
+  while (next >= 0 && hops.length <= stream.hops.length) {
+    hops.unshift(next);
+    next = stream.hops[next]?.previous ?? -1;
+  }
+  return hops;
+}
+
+/** The node of `node.port`; a port's name has no point. */
+export function nodeOf(port: string): string {
+  return port.slice(0, port.lastIndexOf("."));
+}

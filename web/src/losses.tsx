@@ -1,0 +1,56 @@
+// Frames that were lost, by stream and reason.
+
+import type { Selection } from "./app";
+import type { PageData } from "./data";
+import { integer, share } from "./format";
+
+export function Losses(props: { data: PageData; any: boolean; onSelect: (selection: Selection) => void }) {
+  const rows = props.data.summary.streams.flatMap((stream, index) =>
+    Object.entries(stream.frames?.dropped ?? {}).map(([reason, count]) => ({ stream, index, reason, count })),
+  );
+  rows.sort((a, b) => b.count - a.count);
+  return (
+    <section id="losses" class="panel">
+      <div class="heading">
+        <h2>Losses</h2>
+        <span class="note">
+          {props.any ? `${integer(rows.reduce((sum, row) => sum + row.count, 0))} copies lost` : ""}
+        </span>
+      </div>
+      {props.any ? (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col" class="text">
+                  Stream
+                </th>
+                <th scope="col" class="text">
+                  Reason
+                </th>
+                <th scope="col">Copies</th>
+                <th scope="col">Of its frames</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, 500).map((row) => (
+                <tr key={`${row.index} ${row.reason}`} onClick={() => props.onSelect({ stream: row.index, listener: 0 })}>
+                  <th scope="row" class="text">
+                    <button type="button" class="name">
+                      {row.stream.name}
+                    </button>
+                  </th>
+                  <td class="text">{row.reason.replaceAll("-", " ")}</td>
+                  <td class="number">{integer(row.count)}</td>
+                  <td class="number">{share(row.stream.frames?.loss_ppm)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <p class="none">No frame was lost.</p>
+      )}
+    </section>
+  );
+}

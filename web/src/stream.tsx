@@ -1,0 +1,137 @@
+// The selected stream at a listener: figures, distribution, and where the time goes.
+
+import { Breakdown } from "./breakdown";
+import type { Selection } from "./app";
+import type { PageData } from "./data";
+import { observedMax } from "./data";
+import { Distribution } from "./distribution";
+import { delay, integer, share, span } from "./format";
+import { Badge } from "./ui";
+
+export function StreamDetail(props: {
+  data: PageData;
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+}) {
+  const { data, selection } = props;
+  const stream = data.summary.streams[selection.stream];
+  const listener = stream?.listeners[selection.listener];
+  const settings = data.network.streams[selection.stream];
+  if (!stream || !listener) return null;
+  const histogram = data.histograms.find(
+    (each) => each.stream === selection.stream && each.listener === selection.listener,
+  );
+  const { observed, bound } = listener;
+  const facts: [string, string][] = [];
+  const add = (name: string, value: string | undefined | null) => value && facts.push([name, value]);
+  add("Deadline", stream.deadline_ps === undefined ? "none" : delay(stream.deadline_ps));
+  if (bound) add("Bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps));
+  if (listener.margin_ps !== undefined) add("Margin", delay(listener.margin_ps));
+  if (observed) {
+    add("Observed max", delay(observedMax(listener)));
+    if (observed.delay_mean_ps !== undefined)
+      add("Mean", `${delay(observed.delay_mean_ps)}${confidence(observed.delay_mean_ci95_ps)}`);
+    add("Std deviation", delay(observed.delay_sd_ps));
+    add("Min", delay(observed.delay_min_ps));
+    const jitter = bound?.jitter_ps === undefined ? "" : ` (bound ${delay(bound.jitter_ps)})`;
+    add("Jitter", delay(observed.jitter_ps) + jitter);
+    if (observed.quantiles) {
+      add("Median", delay(observed.quantiles["delay_p50_ps"]));
+      add("99 %", delay(observed.quantiles["delay_p99_ps"]));
+      add("99.9 %", delay(observed.quantiles["delay_p99_9_ps"]));
+    }
+    add("Late frames", integer(observed.late));
+    if (observed.worst)
+      add("Worst frame", `no. ${integer(observed.worst.number)}, created at ${span(observed.worst.created_ps)}`);
+  }
+  if (stream.frames) {
+    add("Frames", `${integer(stream.frames.created)} created, ${integer(stream.frames.delivered)} delivered`);
+    add("Loss", share(stream.frames.loss_ppm));
+  }
+  return (
+    <section id="stream" class="panel">
+      <div class="heading">
+        <h2>
+          {stream.name}
+          <span class="route">
+            {stream.talker} → {listener.listener}
+          </span>
+        </h2>
+        {listener.verdict && <Badge verdict={listener.verdict} />}
+        {stream.listeners.length > 1 && (
+          <label class="tools">
+            Listener{" "}
+            <select
+              value={selection.listener}
+              onChange={(event) =>
+                props.onSelect({ stream: selection.stream, listener: Number(event.currentTarget.value) })
+              }
+            >
+              {stream.listeners.map((each, index) => (
+                <option key={each.listener} value={index}>
+                  {each.listener}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      <div class="detail">
+        <div class="charts">
+          {histogram ? (
+            <Distribution
+              histogram={histogram}
+              bound_ps={bound?.delay_max_ps}
+              deadline_ps={stream.deadline_ps}
+              name={`${stream.name} at ${listener.listener}`}
+            />
+          ) : (
+            <p class="none">
+              {data.summary.run ? "No histogram was kept of this stream." : "No run was made: bounds alone."}
+            </p>
+          )}
+        </div>
+        <dl class="figures">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <Breakdown stream={stream} listener={listener} />
+      {settings && (
+        <dl class="inline settings">
+          {(
+            [
+              ["Traffic", settings.traffic],
+              ["Payload", payload(settings.payload_min_octets, settings.payload_max_octets)],
+              ["Promise", settings.arrival ?? "none"],
+              ["Shaper", settings.shaper],
+              ["Priority", String(settings.priority)],
+              ["VLAN", String(settings.vlan)],
+              ["To", settings.destination],
+              ["UDP", settings.udp],
+            ] as [string, string | null][]
+          )
+            .filter(([, value]) => value)
+            .map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function confidence(half_ps: number | undefined): string {
+  return half_ps === undefined ? "" : ` ± ${(half_ps / 1e6).toFixed(3)}`;
+}
+
+function payload(least: number, greatest: number): string {
+  return least === greatest ? `${greatest} B` : `${least} to ${greatest} B`;
+}

@@ -1,0 +1,228 @@
+"""The report in a real browser: Debian's Chromium, driven by playwright, from file://.
+
+The report is that of ``TAUTWIRE_REPORT`` if it is set, else the one that the command ``tautwire``
+makes of ``scenarios/in-vehicle.yaml`` if it is on the path and can, else the sample that
+``crates/report/examples/sample_report.rs`` writes.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("TAUTWIRE_CHROMIUM", "/usr/bin/chromium")
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+def of_command(folder: Path) -> Path | None:
+    """The report of a run that the command makes; nothing if there is no command or scenario."""
+    command = shutil.which("tautwire")
+    scenario = ROOT / "scenarios" / "in-vehicle.yaml"
+    if command is None or not scenario.is_file():
+        return None
+    run = folder / "run"
+    subprocess.run([command, "verify", str(scenario), "--out", str(run)], check=False, capture_output=True)
+    subprocess.run([command, "report", str(run)], check=True, capture_output=True)
+    return next(run.rglob("*.html"), None) or next(folder.rglob("*.html"), None)
+
+
+def of_sample(folder: Path) -> Path:
+    """The report of a made-up run."""
+    path = folder / "sample.html"
+    cargo = ["cargo", "run", "--quiet", "--locked", "--package", "tautwire-report"]
+    subprocess.run([*cargo, "--example", "sample_report", "--", str(path)], check=True, cwd=ROOT)
+    return path
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report under test."""
+    given = os.environ.get("TAUTWIRE_REPORT")
+    if given:
+        return Path(given).resolve()
+    folder = tmp_path_factory.mktemp("report")
+    return of_command(folder) or of_sample(folder)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, once for all tests."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """A report in a page, with all that it said and asked for."""
+
+    def __init__(self, browser: Browser, report: Path, size: tuple[int, int], scheme: str = "light") -> None:
+        width, height = size
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.page: Page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.url = report.as_uri()
+        self.page.goto(self.url)
+        self.page.wait_for_selector("#streams tbody tr")
+
+    def is_quiet(self) -> None:
+        """Nothing was said, and nothing asked for but the page and what it holds itself."""
+        assert self.said == []
+        others = [url for url in self.asked if url != self.url and not url.startswith("data:")]
+        assert others == []
+
+
+@pytest.fixture(params=WIDTHS, ids=str)
+def opened(request: pytest.FixtureRequest, browser: Browser, report: Path):
+    opened = Opened(browser, report, WIDTHS[request.param])
+    yield opened
+    opened.is_quiet()
+    opened.context.close()
+
+
+def visible_columns(page: Page) -> list[str]:
+    heads = page.locator("#streams thead th")
+    return [heads.nth(n).inner_text() for n in range(heads.count()) if heads.nth(n).is_visible()]
+
+
+def test_everything_is_there(opened: Opened) -> None:
+    page = opened.page
+    for section in ["topology", "streams", "stream", "links", "losses", "provenance"]:
+        assert page.locator(f"#{section}").is_visible(), section
+    assert page.locator("#streams tbody tr").count() >= 2
+    assert page.locator("#links tbody tr").count() >= 2
+    assert page.locator(".topology .node").count() >= 3
+    assert page.locator(".topology .cable").count() >= 2
+    assert len(page.locator("#provenance dd").nth(1).inner_text()) == 64, "the scenario's SHA-256"
+    assert page.locator("header .badge").inner_text().strip() != ""
+
+
+def test_nothing_is_wider_than_the_screen(opened: Opened) -> None:
+    width = opened.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= opened.page.viewport_size["width"]
+
+
+def test_the_distribution_is_drawn(opened: Opened) -> None:
+    page = opened.page
+    rows = page.locator("#streams tbody tr")
+    for row in range(rows.count()):
+        rows.nth(row).locator("button").first.click()
+        if page.locator(".distribution").count() > 0:
+            break
+    box = page.locator(".distribution svg").bounding_box()
+    assert box and box["width"] > 250 and box["height"] > 200
+    assert page.locator(".distribution .bars rect").count() >= 1
+    curve = page.locator(".distribution path.ecdf")
+    assert curve.get_attribute("d").count("V") >= 1
+    assert "NaN" not in page.locator(".distribution").inner_html()
+    page.get_by_role("button", name="Tail").click()
+    assert "NaN" not in page.locator(".distribution").inner_html()
+    assert page.locator(".breakdown .hop-bar").count() >= 1
+
+
+def test_selecting_a_stream_shows_it(opened: Opened) -> None:
+    page = opened.page
+    rows = page.locator("#streams tbody tr")
+    for row in [rows.count() - 1, 0]:
+        button = rows.nth(row).locator("button.name")
+        name = button.inner_text()
+        button.click()
+        assert rows.nth(row).get_attribute("aria-selected") == "true"
+        assert page.locator("#streams tr.selected").count() == 1
+        assert page.locator("#stream h2").inner_text().startswith(name)
+
+
+def test_streams_are_filtered_and_sorted(opened: Opened) -> None:
+    page = opened.page
+    rows = page.locator("#streams tbody tr")
+    every = rows.count()
+    name = rows.first.locator("button.name").inner_text()
+    search = page.get_by_label("Filter streams by name or node")
+    search.fill(name)
+    assert 1 <= rows.count() <= every
+    assert all(name in text for text in rows.all_inner_texts())
+    search.fill("no such stream at all")
+    assert rows.count() == 0
+    search.fill("")
+    assert rows.count() == every
+    page.locator("#streams thead").get_by_role("button", name="Bound").click()
+    head = page.locator("#streams thead th[aria-sort=descending]")
+    assert "Bound" in head.inner_text()
+    names = page.locator("#streams tbody button.name")
+    page.locator("#streams thead").get_by_role("button", name="Stream").click()
+    assert names.all_inner_texts() == sorted(names.all_inner_texts())
+
+
+def test_a_node_filters_what_passes_it(opened: Opened) -> None:
+    page = opened.page
+    rows = page.locator("#streams tbody tr")
+    every = rows.count()
+    node = page.locator(".topology .node.end-station").first
+    name = node.get_attribute("aria-label").removeprefix("End station ")
+    node.click()
+    assert page.locator(".focus-detail h3").inner_text() == name
+    assert rows.count() <= every
+    assert all(name in text for text in page.locator("#streams .chip").all_inner_texts())
+    page.keyboard.press("Escape")
+    assert page.locator(".focus-detail").count() == 0
+    assert rows.count() == every
+
+
+def test_a_phone_keeps_what_matters(browser: Browser, report: Path) -> None:
+    opened = Opened(browser, report, WIDTHS["phone"])
+    columns = " ".join(visible_columns(opened.page))
+    assert "Stream" in columns and "Verdict" in columns and "Bound" in columns
+    assert "Margin" not in columns
+    opened.is_quiet()
+    opened.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_their_ground(browser: Browser, report: Path, scheme: str) -> None:
+    """Contrast of text and ground is at least 4.5 (WCAG 2.2, 1.4.3), in both colour schemes."""
+    opened = Opened(browser, report, WIDTHS["desktop"], scheme)
+    contrasts = opened.page.evaluate(
+        """() => {
+            const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+            const luminance = ([r, g, b]) => {
+                const [x, y, z] = [r, g, b].map((v) => {
+                    const s = v / 255;
+                    return s <= 0.03928 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+                });
+                return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+            };
+            const ground = (element) => {
+                for (let at = element; at; at = at.parentElement) {
+                    const colour = parse(getComputedStyle(at).backgroundColor);
+                    if (colour.length < 4 || colour[3] > 0) return colour;
+                }
+                return [255, 255, 255];
+            };
+            return [...document.querySelectorAll("h1, h2, td, th, dt, dd, .badge, .note, .unit, nav a")]
+                .filter((element) => element.textContent.trim())
+                .map((element) => {
+                    const [a, b] = [luminance(parse(getComputedStyle(element).color)), luminance(ground(element))];
+                    return [element.className || element.tagName, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+                });
+        }"""
+    )
+    assert len(contrasts) > 50
+    assert [pair for pair in contrasts if pair[1] < 4.5] == []
+    opened.context.close()
