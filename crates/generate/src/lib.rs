@@ -1,0 +1,55 @@
+//! Generated networks: seeded descriptions, as text, for benches and property tests.
+//!
+//! What comes out is a description as a user would write it, so that a generated case passes through
+//! the same reader, can be kept as a file, and can be run by the command. Same arguments, same text,
+//! on every machine.
+
+mod backbone;
+mod random_network;
+
+pub use backbone::{Backbone, Topology};
+pub use random_network::random_network;
+
+/// A small seeded generator (SplitMix64): the texts must not change when a library does.
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// A generator of its own for every seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03)
+    }
+
+    /// The next 64 bits.
+    pub const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `least` to `most`.
+    ///
+    /// # Panics
+    /// If `least` is above `most`.
+    pub const fn between(&mut self, least: u64, most: u64) -> u64 {
+        assert!(least <= most, "an empty range");
+        least + self.next() % (most - least + 1)
+    }
+
+    /// True in `percent` of a hundred draws.
+    pub const fn chance(&mut self, percent: u64) -> bool {
+        self.between(0, 99) < percent
+    }
+
+    /// One of a list.
+    ///
+    /// # Panics
+    /// If the list is empty.
+    pub fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        let last = u64::try_from(list.len()).expect("a list fits the memory") - 1;
+        &list[usize::try_from(self.between(0, last)).expect("an index")]
+    }
+}

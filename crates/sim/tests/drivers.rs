@@ -1,0 +1,57 @@
+//! Whatever the event loop leaves out, it must not show: three drivers, one trace.
+
+use tautwire_generate::random_network;
+use tautwire_model::Network;
+use tautwire_sim::{Driver, Observation, Options, run};
+
+fn network(name: &str, text: &str) -> Network {
+    let loaded = tautwire_model::load_text(name, text);
+    assert!(!loaded.has_errors(), "{name}: {:#?}", loaded.diagnostics);
+    loaded.network.expect("no errors")
+}
+
+fn observe(network: &Network, driver: Driver) -> Observation {
+    run(network, &mut Options { driver, ..Options::default() })
+}
+
+fn hold_drivers_against_each_other(name: &str, network: &Network) {
+    let eliding = observe(network, Driver::Eliding);
+    assert_eq!(observe(network, Driver::Eliding), eliding, "{name}: the same run twice");
+    for driver in [Driver::Plain, Driver::Spurious] {
+        assert_eq!(observe(network, driver), eliding, "{name}: {driver:?}");
+    }
+}
+
+#[test]
+fn random_networks_have_one_trace() {
+    let cases = std::env::var("TAUTWIRE_CASES").map_or(300, |cases| cases.parse().expect("a number"));
+    for seed in 0..cases {
+        let name = format!("random network {seed}");
+        hold_drivers_against_each_other(&name, &network(&name, &random_network(seed)));
+    }
+}
+
+#[test]
+fn every_scenario_has_one_trace() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the scenarios") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            let loaded = tautwire_model::load(&path).expect("readable");
+            let mut network = loaded.network.unwrap_or_else(|| panic!("{}", path.display()));
+            // Three runs of each: a tenth of a second is enough to meet every mechanism.
+            network.run.duration = network.run.duration.min(tautwire_units::Duration::from_ms(100));
+            hold_drivers_against_each_other(&path.display().to_string(), &network);
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "scenarios were found");
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let network = network("random", &random_network(3));
+    let other = run(&network, &mut Options { seed: Some(99), ..Options::default() });
+    assert_ne!(other.trace_hash, observe(&network, Driver::Eliding).trace_hash);
+}
