@@ -34,7 +34,7 @@ test-rust:
 
 test-python: develop
 	@tools/setup browser
-	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m pytest
+	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest . ../web/tests
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m pytest web/tests
 
 # The Python module of this tree, dev profile, in the virtual environment.
@@ -59,6 +59,7 @@ lint:
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers
+	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --package tautwire-cli --test tidy
 
 docs:

@@ -2,6 +2,8 @@
 //!
 //! Every rule collects the offending lines, so that one run shows them all.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +12,12 @@ const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "di
 
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- workbench <- cli; observe stands
 /// on core, under sim and report. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("units", &[]),
     ("wire", &["units"]),
     ("core", &["units", "wire"]),
     ("model", &["units", "wire", "core"]),
+    ("generate", &["units", "wire", "core", "model"]),
     ("observe", &["units", "wire", "core"]),
     ("analysis", &["units", "wire", "core", "model"]),
     ("sim", &["units", "wire", "core", "model", "observe"]),
@@ -169,6 +172,26 @@ fn the_core_stands_alone() {
         for used in dependencies(&manifest(&format!("crates/{name}"))) {
             if !used.starts_with("tautwire-") {
                 faults.push(format!("crates/{name}: depends on {used}"));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn exact_crates_have_no_floating_point() {
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let exact = ["units", "wire", "core", "analysis"]
+            .iter()
+            .any(|name| path.starts_with(&format!("crates/{name}/src/")));
+        for (number, line) in text.lines().enumerate().filter(|_| exact) {
+            let code = line.split("//").next().unwrap_or_default();
+            let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            if words.any(|word| {
+                ["f32", "f64"].iter().any(|float| word == *float || word.ends_with(&format!("_{float}")))
+            }) {
+                faults.push(format!("{path}:{}: {}", number + 1, line.trim()));
             }
         }
     }
