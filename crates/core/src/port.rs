@@ -7,6 +7,7 @@
 //! frame it gave out, or at the instant in [`Selection::Wait`], which may be early, never late.
 //! Not here: eligibility times (`ats.rs`), credit (`cbs.rs`), the frame itself.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
@@ -96,16 +97,19 @@ pub struct ClassCounters {
     pub octets_max: u64,
 }
 
+/// One class. What every frame touches stands first, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Class<F> {
     lanes: Lanes<F>,
-    /// The frame that the class has committed to send next, if the port has two stages.
-    committed: Option<Waiting<F>>,
-    shaper: Option<CreditBasedShaper>,
-    limit: QueueLimit,
+    shaper: Option<Box<CreditBasedShaper>>,
     frames: u32,
+    limit_frames: u32,
     octets: u64,
+    limit_octets: u64,
     counters: ClassCounters,
+    /// The frame that the class has committed to send next, if the port has two stages.
+    committed: Option<Box<Waiting<F>>>,
 }
 
 /// An egress port. `F` is a small handle of a frame.
@@ -144,12 +148,13 @@ impl<F: QueuedFrame> EgressPort<F> {
             buffer: config.buffer,
             classes: config.classes.map(|class| Class {
                 lanes: Lanes::new(class.order, class.lanes),
-                committed: None,
-                shaper: class.idle_slope.map(|slope| CreditBasedShaper::new(slope, rate)),
-                limit: class.limit,
+                shaper: class.idle_slope.map(|slope| Box::new(CreditBasedShaper::new(slope, rate))),
                 frames: 0,
+                limit_frames: class.limit.frames,
                 octets: 0,
+                limit_octets: class.limit.octets,
                 counters: ClassCounters::default(),
+                committed: None,
             }),
         }
     }
@@ -165,7 +170,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         let octets = frame.octets();
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
-        if class.frames >= class.limit.frames || class.octets + u64::from(octets) > class.limit.octets {
+        if class.frames >= class.limit_frames || class.octets + u64::from(octets) > class.limit_octets {
             class.counters.discarded += 1;
             return Err(Discard::QueueFull);
         }
@@ -243,7 +248,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     pub fn waiting(&self) -> impl Iterator<Item = F> {
         self.classes
             .iter()
-            .flat_map(|class| class.committed.iter().chain(class.lanes.iter()))
+            .flat_map(|class| class.committed.as_deref().into_iter().chain(class.lanes.iter()))
             .map(|waiting| waiting.frame)
     }
 
@@ -255,7 +260,7 @@ impl<F: QueuedFrame> EgressPort<F> {
                 shaper.settle(now, class.frames > 0);
             }
             if let Some(buffer) = &mut self.buffer {
-                for waiting in class.committed.iter().chain(class.lanes.iter()) {
+                for waiting in class.committed.as_deref().into_iter().chain(class.lanes.iter()) {
                     buffer.give(index, waiting.frame.octets());
                 }
             }
@@ -287,7 +292,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// Greatest and least credit of a class's shaper, if it has one.
     #[must_use]
     pub fn credit_range(&self, class: TrafficClass) -> Option<(Credit, Credit)> {
-        let shaper = self.classes[class.index()].shaper.as_ref()?;
+        let shaper = self.classes[class.index()].shaper.as_deref()?;
         Some((shaper.hi_credit(), shaper.lo_credit()))
     }
 
@@ -334,7 +339,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
         let taken = match class.committed.take() {
-            Some(committed) => committed,
+            Some(committed) => *committed,
             None => class.lanes.pop(lane, idle),
         };
         let octets = taken.frame.octets();
@@ -371,7 +376,7 @@ impl<F: QueuedFrame> Class<F> {
         if self.committed.is_none()
             && let Some(Ok(lane)) = self.lanes.choose(now)
         {
-            self.committed = Some(self.lanes.pop(lane, idle));
+            self.committed = Some(Box::new(self.lanes.pop(lane, idle)));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! eligibility times and, among equal ones, of arrival. Not here: limits (`buffer.rs`), shapers
 //! (`cbs.rs`, `ats.rs`), the order between classes (`port.rs`).
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -35,9 +36,20 @@ pub(crate) struct Waiting<F> {
 }
 
 /// The queues of one class.
+///
+/// The first lane, which for most classes is the only one, stands inline: a frame that waits in it
+/// touches one cache line beside its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F> {
+    first: VecDeque<Waiting<F>>,
     order: LaneOrder,
+    /// The other lanes.
+    others: Option<Box<Others<F>>>,
+}
+
+/// Lanes 1 and up.
+#[derive(Clone, Debug)]
+struct Others<F> {
     lanes: Vec<VecDeque<Waiting<F>>>,
     /// Where the next turn begins.
     turn: usize,
@@ -45,19 +57,25 @@ pub(crate) struct Lanes<F> {
 
 impl<F: Copy> Lanes<F> {
     pub(crate) fn new(order: LaneOrder, lanes: usize) -> Self {
-        let lanes = match order {
-            LaneOrder::Arrival | LaneOrder::Eligibility => 1,
-            LaneOrder::EligibilityOfHeads | LaneOrder::RoundRobin | LaneOrder::LowestLane => lanes.max(1),
+        let others = match order {
+            LaneOrder::Arrival | LaneOrder::Eligibility => 0,
+            LaneOrder::EligibilityOfHeads | LaneOrder::RoundRobin | LaneOrder::LowestLane => {
+                lanes.saturating_sub(1)
+            }
         };
-        Self { order, lanes: (0..lanes).map(|_| VecDeque::new()).collect(), turn: 0 }
+        let others = (others > 0)
+            .then(|| Box::new(Others { lanes: (0..others).map(|_| VecDeque::new()).collect(), turn: 0 }));
+        Self { first: VecDeque::new(), order, others }
     }
 
     /// Appends a frame; `idle` is the line's idle time now.
     #[inline]
     pub(crate) fn push(&mut self, lane: u16, frame: F, eligible: Instant, idle: u64) {
         let waiting = Waiting { frame, eligible, idle_at_head: idle };
-        let lane = if self.lanes.len() == 1 { 0 } else { usize::from(lane) };
-        let queue = &mut self.lanes[lane];
+        let queue = match (&mut self.others, lane) {
+            (Some(others), 1..) => &mut others.lanes[usize::from(lane) - 1],
+            _ => &mut self.first,
+        };
         if self.order == LaneOrder::Eligibility {
             let after = queue.iter().rev().take_while(|other| other.eligible > eligible).count();
             let place = queue.len() - after;
@@ -70,18 +88,26 @@ impl<F: Copy> Lanes<F> {
     /// The lane to be served at `now`, or the earliest time at which one can be; none if all are empty.
     #[inline]
     pub(crate) fn choose(&self, now: Instant) -> Option<Result<usize, Instant>> {
-        if let [only] = self.lanes.as_slice() {
-            let head = only.front()?;
-            return Some(if head.eligible <= now { Ok(0) } else { Err(head.eligible) });
+        match &self.others {
+            None => {
+                let head = self.first.front()?;
+                Some(if head.eligible <= now { Ok(0) } else { Err(head.eligible) })
+            }
+            Some(others) => self.choose_of_several(others, now),
         }
+    }
+
+    fn choose_of_several(&self, others: &Others<F>, now: Instant) -> Option<Result<usize, Instant>> {
+        let count = others.lanes.len() + 1;
         let mut wait = None;
         let mut best: Option<(Instant, usize)> = None;
-        for step in 0..self.lanes.len() {
+        for step in 0..count {
             let lane = match self.order {
-                LaneOrder::RoundRobin => (self.turn + step) % self.lanes.len(),
+                LaneOrder::RoundRobin => (others.turn + step) % count,
                 _ => step,
             };
-            let Some(head) = self.lanes[lane].front() else { continue };
+            let queue = if lane == 0 { &self.first } else { &others.lanes[lane - 1] };
+            let Some(head) = queue.front() else { continue };
             if head.eligible > now {
                 wait = Some(wait.map_or(head.eligible, |wait: Instant| wait.min(head.eligible)));
             } else if self.order != LaneOrder::EligibilityOfHeads {
@@ -96,23 +122,27 @@ impl<F: Copy> Lanes<F> {
     /// Takes the head of a lane; `idle` is the line's idle time now.
     #[inline]
     pub(crate) fn pop(&mut self, lane: usize, idle: u64) -> Waiting<F> {
-        let taken = self.lanes[lane].pop_front().expect("the lane that was chosen has a head");
-        if let Some(head) = self.lanes[lane].front_mut() {
+        let queue = match &mut self.others {
+            Some(others) => {
+                others.turn = if lane == others.lanes.len() { 0 } else { lane + 1 };
+                if lane == 0 { &mut self.first } else { &mut others.lanes[lane - 1] }
+            }
+            None => &mut self.first,
+        };
+        let taken = queue.pop_front().expect("the lane that was chosen has a head");
+        if let Some(head) = queue.front_mut() {
             head.idle_at_head = idle;
-        }
-        self.turn = lane + 1;
-        if self.turn == self.lanes.len() {
-            self.turn = 0;
         }
         taken
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
-        self.lanes.iter().flatten()
+        self.first.iter().chain(self.others.iter().flat_map(|others| others.lanes.iter().flatten()))
     }
 
     pub(crate) fn clear(&mut self) {
-        for lane in &mut self.lanes {
+        self.first.clear();
+        for lane in self.others.iter_mut().flat_map(|others| others.lanes.iter_mut()) {
             lane.clear();
         }
     }

@@ -32,7 +32,12 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
     let mut faults = Faults::default();
     let start = u32::try_from(valid).unwrap_or(u32::MAX);
     let place = Place { source: 0, start, end: start.saturating_add(1) };
-    faults.error(codes::UTF8, place, "the text is no UTF-8 from here on".to_owned(), "save the file as UTF-8");
+    faults.error(
+        codes::UTF8,
+        place,
+        "the text is no UTF-8 from here on".to_owned(),
+        "save the file as UTF-8",
+    );
     Loaded { network: None, sources: vec![Source { name, text }], diagnostics: faults.into_sorted() }
 }
 

@@ -17,7 +17,9 @@ pub(crate) fn read(path: &Path) -> Result<Frames, String> {
     let octets = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let mut frames = match octets.get(..4) {
         Some([0x0a, 0x0d, 0x0d, 0x0a]) => pcapng(&octets)?,
-        Some([0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] | [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1]) => pcap(&octets)?,
+        Some([0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] | [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1]) => {
+            pcap(&octets)?
+        }
         _ => csv(&String::from_utf8(octets).map_err(|_| "is neither a capture nor UTF-8".to_owned())?)?,
     };
     frames.sort_by_key(|(at, _)| *at);
@@ -60,7 +62,8 @@ fn pcapng(octets: &[u8]) -> Result<Frames, String> {
     let (mut frames, mut first) = (Frames::new(), None);
     while let Some(block) = reader.next_block() {
         if let Block::EnhancedPacket(packet) = block.map_err(wrong)? {
-            frames.push((since(&mut first, packet.timestamp)?, client_data(packet.original_len, &packet.data)));
+            frames
+                .push((since(&mut first, packet.timestamp)?, client_data(packet.original_len, &packet.data)));
         }
     }
     Ok(frames)
@@ -98,7 +101,10 @@ mod tests {
     fn a_table_is_read_and_its_first_frame_comes_at_the_start() {
         let frames = csv("time,payload\n5 us,100 B\n\n# late\n7 us, 1500 B\n").expect("a trace");
         assert_eq!(frames[1], (Duration::from_us(7), Bytes::new(1_500)));
-        assert_eq!(csv("time,payload\n5 us,100"), Err("line 2: a size in octets needs a unit: one of B, kB, MB, GB, KiB, MiB, GiB".to_owned()));
+        assert_eq!(
+            csv("time,payload\n5 us,100"),
+            Err("line 2: a size in octets needs a unit: one of B, kB, MB, GB, KiB, MiB, GiB".to_owned())
+        );
         assert!(csv("when,payload\n").is_err());
     }
 }

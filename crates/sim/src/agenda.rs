@@ -1,18 +1,17 @@
 //! The agenda: at most one entry per entity, in the total order (time, entity).
 //!
 //! Entities are numbered by phase and then in file order, so the order of events at one instant is
-//! that of the phases and does not depend on how the loop is built. An indexed 4-ary heap; replacing
-//! an entity's time is the common operation.
+//! that of the phases and does not depend on how the loop is built.
+//!
+//! A tournament tree: the leaves are the entities in their order, an inner node holds the earlier of
+//! its two children, the left one of equals. Setting an entry plays its matches up to the first that
+//! ends as before, which for an entry far in the future is near the leaf.
 
 use crate::clock::SimTime;
 
-/// Entries of a node's children.
-const ARITY: usize = 4;
-/// An entity that has no entry.
-const ABSENT: u32 = u32::MAX;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+/// An entity and the time of its entry; [`SimTime::MAX`] for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Player {
     time: SimTime,
     entity: u32,
 }
@@ -20,111 +19,64 @@ struct Entry {
 /// What is due, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    heap: Vec<Entry>,
-    places: Vec<u32>,
+    /// The matches: winners of 2·n and 2·n+1 meet in match *n*, the final is 1. The two players of a
+    /// match stand together; in the last half of the matches entities meet.
+    matches: Vec<[Player; 2]>,
+    winner: Player,
 }
 
 impl Agenda {
     pub(crate) fn new(entities: usize) -> Self {
-        Self { heap: Vec::with_capacity(entities), places: vec![ABSENT; entities] }
+        let entities = entities.next_power_of_two().max(2);
+        let player = |entity: usize| Player {
+            time: SimTime::MAX,
+            entity: u32::try_from(entity).expect("fewer than 2^32 entities"),
+        };
+        let mut matches = vec![[player(0); 2]; entities];
+        for number in (1..entities).rev() {
+            matches[number] = match (2 * number).checked_sub(entities) {
+                Some(first) => [player(first), player(first + 1)],
+                None => [matches[2 * number][0], matches[2 * number + 1][0]],
+            };
+        }
+        Self { matches, winner: player(0) }
     }
 
     /// The next entry.
     #[inline]
     pub(crate) fn next(&self) -> Option<(SimTime, u32)> {
-        self.heap.first().map(|entry| (entry.time, entry.entity))
+        let Player { time, entity } = self.winner;
+        (time < SimTime::MAX).then_some((time, entity))
     }
 
-    /// The time of the next entry.
+    /// The time of the next entry; [`SimTime::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_time(&self) -> SimTime {
-        self.heap.first().map_or(SimTime::MAX, |entry| entry.time)
+        self.winner.time
     }
 
     /// Sets an entity's only entry.
     #[inline]
     pub(crate) fn set(&mut self, entity: u32, time: SimTime) {
-        let entry = Entry { time, entity };
-        let place = self.places[entity as usize];
-        if place == ABSENT {
-            self.heap.push(entry);
-            self.rise(self.heap.len() - 1, entry);
-            return;
+        let mut player = Player { time, entity };
+        let mut place = self.matches.len() + entity as usize;
+        while place > 1 {
+            let players = &mut self.matches[place / 2];
+            let own = &mut players[place % 2];
+            if *own == player {
+                return;
+            }
+            *own = player;
+            player = if players[1].time < players[0].time { players[1] } else { players[0] };
+            place /= 2;
         }
-        let place = place as usize;
-        let old = self.heap[place].time;
-        if time < old {
-            self.rise(place, entry);
-        } else if time > old {
-            self.sink(place, entry);
-        }
+        self.winner = player;
     }
 
     /// Removes an entity's entry, if it has one.
     #[inline]
     pub(crate) fn clear(&mut self, entity: u32) {
-        let place = self.places[entity as usize];
-        if place == ABSENT {
-            return;
-        }
-        self.places[entity as usize] = ABSENT;
-        let last = self.heap.pop().expect("the entity has an entry");
-        let place = place as usize;
-        if place < self.heap.len() {
-            if place > 0 && last < self.heap[(place - 1) / ARITY] {
-                self.rise(place, last);
-            } else {
-                self.sink(place, last);
-            }
-        }
-    }
-
-    /// Moves an entry from `place` towards the top until it is in order.
-    #[inline]
-    fn rise(&mut self, mut place: usize, entry: Entry) {
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            let above = self.heap[parent];
-            if above <= entry {
-                break;
-            }
-            self.put(place, above);
-            place = parent;
-        }
-        self.put(place, entry);
-    }
-
-    /// Moves an entry from `place` towards the bottom until it is in order.
-    #[inline]
-    fn sink(&mut self, mut place: usize, entry: Entry) {
-        let len = self.heap.len();
-        loop {
-            let first = place * ARITY + 1;
-            if first >= len {
-                break;
-            }
-            let mut least = first;
-            let mut below = self.heap[first];
-            for child in first + 1..len.min(first + ARITY) {
-                let other = self.heap[child];
-                if other < below {
-                    below = other;
-                    least = child;
-                }
-            }
-            if entry <= below {
-                break;
-            }
-            self.put(place, below);
-            place = least;
-        }
-        self.put(place, entry);
-    }
-
-    #[inline]
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.places[entry.entity as usize] = place as u32;
+        self.set(entity, SimTime::MAX);
     }
 }
 
@@ -137,20 +89,22 @@ mod tests {
     #[test]
     fn it_agrees_with_a_sorted_list() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-        let mut agenda = Agenda::new(50);
-        let mut times: BTreeMap<u32, u64> = BTreeMap::new();
-        for _ in 0..20_000 {
-            let entity = random.next_u32() % 50;
-            if random.next_u32().is_multiple_of(3) {
-                agenda.clear(entity);
-                times.remove(&entity);
-            } else {
-                let time = u64::from(random.next_u32() % 1_000);
-                agenda.set(entity, SimTime::from_ps(time));
-                times.insert(entity, time);
+        for entities in [1, 2, 7, 50, 64] {
+            let mut agenda = Agenda::new(entities as usize);
+            let mut times: BTreeMap<u32, u64> = BTreeMap::new();
+            for _ in 0..20_000 {
+                let entity = random.next_u32() % entities;
+                if random.next_u32().is_multiple_of(3) {
+                    agenda.clear(entity);
+                    times.remove(&entity);
+                } else {
+                    let time = u64::from(random.next_u32() % 1_000);
+                    agenda.set(entity, SimTime::from_ps(time));
+                    times.insert(entity, time);
+                }
+                let next = times.iter().map(|(entity, time)| (*time, *entity)).min();
+                assert_eq!(agenda.next().map(|(time, entity)| (time.as_ps(), entity)), next);
             }
-            let next = times.iter().map(|(entity, time)| (*time, *entity)).min();
-            assert_eq!(agenda.next().map(|(time, entity)| (time.as_ps(), entity)), next);
         }
     }
 }

@@ -110,7 +110,10 @@ impl LocalClock {
         match self {
             Self::Perfect => SimTime(reading.as_ps()),
             Self::Drifting { offset, gain, inverse, slow, step } => {
-                let wanted = reading.as_ps().div_ceil(step) * step;
+                let mut wanted = reading.as_ps();
+                if step > 1 {
+                    wanted = wanted.div_ceil(step) * step;
+                }
                 let elapsed = wanted.saturating_sub(offset);
                 let error = (u128::from(elapsed) * u128::from(inverse) >> 64) as u64;
                 let mut time = if slow { elapsed + error } else { elapsed - error };
@@ -122,6 +125,19 @@ impl LocalClock {
                     time -= 1;
                 }
                 SimTime(time)
+            }
+        }
+    }
+
+    /// The true time that a span of readings lasts, rounded up.
+    #[inline]
+    pub(crate) fn true_span(self, span: Duration) -> Duration {
+        match self {
+            Self::Perfect => span,
+            Self::Drifting { inverse, slow, .. } => {
+                let error = (u128::from(span.as_ps()) * u128::from(inverse) >> 64) as u64;
+                let ps = if slow { span.as_ps() + error + 1 } else { span.as_ps() - error };
+                Duration::from_ps(ps)
             }
         }
     }

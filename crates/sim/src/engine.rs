@@ -33,6 +33,9 @@ use crate::statistics::Statistics;
 /// Events between two reports of progress.
 const PROGRESS_EVENTS: u64 = 1 << 18;
 
+/// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
+const INTER_PACKET_GAP: u64 = 12;
+
 /// The talker of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Talker {
@@ -54,6 +57,10 @@ pub(crate) struct Engine<'run, R> {
     pub(crate) seed: u64,
     driver: Driver,
     stop_after: u64,
+    /// Whether links and nodes may fail.
+    may_fail: bool,
+    /// Whether a delivery may be counted when its transmission starts: nothing can hinder it.
+    counts_early: bool,
     pub(crate) agenda: Agenda,
     /// Numbers of entities: links and host rings, then sources, then ports, behind the timeline.
     first_source: u32,
@@ -105,6 +112,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
             seed,
             driver: options.driver,
             stop_after: network.run.stop_after_frames.unwrap_or(u64::MAX),
+            may_fail: !network.events.is_empty() || network.links.iter().any(|link| !link.up),
+            counts_early: options.driver == Driver::Eliding
+                && network.events.is_empty()
+                && network.run.stop_after_frames.is_none(),
             agenda: Agenda::new(first_port as usize + network.ports.len()),
             first_source,
             first_port,
@@ -147,9 +158,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
             if entity >= self.first_port {
-                let port = entity - self.first_port;
-                self.agenda.clear(entity);
-                self.service(port);
+                self.service(entity - self.first_port);
             } else if entity >= self.first_source {
                 self.take_source(entity - self.first_source);
             } else if entity > 0 {
@@ -190,54 +199,77 @@ impl<'run, R: Recorder> Engine<'run, R> {
         if (ring as usize) < self.links.len() {
             self.receive(ring, frame);
         } else {
-            self.take_branch(frame.slot, frame.branch, false);
+            self.take_branch(frame.slot, frame.branch, None);
         }
     }
 
     /// A frame has passed a link and the stages behind it.
     #[inline]
     fn receive(&mut self, link: u32, frame: InFlight) {
-        let slot = *self.slab.get(frame.slot);
-        let node = &self.nodes[self.links[link as usize].to_node as usize];
-        if !node.up || slot.received < node.up_since {
-            return self.drop_frame(frame.slot, DropReason::NodeDown);
+        let slot = self.slab.get(frame.slot);
+        if self.may_fail {
+            let node = &self.nodes[self.links[link as usize].to_node as usize];
+            if !node.up || slot.received < node.up_since {
+                return self.drop_frame(frame.slot, DropReason::NodeDown);
+            }
         }
-        let cut_through =
-            frame.branch != InFlight::DELIVERY && self.plan.branches[frame.branch as usize].cut_through > 0;
-        if slot.corrupted && !cut_through {
+        if frame.branch == InFlight::DELIVERY {
+            let (corrupted, slot) = (slot.corrupted, *slot);
+            if corrupted {
+                return self.drop_frame(frame.slot, DropReason::BitError);
+            }
+            self.slab.remove(frame.slot);
+            return self.deliver(&slot, self.now);
+        }
+        if slot.corrupted && self.plan.branches[frame.branch as usize].cut_through == 0 {
             return self.drop_frame(frame.slot, DropReason::BitError);
         }
-        if frame.branch != InFlight::DELIVERY {
-            return self.take_branch(frame.slot, frame.branch, true);
+        let link = &self.links[link as usize];
+        if slot.payload > link.to_mtu {
+            return self.drop_frame(frame.slot, DropReason::Oversize);
         }
-        let hop = &self.plan.hops[slot.hop as usize];
-        let listener = hop.listener;
-        self.slab.remove(frame.slot);
+        let mut only_port = None;
+        if link.to_learning {
+            let (node, port) = (link.to_node, link.to_port);
+            only_port = self.consult_database(frame.slot, node, port);
+        }
+        self.take_branch(frame.slot, frame.branch, only_port);
+    }
+
+    /// A frame has reached an end station.
+    #[inline]
+    fn deliver(&mut self, slot: &Slot, time: SimTime) {
+        let listener = self.plan.hops[slot.hop as usize].listener;
         if listener == NONE {
             self.statistics.streams[slot.stream as usize].consumed += 1;
             return;
         }
-        self.recorder.delivered(self.now, slot.stream, listener, slot.number, self.now.since(slot.created));
-        self.statistics.received(slot.stream, listener, slot.number, slot.created, self.now);
+        self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
+        self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
     }
 
-    /// Hands a frame to the queues of all ports of a branch.
-    fn take_branch(&mut self, place: u32, branch: u32, from_link: bool) {
+    /// Hands a frame to the queues of the ports of a branch; of `only_port` if its address is known.
+    fn take_branch(&mut self, place: u32, branch: u32, only_port: Option<u32>) {
         let (first, end) = self.plan.branches[branch as usize].children;
-        let slot = *self.slab.get(place);
-        let mut only_port = None;
-        if from_link {
-            let upstream = &self.plan.hops[slot.hop as usize];
-            let link = self.ports[upstream.port as usize].as_ref().expect("a hop's port").link;
-            let (node, to_port) = {
-                let link = &self.links[link as usize];
-                (link.to_node, link.to_port)
-            };
-            if u64::from(slot.payload) > self.network.ports[to_port as usize].mtu.get() {
-                return self.drop_frame(place, DropReason::Oversize);
+        if end - first == 1 && only_port.is_none() {
+            let hop_index = self.plan.children[first as usize];
+            let hop = &self.plan.hops[hop_index as usize];
+            let mut eligible = Instant::ZERO;
+            if hop.scheduler != NONE {
+                let (scheduler, port) = (hop.scheduler, hop.port);
+                match self.schedule(scheduler, place, port) {
+                    Ok(at) => eligible = at,
+                    Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+                }
             }
-            only_port = self.consult_database(&slot, node, to_port);
+            return self.enqueue(place, hop_index, eligible);
         }
+        self.replicate(place, (first, end), only_port);
+    }
+
+    /// Hands copies of a frame to the queues of several ports.
+    fn replicate(&mut self, place: u32, (first, end): (u32, u32), only_port: Option<u32>) {
+        let slot = *self.slab.get(place);
         let mut scheduler = NONE;
         let mut eligible = Ok(Instant::ZERO);
         let mut used = false;
@@ -255,7 +287,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 eligible = Ok(Instant::ZERO);
             } else if own_scheduler != scheduler {
                 // A frame is charged once, however many ports it goes to.
-                eligible = self.schedule(own_scheduler, &slot, port);
+                eligible = self.schedule(own_scheduler, place, port);
             }
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
@@ -287,7 +319,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
     }
 
     /// Learns a frame's source, and tells behind which port its destination was heard.
-    fn consult_database(&mut self, slot: &Slot, node: u32, port: u32) -> Option<u32> {
+    fn consult_database(&mut self, place: u32, node: u32, port: u32) -> Option<u32> {
+        let slot = self.slab.get(place);
         let state = &mut self.nodes[node as usize];
         let database = state.database.as_mut()?;
         let stream = &self.network.streams[slot.stream as usize];
@@ -301,7 +334,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     /// The assigned eligibility time of a frame at a bridge.
     #[inline]
-    fn schedule(&mut self, scheduler: u32, slot: &Slot, port: u32) -> Result<Instant, AtsDiscard> {
+    fn schedule(&mut self, scheduler: u32, place: u32, port: u32) -> Result<Instant, AtsDiscard> {
+        let slot = self.slab.get(place);
         let upstream = &self.plan.hops[slot.hop as usize];
         let node = self.ports[port as usize].as_ref().expect("a hop's port").node;
         let octets = u64::from(octets_of(slot.payload, upstream.overhead));
@@ -331,11 +365,13 @@ impl<'run, R: Recorder> Engine<'run, R> {
         if payload > port.mtu {
             return self.drop_frame(place, DropReason::Oversize);
         }
-        if !self.nodes[port.node as usize].up {
-            return self.drop_frame(place, DropReason::NodeDown);
-        }
-        if !self.links[port.link as usize].up {
-            return self.drop_frame(place, DropReason::LinkDown);
+        if self.may_fail {
+            if !self.nodes[port.node as usize].up {
+                return self.drop_frame(place, DropReason::NodeDown);
+            }
+            if !self.links[port.link as usize].up {
+                return self.drop_frame(place, DropReason::LinkDown);
+            }
         }
         let local = port.clock.local(self.now);
         let armed = !port.egress.is_empty();
@@ -363,10 +399,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
         match port.egress.select(local) {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
-                self.transmit(port_index, frame, held, local, busy_until);
-                let port = self.ports[port_index as usize].as_ref().expect("it was just served");
-                if !port.egress.is_empty() || self.driver != Driver::Eliding {
-                    self.agenda.set(entity, port.clock.true_at(port.egress.busy_until()));
+                let waits = !port.egress.is_empty();
+                self.transmit(port_index, frame, held, busy_until);
+                if waits || self.driver != Driver::Eliding {
+                    self.agenda.set(entity, busy_until);
                 } else {
                     self.agenda.clear(entity);
                 }
@@ -385,36 +421,31 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     /// Sends a frame: computes when the next node has it, and puts it into the ring of the link.
     #[inline]
-    fn transmit(
-        &mut self,
-        port_index: u32,
-        frame: Handle,
-        held: Duration,
-        local: Instant,
-        busy_until: SimTime,
-    ) {
+    fn transmit(&mut self, port_index: u32, frame: Handle, held: Duration, busy_until: SimTime) {
         let port = self.ports[port_index as usize].as_mut().expect("it was just served");
         let slot = self.slab.get_mut(frame.slot);
         let octets = u64::from(frame.octets);
         let link = &mut self.links[port.link as usize];
-        // The last bit leaves before the gap: preamble and frame.
-        let (start, end, last) = if port.staged {
+        let (start, end) = if port.staged {
             let stages = &self.plan.transmission[port.node as usize];
             let ready = port.stages.pass(stages, self.now, octets, frame.class.number(), &mut link.random);
             let start = ready.max(port.line_free);
-            let at = port.clock.local(start);
-            let end = port.clock.true_at(at + port.egress.wire_time(octets + 20));
-            port.line_free = end;
-            (start, end, port.clock.true_at(at + port.egress.wire_time(octets + 8)))
+            let whole = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
+            port.line_free = port.clock.true_at(port.clock.local(start) + whole);
+            (start, port.line_free)
         } else {
-            (self.now, busy_until, port.clock.true_at(local + port.egress.wire_time(octets + 8)))
+            (self.now, busy_until)
         };
+        // The last bit leaves before the gap.
+        let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start);
         port.octets += octets;
         let received = link.reception(last);
-        slot.corrupted |= link.corrupts(octets * 8);
+        if link.errs {
+            slot.corrupted |= link.corrupts(octets * 8);
+        }
         self.statistics.transmitted(start, port.link, slot.stream, slot.number);
         let parts = delay_parts(slot, self.now, held, start, last, received);
-        self.statistics.passed(slot.hop, slot.created, &parts);
+        self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
         self.recorder.transmitted(&Transmission {
             queued: slot.queued,
             selected: self.now,
@@ -432,6 +463,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
         slot.received = received;
         let ring = port.link;
         if !link.to_bridge {
+            if self.counts_early && received <= self.end && !slot.corrupted {
+                let slot = self.slab.remove(frame.slot);
+                return self.deliver(&slot, received);
+            }
             let frame = InFlight { ready: received, slot: frame.slot, branch: InFlight::DELIVERY };
             return self.fly(ring, frame);
         }
@@ -573,7 +608,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             }
         }
         if ready == now {
-            self.take_branch(place, branch, false);
+            self.take_branch(place, branch, None);
         } else {
             self.fly(ring, InFlight { ready, slot: place, branch });
         }
@@ -680,8 +715,10 @@ fn port_states(network: &Network, plan: &Plan, clocks: &[LocalClock]) -> Vec<Opt
     let state = |(number, port): (usize, &tautwire_model::network::Port)| {
         let config = network.port_config(PortIndex::at(number))?;
         let node = port.node.index();
+        let egress = tautwire_core::EgressPort::new(config);
         Some(PortState {
-            egress: tautwire_core::EgressPort::new(config),
+            gap: clocks[node].true_span(egress.wire_time(INTER_PACKET_GAP)),
+            egress,
             clock: clocks[node],
             node: port.node.0,
             link: port.links?.egress.0,

@@ -6,8 +6,9 @@ use tautwire_core::{QueuedFrame, TrafficClass};
 
 use crate::clock::SimTime;
 
-/// One frame, or one copy of it.
+/// One frame, or one copy of it: a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Slot {
     /// When the application created it.
     pub(crate) created: SimTime,
@@ -105,14 +106,19 @@ impl Ring {
     /// Adds a frame; true if it is the first to be due.
     #[inline]
     pub(crate) fn insert(&mut self, frame: InFlight) -> bool {
-        let later = self.frames.iter().rev().take_while(|other| other.ready > frame.ready).count();
-        let place = self.frames.len() - later;
-        if later == 0 {
-            self.frames.push_back(frame);
-        } else {
-            self.frames.insert(place, frame);
+        match self.frames.back() {
+            Some(last) if last.ready > frame.ready => {
+                let later = self.frames.iter().rev().take_while(|other| other.ready > frame.ready);
+                let place = self.frames.len() - later.count();
+                self.frames.insert(place, frame);
+                place == 0
+            }
+            last => {
+                let first = last.is_none();
+                self.frames.push_back(frame);
+                first
+            }
         }
-        place == 0
     }
 
     #[inline]

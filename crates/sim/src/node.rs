@@ -16,8 +16,10 @@ use crate::plan::NONE;
 use crate::random::{Purpose, Random};
 use crate::stages::Stages;
 
-/// One direction of a cable, and the reception side of the port at its end.
+/// One direction of a cable, and the reception side of the port at its end. What every frame touches
+/// stands first, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct LinkState {
     /// Delay on the cable and the least of the PHYs.
     pub(crate) propagation: Duration,
@@ -28,13 +30,19 @@ pub(crate) struct LinkState {
     pub(crate) to_node: u32,
     pub(crate) to_port: u32,
     pub(crate) to_bridge: bool,
+    /// Largest payload that the port at the end takes.
+    pub(crate) to_mtu: u16,
+    /// Whether the bridge at the end learns addresses.
+    pub(crate) to_learning: bool,
     /// Stages of the device at the end, this port's state.
     pub(crate) stages: Stages,
-    pub(crate) random: Random,
+    /// Whether errors occur.
+    pub(crate) errs: bool,
     /// Mean bits between errors; none for a line without errors.
     pub(crate) error_distance: Option<u64>,
     /// Bits until the next error.
     pub(crate) bits_to_error: u64,
+    pub(crate) random: Random,
 }
 
 impl LinkState {
@@ -48,10 +56,16 @@ impl LinkState {
             to_node: to.node.0,
             to_port: link.to.0,
             to_bridge: matches!(network.nodes[to.node.index()].kind, NodeKind::Bridge { .. }),
+            to_mtu: u16::try_from(to.mtu.get()).unwrap_or(u16::MAX),
+            to_learning: matches!(
+                network.nodes[to.node.index()].kind,
+                NodeKind::Bridge { learning: Some(_), .. }
+            ),
             stages: Stages::new(stages),
-            random: Random::new(seed, Purpose::Link, number),
+            errs: false,
             error_distance: None,
             bits_to_error: 0,
+            random: Random::new(seed, Purpose::Link, number),
         };
         state.set_bit_error_rate(link.bit_error_rate);
         state
@@ -60,6 +74,7 @@ impl LinkState {
     /// Sets the chance of a wrong bit, in 10⁻¹⁸.
     pub(crate) fn set_bit_error_rate(&mut self, rate: u64) {
         self.error_distance = 1_000_000_000_000_000_000_u64.checked_div(rate).map(|bits| bits.max(1));
+        self.errs = self.error_distance.is_some();
         if let Some(distance) = self.error_distance {
             self.bits_to_error = self.random.exponential(distance);
         }
@@ -100,6 +115,8 @@ pub(crate) struct PortState {
     pub(crate) mtu: u16,
     /// Whether there are stages between selection and wire.
     pub(crate) staged: bool,
+    /// How long the gap behind a frame lasts.
+    pub(crate) gap: Duration,
     /// When the line is free, behind the stages.
     pub(crate) line_free: SimTime,
     pub(crate) stages: Stages,

@@ -13,8 +13,9 @@ use tautwire_units::BitRate;
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The passage of a stream through an egress port, and what follows.
+/// The passage of a stream through an egress port, and what follows: half a cache line.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 pub(crate) struct HopPlan {
     /// Egress port, and with it the link behind it.
     pub(crate) port: u32,
@@ -36,6 +37,7 @@ pub(crate) struct HopPlan {
 
 /// Hops behind a node that a frame reaches through the same stages.
 #[derive(Clone, Debug)]
+#[repr(align(16))]
 pub(crate) struct Branch {
     /// `first..end` of [`Plan::children`].
     pub(crate) children: (u32, u32),

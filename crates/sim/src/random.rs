@@ -41,14 +41,15 @@ impl Random {
     /// Any number from 0 to `most`, equally likely.
     pub(crate) fn up_to(&mut self, most: u64) -> u64 {
         let Some(count) = most.checked_add(1) else { return self.0.next_u64() };
-        // Rejecting the incomplete last interval keeps every number equally likely.
-        let limit = u64::MAX - u64::MAX % count;
-        loop {
-            let drawn = self.0.next_u64();
-            if drawn < limit {
-                return drawn % count;
+        // The high half of draw · count; the few draws that would favour a number are drawn anew.
+        let mut product = u128::from(self.0.next_u64()) * u128::from(count);
+        if (product as u64) < count {
+            let favoured = count.wrapping_neg() % count;
+            while (product as u64) < favoured {
+                product = u128::from(self.0.next_u64()) * u128::from(count);
             }
         }
+        (product >> 64) as u64
     }
 
     /// An exponentially distributed number of the given mean, rounded down (von Neumann's method:

@@ -30,12 +30,17 @@ struct Listener {
     late: u64,
 }
 
+/// A value with a cache line of its own.
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
+struct Line<T>(T);
+
 /// Everything that is counted per stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Statistics {
     warm_up: SimTime,
     pub(crate) streams: Vec<StreamCounters>,
-    hops: Vec<HopObservation>,
+    hops: Vec<Line<HopObservation>>,
     first_hop: Vec<u32>,
     listeners: Vec<Listener>,
     first_listener: Vec<u32>,
@@ -58,7 +63,7 @@ impl Statistics {
         Self {
             warm_up: SimTime::ZERO + network.run.warm_up,
             streams: vec![StreamCounters::default(); network.streams.len()],
-            hops: vec![HopObservation::default(); hops],
+            hops: vec![Line::default(); hops],
             first_hop,
             listeners: vec![listener; count],
             first_listener,
@@ -75,9 +80,10 @@ impl Statistics {
 
     /// A frame passed a hop.
     #[inline]
-    pub(crate) fn passed(&mut self, hop: u32, created: SimTime, parts: &DelayParts) {
-        let observed = &mut self.hops[hop as usize];
-        observed.max = observed.max.max(parts.total());
+    pub(crate) fn passed(&mut self, hop: u32, created: SimTime, total: Duration, parts: &DelayParts) {
+        debug_assert_eq!(parts.total(), total, "the parts of a delay add up");
+        let observed = &mut self.hops[hop as usize].0;
+        observed.max = observed.max.max(total);
         if created < self.warm_up {
             return;
         }
@@ -168,7 +174,7 @@ impl Statistics {
                         .filter(|(_, count)| *count > 0)
                         .collect(),
                     listeners: listeners.by_ref().take(count).map(Listener::observation).collect(),
-                    hops: self.hops[hops].to_vec(),
+                    hops: self.hops[hops].iter().map(|line| line.0).collect(),
                 }
             })
             .collect()

@@ -25,7 +25,9 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
         }
         Traffic::ConstantRate { rate, .. } => Some(ArrivalCurve { rate: *rate, burst: frame }),
         Traffic::OnOff { on, off, interval, .. } => on_off(frame, *on, *off, *interval),
-        Traffic::Replay { frames } => Some(finite(frames.iter().map(|(at, size)| (*at, wire_bits(*size, tagged))))),
+        Traffic::Replay { frames } => {
+            Some(finite(frames.iter().map(|(at, size)| (*at, wire_bits(*size, tagged)))))
+        }
         Traffic::File { octets, .. } => {
             let full = octets.get() / payload_max.get().max(1);
             let rest = octets.get() % payload_max.get().max(1);
@@ -75,7 +77,12 @@ fn finite(frames: impl Iterator<Item = (Duration, Bits)> + Clone) -> ArrivalCurv
 }
 
 /// Mean bits of the wire per second, of traffic that promises nothing too; rounded up.
-pub(crate) fn mean_rate(traffic: &Traffic, arrival: Option<ArrivalCurve>, payload_max: Bytes, tagged: bool) -> BitRate {
+pub(crate) fn mean_rate(
+    traffic: &Traffic,
+    arrival: Option<ArrivalCurve>,
+    payload_max: Bytes,
+    tagged: bool,
+) -> BitRate {
     match (arrival, traffic) {
         (Some(arrival), _) => arrival.rate,
         (None, Traffic::Poisson { mean_interval }) => {

@@ -104,11 +104,8 @@ fn instances(
     let own = limit.map_or(uses.len(), |limit| uses.len().min(limit as usize));
     let mut default = None;
     if uses.len() > own {
-        let mut sum = Scheduler {
-            group,
-            committed_information_rate: BitRate::ZERO,
-            committed_burst_size: Bits::ZERO,
-        };
+        let mut sum =
+            Scheduler { group, committed_information_rate: BitRate::ZERO, committed_burst_size: Bits::ZERO };
         for sharing in &uses[own..] {
             let Some(shaper) = streams.list[sharing.stream].stream.shaper else { continue };
             let rate = sum.committed_information_rate.saturating_add(shaper.committed_information_rate);
@@ -161,7 +158,11 @@ fn check_shaper(
         return;
     };
     let place = |key: &str| {
-        draft.node.get("shaper").and_then(|shaper| shaper.get(key)).map_or(draft.name_place, |node| node.place)
+        draft
+            .node
+            .get("shaper")
+            .and_then(|shaper| shaper.get(key))
+            .map_or(draft.name_place, |node| node.place)
     };
     let charged = (largest_frame(&draft.stream) + charged_overhead).bits();
     if shaper.committed_burst_size < charged {

@@ -125,7 +125,8 @@ fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults:
         faults.error(codes::OVERLOAD, topology.rate_places[links.egress.index() / 2], message, help);
     }
     for (class, load) in loads.iter().enumerate() {
-        let TransmissionSelection::CreditBased { idle_slope } = topology.ports[port.index()].classes[class].selection
+        let TransmissionSelection::CreditBased { idle_slope } =
+            topology.ports[port.index()].classes[class].selection
         else {
             continue;
         };

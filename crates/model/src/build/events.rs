@@ -10,7 +10,9 @@ use super::streams::Streams;
 use super::topology::Topology;
 use super::{Input, arrival, streams, traffic};
 use crate::frame::wire_bits;
-use crate::network::{ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection};
+use crate::network::{
+    ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
+};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -37,11 +39,21 @@ pub(crate) fn events(
             }
             [] => {
                 let message = "an event at which nothing happens".to_owned();
-                faults.error(codes::EVENT, node.anchor(), message, "add what happens, such as `stop-stream: name`");
+                faults.error(
+                    codes::EVENT,
+                    node.anchor(),
+                    message,
+                    "add what happens, such as `stop-stream: name`",
+                );
             }
             [_, (second, _), ..] => {
                 let message = "an event with more than one action".to_owned();
-                faults.error(codes::EVENT, second.place, message, "write an event of its own for each, at the same time");
+                faults.error(
+                    codes::EVENT,
+                    second.place,
+                    message,
+                    "write an event of its own for each, at the same time",
+                );
             }
         }
     }
@@ -68,9 +80,7 @@ fn action(
         "start-node" => TimelineAction::StartNode(topology.node(value.text()?, value.place, faults)?),
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
-        "change-shaper" => {
-            TimelineAction::ChangeShaper(stream_of(faults)?, streams::shaper_settings(value)?)
-        }
+        "change-shaper" => TimelineAction::ChangeShaper(stream_of(faults)?, streams::shaper_settings(value)?),
         "change-bit-error-rate" => TimelineAction::ChangeBitErrorRate(
             topology.cable(value.get("link")?, faults)?,
             scalar::chance(value.get("bit-error-rate")?.text()?).ok()?,
@@ -100,7 +110,11 @@ fn change_traffic(
     Some(TimelineAction::ChangeTraffic(index, traffic, curve))
 }
 
-fn change_idle_slope(value: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Option<TimelineAction> {
+fn change_idle_slope(
+    value: &Node<'_>,
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) -> Option<TimelineAction> {
     let named = value.get("port")?;
     let (node, port) = topology.reference(named, faults)?;
     let port = port.or_else(|| {

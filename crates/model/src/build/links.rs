@@ -109,7 +109,12 @@ fn must_be_off(node: &Node<'_>, faults: &mut Faults) {
         let on = |node: &&Node<'_>| node.text().and_then(scalar::flag) == Some(true);
         if let Some(node) = node.get(key).filter(on) {
             let message = format!("{what}, and no mechanism here reckons with that");
-            faults.error(codes::FLOW_CONTROL, node.place, message, format!("write `{key}: off`, or remove the key"));
+            faults.error(
+                codes::FLOW_CONTROL,
+                node.place,
+                message,
+                format!("write `{key}: off`, or remove the key"),
+            );
         }
     }
 }

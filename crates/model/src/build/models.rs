@@ -215,8 +215,7 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
         }
         (min, max, Some(mean)) => {
             let deviation = deviation.unwrap_or_default();
-            let (below, above) =
-                (mean.saturating_sub(deviation * 6), mean.saturating_add(deviation * 6));
+            let (below, above) = (mean.saturating_sub(deviation * 6), mean.saturating_add(deviation * 6));
             Distribution::Normal { mean, deviation, min: min.unwrap_or(below), max: max.unwrap_or(above) }
         }
     };

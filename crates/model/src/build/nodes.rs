@@ -122,7 +122,8 @@ fn kind<'t, 'a>(
         }
     }
     let named = node.get(own).or_else(|| defaults.and_then(|defaults| defaults.get(own)));
-    let (name, place) = named.and_then(|node| Some((node.text()?, node.place))).unwrap_or(("ideal", node.place));
+    let (name, place) =
+        named.and_then(|node| Some((node.text()?, node.place))).unwrap_or(("ideal", node.place));
     if !is_bridge {
         return NodeKind::EndStation { host: models.host(name, place, faults) };
     }
@@ -149,7 +150,12 @@ fn clock(node: &Node<'_>, defaults: Option<&Node<'_>>, faults: &mut Faults) -> C
         let place = super::layered(&layers, "drift").map_or(node.place, |node| node.place);
         let message =
             format!("a drift of {drift} ppb is beyond the tolerance of {} ppb", clock.tolerance_ppb);
-        faults.error(codes::CLOCK, place, message, "raise `tolerance`, which the bounds reckon with, or lower `drift`");
+        faults.error(
+            codes::CLOCK,
+            place,
+            message,
+            "raise `tolerance`, which the bounds reckon with, or lower `drift`",
+        );
     }
     clock
 }

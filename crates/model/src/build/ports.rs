@@ -48,7 +48,8 @@ pub(crate) fn says_something(node: &Node<'_>) -> bool {
 pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
     let word = |key: &str| layered(layers, key).and_then(Node::text);
     let of_eight = |key: &str| word(key).and_then(|text| text.parse().ok());
-    let priorities: [Priority; 8] = std::array::from_fn(|index| Priority::all().nth(index).unwrap_or_default());
+    let priorities: [Priority; 8] =
+        std::array::from_fn(|index| Priority::all().nth(index).unwrap_or_default());
     let (classes, idle_slope_places) = classes(layers, faults);
     Settings {
         mtu: word("mtu").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(1_500)),
@@ -117,7 +118,11 @@ fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], [O
     (classes, places)
 }
 
-fn credit_based(slope: Option<&Node<'_>>, entries: &[&Node<'_>], faults: &mut Faults) -> TransmissionSelection {
+fn credit_based(
+    slope: Option<&Node<'_>>,
+    entries: &[&Node<'_>],
+    faults: &mut Faults,
+) -> TransmissionSelection {
     let place = layered(entries, "transmission-selection").map(|node| node.place);
     let rate: Option<BitRate> = slope.and_then(|node| node.text()?.parse().ok());
     match (slope, rate, place) {

@@ -18,7 +18,12 @@ use crate::text::faults::Faults;
 type Reached = Vec<Option<LinkIndex>>;
 
 /// Finds the hops of every stream.
-pub(crate) fn find(topology: &Topology<'_>, vlans: &Vlans, streams: &mut Streams<'_, '_>, faults: &mut Faults) {
+pub(crate) fn find(
+    topology: &Topology<'_>,
+    vlans: &Vlans,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) {
     let mut searches: HashMap<(NodeIndex, Option<PortIndex>, usize, bool), Reached> = HashMap::new();
     for draft in &mut streams.list {
         let vlan = vlans.at(draft.vlan);
@@ -113,7 +118,8 @@ fn search(
             let Some(links) = topology.ports[egress.index()].links else { continue };
             let link = &topology.links[links.egress.index()];
             let next = topology.ports[link.to.index()].node;
-            let filtered = topology.ports[link.to.index()].ingress_filtering && vlan.member(link.to).is_none();
+            let filtered =
+                topology.ports[link.to.index()].ingress_filtering && vlan.member(link.to).is_none();
             if next == talker || reached[next.index()].is_some() || filtered || !link.up {
                 continue;
             }
@@ -225,7 +231,8 @@ fn hops(
             None => (stream.priority, stream.tagged, stream.tagged),
             Some(previous) => {
                 let before = &hops[previous as usize];
-                let links_before = topology.ports[before.port.index()].links.expect("a hop's port has a cable");
+                let links_before =
+                    topology.ports[before.port.index()].links.expect("a hop's port has a cable");
                 let reception = &topology.ports[topology.links[links_before.egress.index()].to.index()];
                 if !before.tagged && reception.pvid != draft.vlan_id {
                     let message = format!(

@@ -9,9 +9,7 @@ use super::topology::Topology;
 use super::vlans::Vlans;
 use super::{Input, arrival, traffic};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
-use crate::network::{
-    NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow,
-};
+use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
@@ -99,7 +97,8 @@ pub(crate) fn streams<'t, 'a>(
     faults: &mut Faults,
 ) -> Streams<'t, 'a> {
     let listed = input.root.get("streams").map_or(&[][..], Node::items);
-    let mut streams = Streams { list: Vec::with_capacity(listed.len() + input.rows.len()), index: HashMap::new() };
+    let mut streams =
+        Streams { list: Vec::with_capacity(listed.len() + input.rows.len()), index: HashMap::new() };
     let mut places: HashMap<&'a str, Place> = HashMap::new();
     for node in listed.iter().chain(input.rows) {
         let Some((name, place)) = node.get("name").and_then(|name| Some((name.text()?, name.place))) else {
@@ -158,7 +157,8 @@ fn draft<'t, 'a>(
         && derived.rate > tautwire_units::BitRate::ZERO
     {
         let message = format!("its traffic makes {}, more than the promised {}", derived.rate, stated.rate);
-        let place = node.get("arrival-curve").and_then(|curve| curve.get("rate")).map_or(name_place, |n| n.place);
+        let place =
+            node.get("arrival-curve").and_then(|curve| curve.get("rate")).map_or(name_place, |n| n.place);
         faults.error(codes::ARRIVAL_CURVE, place, message, "raise `rate`, or remove `arrival-curve`");
     }
     let shaper = node.get("shaper");
@@ -212,11 +212,16 @@ fn default_destination(broadcast: bool, number: usize) -> MacAddress {
     MacAddress([0x03, 0, a, b, c, d])
 }
 
-fn talker(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Option<(NodeIndex, Option<PortIndex>)> {
+fn talker(
+    node: &Node<'_>,
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) -> Option<(NodeIndex, Option<PortIndex>)> {
     let named = node.get("talker")?;
     let (talker, port) = topology.reference(named, faults)?;
     if topology.is_bridge(talker) {
-        let message = format!("`{}` is a bridge and sends nothing of its own", topology.nodes[talker.index()].name);
+        let message =
+            format!("`{}` is a bridge and sends nothing of its own", topology.nodes[talker.index()].name);
         faults.error(codes::NODE_TYPE, named.place, message, "name an end station");
         return None;
     }
@@ -273,8 +278,8 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         }
         (None, None) => {
             // A trace brings its own sizes.
-            let replayed =
-                node.get("traffic").and_then(|traffic| traffic.get("type")).and_then(Node::text) == Some("replay");
+            let replayed = node.get("traffic").and_then(|traffic| traffic.get("type")).and_then(Node::text)
+                == Some("replay");
             if !replayed {
                 let message = "a stream needs the size of its frames".to_owned();
                 let help = "add `payload: 1400 B` (MAC client data) or `frame: 1422 B` (destination to FCS)";
@@ -305,12 +310,22 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
     }
     if max > Bytes::new(65_535) {
         let message = format!("no frame carries {max}");
-        faults.error(codes::FRAME_SIZE, place, message, "a frame carries up to 1500 B, or 65535 B of a jumbo frame");
+        faults.error(
+            codes::FRAME_SIZE,
+            place,
+            message,
+            "a frame carries up to 1500 B, or 65535 B of a jumbo frame",
+        );
         return None;
     }
     if node.get("udp").is_some() && min < UDP_HEADERS {
         let message = format!("{min} do not hold an IPv4 and a UDP header");
-        faults.error(codes::FRAME_SIZE, place, message, "the two headers are part of the payload: at least 28 B");
+        faults.error(
+            codes::FRAME_SIZE,
+            place,
+            message,
+            "the two headers are part of the payload: at least 28 B",
+        );
     }
     Some((min, max))
 }
@@ -329,7 +344,12 @@ fn replayed_sizes(
     }
 }
 
-fn traffic_of(node: &Node<'_>, name_place: Place, input: &Input<'_, '_>, faults: &mut Faults) -> Option<Traffic> {
+fn traffic_of(
+    node: &Node<'_>,
+    name_place: Place,
+    input: &Input<'_, '_>,
+    faults: &mut Faults,
+) -> Option<Traffic> {
     let Some(found) = node.get("traffic") else {
         let message = "a stream needs its traffic".to_owned();
         let help = "add `traffic: {type: periodic, interval: 1 ms}`";

@@ -178,8 +178,11 @@ impl<'a> Topology<'a> {
                 .or_insert_with(|| ports::settings(&around, faults));
             let mut layers = vec![draft.node];
             layers.extend(&around);
-            let of_node =
-                if ports::says_something(draft.node) { ports::settings(&layers, faults) } else { plain.clone() };
+            let of_node = if ports::says_something(draft.node) {
+                ports::settings(&layers, faults)
+            } else {
+                plain.clone()
+            };
             let index = NodeIndex::at(self.nodes.len());
             let first = PortIndex::at(self.ports.len()).0;
             let listed = draft.ports.iter().map(|(name, node)| ((*name).to_owned(), *node));

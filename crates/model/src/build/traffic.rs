@@ -21,7 +21,12 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
                 let message = format!("a jitter of {jitter} is more than a thousand intervals");
                 faults.error(codes::TRAFFIC, place("jitter"), message, "lower `jitter`, or raise `interval`");
             }
-            Traffic::Periodic { interval, offset: span("offset"), jitter, burst: node.parsed("burst").unwrap_or(1) }
+            Traffic::Periodic {
+                interval,
+                offset: span("offset"),
+                jitter,
+                burst: node.parsed("burst").unwrap_or(1),
+            }
         }
         "constant-rate" => {
             let rate: BitRate = node.parsed("rate")?;
@@ -76,7 +81,11 @@ fn replay(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<
 }
 
 /// Reads `arrival-curve:`.
-pub(crate) fn arrival_curve(node: &Node<'_>, frame: tautwire_units::Bits, faults: &mut Faults) -> Option<ArrivalCurve> {
+pub(crate) fn arrival_curve(
+    node: &Node<'_>,
+    frame: tautwire_units::Bits,
+    faults: &mut Faults,
+) -> Option<ArrivalCurve> {
     let curve = ArrivalCurve { rate: node.parsed("rate")?, burst: node.parsed("burst")? };
     let place = |key: &str| -> Place { node.get(key).map_or(node.anchor(), |node| node.place) };
     if curve.burst < frame {

@@ -131,9 +131,7 @@ impl Kind {
             Self::Names(_) => "a mapping from names".to_owned(),
             Self::Numbers(min, max, _) => format!("a mapping from the numbers {min} to {max}"),
             Self::List(..) => "a list".to_owned(),
-            Self::OneOf(kinds) => {
-                kinds.iter().map(Kind::describe).collect::<Vec<_>>().join(", or ")
-            }
+            Self::OneOf(kinds) => kinds.iter().map(Kind::describe).collect::<Vec<_>>().join(", or "),
         }
     }
 }

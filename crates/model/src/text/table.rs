@@ -25,7 +25,12 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<N
     for record in records {
         if record.len() != heading.len() {
             let message = format!("{} cells in this row, {} in the heading", record.len(), heading.len());
-            faults.error(codes::TABLE, record[0].place, message, "give every row as many cells as the heading");
+            faults.error(
+                codes::TABLE,
+                record[0].place,
+                message,
+                "give every row as many cells as the heading",
+            );
             continue;
         }
         let row = row(&heading, record);
@@ -65,7 +70,9 @@ fn insert<'t>(entries: &mut Vec<(Key<'t>, Node<'t>)>, path: &str, cell: Cell<'t>
         let list = matches!(first, "listeners" | "route") && cell.text.trim().contains(' ');
         let value = if list {
             let words = cell.text.split_whitespace();
-            Value::List(words.map(|word| Node { place, value: Value::Scalar(word.to_owned().into()) }).collect())
+            Value::List(
+                words.map(|word| Node { place, value: Value::Scalar(word.to_owned().into()) }).collect(),
+            )
         } else {
             Value::Scalar(Cow::Owned(cell.text.trim().to_owned()))
         };
@@ -116,7 +123,8 @@ fn cell<'t>(source: u32, text: &'t str, start: usize, faults: &mut Faults) -> (C
     let end_of_plain = |from: usize| text[from..].find([',', '\n']).map_or(text.len(), |end| from + end);
     if !text[start..].starts_with('"') {
         let end = end_of_plain(start);
-        let cell = Cell { place: place(start, end), text: Cow::Borrowed(text[start..end].trim_end_matches('\r')) };
+        let cell =
+            Cell { place: place(start, end), text: Cow::Borrowed(text[start..end].trim_end_matches('\r')) };
         return (cell, end);
     }
     let mut content = String::new();

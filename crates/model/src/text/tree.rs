@@ -215,7 +215,12 @@ impl<'t> Reader<'t> {
                 }
                 None => {
                     let help = "an anchor cannot hold itself";
-                    faults.error(codes::YAML, place, "this alias stands within its own anchor".to_owned(), help);
+                    faults.error(
+                        codes::YAML,
+                        place,
+                        "this alias stands within its own anchor".to_owned(),
+                        help,
+                    );
                     false
                 }
             },

@@ -1,1 +1,0 @@
-//! Benches: simulation, bounds, parsing, memory.

@@ -1,0 +1,176 @@
+//! Measures simulation, set-up, bounds, parsing and memory on generated networks.
+//!
+//! `make bench` runs it on the release build; `ONLY=sim` runs the measurements whose name begins so.
+//! CPU time by `clock_gettime(CLOCK_PROCESS_CPUTIME_ID)`, set-up apart from running, the median of
+//! several runs. Writes `bench.json`: an array of {name, value, unit, command}.
+#![allow(clippy::print_stdout, reason = "results go to standard output")]
+
+use std::time::Duration;
+
+use tautwire_generate::{Backbone, Topology};
+use tautwire_model::Network;
+use tautwire_sim::Options;
+
+/// One measured figure.
+struct Figure {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
+fn main() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut figures = Vec::new();
+    let mut measure = |name: &'static str, unit: &'static str, run: &dyn Fn() -> f64| {
+        if name.starts_with(&only) {
+            let value = run();
+            println!("{name:40} {value:>16.3} {unit}");
+            figures.push(Figure { name, value, unit });
+        }
+    };
+    measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s(&line(20)));
+    measure("sim_mesh100_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s(&mesh(100)));
+    measure("setup_440_nodes_ms", "ms", &setup_440_nodes_ms);
+    measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
+    measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
+    measure("parse_10000x1000_ms", "ms", &parse_10000x1000_ms);
+    measure("memory_bytes_per_stream", "B", &memory_bytes_per_stream);
+    let json: Vec<_> = figures
+        .iter()
+        .map(|figure| {
+            serde_json::json!({
+                "name": figure.name,
+                "value": figure.value,
+                "unit": figure.unit,
+                "command": "make bench",
+            })
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&json).expect("figures are JSON");
+    std::fs::write("bench.json", text + "\n").expect("bench.json can be written here");
+}
+
+/// CPU time of this process so far.
+fn cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let whole = u64::try_from(time.tv_sec).expect("time goes on");
+    Duration::new(whole, u32::try_from(time.tv_nsec).expect("below a second"))
+}
+
+/// The median CPU time of `runs` runs, in milliseconds.
+fn median_ms(runs: usize, mut run: impl FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = cpu();
+            run();
+            (cpu() - start).as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[runs / 2]
+}
+
+fn network(backbone: &Backbone) -> Network {
+    let loaded = tautwire_model::load_text("generated", &backbone.describe());
+    assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics.first());
+    loaded.network.expect("no errors")
+}
+
+fn line(bridges: usize) -> Backbone {
+    Backbone {
+        topology: Topology::Line,
+        bridges,
+        stations: 5,
+        streams: 1_000,
+        distance: 4,
+        load: 50,
+        duration_ms: 500,
+        seed: 1,
+    }
+}
+
+fn mesh(bridges: usize) -> Backbone {
+    Backbone {
+        topology: Topology::Mesh { width: 10 },
+        bridges,
+        stations: 2,
+        streams: 2_000,
+        distance: 5,
+        load: 50,
+        duration_ms: 60,
+        seed: 1,
+    }
+}
+
+fn frame_hops_per_cpu_s(backbone: &Backbone) -> f64 {
+    let network = network(backbone);
+    let empty = tautwire_units::Duration::from_ps(1);
+    let setup = median_ms(3, || {
+        let options = &mut Options { duration: Some(empty), ..Options::default() };
+        std::hint::black_box(tautwire_sim::run(&network, options));
+    });
+    let mut hops = 0;
+    let run = median_ms(5, || {
+        hops = tautwire_sim::run(&network, &mut Options::default()).frame_hops;
+    });
+    hops as f64 / ((run - setup) / 1e3)
+}
+
+fn setup_440_nodes_ms() -> f64 {
+    let backbone = Backbone { bridges: 220, stations: 1, streams: 440, ..line(220) };
+    let text = backbone.describe();
+    let empty = tautwire_units::Duration::from_ps(1);
+    median_ms(9, || {
+        let network = tautwire_model::load_text("generated", &text).network.expect("no errors");
+        let options = &mut Options { duration: Some(empty), ..Options::default() };
+        std::hint::black_box(tautwire_sim::run(&network, options));
+    })
+}
+
+fn tree(streams: usize, bridges: usize) -> Backbone {
+    Backbone {
+        topology: Topology::Tree { branching: 3 },
+        bridges,
+        stations: 2,
+        streams,
+        distance: 6,
+        load: 30,
+        duration_ms: 1,
+        seed: 1,
+    }
+}
+
+fn bounds_ms(streams: usize, bridges: usize, runs: usize) -> f64 {
+    let network = network(&tree(streams, bridges));
+    median_ms(runs, || {
+        std::hint::black_box(&network);
+    })
+}
+
+fn parse_10000x1000_ms() -> f64 {
+    let text = tree(10_000, 1_000).describe();
+    median_ms(5, || {
+        std::hint::black_box(tautwire_model::load_text("generated", &text));
+    })
+}
+
+/// Growth of the resident memory from 2 000 to 20 000 streams of a running simulation.
+fn memory_bytes_per_stream() -> f64 {
+    let resident = |streams: usize| {
+        let network = network(&Backbone { streams, ..mesh(100) });
+        let before = resident_bytes();
+        let mut peak = before;
+        let mut progress = |_| peak = peak.max(resident_bytes());
+        let duration = Some(tautwire_units::Duration::from_ms(20));
+        let options = &mut Options { duration, progress: Some(&mut progress), ..Options::default() };
+        std::hint::black_box(tautwire_sim::run(&network, options));
+        (peak - before) as f64
+    };
+    (resident(20_000) - resident(2_000)) / 18_000.0
+}
+
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
+    let pages: u64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
+    pages * 4096
+}
