@@ -6,5 +6,16 @@
 extern crate alloc;
 
 mod address;
+mod checksum;
+mod error;
+mod ethernet;
+mod ipv4;
+mod udp;
+mod vlan_tag;
 
 pub use address::{Ipv4Address, MacAddress, ParseAddressError, VlanId};
+pub use error::WireError;
+pub use ethernet::{EtherType, EthernetHeader};
+pub use ipv4::Ipv4Header;
+pub use udp::UdpHeader;
+pub use vlan_tag::VlanTag;
