@@ -20,7 +20,7 @@ pub struct FrameRecord {
     pub port: u32,
     /// What happened.
     pub event: FrameEvent,
-    /// Length, destination to FCS.
+    /// Length, destination to FCS; zero where it is not known.
     pub length: Bytes,
 }
 

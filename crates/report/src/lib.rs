@@ -10,33 +10,42 @@
 //! [`RunFolderWriter`] keeps results, [`RunFolder::read`] reads them back, and [`html`] makes the
 //! report of what was read.
 //!
+//! [`TraceRecorder`] follows a run and writes frame by frame: [`FrameTraceWriter`] Parquet,
+//! [`PcapngWriter`] a capture for Wireshark.
+//!
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
 pub mod arrow;
 mod contradiction;
+mod frame_trace;
 pub mod histogram;
 mod html;
 mod manifest;
 mod name;
 pub mod parquet;
+mod pcapng;
 mod run_folder;
 mod sha256;
 mod summarise;
 pub mod summary;
 pub mod table;
 mod topology;
+mod trace;
 mod verdict;
 
 #[cfg(test)]
 mod fixture;
 
 pub use contradiction::{Contradiction, Place, Quantity};
+pub use frame_trace::FrameTraceWriter;
 pub use html::html;
 pub use manifest::Manifest;
+pub use pcapng::PcapngWriter;
 pub use run_folder::{RunFolder, RunFolderWriter};
 pub use sha256::sha256;
 pub use summary::Summary;
 pub use topology::{CableDocument, NetworkDocument, NodeDocument, StreamDocument};
+pub use trace::TraceRecorder;
 pub use verdict::{
     ListenerVerification, ObservedDelay, StreamVerification, Verdict, Verification, judge, verify,
 };

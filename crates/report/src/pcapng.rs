@@ -1,0 +1,293 @@
+//! pcapng captures of a run, readable by Wireshark (draft-ietf-opsawg-pcapng).
+//!
+//! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded
+//! down) since the start of the run, of the first bit of the preamble. Frames are rebuilt: real
+//! headers of the stream, and a payload that starts with `tautwire`, the index of the stream and the
+//! number of the frame (32 bits each, big endian). No FCS.
+//!
+//! Frames are built straight into the block; the crate that reads captures elsewhere checks them in
+//! the tests.
+
+use std::io;
+use std::io::Write;
+
+use tautwire_model::Network;
+use tautwire_model::network::{Hop, Link, Stream};
+use tautwire_observe::{FrameEvent, FrameRecord};
+use tautwire_wire::{EtherType, EthernetHeader, Ipv4Header, UdpHeader, VlanTag};
+
+use crate::name;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+const LINK_TYPE_ETHERNET: u16 = 1;
+/// Option codes.
+const END_OF_OPTIONS: u16 = 0;
+const APPLICATION: u16 = 4;
+const INTERFACE_NAME: u16 = 2;
+const INTERFACE_SPEED: u16 = 8;
+const TIME_STAMP_RESOLUTION: u16 = 9;
+/// Octets that begin every payload.
+const MARK: &[u8; 8] = b"tautwire";
+/// FCS, which captures leave out.
+const FCS: u64 = 4;
+
+/// Writes transmissions as they come.
+#[derive(Debug)]
+pub struct PcapngWriter<'a, W: Write> {
+    to: W,
+    network: &'a Network,
+    block: Vec<u8>,
+    frame: Vec<u8>,
+}
+
+impl<'a, W: Write> PcapngWriter<'a, W> {
+    /// Begins a file: its section and an interface for each link direction, in the network's order.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(to: W, network: &'a Network) -> io::Result<Self> {
+        let mut capture = Self { to, network, block: Vec::new(), frame: Vec::new() };
+        capture.begin(SECTION_HEADER);
+        capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
+        capture.block.extend_from_slice(&1_u16.to_le_bytes());
+        capture.block.extend_from_slice(&0_u16.to_le_bytes());
+        capture.block.extend_from_slice(&u64::MAX.to_le_bytes());
+        capture.option(APPLICATION, b"tautwire");
+        capture.option(END_OF_OPTIONS, &[]);
+        capture.end()?;
+        for link in &network.links {
+            capture.interface(link)?;
+        }
+        Ok(capture)
+    }
+
+    /// Writes a transmission; other records are passed over.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If the record is of another network.
+    pub fn record(&mut self, record: &FrameRecord) -> io::Result<()> {
+        if record.event != FrameEvent::Transmitted {
+            return Ok(());
+        }
+        let stream = &self.network.streams[record.stream as usize];
+        let hop = &stream.hops[record.hop as usize];
+        let links = self.network.ports[record.port as usize].links.expect("what sends is connected");
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        build(&mut frame, stream, hop, record);
+        let octets = u32::try_from(frame.len()).expect("a frame is short");
+        // Rounded down: the stamp is not later than the event.
+        let ns = record.time.as_ps() / 1_000;
+        self.begin(ENHANCED_PACKET);
+        for word in [links.egress.0, high(ns), low(ns), octets, octets] {
+            self.block.extend_from_slice(&word.to_le_bytes());
+        }
+        self.block.extend_from_slice(&frame);
+        self.frame = frame;
+        self.pad();
+        self.end()
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+
+    fn interface(&mut self, link: &Link) -> io::Result<()> {
+        let ends = format!("{} > {}", name::port(self.network, link.from), name::port(self.network, link.to));
+        self.begin(INTERFACE_DESCRIPTION);
+        self.block.extend_from_slice(&LINK_TYPE_ETHERNET.to_le_bytes());
+        self.block.extend_from_slice(&0_u16.to_le_bytes());
+        self.block.extend_from_slice(&0_u32.to_le_bytes());
+        self.option(INTERFACE_NAME, ends.as_bytes());
+        self.option(INTERFACE_SPEED, &link.rate.as_bps().to_le_bytes());
+        self.option(TIME_STAMP_RESOLUTION, &[9]);
+        self.option(END_OF_OPTIONS, &[]);
+        self.end()
+    }
+
+    fn begin(&mut self, block_type: u32) {
+        self.block.clear();
+        self.block.extend_from_slice(&block_type.to_le_bytes());
+        self.block.extend_from_slice(&[0; 4]);
+    }
+
+    fn option(&mut self, code: u16, value: &[u8]) {
+        let length = u16::try_from(value.len()).expect("a short option");
+        self.block.extend_from_slice(&code.to_le_bytes());
+        self.block.extend_from_slice(&length.to_le_bytes());
+        self.block.extend_from_slice(value);
+        self.pad();
+    }
+
+    fn pad(&mut self) {
+        self.block.resize(self.block.len().next_multiple_of(4), 0);
+    }
+
+    /// Writes the block with its length before and behind.
+    fn end(&mut self) -> io::Result<()> {
+        let length = u32::try_from(self.block.len() + 4).expect("a short block").to_le_bytes();
+        self.block[4..8].copy_from_slice(&length);
+        self.block.extend_from_slice(&length);
+        self.to.write_all(&self.block)
+    }
+}
+
+fn high(value: u64) -> u32 {
+    u32::try_from(value >> 32).expect("32 bits are left")
+}
+
+fn low(value: u64) -> u32 {
+    u32::try_from(value & 0xffff_ffff).expect("32 bits are left")
+}
+
+/// The frame as it is on the wire behind this hop, without FCS.
+fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord) {
+    let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
+    let ether_type = if stream.udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
+    let header = EthernetHeader { destination: stream.destination, source: stream.source, tag, ether_type };
+    header.emit(frame);
+    let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
+    let room = end.saturating_sub(frame.len());
+    let client_data = room.min(usize::try_from(stream.payload_max.get()).expect("a frame is short"));
+    match &stream.udp {
+        Some(udp) => {
+            let headers = Ipv4Header::OCTETS + UdpHeader::OCTETS;
+            let payload = payload(record, client_data.saturating_sub(headers));
+            let length = u16::try_from(payload.len() + UdpHeader::OCTETS).expect("a frame is short");
+            let ip = Ipv4Header {
+                traffic_class: 0,
+                payload_length: length,
+                identification: u16::try_from(record.number & 0xffff).expect("16 bits are left"),
+                fragment: 0x4000,
+                time_to_live: 64,
+                protocol: Ipv4Header::UDP,
+                source: udp.source,
+                destination: udp.destination,
+            };
+            ip.emit(frame);
+            let header = UdpHeader { source_port: udp.source_port, destination_port: udp.destination_port };
+            header.emit(udp.source, udp.destination, &payload, frame);
+        }
+        None => frame.extend_from_slice(&payload(record, client_data)),
+    }
+    if frame.len() < end {
+        frame.resize(end, 0);
+    }
+}
+
+/// The mark, the stream and the number, then octets that count up; cut to `length`.
+fn payload(record: &FrameRecord, length: usize) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(length.max(16));
+    payload.extend_from_slice(MARK);
+    payload.extend_from_slice(&record.stream.to_be_bytes());
+    payload.extend_from_slice(&record.number.to_be_bytes());
+    payload.extend((0..=u8::MAX).cycle().take(length.saturating_sub(payload.len())));
+    payload.truncate(length);
+    payload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use pcap_file::pcapng::{Block, PcapNgReader};
+    use tautwire_units::{Bytes, Duration};
+
+    fn record(network: &Network, stream: u32, hop: u32, length: u64, time: Duration) -> FrameRecord {
+        let port = network.streams[stream as usize].hops[hop as usize].port.0;
+        let event = FrameEvent::Transmitted;
+        FrameRecord { time, stream, number: 7, hop, port, event, length: Bytes::new(length) }
+    }
+
+    /// Interface names, and interface, time stamp in ns and octets of each packet.
+    fn read(octets: &[u8]) -> (Vec<String>, Vec<(u32, u64, Vec<u8>)>) {
+        let (mut names, mut packets) = (Vec::new(), Vec::new());
+        let mut reader = PcapNgReader::new(octets).expect("a section");
+        while let Some(block) = reader.next_block() {
+            match block.expect("a block") {
+                Block::InterfaceDescription(interface) => {
+                    let resolution = interface.options.iter().find_map(|option| match option {
+                        pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfTsResol(
+                            resolution,
+                        ) => Some(*resolution),
+                        _ => None,
+                    });
+                    assert_eq!(resolution, Some(9));
+                    names.extend(interface.options.iter().find_map(|option| {
+                        match option {
+                        pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfName(
+                            name,
+                        ) => Some(name.to_string()),
+                        _ => None,
+                    }
+                    }));
+                }
+                Block::EnhancedPacket(packet) => {
+                    let ns = u64::try_from(packet.timestamp.as_nanos()).expect("a short run");
+                    packets.push((packet.interface_id, ns, packet.data.to_vec()));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        (names, packets)
+    }
+
+    #[test]
+    fn a_capture_is_read_back_by_another() {
+        let (mut network, _, _) = fixture::line();
+        network.streams[1].udp = None;
+        let mut octets = Vec::new();
+        let mut capture = PcapngWriter::new(&mut octets, &network).expect("begun");
+        let late = Duration::from_s(5) + Duration::from_ps(1_999);
+        let records = [
+            record(&network, 2, 0, 1_422, Duration::from_ns(12_345)),
+            record(&network, 1, 1, 150, Duration::from_us(20)),
+            record(&network, 0, 0, 86, late),
+        ];
+        for record in &records {
+            capture.record(record).expect("written");
+        }
+        capture.record(&FrameRecord { event: FrameEvent::Queued, ..records[0] }).expect("passed over");
+        capture.finish().expect("ended");
+        let (names, packets) = read(&octets);
+        assert_eq!(names.len(), network.links.len());
+        assert_eq!(names[0], "camera.p1 > front.p1");
+        assert_eq!(packets.len(), 3);
+        assert_eq!(packets[0].1, 12_345);
+        assert_eq!(packets[2].1, 5_000_000_001, "rounded down");
+        for ((interface, _, frame), record) in packets.iter().zip(&records) {
+            assert_eq!(frame.len() as u64, record.length.get() - FCS);
+            assert_eq!(network.links[*interface as usize].from.0, record.port);
+            let stream = &network.streams[record.stream as usize];
+            let (header, rest) = EthernetHeader::parse(frame).expect("a header");
+            assert_eq!((header.destination, header.source), (stream.destination, stream.source));
+            assert_eq!(header.tag.map(|tag| tag.priority_code_point()), Some(stream.priority.number()));
+            let payload = match &stream.udp {
+                Some(udp) => {
+                    let (ip, rest) = Ipv4Header::parse(rest).expect("IPv4");
+                    assert_eq!(u64::from(ip.payload_length) + 20, stream.payload_max.get());
+                    let (header, payload) = UdpHeader::parse(rest, ip.source, ip.destination).expect("UDP");
+                    assert_eq!(header.destination_port, udp.destination_port);
+                    payload
+                }
+                None => {
+                    assert_eq!(header.ether_type, EtherType::LOCAL_EXPERIMENTAL);
+                    rest
+                }
+            };
+            assert_eq!(&payload[..8], MARK);
+            assert_eq!(payload[8..12], record.stream.to_be_bytes());
+            assert_eq!(payload[12..16], 7_u32.to_be_bytes());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a run tells, to a Parquet trace, a capture, or both, while it runs.
+//!
+//! A write that fails is remembered and told at the end: the run goes on, without trace.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+use std::io::Write;
+
+use tautwire_model::frame_length;
+use tautwire_model::network::Network;
+use tautwire_observe::{FrameEvent, FrameRecord};
+use tautwire_sim::{DropReason, Recorder, SimTime, Transmission};
+use tautwire_units::{Bytes, Duration};
+
+use crate::frame_trace::FrameTraceWriter;
+use crate::pcapng::PcapngWriter;
+
+/// A recorder of [`tautwire_sim::run_with`] that writes traces.
+#[derive(Debug)]
+pub struct TraceRecorder<'a, W: Write + Send> {
+    network: &'a Network,
+    frames: Option<FrameTraceWriter<W>>,
+    capture: Option<PcapngWriter<'a, W>>,
+    /// Transmissions that have been decided and not begun: they are captured in order of time. At
+    /// most a few of each port.
+    ahead: BinaryHeap<Reverse<Ahead>>,
+    told: u64,
+    /// Length of the frame that is on its way to a listener: stream, number, listener.
+    arriving: HashMap<(u32, u32, u32), Arriving>,
+    error: Option<io::Error>,
+}
+
+/// A transmission that has not begun, in order of time, then of telling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ahead {
+    time: Duration,
+    told: u64,
+    stream: u32,
+    number: u32,
+    hop: u32,
+    port: u32,
+    length: Bytes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arriving {
+    hop: u32,
+    port: u32,
+    length: Bytes,
+}
+
+impl<'a, W: Write + Send> TraceRecorder<'a, W> {
+    /// Writes Parquet to `frames` and pcapng to `capture`, to those that are given.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn new(network: &'a Network, frames: Option<W>, capture: Option<W>) -> io::Result<Self> {
+        Ok(Self {
+            network,
+            frames: frames.map(|to| FrameTraceWriter::new(to, network)).transpose()?,
+            capture: capture.map(|to| PcapngWriter::new(to, network)).transpose()?,
+            ahead: BinaryHeap::new(),
+            told: 0,
+            arriving: HashMap::new(),
+            error: None,
+        })
+    }
+
+    /// Ends the files.
+    ///
+    /// # Errors
+    /// If anything could not be written, now or during the run.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.capture_until(Duration::MAX);
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.frames.map_or(Ok(()), FrameTraceWriter::finish)?;
+        self.capture.map_or(Ok(()), PcapngWriter::finish)
+    }
+
+    fn attempt(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+            (self.frames, self.capture) = (None, None);
+        }
+    }
+
+    fn record(&mut self, record: &FrameRecord) {
+        let result = self.frames.as_mut().map_or(Ok(()), |frames| frames.record(record));
+        self.attempt(result);
+    }
+
+    /// Captures what has begun by `now`.
+    fn capture_until(&mut self, now: Duration) {
+        while self.ahead.peek().is_some_and(|Reverse(next)| next.time <= now) {
+            let Some(Reverse(next)) = self.ahead.pop() else { break };
+            let Ahead { time, stream, number, hop, port, length, .. } = next;
+            let record =
+                FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
+            let result = self.capture.as_mut().map_or(Ok(()), |capture| capture.record(&record));
+            self.attempt(result);
+        }
+    }
+}
+
+impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
+    fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
+        let of = &self.network.streams[stream as usize];
+        let Some(first) = of.hops.first() else { return };
+        let length = frame_length(Bytes::new(octets.into()), first.tagged);
+        let (time, port) = (time.since_start(), first.port.0);
+        self.record(&FrameRecord { time, stream, number, hop: 0, port, event: FrameEvent::Created, length });
+    }
+
+    fn transmitted(&mut self, told: &Transmission) {
+        let Transmission { stream, number, hop, port, .. } = *told;
+        let length = Bytes::new(told.octets.into());
+        let queued = told.queued.since_start();
+        let start = told.start.since_start();
+        let record =
+            FrameRecord { time: queued, stream, number, hop, port, event: FrameEvent::Queued, length };
+        self.record(&record);
+        self.record(&FrameRecord { time: start, event: FrameEvent::Transmitted, ..record });
+        if self.capture.is_some() {
+            self.capture_until(told.selected.since_start());
+            let ahead = Ahead { time: start, told: self.told, stream, number, hop, port, length };
+            self.ahead.push(Reverse(ahead));
+            self.told += 1;
+        }
+        if self.frames.is_some() {
+            let reached = self.network.streams[stream as usize].hops[hop as usize].listener;
+            let links = self.network.ports[port as usize].links;
+            if let (Some(listener), Some(links)) = (reached, links) {
+                let port = self.network.links[links.egress.index()].to.0;
+                self.arriving.insert((stream, number, listener), Arriving { hop, port, length });
+            }
+        }
+    }
+
+    fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, _delay: Duration) {
+        let Some(Arriving { hop, port, length }) = self.arriving.remove(&(stream, number, listener)) else {
+            return;
+        };
+        let event = FrameEvent::Delivered;
+        self.record(&FrameRecord { time: time.since_start(), stream, number, hop, port, event, length });
+    }
+
+    fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
+        let of = &self.network.streams[stream as usize].hops[hop as usize];
+        let arriving = of.listener.and_then(|listener| self.arriving.remove(&(stream, number, listener)));
+        let length = arriving.map_or(Bytes::ZERO, |arriving| arriving.length);
+        let event = FrameEvent::Dropped { reason: reason.name() };
+        let (time, port) = (time.since_start(), of.port.0);
+        self.record(&FrameRecord { time, stream, number, hop, port, event, length });
+    }
+}
