@@ -71,14 +71,16 @@ export function Distribution({ histogram, bound_ps, deadline_ps, name }: Props) 
             Tail
           </button>
         </span>
-        <span class="segments" role="group" aria-label="Range">
-          <button type="button" aria-pressed={!isClose} onClick={() => setClose(false)}>
-            To bound
-          </button>
-          <button type="button" aria-pressed={isClose} onClick={() => setClose(true)}>
-            Observed
-          </button>
-        </span>
+        {(bound_ps !== undefined || deadline_ps !== undefined) && (
+          <span class="segments" role="group" aria-label="Range">
+            <button type="button" aria-pressed={!isClose} onClick={() => setClose(false)}>
+              Limits
+            </button>
+            <button type="button" aria-pressed={isClose} onClick={() => setClose(true)}>
+              Observed
+            </button>
+          </span>
+        )}
       </div>
       <svg
         ref={svg}

@@ -57,8 +57,12 @@ export function layOut(network: Network, part: Set<string>): Picture {
     blocks.set(name, around);
     graph.setNode(name, { width: around.width, height: around.height });
   }
+  const order = new Map([...part].map((name, place) => [name, place]));
   for (const { index, from, to } of ends) {
-    if (blocks.has(from) && blocks.has(to)) graph.setEdge(from, to, {}, String(index));
+    if (!blocks.has(from) || !blocks.has(to)) continue;
+    // A way alone is drawn from its talker on.
+    const isBack = isPart && (order.get(from) ?? 0) > (order.get(to) ?? 0);
+    graph.setEdge(isBack ? to : from, isBack ? from : to, {}, String(index));
   }
   dagre.layout(graph);
   const nodes = new Map<string, Place>();

@@ -193,7 +193,7 @@ export function Streams(props: {
                 </th>
               ))}
               <th scope="col" class="gauge-head rank-1">
-                <span class="note">max · bound · deadline</span>
+                <span class="note">{[summary.run && "max", hasBounds && "bound", "deadline"].filter(Boolean).join(" · ")}</span>
               </th>
               {hasBounds && (
                 <th scope="col" class="text" aria-sort={order("verdict")}>

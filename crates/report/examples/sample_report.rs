@@ -1,6 +1,7 @@
-//! Writes the report of a made-up run, for those who work on the page: `sample_report FILE`.
+//! Writes a report for those who work on the page: `sample_report FILE [SCENARIO]`. Without a
+//! scenario its run is made up; of a scenario it is simulated, without bounds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tautwire_report::{Manifest, NetworkDocument, RunFolder, Summary, histogram, html};
@@ -8,25 +9,42 @@ use tautwire_report::{Manifest, NetworkDocument, RunFolder, Summary, histogram, 
 #[path = "../src/fixture.rs"]
 mod fixture;
 
+const DESCRIPTION: &str = "# A made-up network, see crates/report/src/fixture.rs.\nname: vehicle\n";
+
 fn main() -> ExitCode {
-    let Some(path) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        return ExitCode::from(2);
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let Some(path) = arguments.next() else { return ExitCode::from(2) };
+    let run = match arguments.next() {
+        Some(scenario) => simulated(&scenario),
+        None => Some(made_up()),
     };
-    let (network, bounds, observation) = fixture::line();
-    let text = "# A made-up network, see crates/report/src/fixture.rs.\nname: vehicle\n";
-    let run = RunFolder {
-        manifest: Manifest::new(
-            &network.name,
-            text,
-            Some(1),
-            &["verify".to_owned(), "vehicle.yaml".to_owned()],
-        ),
-        summary: Summary::new(&network, Some(&bounds), Some(&observation)),
-        network: NetworkDocument::new(&network, text),
-        histograms: histogram::of_observation(&observation),
-    };
+    let Some(run) = run else { return ExitCode::from(2) };
     match std::fs::write(&path, html(&run)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(3),
     }
+}
+
+fn made_up() -> RunFolder {
+    let (network, bounds, observation) = fixture::line();
+    let command = ["verify".to_owned(), "vehicle.yaml".to_owned()];
+    RunFolder {
+        manifest: Manifest::new(&network.name, DESCRIPTION, Some(1), &command),
+        summary: Summary::new(&network, Some(&bounds), Some(&observation)),
+        network: NetworkDocument::new(&network, DESCRIPTION),
+        histograms: histogram::of_observation(&observation),
+    }
+}
+
+fn simulated(scenario: &Path) -> Option<RunFolder> {
+    let loaded = tautwire_model::load(scenario).ok()?;
+    let (network, text) = (loaded.network?, &loaded.sources.first()?.text);
+    let observation = tautwire_sim::run(&network, &mut tautwire_sim::Options::default());
+    let command = ["simulate".to_owned(), scenario.display().to_string()];
+    Some(RunFolder {
+        manifest: Manifest::new(&network.name, text, Some(observation.seed), &command),
+        summary: Summary::new(&network, None, Some(&observation)),
+        network: NetworkDocument::new(&network, text),
+        histograms: histogram::of_observation(&observation),
+    })
 }

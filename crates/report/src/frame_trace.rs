@@ -11,6 +11,7 @@ use std::mem;
 use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use tautwire_model::Network;
+use tautwire_model::network::PortIndex;
 use tautwire_observe::FrameRecord;
 
 use crate::arrow::Columns;
@@ -36,18 +37,14 @@ impl<W: Write + Send> FrameTraceWriter<W> {
     /// If it cannot be written.
     pub fn new(to: W, network: &Network) -> io::Result<Self> {
         let streams = network.streams.iter().map(|stream| stream.name.clone()).collect();
-        let ports = (0..)
-            .take(network.ports.len())
-            .map(|port| name::port(network, tautwire_model::network::PortIndex(port)));
-        let mut trace = Self {
+        let ports = (0..network.ports.len()).map(|port| name::port(network, PortIndex::at(port)));
+        Ok(Self {
             writer: ArrowWriter::try_new(to, batch(&[], &[], &[]).schema(), Some(properties()))
                 .map_err(io::Error::other)?,
             streams,
             ports: ports.collect(),
             rows: Vec::with_capacity(BATCH),
-        };
-        trace.rows.clear();
-        Ok(trace)
+        })
     }
 
     /// Writes one row.
@@ -77,7 +74,7 @@ impl<W: Write + Send> FrameTraceWriter<W> {
 }
 
 fn batch(rows: &[FrameRecord], streams: &[String], ports: &[String]) -> RecordBatch {
-    let name = |names: &'_ [String], index: u32| names.get(index as usize).map(String::clone);
+    let name = |names: &[String], index: u32| names.get(index as usize).cloned();
     let stream_names: Vec<_> = rows.iter().map(|row| name(streams, row.stream)).collect();
     let port_names: Vec<_> = rows.iter().map(|row| name(ports, row.port)).collect();
     let length = |row: &FrameRecord| u32::try_from(row.length.get()).ok().filter(|octets| *octets > 0);

@@ -209,8 +209,11 @@ mod tests {
         FrameRecord { time, stream, number: 7, hop, port, event, length: Bytes::new(length) }
     }
 
-    /// Interface names, and interface, time stamp in ns and octets of each packet.
-    fn read(octets: &[u8]) -> (Vec<String>, Vec<(u32, u64, Vec<u8>)>) {
+    /// Interface, time stamp in ns and octets.
+    type Packet = (u32, u64, Vec<u8>);
+
+    /// Names of the interfaces, and the packets.
+    fn read(octets: &[u8]) -> (Vec<String>, Vec<Packet>) {
         let (mut names, mut packets) = (Vec::new(), Vec::new());
         let mut reader = PcapNgReader::new(octets).expect("a section");
         while let Some(block) = reader.next_block() {
