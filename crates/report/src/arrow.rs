@@ -279,7 +279,7 @@ mod tests {
     fn batches_hold_what_the_summary_holds() {
         let (network, bounds, observation) = fixture::line();
         let summary = Summary::new(&network, Some(&bounds), Some(&observation));
-        let listeners = listeners(&summary);
+        let listeners = super::listeners(&summary);
         assert_eq!(listeners.num_rows(), 9, "one stream of eight has two listeners");
         let column = |name: &str| listeners.column_by_name(name).expect("a column").clone();
         let lidar = 4;
@@ -297,6 +297,27 @@ mod tests {
         assert_eq!(drops(&summary).num_rows(), 1);
         assert_eq!(ports(&summary).num_rows(), network.links.len());
         assert!(classes(&summary).num_rows() > 8);
+    }
+
+    #[test]
+    fn every_column_is_documented() {
+        let page = include_str!("../../../docs/results.md");
+        let (network, bounds, observation) = fixture::line();
+        let summary = Summary::new(&network, Some(&bounds), Some(&observation));
+        for batch in [
+            streams(&summary),
+            listeners(&summary),
+            super::hops(&summary),
+            ports(&summary),
+            classes(&summary),
+            drops(&summary),
+            crate::histogram::batch(&[]),
+            crate::frame_trace::batch(&[], &[], &[]),
+        ] {
+            for field in batch.schema().fields() {
+                assert!(page.contains(&format!("`{}`", field.name())), "{} is not documented", field.name());
+            }
+        }
     }
 
     #[test]

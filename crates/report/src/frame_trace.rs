@@ -73,7 +73,7 @@ impl<W: Write + Send> FrameTraceWriter<W> {
     }
 }
 
-fn batch(rows: &[FrameRecord], streams: &[String], ports: &[String]) -> RecordBatch {
+pub(crate) fn batch(rows: &[FrameRecord], streams: &[String], ports: &[String]) -> RecordBatch {
     let name = |names: &[String], index: u32| names.get(index as usize).cloned();
     let stream_names: Vec<_> = rows.iter().map(|row| name(streams, row.stream)).collect();
     let port_names: Vec<_> = rows.iter().map(|row| name(ports, row.port)).collect();
