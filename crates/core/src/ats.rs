@@ -138,7 +138,8 @@ impl AtsSchedulers {
     #[inline]
     pub fn process(&mut self, scheduler: u32, arrival: Instant, octets: u64) -> Result<Instant, AtsDiscard> {
         let scheduler = &mut self.schedulers[scheduler as usize];
-        let group = &mut self.groups[scheduler.group as usize];
+        let group = if planted!(OneSchedulerGroup) { 0 } else { scheduler.group };
+        let group = &mut self.groups[group as usize];
         let charged = octets + self.charged_overhead;
         if charged > scheduler.parameters.octets_max {
             group.discarded += 1;
@@ -147,10 +148,16 @@ impl AtsSchedulers {
         let arrival_ticks =
             if self.quantum == 1 { arrival.as_ps() } else { arrival.as_ps().div_ceil(self.quantum) };
         let arrival_time = i64::try_from(arrival_ticks).expect("a run of at most 106 days");
-        let recovery = i64::try_from(scheduler.parameters.octet_time.ticks_ceil(charged))
+        let mut recovery = i64::try_from(scheduler.parameters.octet_time.ticks_ceil(charged))
             .expect("a frame lasts less than 2^63 ticks");
+        if planted!(HalfCommittedRate) {
+            recovery *= 2;
+        }
         let scheduler_eligibility = scheduler.bucket_empty_time + recovery;
-        let bucket_full = scheduler.bucket_empty_time + scheduler.parameters.empty_to_full;
+        let mut bucket_full = scheduler.bucket_empty_time + scheduler.parameters.empty_to_full;
+        if planted!(NoCommittedBurst) {
+            bucket_full = scheduler_eligibility;
+        }
         let eligibility = arrival_time.max(group.eligibility_time).max(scheduler_eligibility);
         if eligibility - arrival_time > group.residence_max {
             group.discarded += 1;
@@ -163,7 +170,11 @@ impl AtsSchedulers {
             scheduler_eligibility + (eligibility - bucket_full)
         };
         let ticks = u64::try_from(eligibility).expect("not before the arrival");
-        Ok(Instant::from_ps(ticks * self.quantum) + self.assigned_later)
+        let mut later = self.assigned_later;
+        if planted!(ProcessingDelayTwice) {
+            later = later * 2;
+        }
+        Ok(Instant::from_ps(ticks * self.quantum) + later)
     }
 
     /// Frames that a group has discarded.

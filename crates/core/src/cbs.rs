@@ -57,11 +57,16 @@ impl CreditBasedShaper {
         if now < self.transmit_end {
             return;
         }
-        let earned = Credit::earned(self.idle_slope, now.since(self.settled));
+        let mut earned = Credit::earned(self.idle_slope, now.since(self.settled));
+        if planted!(HalfIdleSlope) {
+            earned = Credit::from_pico_bits(earned.as_pico_bits() / 2);
+        }
         self.credit = if waiting {
             self.credit + earned
         } else if self.credit < Credit::ZERO {
-            (self.credit + earned).min(Credit::ZERO)
+            if planted!(DebtKeptWhenEmpty) { self.credit } else { (self.credit + earned).min(Credit::ZERO) }
+        } else if planted!(CreditKeptWhenEmpty) {
+            self.credit
         } else {
             Credit::ZERO
         };
@@ -73,7 +78,11 @@ impl CreditBasedShaper {
     #[inline]
     #[must_use]
     pub fn eligible_at(&self, now: Instant) -> Instant {
-        now.saturating_add(self.credit.debt_paid_after(self.idle_slope))
+        let mut debt = self.credit.debt_paid_after(self.idle_slope);
+        if planted!(HalfIdleSlope) {
+            debt = debt * 2;
+        }
+        now.saturating_add(debt)
     }
 
     /// A frame starts at `now`, just settled, and is charged until `end`.

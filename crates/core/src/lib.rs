@@ -16,9 +16,25 @@
 
 extern crate alloc;
 
+/// Whether a fault is planted: never, without the feature `planted-faults`.
+macro_rules! planted {
+    ($fault:ident) => {{
+        #[cfg(feature = "planted-faults")]
+        {
+            $crate::fault::is_planted($crate::fault::PlantedFault::$fault)
+        }
+        #[cfg(not(feature = "planted-faults"))]
+        {
+            false
+        }
+    }};
+}
+
 pub mod ats;
 pub mod buffer;
 pub mod cbs;
+#[cfg(feature = "planted-faults")]
+pub mod fault;
 pub mod forwarding;
 mod octet_time;
 pub mod port;

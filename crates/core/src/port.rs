@@ -207,7 +207,11 @@ impl<F: QueuedFrame> EgressPort<F> {
         let mut wake = None;
         let mut left = self.occupied;
         while left != 0 {
-            let index = (7 - left.leading_zeros()) as usize;
+            let index = if planted!(LowestClassFirst) {
+                left.trailing_zeros() as usize
+            } else {
+                (7 - left.leading_zeros()) as usize
+            };
             left &= !(1 << index);
             match self.eligible(index, now) {
                 Ok(lane) => return self.transmit(index, lane, now),
@@ -353,13 +357,19 @@ impl<F: QueuedFrame> EgressPort<F> {
             class.commit(now, idle);
         }
         if let Some(shaper) = &mut class.shaper {
-            let charged = u64::from(octets) + self.credit_charged_overhead;
+            let mut charged = u64::from(octets) + self.credit_charged_overhead;
+            if planted!(FrameChargedTwice) {
+                charged *= 2;
+            }
             shaper.transmit(now, now + self.octet_time.duration_ceil(Bytes::new(charged)));
         }
         if let Some(buffer) = &mut self.buffer {
             buffer.give(index, octets);
         }
-        let wire = self.octet_time.duration_ceil(Bytes::new(u64::from(octets)) + Bytes::MEDIA_OVERHEAD);
+        let mut wire = self.octet_time.duration_ceil(Bytes::new(u64::from(octets)) + Bytes::MEDIA_OVERHEAD);
+        if planted!(LineTakenTwice) {
+            wire = wire * 2;
+        }
         self.busy_until = now + wire;
         self.busy += wire;
         Selection::Transmit {

@@ -1,0 +1,60 @@
+//! Ten faults that can be planted in the machines, to prove that the tests find them.
+//!
+//! Only behind the feature `planted-faults`; without it no trace of them is compiled.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// A deliberate fault of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PlantedFault {
+    /// Selection takes the lowest class that has an eligible frame.
+    LowestClassFirst = 1,
+    /// The line stays taken for as long again after every frame.
+    LineTakenTwice,
+    /// Credit is earned at half of idleSlope.
+    HalfIdleSlope,
+    /// Positive credit is kept when the queue is empty.
+    CreditKeptWhenEmpty,
+    /// A debt is not paid while the queue is empty.
+    DebtKeptWhenEmpty,
+    /// The credit-based shaper charges every frame twice.
+    FrameChargedTwice,
+    /// ATS takes CommittedInformationRate for half of what it is.
+    HalfCommittedRate,
+    /// ATS takes every bucket for empty at the start and never larger than the frame.
+    NoCommittedBurst,
+    /// All streams of a bridge share one ATS scheduler group.
+    OneSchedulerGroup,
+    /// ProcessingDelayMax is added twice.
+    ProcessingDelayTwice,
+}
+
+impl PlantedFault {
+    /// All ten.
+    pub const ALL: [Self; 10] = [
+        Self::LowestClassFirst,
+        Self::LineTakenTwice,
+        Self::HalfIdleSlope,
+        Self::CreditKeptWhenEmpty,
+        Self::DebtKeptWhenEmpty,
+        Self::FrameChargedTwice,
+        Self::HalfCommittedRate,
+        Self::NoCommittedBurst,
+        Self::OneSchedulerGroup,
+        Self::ProcessingDelayTwice,
+    ];
+}
+
+/// The fault of this process; 0 for none.
+static PLANTED: AtomicU8 = AtomicU8::new(0);
+
+/// Plants a fault in all machines of this process, or takes it out again.
+pub fn plant(fault: Option<PlantedFault>) {
+    PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::SeqCst);
+}
+
+/// Whether a fault is planted.
+pub(crate) fn is_planted(fault: PlantedFault) -> bool {
+    PLANTED.load(Ordering::Relaxed) == fault as u8
+}
