@@ -21,7 +21,7 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
         Traffic::Periodic { interval, jitter, burst, .. } => {
             let bits = frame * u64::from(*burst);
             let rate = BitRate::per_period_ceil(bits, *interval).ok()?;
-            Some(ArrivalCurve { rate, burst: bits + share_ceil(bits, *jitter, *interval) })
+            Some(ArrivalCurve { rate, burst: bits.saturating_add(share_ceil(bits, *jitter, *interval)) })
         }
         Traffic::ConstantRate { rate, .. } => Some(ArrivalCurve { rate: *rate, burst: frame }),
         Traffic::OnOff { on, off, interval, .. } => on_off(frame, *on, *off, *interval),

@@ -4,7 +4,7 @@
 //! ever has, and one burst more for every further start.
 
 use tautwire_core::TrafficClass;
-use tautwire_units::Duration;
+use tautwire_units::{Bits, Duration};
 
 use super::streams::Streams;
 use super::topology::Topology;
@@ -151,7 +151,7 @@ fn promises(events: &[TimelineEvent], streams: &mut Streams<'_, '_>) {
                 let arrival = &mut streams.list[stream.index()].stream.arrival;
                 *arrival = arrival.zip(*curve).map(|(before, after)| ArrivalCurve {
                     rate: before.rate.max(after.rate),
-                    burst: before.burst + after.burst,
+                    burst: before.burst.saturating_add(after.burst),
                 });
             }
             _ => {}
@@ -159,7 +159,8 @@ fn promises(events: &[TimelineEvent], streams: &mut Streams<'_, '_>) {
     }
     for (draft, starts) in streams.list.iter_mut().zip(starts) {
         if let Some(arrival) = draft.stream.arrival.as_mut().filter(|_| starts > 1) {
-            arrival.burst = arrival.burst * starts;
+            let bits = u128::from(arrival.burst.get()) * u128::from(starts);
+            arrival.burst = Bits::new(u64::try_from(bits).unwrap_or(u64::MAX));
         }
     }
 }

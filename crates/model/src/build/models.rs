@@ -215,7 +215,9 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
         }
         (min, max, Some(mean)) => {
             let deviation = deviation.unwrap_or_default();
-            let (below, above) = (mean.saturating_sub(deviation * 6), mean.saturating_add(deviation * 6));
+            // Six standard deviations, unless stated: the cut takes two of 10⁹ draws.
+            let six = Duration::from_ps(deviation.as_ps().saturating_mul(6));
+            let (below, above) = (mean.saturating_sub(six), mean.saturating_add(six));
             Distribution::Normal { mean, deviation, min: min.unwrap_or(below), max: max.unwrap_or(above) }
         }
     };

@@ -149,9 +149,10 @@ fn shared_buffer(node: &Node<'_>, faults: &mut Faults) -> Option<SharedBuffer> {
     }
     let buffer = SharedBuffer { cell: node.parsed("cell")?, cells: node.parsed("cells")?, reserved };
     let set_aside: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
-    if buffer.cell == Bytes::ZERO {
+    if buffer.cell == Bytes::ZERO || buffer.cell > Bytes::new(1 << 20) {
         let place = node.get("cell").map_or(node.anchor(), |node| node.place);
-        faults.error(codes::BUFFER, place, "a cell of no octets".to_owned(), "a cell has at least 1 B");
+        let message = format!("a cell of {}", buffer.cell);
+        faults.error(codes::BUFFER, place, message, "a cell has at least 1 B and at most 1 MiB");
     } else if set_aside > u64::from(buffer.cells) {
         let place = node.get("reserved").map_or(node.anchor(), Node::anchor);
         let message = format!("{set_aside} cells are set aside, of {} in all", buffer.cells);

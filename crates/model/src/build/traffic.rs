@@ -17,7 +17,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
     Some(match node.get("type")?.text()? {
         "periodic" => {
             let (interval, jitter) = (positive(node, "interval", faults)?, span("jitter"));
-            if jitter > interval * 1_000 {
+            if jitter.as_ps() / 1_000 >= interval.as_ps() {
                 let message = format!("a jitter of {jitter} is more than a thousand intervals");
                 faults.error(codes::TRAFFIC, place("jitter"), message, "lower `jitter`, or raise `interval`");
             }
@@ -40,7 +40,13 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         "poisson" => Traffic::Poisson { mean_interval: positive(node, "mean-interval", faults)? },
         "on-off" => {
             let (on, interval) = (positive(node, "on", faults), positive(node, "interval", faults));
-            Traffic::OnOff { on: on?, off: span("off"), interval: interval?, offset: span("offset") }
+            let (on, interval) = (on?, interval?);
+            if on.as_ps() / 1_000_000_000 >= interval.as_ps() {
+                let message = format!("{on} hold more than 10⁹ intervals of {interval}");
+                faults.error(codes::TRAFFIC, place("interval"), message, "raise `interval`, or lower `on`");
+                return None;
+            }
+            Traffic::OnOff { on, off: span("off"), interval, offset: span("offset") }
         }
         "greedy" => Traffic::Greedy { offset: span("offset") },
         "replay" => Traffic::Replay { frames: replay(node.get("file")?, directory, faults)? },

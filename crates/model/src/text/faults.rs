@@ -1,4 +1,6 @@
-//! Collects the faults of a description.
+//! Collects the faults of a description; the same fault of the same place counts once.
+
+use std::collections::HashSet;
 
 use super::tree::Place;
 use crate::{Diagnostic, Label, Severity};
@@ -8,6 +10,8 @@ use crate::{Diagnostic, Label, Severity};
 pub(crate) struct Faults {
     list: Vec<Diagnostic>,
     errors: usize,
+    /// What is known already: a default that many ports have is wrong once.
+    known: HashSet<(&'static str, Place)>,
 }
 
 impl Faults {
@@ -55,6 +59,9 @@ impl Faults {
         other: Option<(Place, &str)>,
     ) {
         debug_assert!(super::codes::CATALOGUE.iter().any(|(known, _)| *known == code), "{code}");
+        if !self.known.insert((code, place)) {
+            return;
+        }
         let span = |place: Place| place.start as usize..place.end as usize;
         let mut labels = vec![Label { span: span(place), text: String::new() }];
         if let Some((other, text)) = other.filter(|(other, _)| other.source == place.source) {
@@ -75,6 +82,7 @@ impl Faults {
     pub(crate) fn append(&mut self, other: Self) {
         self.errors += other.errors;
         self.list.extend(other.list);
+        self.known.extend(other.known);
     }
 
     /// How many errors there are so far.

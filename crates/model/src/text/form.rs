@@ -186,9 +186,19 @@ fn tagged(
     }
 }
 
-fn quantity<Q: Quantity>(text: &str, place: Place, faults: &mut Faults) {
-    if let Err(error) = text.parse::<Q>() {
-        unit_fault(&error, text, place, Q::NAME, Q::EXAMPLE, faults);
+/// Most of what any description needs, so that no sum or product of its values leaves its type.
+const DURATION_MAX: Duration = Duration::from_s(100 * 86_400);
+const OCTETS_MAX: Bytes = Bytes::new(1_000_000_000_000);
+const RATE_MAX: BitRate = BitRate::from_gbps(1_000);
+
+fn quantity<Q: Quantity + PartialOrd>(text: &str, place: Place, max: Q, faults: &mut Faults) {
+    match text.parse::<Q>() {
+        Err(error) => unit_fault(&error, text, place, Q::NAME, Q::EXAMPLE, faults),
+        Ok(value) if value > max => {
+            let help = format!("write {} of at most {max}", Q::NAME);
+            faults.error(codes::RANGE, place, format!("`{text}` is too large"), help);
+        }
+        Ok(_) => {}
     }
 }
 
@@ -248,15 +258,15 @@ fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
         Kind::Text => {}
         Kind::Name => name(text, place, faults),
         Kind::Reference => text.splitn(2, ':').for_each(|part| name(part, place, faults)),
-        Kind::Duration => quantity::<Duration>(text, place, faults),
+        Kind::Duration => quantity(text, place, DURATION_MAX, faults),
         Kind::SignedDuration => {
             if let Err(error) = scalar::signed_duration(text) {
                 unit_fault(&error, text, place, Duration::NAME, "-3 us", faults);
             }
         }
-        Kind::Rate => quantity::<BitRate>(text, place, faults),
-        Kind::Octets => quantity::<Bytes>(text, place, faults),
-        Kind::Bits => quantity::<Bits>(text, place, faults),
+        Kind::Rate => quantity(text, place, RATE_MAX, faults),
+        Kind::Octets => quantity(text, place, OCTETS_MAX, faults),
+        Kind::Bits => quantity::<Bits>(text, place, OCTETS_MAX.bits(), faults),
         Kind::Deviation => scalar_fault(scalar::deviation(text), text, place, kind, faults),
         Kind::SignedDeviation => scalar_fault(scalar::signed_deviation(text), text, place, kind, faults),
         Kind::Chance => scalar_fault(scalar::chance(text), text, place, kind, faults),

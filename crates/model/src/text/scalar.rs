@@ -30,7 +30,9 @@ pub(crate) fn signed_duration(text: &str) -> Result<ClockOffset, tautwire_units:
     };
     let span: Duration = rest.parse()?;
     let ps = i64::try_from(span.as_ps())
-        .map_err(|_| tautwire_units::ParseUnitError::TooLarge { name: "a duration" })?;
+        .ok()
+        .filter(|_| span <= Duration::from_s(100 * 86_400))
+        .ok_or(tautwire_units::ParseUnitError::TooLarge { name: "a duration" })?;
     Ok(ClockOffset::from_ps(if negative { -ps } else { ps }))
 }
 
@@ -111,7 +113,9 @@ pub(crate) fn length(text: &str) -> Result<Duration, ScalarFault> {
         return Err(ScalarFault::Wrong);
     };
     let millimetres = decimal(number.trim_end(), shift)?;
-    millimetres.checked_mul(5).map(Duration::from_ps).ok_or(ScalarFault::OutOfRange)
+    // A million kilometres is more than any cable.
+    let span = Some(millimetres).filter(|length| *length <= 1_000_000_000_000).map(|length| length * 5);
+    span.map(Duration::from_ps).ok_or(ScalarFault::OutOfRange)
 }
 
 #[cfg(test)]

@@ -101,6 +101,7 @@ fn records<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<Vec<Cell<
             continue;
         }
         let mut record = Vec::new();
+        let reported = faults.errors();
         loop {
             let (cell, end) = cell(source, text, at, faults);
             record.push(cell);
@@ -109,7 +110,9 @@ fn records<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<Vec<Cell<
                 break;
             }
         }
-        records.push(record);
+        if faults.errors() == reported {
+            records.push(record);
+        }
     }
     records
 }

@@ -18,7 +18,7 @@ pub(crate) const NODES_MAX: usize = 50_000_000;
 const DEPTH_MAX: usize = 32;
 
 /// A place in one of the texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     /// Which text.
     pub(crate) source: u32,
