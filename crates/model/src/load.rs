@@ -46,10 +46,11 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
 pub fn load_text(name: &str, text: &str) -> Loaded {
     let mut faults = Faults::default();
     let main = Source { name: name.to_owned(), text: text.to_owned() };
-    let root = tree::read(0, &main.text, &mut faults);
+    let mut root = tree::read(0, &main.text, &mut faults);
     let readable = faults.errors() == 0;
     if readable {
-        form::check(&root, &GRAMMAR, root.anchor(), &mut faults);
+        let owner = root.anchor();
+        form::check(&mut root, &GRAMMAR, owner, &mut faults);
     }
     let directory = Path::new(name).parent().unwrap_or(Path::new(""));
     let tables = read_tables(&root, directory, &mut faults);

@@ -36,8 +36,9 @@ pub(crate) fn builtin() -> Vec<Node<'static>> {
     let files = FILES
         .iter()
         .map(|text| {
-            let root = tree::read(u32::MAX, text, &mut faults);
-            form::check(&root, &GRAMMAR, root.anchor(), &mut faults);
+            let mut root = tree::read(u32::MAX, text, &mut faults);
+            let owner = root.anchor();
+            form::check(&mut root, &GRAMMAR, owner, &mut faults);
             root
         })
         .collect();

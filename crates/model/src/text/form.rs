@@ -11,12 +11,14 @@ use super::scalar::{self, ScalarFault};
 use super::shape::{Form, Kind, Shape};
 use super::tree::{Key, Node, Place, Value};
 
-/// Reports every fault of form in `node`. `owner` is where a missing key is said to be missing.
-pub(crate) fn check(node: &Node<'_>, kind: &'static Kind, owner: Place, faults: &mut Faults) {
-    match (kind, &node.value) {
+/// Reports every fault of form in `node`, and empties the scalars that are wrong, so that nobody reads
+/// them. `owner` is where a missing key is said to be missing.
+pub(crate) fn check(node: &mut Node<'_>, kind: &'static Kind, owner: Place, faults: &mut Faults) {
+    let place = node.place;
+    match (kind, &mut node.value) {
         (Kind::OneOf(kinds), _) => one_of(node, kinds, owner, faults),
         (Kind::Object(shape), Value::Map(entries)) => object(entries, shape, None, owner, faults),
-        (Kind::Object(shape), Value::Nothing) => object(&[], shape, None, owner, faults),
+        (Kind::Object(shape), Value::Nothing) => object(&mut [], shape, None, owner, faults),
         (Kind::Tagged(shapes), Value::Map(entries)) => tagged(entries, shapes, owner, faults),
         (Kind::Names(kind), Value::Map(entries)) => {
             duplicates(entries, faults);
@@ -49,14 +51,18 @@ pub(crate) fn check(node: &Node<'_>, kind: &'static Kind, owner: Place, faults: 
             }
         }
         (_, Value::Scalar(text)) if kind.form() == Some(Form::Scalar) => {
-            scalar_of(text, node.place, kind, faults);
+            let before = faults.errors();
+            scalar_of(text, place, kind, faults);
+            if faults.errors() > before {
+                node.value = Value::Nothing;
+            }
         }
-        (_, found) => wrong_form(found, kind, node, owner, faults),
+        _ => wrong_form(kind, node, owner, faults),
     }
 }
 
-fn wrong_form(found: &Value<'_>, kind: &Kind, node: &Node<'_>, owner: Place, faults: &mut Faults) {
-    let (found, place) = match found {
+fn wrong_form(kind: &Kind, node: &Node<'_>, owner: Place, faults: &mut Faults) {
+    let (found, place) = match &node.value {
         Value::Scalar(text) => (format!("the text `{text}` stands here"), node.place),
         Value::List(_) => ("a list stands here".to_owned(), owner),
         Value::Map(_) => ("a mapping stands here".to_owned(), owner),
@@ -65,21 +71,17 @@ fn wrong_form(found: &Value<'_>, kind: &Kind, node: &Node<'_>, owner: Place, fau
     faults.error(codes::KIND, place, found, format!("write {}", kind.describe()));
 }
 
-/// The first alternative that fits; if none does, the faults of the only one of this form.
-fn one_of(node: &Node<'_>, kinds: &'static [Kind], owner: Place, faults: &mut Faults) {
+/// The first alternative that fits; if none does, the faults of the last one of this form.
+fn one_of(node: &mut Node<'_>, kinds: &'static [Kind], owner: Place, faults: &mut Faults) {
     let form = match node.value {
-        Value::Scalar(_) => Form::Scalar,
-        Value::List(_) => Form::List,
-        Value::Map(_) => Form::Map,
-        Value::Nothing => {
-            let help = format!("write {}", Kind::OneOf(kinds).describe());
-            faults.error(codes::KIND, owner, "nothing stands here".to_owned(), help);
-            return;
-        }
+        Value::Scalar(_) => Some(Form::Scalar),
+        Value::List(_) => Some(Form::List),
+        Value::Map(_) => Some(Form::Map),
+        Value::Nothing => None,
     };
-    let mut fitting = kinds.iter().filter(|kind| kind.form() == Some(form));
+    let mut fitting = kinds.iter().filter(|kind| form.is_some() && kind.form() == form);
     match (fitting.next(), fitting.next()) {
-        (None, _) => wrong_form(&node.value, &Kind::OneOf(kinds), node, owner, faults),
+        (None, _) => wrong_form(&Kind::OneOf(kinds), node, owner, faults),
         (Some(kind), None) => {
             // A word that stands beside lists or mappings only: those are part of the answer.
             if let (Kind::Word(words), Value::Scalar(text)) = (kind, &node.value)
@@ -87,20 +89,23 @@ fn one_of(node: &Node<'_>, kinds: &'static [Kind], owner: Place, faults: &mut Fa
             {
                 let help = format!("write {}", Kind::OneOf(kinds).describe());
                 faults.error(codes::WORD, node.place, format!("`{text}` is not known here"), help);
+                node.value = Value::Nothing;
                 return;
             }
             check(node, kind, owner, faults);
         }
         (Some(_), Some(_)) => {
             let mut last = Faults::default();
-            for kind in kinds.iter().filter(|kind| kind.form() == Some(form)) {
+            for kind in kinds.iter().filter(|kind| kind.form() == form) {
                 last = Faults::default();
-                check(node, kind, owner, &mut last);
+                let mut trial = node.clone();
+                check(&mut trial, kind, owner, &mut last);
                 if last.errors() == 0 {
                     return;
                 }
             }
             faults.append(last);
+            node.value = Value::Nothing;
         }
     }
 }
@@ -121,14 +126,16 @@ fn duplicates(entries: &[(Key<'_>, Node<'_>)], faults: &mut Faults) {
 }
 
 fn object(
-    entries: &[(Key<'_>, Node<'_>)],
+    entries: &mut [(Key<'_>, Node<'_>)],
     shape: &'static Shape,
     tag: Option<&str>,
     owner: Place,
     faults: &mut Faults,
 ) {
-    for (position, (key, node)) in entries.iter().enumerate() {
-        if let Some((first, _)) = entries[..position].iter().find(|(other, _)| other.text == key.text) {
+    for position in 0..entries.len() {
+        let (before, rest) = entries.split_at_mut(position);
+        let (key, node) = &mut rest[0];
+        if let Some((first, _)) = before.iter().find(|(other, _)| other.text == key.text) {
             let message = format!("`{}` stands twice here", key.text);
             let help = "remove one of them";
             faults.error_beside(codes::DUPLICATE_KEY, key.place, message, help, (first.place, "first here"));
@@ -163,7 +170,7 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
 }
 
 fn tagged(
-    entries: &[(Key<'_>, Node<'_>)],
+    entries: &mut [(Key<'_>, Node<'_>)],
     shapes: &'static [(&'static str, &'static Shape)],
     owner: Place,
     faults: &mut Faults,
@@ -175,7 +182,7 @@ fn tagged(
         return;
     };
     let Some(text) = tag.text() else {
-        return wrong_form(&tag.value, &Kind::Text, tag, owner, faults);
+        return wrong_form(&Kind::Text, tag, owner, faults);
     };
     match shapes.iter().find(|(name, _)| *name == text) {
         Some((_, shape)) => object(entries, shape, Some("type"), owner, faults),

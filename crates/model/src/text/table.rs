@@ -33,9 +33,10 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<N
             );
             continue;
         }
-        let row = row(&heading, record);
+        let mut row = row(&heading, record);
         let reported = faults.errors();
-        form::check(&row, &GRAMMAR, row.place, faults);
+        let owner = row.place;
+        form::check(&mut row, &GRAMMAR, owner, faults);
         if faults.errors() == reported {
             rows.push(row);
         }
