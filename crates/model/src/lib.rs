@@ -28,3 +28,15 @@ pub use network::Network;
 pub fn fault_codes() -> &'static [(&'static str, &'static str)] {
     text::codes::CATALOGUE
 }
+
+/// The JSON Schema of a description, as `docs/schema/tautwire.schema.json` has it.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    text::schema::schema()
+}
+
+/// The reference of every key, as `docs/guide/description.md` has it.
+#[must_use]
+pub fn reference() -> String {
+    text::reference::reference()
+}

@@ -1,0 +1,100 @@
+//! The models of `devices/` against the figures that they stand for.
+
+use std::path::PathBuf;
+
+use tautwire_model::network::{
+    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, Mechanism, StagePosition,
+};
+use tautwire_model::{Network, load_text};
+use tautwire_units::{Bytes, Duration};
+
+fn network(device: &str) -> Network {
+    let text = format!(
+        "nodes:\n  a: {{type: end-station}}\n  b: {{type: end-station}}\n  s: {{type: bridge, device: {device}}}\n\
+         links:\n  - {{between: [a, s], rate: 1 Gbit/s}}\n  - {{between: [s, b], rate: 1 Gbit/s}}\n"
+    );
+    let loaded = load_text("device.yaml", &text);
+    assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
+    loaded.network.expect("a network")
+}
+
+fn fixed(delay: &Delay, frame: Bytes) -> Duration {
+    assert_eq!(delay.random, Distribution::Zero);
+    delay.constant + delay.per_octet * frame.get() - delay.less
+}
+
+/// The sum of the stages of a position that a frame of a class passes.
+fn sum(device: &DeviceModel, position: StagePosition, mechanism: Mechanism, frame: Bytes) -> Duration {
+    device
+        .stages
+        .iter()
+        .filter(|stage| stage.position == position)
+        .filter(|stage| stage.only_for.is_none_or(|only| only == mechanism))
+        .map(|stage| fixed(&stage.latency, frame))
+        .sum()
+}
+
+/// The printed totals of a table: payload and nanoseconds.
+fn printed(table: &str) -> Vec<(u64, u64)> {
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers/ats-fpga-switch/data").join(table);
+    let text = std::fs::read_to_string(path).expect("a table");
+    let columns: Vec<&str> = text.lines().next().expect("a heading").split(',').collect();
+    let column = |name: &str| columns.iter().position(|column| *column == name).expect("a column");
+    let (payload, total) = (column("payload_bytes"), column("total_ns"));
+    text.lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|cells| (cells[payload].parse().expect("octets"), cells[total].parse().expect("nanoseconds")))
+        .collect()
+}
+
+#[test]
+fn the_fpga_switch_has_its_printed_latencies() {
+    let network = network("aist-ats-fpga");
+    let device = &network.devices[0];
+    assert_eq!(device.ats.organisation, AtsOrganisation::InterleavedRegulators);
+    assert_eq!(device.ats.grouping, Grouping::OwnClass);
+    let mut rows = 0;
+    for (table, mechanism, processing_delay_max) in [
+        ("table2_ats_pmd0.csv", Mechanism::Ats, Duration::ZERO),
+        ("table3_strict_priority.csv", Mechanism::StrictPriority, Duration::ZERO),
+        ("table4_ats_pmd50.csv", Mechanism::Ats, device.ats.processing_delay_max),
+    ] {
+        for (payload, total) in printed(table) {
+            // The printed payload is the frame without its FCS.
+            let frame = Bytes::new(payload + 4);
+            let of = |position| sum(device, position, mechanism, frame);
+            let wire = Duration::from_ns(8 * (frame.get() + 8));
+            let processing = of(StagePosition::Processing).max(processing_delay_max);
+            let latency = wire + of(StagePosition::Reception) + processing + of(StagePosition::Transmission);
+            assert_eq!(latency, Duration::from_ns(total), "{table}, payload {payload}");
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 27);
+}
+
+#[test]
+fn processing_delay_max_covers_the_processing_of_the_models_of_no_make() {
+    for name in ["store-and-forward", "cut-through"] {
+        let network = network(name);
+        let device = &network.devices[0];
+        let most: Duration = device
+            .stages
+            .iter()
+            .map(|stage| match stage.latency.random {
+                Distribution::Uniform { max, .. } => max,
+                _ => panic!("{name}: a uniform stage"),
+            })
+            .sum();
+        assert_eq!(device.ats.processing_delay_max, most, "{name}");
+    }
+}
+
+#[test]
+fn the_ideal_bridge_takes_no_time_and_charges_the_wire() {
+    let network = network("ideal");
+    assert!(network.devices[0].stages.is_empty());
+    assert_eq!(network.devices[0].ats.charged_overhead, Bytes::MEDIA_OVERHEAD);
+}
