@@ -5,7 +5,7 @@
 //! ways. Streams with static routes may use every link whose ports are members of their VLAN, unless its
 //! active topology is stated; flooded ones (broadcast, learned) keep to the active topology.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
@@ -17,6 +17,60 @@ use crate::text::faults::Faults;
 /// The link by which a search first reached each node; none where it did not.
 type Reached = Vec<Option<LinkIndex>>;
 
+/// The links that are up, by the node that they leave, small enough to stay in the cache.
+struct Graph {
+    /// The edges of node *n* are `first[n]..first[n + 1]`.
+    first: Vec<u32>,
+    edges: Vec<Edge>,
+    is_bridge: Vec<bool>,
+    /// The node that each link leaves.
+    from: Vec<NodeIndex>,
+}
+
+#[derive(Clone, Copy)]
+struct Edge {
+    link: LinkIndex,
+    egress: PortIndex,
+    reception: PortIndex,
+    to: NodeIndex,
+    /// Whether the port at the other end drops frames of VLANs that it is no member of.
+    filtering: bool,
+}
+
+impl Graph {
+    fn new(topology: &Topology<'_>) -> Self {
+        let nodes = || (0..topology.nodes.len()).map(NodeIndex::at);
+        let mut graph = Self {
+            first: vec![0],
+            edges: Vec::with_capacity(topology.links.len()),
+            is_bridge: nodes().map(|node| topology.is_bridge(node)).collect(),
+            from: topology.links.iter().map(|link| topology.ports[link.from.index()].node).collect(),
+        };
+        for node in nodes() {
+            for egress in topology.ports_of(node) {
+                let Some(links) = topology.ports[egress.index()].links else { continue };
+                let link = &topology.links[links.egress.index()];
+                let reception = &topology.ports[link.to.index()];
+                if link.up {
+                    graph.edges.push(Edge {
+                        link: links.egress,
+                        egress,
+                        reception: link.to,
+                        to: reception.node,
+                        filtering: reception.ingress_filtering,
+                    });
+                }
+            }
+            graph.first.push(LinkIndex::at(graph.edges.len()).0);
+        }
+        graph
+    }
+
+    fn edges_of(&self, node: NodeIndex) -> &[Edge] {
+        &self.edges[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]
+    }
+}
+
 /// Finds the hops of every stream.
 pub(crate) fn find(
     topology: &Topology<'_>,
@@ -24,6 +78,7 @@ pub(crate) fn find(
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) {
+    let graph = Graph::new(topology);
     let mut searches: HashMap<(NodeIndex, Option<PortIndex>, usize, bool), Reached> = HashMap::new();
     for draft in &mut streams.list {
         let vlan = vlans.at(draft.vlan);
@@ -38,20 +93,20 @@ pub(crate) fn find(
         let links = match &draft.route {
             Route::Over(cables, nodes) => {
                 let allowed = |link: LinkIndex| allowed(topology, draft, cables, nodes, link);
-                let reached = search(topology, vlan, draft.stream.talker, draft.talker_port, &allowed);
-                stated(topology, draft, &reached, cables, nodes, faults)
+                let reached = search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed);
+                stated(topology, &graph, draft, &reached, cables, nodes, faults)
             }
             Route::Shortest | Route::Learned | Route::Broadcast => {
                 let talker = (draft.stream.talker, draft.talker_port, draft.vlan, flooded);
                 let reached = searches.entry(talker).or_insert_with(|| {
                     let keeps = flooded || vlan.binding;
                     let allowed = |link: LinkIndex| !keeps || vlan.active(link.0 / 2);
-                    search(topology, vlan, draft.stream.talker, draft.talker_port, &allowed)
+                    search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed)
                 });
                 if draft.route == Route::Broadcast {
                     draft.stream.listeners = others(topology, reached, draft.stream.talker);
                 }
-                tree(topology, draft, reached, faults)
+                tree(topology, &graph, draft, reached, faults)
             }
         };
         let Some(links) = links else { continue };
@@ -80,6 +135,8 @@ fn others(topology: &Topology<'_>, reached: &Reached, talker: NodeIndex) -> Vec<
         .collect()
 }
 
+/// Whether a stated route has this link: a cable of the route, a step from one of its nodes to the next,
+/// or one from the talker to its first and from any of them to a listener.
 fn allowed(
     topology: &Topology<'_>,
     draft: &StreamDraft<'_, '_>,
@@ -87,45 +144,41 @@ fn allowed(
     nodes: &[NodeIndex],
     link: LinkIndex,
 ) -> bool {
-    let link_ends = [topology.links[link.index()].from, topology.links[link.index()].to];
-    let on_way = |port: PortIndex| {
-        let node = topology.ports[port.index()].node;
-        nodes.contains(&node) || node == draft.stream.talker || draft.stream.listeners.contains(&node)
-    };
-    cables.contains(&(link.0 / 2)) || (!nodes.is_empty() && link_ends.into_iter().all(on_way))
+    let ends = &topology.links[link.index()];
+    let [from, to] = [ends.from, ends.to].map(|port| topology.ports[port.index()].node);
+    let begins = from == draft.stream.talker && (!cables.is_empty() || nodes.first() == Some(&to));
+    let ends = draft.stream.listeners.contains(&to) && nodes.contains(&from);
+    cables.contains(&(link.0 / 2))
+        || nodes.windows(2).any(|step| step == [from, to])
+        || (begins && nodes.contains(&to))
+        || ends
 }
 
 /// Breadth first from the talker over member ports.
 fn search(
-    topology: &Topology<'_>,
+    graph: &Graph,
     vlan: &VlanDraft,
     talker: NodeIndex,
     port: Option<PortIndex>,
     allowed: &dyn Fn(LinkIndex) -> bool,
 ) -> Reached {
-    let mut reached: Reached = vec![None; topology.nodes.len()];
+    let mut reached: Reached = vec![None; graph.is_bridge.len()];
     let mut queue = VecDeque::from([talker]);
     while let Some(node) = queue.pop_front() {
-        let bridge = topology.is_bridge(node);
+        let bridge = graph.is_bridge[node.index()];
         if !bridge && node != talker {
             continue;
         }
-        for egress in topology.ports_of(node) {
-            let port_is_wrong = node == talker && port.is_some_and(|port| port != egress);
-            if port_is_wrong || (bridge && vlan.member(egress).is_none()) {
+        for edge in graph.edges_of(node) {
+            let port_is_wrong = node == talker && port.is_some_and(|port| port != edge.egress);
+            if edge.to == talker || reached[edge.to.index()].is_some() || port_is_wrong {
                 continue;
             }
-            let Some(links) = topology.ports[egress.index()].links else { continue };
-            let link = &topology.links[links.egress.index()];
-            let next = topology.ports[link.to.index()].node;
-            let filtered =
-                topology.ports[link.to.index()].ingress_filtering && vlan.member(link.to).is_none();
-            if next == talker || reached[next.index()].is_some() || filtered || !link.up {
-                continue;
-            }
-            if allowed(links.egress) {
-                reached[next.index()] = Some(links.egress);
-                queue.push_back(next);
+            let leaves = !bridge || vlan.member(edge.egress).is_some();
+            let enters = !edge.filtering || vlan.member(edge.reception).is_some();
+            if leaves && enters && allowed(edge.link) {
+                reached[edge.to.index()] = Some(edge.link);
+                queue.push_back(edge.to);
             }
         }
     }
@@ -133,15 +186,10 @@ fn search(
 }
 
 /// The way back from `node` to the talker, links in the order of travel.
-fn way(topology: &Topology<'_>, reached: &Reached, node: NodeIndex) -> Option<Vec<LinkIndex>> {
+fn way(graph: &Graph, reached: &Reached, node: NodeIndex) -> Option<Vec<LinkIndex>> {
     let mut way = vec![reached[node.index()]?];
-    loop {
-        let link = way[way.len() - 1];
-        let node = topology.ports[topology.links[link.index()].from.index()].node;
-        match reached[node.index()] {
-            Some(link) => way.push(link),
-            None => break,
-        }
+    while let Some(link) = reached[graph.from[way[way.len() - 1].index()].index()] {
+        way.push(link);
     }
     way.reverse();
     Some(way)
@@ -150,14 +198,16 @@ fn way(topology: &Topology<'_>, reached: &Reached, node: NodeIndex) -> Option<Ve
 /// The links of a tree, each behind the one before it; none if a listener is not reached.
 fn tree(
     topology: &Topology<'_>,
+    graph: &Graph,
     draft: &StreamDraft<'_, '_>,
     reached: &Reached,
     faults: &mut Faults,
 ) -> Option<Vec<LinkIndex>> {
     let mut links: Vec<LinkIndex> = Vec::new();
+    let mut taken: HashSet<LinkIndex> = HashSet::new();
     let mut whole = true;
     for (listener, place) in draft.listeners_with_places() {
-        let Some(way) = way(topology, reached, listener) else {
+        let Some(way) = way(graph, reached, listener) else {
             let name = &topology.nodes[listener.index()].name;
             let message = format!("no way leads from the talker to `{name}`");
             let help = match draft.route {
@@ -169,32 +219,40 @@ fn tree(
             whole = false;
             continue;
         };
-        if links.is_empty() {
-            links = way;
-        } else {
-            links.extend(way.into_iter().filter(|link| !links.contains(link)).collect::<Vec<_>>());
-        }
+        join(&mut links, &mut taken, way);
     }
     if draft.route == Route::Learned {
         // Flooded: every node that is reached gets a copy until the bridges know better.
         for node in (0..reached.len()).map(NodeIndex::at) {
-            let way = way(topology, reached, node).unwrap_or_default();
-            links.extend(way.into_iter().filter(|link| !links.contains(link)).collect::<Vec<_>>());
+            join(&mut links, &mut taken, way(graph, reached, node).unwrap_or_default());
         }
     }
     whole.then_some(links)
 }
 
+/// Adds what is new of a way to the links of a tree; the first way is new as a whole.
+fn join(links: &mut Vec<LinkIndex>, taken: &mut HashSet<LinkIndex>, way: Vec<LinkIndex>) {
+    if links.is_empty() {
+        *links = way;
+        return;
+    }
+    if taken.is_empty() {
+        taken.extend(links.iter().copied());
+    }
+    links.extend(way.into_iter().filter(|link| taken.insert(*link)));
+}
+
 /// The tree of a stated route, in which every stated link and node has its part.
 fn stated(
     topology: &Topology<'_>,
+    graph: &Graph,
     draft: &StreamDraft<'_, '_>,
     reached: &Reached,
     cables: &[u32],
     nodes: &[NodeIndex],
     faults: &mut Faults,
 ) -> Option<Vec<LinkIndex>> {
-    let links = tree(topology, draft, reached, faults)?;
+    let links = tree(topology, graph, draft, reached, faults)?;
     let touches = |node: NodeIndex| {
         links.iter().any(|link| {
             let link = &topology.links[link.index()];

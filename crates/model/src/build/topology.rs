@@ -120,6 +120,24 @@ fn local_ports(
     local.into_iter().zip(failed).map(both).collect()
 }
 
+/// A stated address is one port's own and no group's.
+fn check_address(
+    address: MacAddress,
+    place: Place,
+    known: &mut HashMap<MacAddress, Place>,
+    faults: &mut Faults,
+) {
+    if address.is_group() {
+        let message = format!("`{address}` is the address of a group");
+        faults.error(codes::ADDRESS, place, message, "clear the lowest bit of the first octet");
+    }
+    if let Some(first) = known.insert(address, place) {
+        let message = format!("`{address}` is the address of another port");
+        let help = "give every port an address of its own";
+        faults.error_beside(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
+    }
+}
+
 fn named_port(
     draft: &super::nodes::Draft<'_, '_>,
     made: &mut Vec<String>,
@@ -166,6 +184,7 @@ impl<'a> Topology<'a> {
         let defaults: Vec<&Node<'_>> = root.get("defaults").into_iter().collect();
         // Most nodes say nothing of their ports: their settings are those of their device.
         let mut plain: HashMap<Option<u32>, Settings> = HashMap::new();
+        let mut addresses: HashMap<MacAddress, Place> = HashMap::new();
         for (draft, made) in drafts.list.iter().zip(made) {
             let device = match draft.kind {
                 NodeKind::Bridge { device, .. } => Some(device),
@@ -196,7 +215,11 @@ impl<'a> Topology<'a> {
                     }
                     None => of_node.clone(),
                 };
-                let address = node.and_then(|node| node.parsed("address"));
+                let stated = node.and_then(|node| node.get("address"));
+                let address = stated.and_then(|node| node.text()?.parse().ok());
+                if let (Some(address), Some(stated)) = (address, stated) {
+                    check_address(address, stated.place, &mut addresses, faults);
+                }
                 self.add_port(index, name, address, settings);
             }
             self.node_index.insert(draft.name.to_owned(), index);

@@ -315,7 +315,7 @@ pub(crate) static STREAM: Shape = Shape {
         key(
             "route",
             Kind::OneOf(&[Kind::Word(&["shortest", "learned"]), Kind::List(1, MANY, &Kind::Text)]),
-            "Its way: the shortest (the default; ties go to the port that stands first), learned by the bridges, or these links in order; a list for several listeners names all links of the tree.",
+            "Its way: the shortest (the default; ties go to the port that stands first), learned by the bridges, or stated: the bridges that it passes in order, or the links of its tree.",
         ),
         key(
             "destination",

@@ -1,0 +1,313 @@
+//! What descriptions mean: VLANs, trees, routes, groups, tables, traces, timelines.
+
+use std::path::PathBuf;
+
+use tautwire_core::TrafficClass;
+use tautwire_model::network::{Stream, TimelineAction, Traffic};
+use tautwire_model::{Network, Severity, load, load_text};
+use tautwire_units::{BitRate, Bits, Bytes, Duration};
+use tautwire_wire::MacAddress;
+
+fn network(text: &str) -> Network {
+    let loaded = load_text("test.yaml", text);
+    let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    loaded.network.expect("a network")
+}
+
+fn stream<'n>(network: &'n Network, name: &str) -> &'n Stream {
+    network.streams.iter().find(|stream| stream.name == name).expect("a stream")
+}
+
+/// The egress ports of a stream, `node:port`.
+fn way(network: &Network, name: &str) -> Vec<String> {
+    let port_name = |port: &tautwire_model::network::Port| {
+        format!("{}:{}", network.nodes[port.node.index()].name, port.name)
+    };
+    stream(network, name).hops.iter().map(|hop| port_name(&network.ports[hop.port.index()])).collect()
+}
+
+/// Three bridges in a ring, an end station at each; links in the order a, b, c, then the ring.
+const RING: &str = "
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  c: {type: end-station}
+  s: {type: bridge}
+  t: {type: bridge}
+  u: {type: bridge}
+links:
+  - {between: ['a:p', 's:a']}
+  - {between: ['b:p', 't:b']}
+  - {between: ['c:p', 'u:c']}
+  - {name: st, between: ['s:t', 't:s']}
+  - {name: tu, between: ['t:u', 'u:t']}
+  - {name: us, between: ['u:s', 's:u']}
+";
+
+fn ring(rest: &str) -> Network {
+    network(&format!("{RING}{rest}"))
+}
+
+const PERIODIC: &str = "payload: 100 B, traffic: {type: periodic, interval: 1 ms}";
+
+#[test]
+fn the_shortest_way_is_taken_and_a_stated_one_obeyed() {
+    let network = ring(&format!(
+        "streams:\n  - {{name: short, talker: a, listeners: c, {PERIODIC}}}\n  - {{name: long, talker: a, listeners: c, route: ['a:p', st, tu, 'c:p'], {PERIODIC}}}\n  - {{name: ends, talker: a, listeners: c, route: ['s:a', 't:s', 't:u', 'u:c'], {PERIODIC}}}\n"
+    ));
+    assert_eq!(way(&network, "short"), ["a:p", "s:u", "u:c"]);
+    assert_eq!(way(&network, "long"), ["a:p", "s:t", "t:u", "u:c"]);
+    assert_eq!(way(&network, "ends"), way(&network, "long"));
+    for route in ["[s, t, u]", "[a, s, t, u, c]"] {
+        let network = ring(&format!(
+            "streams:\n  - {{name: x, talker: a, listeners: c, route: {route}, {PERIODIC}}}\n"
+        ));
+        assert_eq!(way(&network, "x"), ["a:p", "s:t", "t:u", "u:c"], "{route}");
+    }
+}
+
+#[test]
+fn a_tree_shares_the_links_that_its_ways_share() {
+    let network = ring(&format!("streams:\n  - {{name: x, talker: a, listeners: [b, c], {PERIODIC}}}\n"));
+    assert_eq!(way(&network, "x"), ["a:p", "s:t", "t:b", "s:u", "u:c"]);
+    let previous: Vec<_> = stream(&network, "x").hops.iter().map(|hop| hop.previous).collect();
+    assert_eq!(previous, [None, Some(0), Some(1), Some(0), Some(3)]);
+}
+
+#[test]
+fn flooding_keeps_to_the_spanning_tree() {
+    let text = format!(
+        "streams:\n  - {{name: x, talker: b, listeners: all, {PERIODIC}}}\n  - {{name: y, talker: b, listeners: c, route: learned, {PERIODIC}}}\n"
+    );
+    let network = ring(&text);
+    // The tree grows from s, the first bridge: its links to t and u stay, that between them is cut.
+    assert_eq!(network.vlans[0].active_cables, [0, 1, 2, 3, 5]);
+    assert_eq!(way(&network, "x"), ["b:p", "t:s", "s:a", "s:u", "u:c"]);
+    let x = stream(&network, "x");
+    assert_eq!(x.destination, MacAddress::BROADCAST);
+    assert_eq!(x.listeners.len(), 2);
+    let y = stream(&network, "y");
+    assert!(y.learned);
+    assert_eq!(y.hops.len(), 5, "the VLAN flooded");
+    assert_eq!(y.hops.iter().filter(|hop| hop.listener.is_some()).count(), 1);
+    assert_eq!(y.destination, network.ports[2].address, "that of the listener's port");
+}
+
+#[test]
+fn a_stated_topology_binds_every_stream() {
+    let vlans = "vlans:\n  1: {active-topology: ['a:p', 'b:p', 'c:p', st, tu]}\n";
+    let network = ring(&format!("{vlans}streams:\n  - {{name: x, talker: a, listeners: c, {PERIODIC}}}\n"));
+    assert_eq!(way(&network, "x"), ["a:p", "s:t", "t:u", "u:c"]);
+}
+
+#[test]
+fn members_tags_and_priorities_follow_the_vlan() {
+    let text = "
+defaults: {rate: 100 Mbit/s}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s: {type: bridge, ports: {a: {}, t: {}}}
+  t: {type: bridge, ports: {s: {pvid: 10, default-priority: 3, priority-regeneration: [0, 1, 2, 3, 4, 5, 6, 7]}, b: {}}, untagged-class: 5}
+links:
+  - {between: [a, 's:a']}
+  - {between: ['s:t', 't:s']}
+  - {between: ['t:b', b]}
+vlans:
+  10: {tagged: [s, t], untagged: 's:t'}
+  20: {tagged: [s, 't:s', 't:b']}
+streams:
+  - {name: x, talker: a, listeners: b, vlan: 10, priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: y, talker: a, listeners: b, vlan: 20, priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+";
+    let network = network(text);
+    let x = stream(&network, "x");
+    assert_eq!(x.hops.iter().map(|hop| hop.tagged).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(x.hops.iter().map(|hop| hop.priority.number()).collect::<Vec<_>>(), [6, 6, 3]);
+    assert_eq!(x.hops.iter().map(|hop| hop.class.number()).collect::<Vec<_>>(), [6, 6, 5]);
+    let y = stream(&network, "y");
+    assert_eq!(y.hops.iter().map(|hop| hop.class.number()).collect::<Vec<_>>(), [6, 6, 6]);
+    assert_eq!(network.vlans.iter().map(|vlan| vlan.id.number()).collect::<Vec<_>>(), [1, 10, 20]);
+}
+
+/// Two talkers through one bridge port into an ATS class; priority 6 and 7 are both mapped to class 6.
+fn shaped(device: &str) -> Network {
+    let mut text = format!(
+        "
+devices:
+  mine: {{{device}}}
+defaults: {{rate: 100 Mbit/s, device: mine}}
+nodes:
+  a: {{type: end-station}}
+  b: {{type: end-station}}
+  s: {{type: bridge}}
+  t: {{type: bridge, traffic-class-table: [0, 1, 2, 3, 4, 5, 6, 6], classes: {{6: {{transmission-selection: ats}}}}, max-residence-time: 1 ms}}
+links:
+  - {{between: [a, s]}}
+  - {{between: [s, t]}}
+  - {{between: [t, b]}}
+streams:
+"
+    );
+    for (name, priority) in [("x", 6), ("y", 7), ("z", 7)] {
+        text += &format!(
+            "  - {{name: {name}, talker: a, listeners: b, priority: {priority}, {PERIODIC}, shaper: {{committed-information-rate: 2 Mbit/s, committed-burst-size: 142 B}}}}\n"
+        );
+    }
+    network(&text)
+}
+
+#[test]
+fn groups_are_made_by_upstream_class_or_own_class() {
+    let upstream = shaped("about: by the standard");
+    assert_eq!(upstream.scheduler_groups.len(), 2, "classes 6 and 7 at the port before");
+    assert_eq!(upstream.scheduler_groups[1].class, TrafficClass::new(7).expect("a class"));
+    assert_eq!(upstream.scheduler_groups[0].max_residence_time, Some(Duration::from_ms(1)));
+    let own = shaped("ats: {grouping: own-class}");
+    assert_eq!(own.scheduler_groups.len(), 1);
+    assert_eq!(own.schedulers.len(), 3);
+    let reception = &own.ports[own.scheduler_groups[0].reception_port.index()];
+    assert_eq!(own.nodes[reception.node.index()].name, "t");
+}
+
+#[test]
+fn streams_beyond_the_schedulers_share_a_default_one() {
+    let network = shaped("ats: {grouping: own-class, schedulers-per-group: 1}");
+    assert_eq!(network.schedulers.len(), 2);
+    let of = |name: &str| stream(&network, name).hops[2].scheduler.expect("a scheduler");
+    assert_eq!((of("x").0, of("y").0, of("z").0), (1, 0, 0));
+    assert_eq!(network.schedulers[0].committed_information_rate, BitRate::from_mbps(4));
+    assert_eq!(network.schedulers[0].committed_burst_size, Bits::new(2 * 142 * 8));
+}
+
+#[test]
+fn a_port_overrides_its_node_its_device_and_the_defaults_key_by_key() {
+    let network = network(
+        "
+devices:
+  mine:
+    queue-limit: {frames: 7}
+    classes: {6: {transmission-selection: credit-based, idle-slope: 10 Mbit/s}}
+defaults: {rate: 100 Mbit/s, mtu: 1000 B, queue-limit: {frames: 9, octets: 9 kB}}
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+  s: {type: bridge, device: mine, ports: {one: {classes: {6: {idle-slope: 20 Mbit/s}}}, two: {mtu: 1200 B}}}
+links:
+  - {between: [a, 's:one']}
+  - {between: ['s:two', b]}
+",
+    );
+    let [a, _, one, two] = &network.ports[..] else { panic!("four ports") };
+    assert_eq!((a.mtu, one.mtu, two.mtu), (Bytes::new(1_000), Bytes::new(1_000), Bytes::new(1_200)));
+    assert_eq!((a.classes[0].limit_frames, one.classes[0].limit_frames), (9, 7));
+    assert_eq!(one.classes[0].limit_octets, Bytes::new(9_000));
+    let slope = |port: &tautwire_model::network::Port| match port.classes[6].selection {
+        tautwire_model::network::TransmissionSelection::CreditBased { idle_slope } => Some(idle_slope),
+        _ => None,
+    };
+    assert_eq!(slope(one), Some(BitRate::from_mbps(20)));
+    assert_eq!(slope(two), Some(BitRate::from_mbps(10)));
+    assert_eq!(slope(a), None);
+}
+
+#[test]
+fn directions_of_a_cable_may_differ() {
+    let network = network(
+        "
+nodes:
+  a: {type: end-station}
+  b: {type: end-station}
+links:
+  - {between: [a, b], rate: 10 Gbit/s, length: 200 m, phy-delay: 100 ns, bit-error-rate: 1e-12, backward: {phy-delay: {min: 1 us, max: 2 us}, bit-error-rate: 1e-9}}
+",
+    );
+    let [forward, backward] = &network.links[..] else { panic!("two directions") };
+    assert_eq!(forward.propagation, Duration::from_us(1));
+    assert_eq!(
+        (forward.phy_delay.min, forward.phy_delay.max),
+        (Duration::from_ns(100), Duration::from_ns(100))
+    );
+    assert_eq!(
+        (backward.phy_delay.min, backward.phy_delay.max),
+        (Duration::from_us(1), Duration::from_us(2))
+    );
+    assert_eq!((forward.bit_error_rate, backward.bit_error_rate), (1_000_000, 1_000_000_000));
+}
+
+#[test]
+fn a_promise_covers_the_whole_timeline() {
+    let network = ring(&format!(
+        "streams:\n  - {{name: x, talker: a, listeners: c, {PERIODIC}}}\n  - {{name: y, talker: a, listeners: c, started: false, {PERIODIC}}}\nevents:\n  - {{at: 5 ms, change-traffic: {{stream: x, traffic: {{type: periodic, interval: 500 us}}}}}}\n  - {{at: 2 ms, start-stream: y}}\n  - {{at: 3 ms, stop-stream: y}}\n  - {{at: 4 ms, start-stream: y}}\n  - {{at: 4 ms, cut-link: st}}\n  - {{at: 6 ms, mend-link: 's:t'}}\n"
+    ));
+    let times: Vec<u64> = network.events.iter().map(|event| event.at.as_ps() / 1_000_000_000).collect();
+    assert_eq!(times, [2, 3, 4, 4, 5, 6]);
+    assert_eq!(network.events[3].action, TimelineAction::CutCable(3));
+    assert_eq!(network.events[5].action, TimelineAction::MendCable(3));
+    let frame = Bits::new((100 + 22 + 20) * 8);
+    let x = stream(&network, "x").arrival.expect("a promise");
+    assert_eq!((x.rate, x.burst), (BitRate::from_bps(frame.get() * 2_000), frame * 2));
+    let y = stream(&network, "y").arrival.expect("a promise");
+    assert_eq!((y.rate, y.burst), (BitRate::from_bps(frame.get() * 1_000), frame * 2), "it starts twice");
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}
+
+#[test]
+fn a_table_says_the_same_as_the_description() {
+    let table = "name,talker,listeners,priority,payload,traffic.type,traffic.interval,shaper.committed-information-rate,shaper.committed-burst-size\n\
+                 # a comment\n\
+                 x,a,b c,6,100 B,periodic,1 ms,,\n\
+                 \"y\",b,c,,\"1400 B\",periodic,\"2 ms\",10 Mbit/s,2 kB\n";
+    std::fs::write(folder().join("streams.csv"), table).expect("a file");
+    std::fs::write(folder().join("table.yaml"), format!("{RING}stream-tables: [streams.csv]\n"))
+        .expect("a file");
+    let of_table = load(&folder().join("table.yaml")).expect("a file");
+    assert_eq!(of_table.sources.len(), 2);
+    let of_table = of_table.network.expect("a network");
+    let listed = ring(
+        "name: table\nstreams:\n  - {name: x, talker: a, listeners: [b, c], priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}\n  - {name: y, talker: b, listeners: c, payload: 1400 B, traffic: {type: periodic, interval: 2 ms}, shaper: {committed-information-rate: 10 Mbit/s, committed-burst-size: 2 kB}}\n",
+    );
+    assert_eq!(of_table, listed);
+}
+
+#[test]
+fn captures_are_replayed_as_mac_client_data_since_the_first_frame() {
+    // A pcap by hand: microseconds, little endian, two frames of 60 and 118 octets, the second tagged.
+    let mut pcap: Vec<u8> = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 1] {
+        pcap.extend(word.to_le_bytes());
+    }
+    for (seconds, micros, length, kind) in
+        [(1_000_000, 5, 60, [0x08, 0x00]), (1_000_000, 905, 118, [0x81, 0x00])]
+    {
+        for word in [seconds, micros, 14_u32, length] {
+            pcap.extend(word.to_le_bytes());
+        }
+        pcap.extend([0; 12]);
+        pcap.extend(kind);
+    }
+    std::fs::write(folder().join("trace.pcap"), pcap).expect("a file");
+    let text = format!(
+        "{RING}streams:\n  - {{name: x, talker: a, listeners: b, traffic: {{type: replay, file: trace.pcap}}}}\n"
+    );
+    std::fs::write(folder().join("replay.yaml"), text).expect("a file");
+    let loaded = load(&folder().join("replay.yaml")).expect("a file");
+    let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let x = stream(&network, "x");
+    let frames = vec![(Duration::ZERO, Bytes::new(46)), (Duration::from_us(900), Bytes::new(100))];
+    assert_eq!(x.traffic, Traffic::Replay { frames });
+    assert_eq!((x.payload_min, x.payload_max), (Bytes::new(46), Bytes::new(100)));
+}
+
+#[test]
+fn a_merge_of_anchors_is_read_in_place() {
+    let text = RING
+        .replace("a: {type: end-station}", "a: &station {type: end-station}")
+        .replace("b: {type: end-station}", "b: *station");
+    assert_eq!(network(&text), network(RING));
+}
