@@ -14,9 +14,7 @@ use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
 use crate::plan::{Entry, NONE, Plan, Selection, index, signed};
 use crate::port::{Arriving, ClassTerms, classes, contributions};
 use crate::regulator::{GroupTerms, Origin, Regulator, bunched, lets_through, talker_wait};
-use crate::result::{
-    Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded,
-};
+use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 /// Rounds of a cycle before it is given up.
 const ROUNDS_MAX: u32 = 400;
@@ -98,7 +96,9 @@ impl<'network> Analysis<'network> {
                 passage.next_max = grown(now[slot], before[slot]);
                 passage.ready_max = grown(now[slot + 1], before[slot + 1]);
                 passage.sending_max = grown(now[slot + 2], before[slot + 2]);
-                if let (Some(shaped), Some(way)) = (&mut passage.shaped, grown(now[slot + 3], before[slot + 3])) {
+                if let (Some(shaped), Some(way)) =
+                    (&mut passage.shaped, grown(now[slot + 3], before[slot + 3]))
+                {
                     shaped.way_max = way;
                 }
                 slot += SNAPSHOT;
@@ -120,7 +120,11 @@ impl<'network> Analysis<'network> {
     }
 
     fn passages_at(&self, ports: &[u32]) -> Vec<Passage> {
-        ports.iter().flat_map(|port| self.plan.at_port(*port)).map(|entry| self.passages[*entry as usize]).collect()
+        ports
+            .iter()
+            .flat_map(|port| self.plan.at_port(*port))
+            .map(|entry| self.passages[*entry as usize])
+            .collect()
     }
 
     fn restore(&mut self, ports: &[u32], kept: &[Passage]) {
@@ -208,9 +212,8 @@ impl<'network> Analysis<'network> {
         for class in 0..8 {
             // What a class with eligibility times holds, it holds from arrival on.
             if self.plan.port(port).classes[class].0 == Selection::Ats && terms[class].used {
-                self.ports[port as usize][class].backlog = held[class].map(|bits| {
-                    Bits::new(u64::try_from(bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
-                });
+                self.ports[port as usize][class].backlog = held[class]
+                    .map(|bits| Bits::new(u64::try_from(bits.div_ceil(MICRO)).unwrap_or(u64::MAX)));
             }
         }
     }
@@ -272,15 +275,15 @@ impl<'network> Analysis<'network> {
 
     /// From the last bit here to arrival time and queue, greatest.
     fn ways(&self, entry: &Entry) -> (Option<u64>, Option<u64>) {
-        let Some(reception) = self.plan.receptions.get(entry.reception as usize).and_then(Option::as_ref) else {
+        let Some(reception) = self.plan.receptions.get(entry.reception as usize).and_then(Option::as_ref)
+        else {
             return (Some(entry.own_latency.0), Some(entry.own_latency.1));
         };
         let work = if reception.keeps_up() { Some(None) } else { self.work(entry.reception).map(Some) };
         let Some(work) = work else { return (None, None) };
         let received_min = self.plan.entries[entry.previous as usize].frame_min;
-        let passage = |own, any| {
-            reception.passage_max(own, any, received_min, work).saturating_sub(entry.saved_min)
-        };
+        let passage =
+            |own, any| reception.passage_max(own, any, received_min, work).saturating_sub(entry.saved_min);
         (
             Some(passage(entry.own_latency.0, reception.latency.0)),
             Some(passage(entry.own_latency.1, reception.latency.1)),
@@ -448,7 +451,10 @@ impl<'network> Analysis<'network> {
         match terms.from_before {
             Some((Origin::Application, way)) => take(Some(way), Some(way.saturating_sub(here_min))),
             Some((Origin::QueueBefore, way)) => {
-                take(passage.ready_max.map(|ready| ready.saturating_add(way)), Some(way.saturating_sub(sending_min)));
+                take(
+                    passage.ready_max.map(|ready| ready.saturating_add(way)),
+                    Some(way.saturating_sub(sending_min)),
+                );
             }
             None => {}
         }
@@ -474,7 +480,8 @@ impl<'network> Analysis<'network> {
     ) {
         let node = self.plan.network.ports[entry.port as usize].node;
         let ats = &self.plan.network.device(node).expect("only bridges have schedulers").ats;
-        let charged = (self.plan.entries[entry.previous as usize].frame_max + ats.charged_overhead).bits().get();
+        let charged =
+            (self.plan.entries[entry.previous as usize].frame_max + ats.charged_overhead).bits().get();
         let mut may_be_discarded = charged > self.plan.schedulers[entry.scheduler as usize].burst_min;
         if best.from_here.is_none() {
             best.reason = match &terms.reason {
@@ -485,7 +492,8 @@ impl<'network> Analysis<'network> {
         if let Some(residence) = self.plan.groups[entry.group as usize].residence_max {
             let plan = self.plan.port(entry.port);
             let staying = best.from_here.map(|way| signed(way) - entry.arrival_min);
-            may_be_discarded |= staying.is_none_or(|staying| staying > signed(plan.deviation.shrink(residence)));
+            may_be_discarded |=
+                staying.is_none_or(|staying| staying > signed(plan.deviation.shrink(residence)));
             let most = plan.deviation.stretch(residence).saturating_add(plan.slack);
             let kept = arrival_max.map(|arrival| arrival.saturating_add(most));
             best.from_here = least(best.from_here, kept);
@@ -549,10 +557,10 @@ impl<'network> Analysis<'network> {
         let entry = &self.plan.entries[arriving.entry as usize];
         let plan = self.plan.port(port);
         let class = &terms[usize::from(entry.class)];
-        let start = |frame: Bytes| {
-            class.start_max(plan, entry.lane, frame).map(|wait| plan.deviation.stretch(wait))
-        };
-        let sending = |frame: Bytes, transmission: u64| start(frame).map(|wait| wait.saturating_add(transmission));
+        let start =
+            |frame: Bytes| class.start_max(plan, entry.lane, frame).map(|wait| plan.deviation.stretch(wait));
+        let sending =
+            |frame: Bytes, transmission: u64| start(frame).map(|wait| wait.saturating_add(transmission));
         let small = sending(entry.frame_min, entry.transmission_max.0);
         let large = sending(entry.frame_max, entry.transmission_max.1);
         let sending_max = small.zip(large).map(|(small, large)| small.max(large));
@@ -562,7 +570,9 @@ impl<'network> Analysis<'network> {
         let next_max = add(arriving.ready_max);
         let before = self.reason_before(entry);
         let hop_reason = match (hop_max, arriving.reason) {
-            (_, reason) if reason != NO_REASON && (arriving.scheduled || arriving.queue_max.is_none()) => reason,
+            (_, reason) if reason != NO_REASON && (arriving.scheduled || arriving.queue_max.is_none()) => {
+                reason
+            }
             (None, _) => class.reason,
             (Some(_), _) => NO_REASON,
         };
@@ -587,7 +597,12 @@ impl<'network> Analysis<'network> {
         let at_talker = entry.previous == NONE;
         if arriving.scheduled || at_talker {
             let line = arriving.brought.shaped?;
-            return Some(Shaped { line, tagged: entry.tagged, way_max: sending, origin_min: entry.ready_min });
+            return Some(Shaped {
+                line,
+                tagged: entry.tagged,
+                way_max: sending,
+                origin_min: entry.ready_min,
+            });
         }
         let before = self.passages[entry.previous as usize].shaped?;
         let way_max = before.way_max.checked_add(arriving.queue_max?)?.checked_add(sending)?;
@@ -620,7 +635,10 @@ impl<'network> Analysis<'network> {
             .collect();
         let listeners = (0..stream.listeners.len())
             .map(|listener| {
-                let hop = stream.hops.iter().position(|hop| hop.listener.is_some_and(|one| one as usize == listener));
+                let hop = stream
+                    .hops
+                    .iter()
+                    .position(|hop| hop.listener.is_some_and(|one| one as usize == listener));
                 let Some(hop) = hop else {
                     // A listener that no hop reaches never sees a frame.
                     return ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO };

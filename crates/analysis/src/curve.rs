@@ -121,17 +121,13 @@ impl Curve {
         !self.lines.is_empty()
     }
 
-    /// What comes within a window of no length.
-    pub(crate) fn burst(&self) -> Option<u128> {
-        self.lines.first().map(|line| line.burst)
-    }
-
     /// The rate in the long run.
     pub(crate) fn rate(&self) -> Option<u64> {
         self.lines.last().map(|line| line.rate)
     }
 
     /// The most that comes within a window of `ps`.
+    #[cfg(test)]
     pub(crate) fn at(&self, ps: u64) -> Option<u128> {
         self.lines.iter().map(|line| line.burst + volume(line.rate, ps)).min()
     }

@@ -224,7 +224,10 @@ impl<'network> Plan<'network> {
             for hop in &stream.hops {
                 let egress = &network.ports[hop.port.index()];
                 let link = &network.links[egress.links.expect("a hop's port is connected").egress.index()];
-                if !matches!(network.nodes[network.ports[link.to.index()].node.index()].kind, NodeKind::Bridge { .. }) {
+                if !matches!(
+                    network.nodes[network.ports[link.to.index()].node.index()].kind,
+                    NodeKind::Bridge { .. }
+                ) {
                     continue;
                 }
                 let (min, max) = frames(stream, hop.tagged);
@@ -264,7 +267,13 @@ impl<'network> Plan<'network> {
                     .hops
                     .iter()
                     .filter(|other| other.previous == Some(previous))
-                    .map(|other| (other.class, network.ports[other.port.index()].classes[other.class.index()].selection, rate_behind(network, other.port)))
+                    .map(|other| {
+                        (
+                            other.class,
+                            network.ports[other.port.index()].classes[other.class.index()].selection,
+                            rate_behind(network, other.port),
+                        )
+                    })
                     .map(|(class, selection, rate)| (class, mechanism(selection) as u8, rate))
                     .collect();
                 if branches.len() > 1 {
@@ -447,7 +456,13 @@ impl<'network> Plan<'network> {
             .map(|scheduler| {
                 let rate = scheduler.committed_information_rate.as_bps();
                 let burst = scheduler.committed_burst_size.get();
-                ShaperRange { rate_min: rate, rate_max: rate, burst_min: burst, burst_sum: burst, constant: true }
+                ShaperRange {
+                    rate_min: rate,
+                    rate_max: rate,
+                    burst_min: burst,
+                    burst_sum: burst,
+                    constant: true,
+                }
             })
             .collect();
         for entry in self.entries.iter().filter(|entry| entry.scheduler != NONE) {

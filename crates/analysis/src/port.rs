@@ -349,24 +349,27 @@ impl Assess<'_> {
         let port = self.port;
         let (rate, higher) = (port.rate_served, &self.higher.shaped);
         let others = || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
-        let least = |one: Option<QueueBound>, other: Option<QueueBound>| {
-            tighter(one, other, lanes[own].frame_min).0
-        };
+        let least =
+            |one: Option<QueueBound>, other: Option<QueueBound>| tighter(one, other, lanes[own].frame_min).0;
         let any = others_first(blocking, rate, higher, &lanes[own], others());
         let ordered = match self.order() {
             ClassOrder::RoundRobin => {
                 let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
-                let under_way = if port.two_stage { blocking.max(u128::from(largest) * MICRO) } else { blocking };
+                let under_way =
+                    if port.two_stage { blocking.max(u128::from(largest) * MICRO) } else { blocking };
                 in_turn(under_way, rate, higher, &lanes[own], others())
             }
             ClassOrder::LowestLane => {
                 let number = self.members[own].lane;
                 // What the node sends of its own goes before every lane.
                 let is_lower = |lane: u16| lane < number || lane == OWN_LANE;
-                let with_number = || lanes.iter().zip(self.members).filter(move |(_, member)| member.lane != number);
+                let with_number =
+                    || lanes.iter().zip(self.members).filter(move |(_, member)| member.lane != number);
                 let lower = with_number().filter(|(_, member)| is_lower(member.lane)).map(|(lane, _)| lane);
-                let largest =
-                    with_number().filter(|(_, member)| !is_lower(member.lane)).map(|(lane, _)| lane.frame_max).max();
+                let largest = with_number()
+                    .filter(|(_, member)| !is_lower(member.lane))
+                    .map(|(lane, _)| lane.frame_max)
+                    .max();
                 lowest_first(blocking, port.two_stage, rate, higher, &lanes[own], lower, largest.unwrap_or(0))
             }
             ClassOrder::Fifo => None,
@@ -494,7 +497,8 @@ impl Assess<'_> {
     fn frame_bits(&self, wire_micro: u128) -> Bits {
         let frame_max = self.members.iter().map(|member| member.frame_max).max().expect("a used class");
         let (num, den) = (frame_max.get(), frame_max.get() + Bytes::MEDIA_OVERHEAD.get());
-        let bits = crate::curve::scaled(wire_micro, num, den).div_ceil(MICRO) + u128::from(frame_max.bits().get());
+        let bits =
+            crate::curve::scaled(wire_micro, num, den).div_ceil(MICRO) + u128::from(frame_max.bits().get());
         Bits::new(u64::try_from(bits).unwrap_or(u64::MAX))
     }
 }

@@ -125,10 +125,7 @@ mod tests {
     #[test]
     fn the_own_rate_counts_once_it_is_above_what_is_left() {
         // 40 frames in a burst, but not faster than they can come by a link of 2 Gbit/s.
-        let own = Curve::least_of([
-            Line::new(FRAME, 2 * GIGABIT),
-            Line::new(40 * FRAME, 100_000_000),
-        ]);
+        let own = Curve::least_of([Line::new(FRAME, 2 * GIGABIT), Line::new(40 * FRAME, 100_000_000)]);
         // They cross at 39·12336/1.9e9 s = 253.2126 us; by then 253.2126 us of service are over.
         let wait = wait_ns(0, &Curve::zero(), &own).expect("a bound");
         let crossing_ns = 39.0 * FRAME as f64 / 1.9;

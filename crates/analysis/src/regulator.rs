@@ -156,11 +156,8 @@ impl Regulator<'_> {
             terms.inherited = upstream(member).reason;
             return;
         }
-        terms.reason = Some(if fifo {
-            Unbounded::ShaperTooSlow { port }
-        } else {
-            Unbounded::NotFifoUpstream { port }
-        });
+        terms.reason =
+            Some(if fifo { Unbounded::ShaperTooSlow { port } } else { Unbounded::NotFifoUpstream { port } });
     }
 
     fn entry(&self, member: usize) -> &Entry {
@@ -179,7 +176,9 @@ impl Regulator<'_> {
         let users = (0..self.members.len()).map(|member| self.entry(member));
         let frame_min = users
             .filter(|entry| entry.scheduler == scheduler)
-            .map(|entry| entry.frame_min.get().min(self.plan.entries[entry.previous as usize].frame_min.get()))
+            .map(|entry| {
+                entry.frame_min.get().min(self.plan.entries[entry.previous as usize].frame_min.get())
+            })
             .min()
             .unwrap_or(64);
         let bits = (frame_min + self.ats.charged_overhead.get()) * 8;
@@ -189,7 +188,8 @@ impl Regulator<'_> {
     /// What ticks, steps of the clock and roundings may add.
     fn late(&self) -> u64 {
         let slack = self.plan.port(self.entry(0).port).slack;
-        let schedulers = (0..self.members.len()).map(|member| self.slowest(self.entry(member).scheduler).late);
+        let schedulers =
+            (0..self.members.len()).map(|member| self.slowest(self.entry(member).scheduler).late);
         let talker = (0..self.members.len()).map(|member| self.before(member).talker_slack.max(slack));
         schedulers.max().unwrap_or(0) + slack + talker.max().unwrap_or(0)
     }
@@ -207,15 +207,16 @@ impl Regulator<'_> {
         let one_lane = (0..self.members.len()).all(|member| self.before(member).lane == before.lane);
         let port = self.plan.port(before.port);
         let (selection, order) = port.classes[usize::from(before.class)];
-        let tardy = selection == Selection::Ats
-            && (0..self.members.len()).any(|member| self.tardy_before(member));
+        let tardy =
+            selection == Selection::Ats && (0..self.members.len()).any(|member| self.tardy_before(member));
         one_lane || (order == ClassOrder::Fifo && !tardy)
     }
 
     /// Whether a frame may reach the queue of the port before later than it is eligible there.
     fn tardy_before(&self, member: usize) -> bool {
         let before = self.before(member);
-        let Some(device) = self.plan.network.device(self.plan.network.ports[before.port as usize].node) else {
+        let Some(device) = self.plan.network.device(self.plan.network.ports[before.port as usize].node)
+        else {
             return false;
         };
         let held = device.ats.processing_delay_max.as_ps();
@@ -227,14 +228,18 @@ impl Regulator<'_> {
                 u64::MAX
             }
         });
-        signed(most.min(i64::MAX as u64)) - before.arrival_min > signed(self.plan.port(before.port).deviation.shrink(held))
+        signed(most.min(i64::MAX as u64)) - before.arrival_min
+            > signed(self.plan.port(before.port).deviation.shrink(held))
     }
 
     /// Whether all come from one talker by one way, and the talker does not shape them.
     fn one_way(&self) -> bool {
-        let mut path: Vec<u32> = self.members.iter().map(|member| self.plan.entries[*member as usize].previous).collect();
+        let mut path: Vec<u32> =
+            self.members.iter().map(|member| self.plan.entries[*member as usize].previous).collect();
         let class = self.entry(0).class;
-        if (0..self.members.len()).any(|member| self.entry(member).class != class || self.shaped_at_talker(member)) {
+        if (0..self.members.len())
+            .any(|member| self.entry(member).class != class || self.shaped_at_talker(member))
+        {
             return false;
         }
         loop {
@@ -315,7 +320,8 @@ impl Regulator<'_> {
         let device = network.device(network.ports[before.port as usize].node)?;
         let alone = |entry: &Entry| self.plan.scheduler_users[entry.scheduler as usize] == 1;
         let perfect = |entry: &Entry| self.plan.port(entry.port).deviation == Deviation::default();
-        let earlier = before.previous != NONE && self.plan.entries[before.previous as usize].tagged == before.tagged;
+        let earlier =
+            before.previous != NONE && self.plan.entries[before.previous as usize].tagged == before.tagged;
         let alike = range == other
             && range.constant
             && range.burst_min == range.burst_sum
@@ -328,9 +334,8 @@ impl Regulator<'_> {
             && device.ats.charged_overhead == self.ats.charged_overhead
             && device.ats.clock_rate_deviation_max_ppb == 0
             && self.ats.clock_rate_deviation_max_ppb == 0;
-        let tardy = self.members.iter().position(|member| {
-            self.plan.entries[*member as usize].stream == entry.stream
-        });
+        let tardy =
+            self.members.iter().position(|member| self.plan.entries[*member as usize].stream == entry.stream);
         if !alike || tardy.is_none_or(|member| self.tardy_before(member)) {
             return None;
         }

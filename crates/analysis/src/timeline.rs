@@ -52,11 +52,12 @@ impl Timeline {
                     let range = timeline.slopes.entry((port.0, class.number())).or_insert((*slope, *slope));
                     *range = (range.0.min(*slope), range.1.max(*slope));
                 }
-                TimelineAction::ChangeShaper(stream, settings) => timeline
-                    .shapers
-                    .entry(stream.0)
-                    .or_default()
-                    .push((settings.committed_information_rate.as_bps(), settings.committed_burst_size.get())),
+                TimelineAction::ChangeShaper(stream, settings) => {
+                    timeline.shapers.entry(stream.0).or_default().push((
+                        settings.committed_information_rate.as_bps(),
+                        settings.committed_burst_size.get(),
+                    ))
+                }
                 TimelineAction::StartNode(node) => {
                     if matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. }) {
                         timeline.talker_returns(network, *node);
@@ -88,8 +89,7 @@ impl Timeline {
     }
 
     fn change(&mut self, network: &Network, stream: StreamIndex, curve: Option<ArrivalCurve>) {
-        let before =
-            self.curves.get(&stream.0).copied().unwrap_or(network.streams[stream.index()].arrival);
+        let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[stream.index()].arrival);
         self.curves.insert(stream.0, before.zip(curve).map(|(old, new)| joined(old, new)));
     }
 
@@ -97,8 +97,7 @@ impl Timeline {
         for (index, stream) in network.streams.iter().enumerate() {
             if stream.talker == node {
                 let stream = StreamIndex::at(index);
-                let before =
-                    self.curves.get(&stream.0).copied().unwrap_or(network.streams[index].arrival);
+                let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[index].arrival);
                 let first = network.streams[index].arrival;
                 self.curves.insert(stream.0, before.zip(first).map(|(old, new)| joined(old, new)));
             }
