@@ -9,11 +9,11 @@ use tautwire_model::Network;
 use tautwire_model::network::{Network as Description, PortIndex, StreamIndex};
 use tautwire_units::{Bits, Bytes, Duration};
 
-use crate::curve::MICRO;
+use crate::curve::{Line, MICRO};
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
 use crate::plan::{Entry, NONE, Plan, Selection, index, signed};
-use crate::port::{Arriving, ClassTerms, classes, contributions};
-use crate::regulator::{GroupTerms, Origin, Regulator, bunched, lets_through, talker_wait};
+use crate::port::{Arriving, ClassTerms, Upstream, classes, contributions};
+use crate::regulator::{Frames, GroupTerms, Origin, Regulator, bunched, choices, lets_through, talker_wait};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 /// Rounds of a cycle before it is given up.
@@ -27,6 +27,8 @@ pub(crate) struct Analysis<'network> {
     pub(crate) passages: Vec<Passage>,
     pub(crate) reasons: Vec<Unbounded>,
     ports: Vec<[ClassBounds; 8]>,
+    /// What credit-based classes send onto their links, true time.
+    outputs: Vec<[Option<Line>; 8]>,
 }
 
 /// An ATS frame on its way to eligibility.
@@ -43,7 +45,8 @@ impl<'network> Analysis<'network> {
         let plan = Plan::new(network);
         let passages = plan.entries.iter().map(Passage::least).collect();
         let ports = vec![<[ClassBounds; 8]>::default(); network.ports.len()];
-        let mut analysis = Self { plan, passages, reasons: Vec::new(), ports };
+        let outputs = vec![[None; 8]; network.ports.len()];
+        let mut analysis = Self { plan, passages, reasons: Vec::new(), ports, outputs };
         for component in std::mem::take(&mut analysis.plan.components) {
             if component.cyclic {
                 analysis.settle(&component.ports);
@@ -139,14 +142,15 @@ impl<'network> Analysis<'network> {
 
     /// What other ports take from these.
     fn snapshot(&self, ports: &[u32]) -> Vec<Option<u64>> {
-        let mut values = Vec::new();
+        let (mut values, mut outputs) = (Vec::new(), Vec::new());
         for port in ports {
+            let burst = |line: &Option<Line>| line.map(|line| u64::try_from(line.burst).unwrap_or(u64::MAX));
+            outputs.extend(self.outputs[*port as usize].iter().map(burst));
             for entry in self.plan.at_port(*port) {
                 let passage = &self.passages[*entry as usize];
                 let shaped = passage.shaped.map(|shaped| shaped.way_max);
-                let burst = |line: Option<crate::curve::Line>| {
-                    line.map(|line| u64::try_from(line.burst).unwrap_or(u64::MAX))
-                };
+                let burst =
+                    |line: Option<Line>| line.map(|line| u64::try_from(line.burst).unwrap_or(u64::MAX));
                 values.extend([
                     passage.next_max,
                     passage.ready_max,
@@ -157,6 +161,7 @@ impl<'network> Analysis<'network> {
                 ]);
             }
         }
+        values.extend(outputs);
         values
     }
 
@@ -200,6 +205,13 @@ impl<'network> Analysis<'network> {
         let terms = self.terms(port, &arriving);
         for class in 0..8 {
             self.ports[port as usize][class] = terms[class].bounds.clone();
+            let deviation = self.plan.port(port).deviation;
+            self.outputs[port as usize][class] = terms[class].onto_link().map(|line| {
+                // Two frames may leave nearer to each other than its clock should have it.
+                let slack = self.plan.port(port).slack + self.plan.port(port).stages_jitter;
+                let line = Line { rate: deviation.fastest(line.rate), ..line };
+                line.after_jitter(line.rate, slack)
+            });
         }
         let mut held = [Some(0_u128); 8];
         for arriving in &arriving {
@@ -228,12 +240,19 @@ impl<'network> Analysis<'network> {
     /// The classes of a port.
     pub(crate) fn terms(&mut self, port: u32, arriving: &[Arriving]) -> Vec<ClassTerms> {
         let plan = self.plan.port(port);
-        let receptions = |reception: u32| {
-            let reception = self.plan.receptions[reception as usize].as_ref().expect("an entry comes by it");
-            (reception.line_bps, reception.jitter)
+        let upstream = |entry: &Entry| {
+            let reception =
+                self.plan.receptions[entry.reception as usize].as_ref().expect("an entry comes by it");
+            let before = &self.plan.entries[entry.previous as usize];
+            Upstream {
+                line_rate: reception.line_bps,
+                jitter: reception.jitter,
+                tagged: before.tagged,
+                class: before.class,
+                output: self.outputs[before.port as usize][usize::from(before.class)],
+            }
         };
-        let tagged_before = |entry: &Entry| self.plan.entries[entry.previous as usize].tagged;
-        let contributions = contributions(plan, &self.plan.entries, arriving, receptions, tagged_before);
+        let contributions = contributions(plan, &self.plan.entries, arriving, upstream);
         let mut tardy = [0; 8];
         let (mut scheduled, mut unscheduled) = ([false; 8], [false; 8]);
         for arriving in arriving {
@@ -282,8 +301,9 @@ impl<'network> Analysis<'network> {
         let work = if reception.keeps_up() { Some(None) } else { self.work(entry.reception).map(Some) };
         let Some(work) = work else { return (None, None) };
         let received_min = self.plan.entries[entry.previous as usize].frame_min;
-        let passage =
-            |own, any| reception.passage_max(own, any, received_min, work).saturating_sub(entry.saved_min);
+        // Another copy of the same frame may have to come in whole before it passes the same stages.
+        let saved = if reception.copies > 1 { 0 } else { entry.saved_min };
+        let passage = |own, any| reception.passage_max(own, any, received_min, work).saturating_sub(saved);
         (
             Some(passage(entry.own_latency.0, reception.latency.0)),
             Some(passage(entry.own_latency.1, reception.latency.1)),
@@ -294,7 +314,7 @@ impl<'network> Analysis<'network> {
     /// more comes than they pass.
     fn work(&self, reception: u32) -> Option<u64> {
         let (ps, bits) = self.plan.receptions[reception as usize].as_ref()?.work_per_bit();
-        let mut sum = crate::curve::Line::default();
+        let mut sum = Line::default();
         for number in &self.plan.reception_entries[reception as usize] {
             let entry = &self.plan.entries[*number as usize];
             let passage = &self.passages[entry.previous as usize];
@@ -397,10 +417,13 @@ impl<'network> Analysis<'network> {
             let plan = self.plan.port(entry.port);
             let (deviation, slack) = (plan.deviation, plan.slack);
             let line = lets_through(&range, 0);
-            let line = crate::curve::Line { rate: deviation.fastest(line.rate), ..line };
+            let line = Line { rate: deviation.fastest(line.rate), ..line };
+            let overhead = Bytes::MEDIA_OVERHEAD.get();
+            let frames =
+                Frames { min: entry.frame_min.get() + overhead, max: entry.frame_max.get() + overhead };
             let wait = unshaped.promised.and_then(|promised| {
-                let local = crate::curve::Line { rate: deviation.fastest(promised.rate), ..promised };
-                talker_wait(&range, local, entry.wire_min())
+                let local = Line { rate: deviation.fastest(promised.rate), ..promised };
+                talker_wait(&range, local, frames)
             });
             let ready = wait.map(|wait| host + deviation.stretch(wait + slack));
             if wait.is_none() && entry.promise.is_some() {
@@ -426,12 +449,14 @@ impl<'network> Analysis<'network> {
             .iter()
             .map(|member| self.ways(&self.plan.entries[*member as usize]).0.map(|way| way + recognition))
             .collect();
+        let choices = choices(&self.plan, &device.ats, members);
         let regulator = Regulator {
             plan: &self.plan,
             passages: &self.passages,
             ats: &device.ats,
             members,
             arrival_max: &arrival_max,
+            choices: &choices,
         };
         regulator.assess()
     }
@@ -528,7 +553,7 @@ impl<'network> Analysis<'network> {
         let range = &self.plan.schedulers[entry.scheduler as usize];
         let line = lets_through(range, ats.clock_rate_deviation_max_ppb);
         let line = line.in_bits(entry.wire_per_charged(ats.charged_overhead.get()));
-        let line = crate::curve::Line { rate: deviation.fastest(line.rate), ..line };
+        let line = Line { rate: deviation.fastest(line.rate), ..line };
         let shaped = (tardy < u64::MAX).then(|| bunched(line, tardy + slack));
         let promised = brought(&self.plan, entry, ready_max, None, entry.ready_min).promised;
         let reason = if eligibility.reason != NO_REASON {

@@ -21,6 +21,10 @@
 //! - Towards lower classes: from τ on it sends at most `−V_min + I·t` charged bits; and at most what
 //!   came within a window longer by its own greatest wait.
 //!
+//! - Onto the link: frames whose last bits leave within a window of *t* began at most the longest frame's
+//!   time before it, so they are at most `V_max − V_min + I·(t + c_max/R)` charged bits, and what of the
+//!   last one is charged after its last bit.
+//!
 //! Not here: which classes there are (`port.rs`).
 
 use crate::clock::PS_PER_S;
@@ -71,6 +75,16 @@ impl Shaper {
     pub(crate) fn output(&self) -> Line {
         let late = volume(self.slope_max, self.slack);
         Line { burst: self.debt_max() + late, rate: self.slope_max }.in_bits(self.wire_per_charged)
+    }
+
+    /// What it sends at most within any window, frames by their last bits, in bits of the wire.
+    pub(crate) fn onto_link(&self, credit_max: u128) -> Line {
+        let longest = span(u128::from(self.charged_max) * MICRO, self.rate).unwrap_or(u64::MAX);
+        let begun = volume(self.slope_max, longest.saturating_add(self.slack));
+        // Of the last frame's gap at most this is charged after its last bit.
+        let gap = u128::from(self.charged_max.min(12 * 8)) * MICRO;
+        let burst = credit_max + self.debt_max() + begun + gap;
+        Line { burst, rate: self.slope_max }.in_bits(self.wire_per_charged)
     }
 
     /// hiCredit in bits, rounded up.

@@ -19,6 +19,7 @@ mod clock;
 mod credit_based;
 mod curve;
 mod delay;
+mod explain;
 mod line_shaping;
 mod order;
 mod passage;
@@ -30,6 +31,7 @@ mod result;
 mod strict_priority;
 mod timeline;
 
+pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 use tautwire_model::Network;

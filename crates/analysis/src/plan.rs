@@ -63,6 +63,8 @@ pub(crate) struct PortPlan {
     pub(crate) entries: (u32, u32),
     /// Whether its stages behind the selection are slower than its line.
     pub(crate) stages_too_slow: bool,
+    /// By how much these delay one frame more than another.
+    pub(crate) stages_jitter: u64,
 }
 
 /// A stream's passage through a port.
@@ -500,6 +502,7 @@ impl<'network> Plan<'network> {
             let link = &network.links[links.egress.index()];
             let behind = link.propagation.as_ps();
             let stage_max = row.latency_max(frame_max);
+            plan.stages_jitter = stage_max - row.latency_min(frame_min);
             for entry in entries {
                 let entry = &mut self.entries[*entry as usize];
                 let sent = |frame: Bytes| (frame.get() + 8) * 8;
@@ -598,6 +601,7 @@ fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<Po
         control,
         entries: (0, 0),
         stages_too_slow: false,
+        stages_jitter: 0,
     })
 }
 

@@ -59,6 +59,30 @@ pub(crate) struct Contribution {
     line_rate: u64,
     reception_jitter: u64,
     tag_added: bool,
+    /// What the class before lets onto the link, if all come from one class: true time.
+    before: Before,
+}
+
+/// The class from which a lane's frames come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Unknown,
+    /// Class, and what a credit-based one sends at most.
+    One(u8, Option<Line>),
+    Several,
+}
+
+/// What the port before an entry tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upstream {
+    /// Rate of the line, true time, as fast as it may be.
+    pub(crate) line_rate: u64,
+    /// By how much less two frames may lie apart at reception than on the line.
+    pub(crate) jitter: u64,
+    pub(crate) tagged: bool,
+    pub(crate) class: u8,
+    /// What the class sends at most, if it is credit-based: true time.
+    pub(crate) output: Option<Line>,
 }
 
 /// What comes to a class, without and with line shaping.
@@ -89,8 +113,7 @@ pub(crate) fn contributions(
     port: &PortPlan,
     entries: &[Entry],
     arriving: &[Arriving],
-    receptions: impl Fn(u32) -> (u64, u64),
-    tagged_before: impl Fn(&Entry) -> bool,
+    upstream: impl Fn(&Entry) -> Upstream,
 ) -> Vec<Contribution> {
     let mut all: Vec<Contribution> = Vec::new();
     for arriving in arriving {
@@ -121,10 +144,15 @@ pub(crate) fn contributions(
         match (arriving.queue_max.filter(|_| !held), sum.way) {
             (Some(most), Some((known_max, known_min))) => {
                 sum.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
-                let (rate, jitter) = receptions(entry.reception);
-                sum.line_rate = rate;
-                sum.reception_jitter = jitter;
-                sum.tag_added |= entry.tagged && !tagged_before(entry);
+                let upstream = upstream(entry);
+                sum.line_rate = upstream.line_rate;
+                sum.reception_jitter = upstream.jitter;
+                sum.tag_added |= entry.tagged && !upstream.tagged;
+                sum.before = match sum.before {
+                    Before::Unknown => Before::One(upstream.class, upstream.output),
+                    Before::One(class, _) if class != upstream.class => Before::Several,
+                    same => same,
+                };
             }
             _ => sum.way = None,
         }
@@ -157,6 +185,7 @@ impl Contribution {
             line_rate: 0,
             reception_jitter: 0,
             tag_added: false,
+            before: Before::Unknown,
         }
     }
 
@@ -165,13 +194,22 @@ impl Contribution {
         (self.unknown == NO_REASON).then_some([self.least_burst, self.least_rate])
     }
 
-    /// What its link lets through, on the clock of the port.
-    fn by_line(&self, port: &PortPlan) -> Option<Line> {
-        let (most, least) = self.way.filter(|_| self.line_rate > 0)?;
-        let jitter = u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter;
-        let line = shaped_by_line(self.wire_max, self.line_rate, jitter);
-        let line = if self.tag_added { line.in_bits((self.wire_min, self.wire_min - 32)) } else { line };
-        Some(Line { rate: port.deviation.fastest(line.rate), ..line })
+    /// What its link, and a credit-based class before it, let through, on the clock of the port.
+    fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
+        let way = self.way.filter(|_| self.line_rate > 0);
+        let jitter =
+            way.map(|(most, least)| u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter);
+        let by_link = jitter.map(|jitter| shaped_by_line(self.wire_max, self.line_rate, jitter));
+        let by_credit = jitter.and_then(|jitter| match self.before {
+            Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
+            Before::Unknown | Before::Several => None,
+        });
+        let ratio = if self.tag_added { (self.wire_min, self.wire_min - 32) } else { (1, 1) };
+        let local = move |line: Line| {
+            let line = line.in_bits(ratio);
+            Line { rate: port.deviation.fastest(line.rate), ..line }
+        };
+        by_link.into_iter().chain(by_credit).map(local)
     }
 
     fn curve(&self, port: &PortPlan) -> Curve {
@@ -515,6 +553,11 @@ fn tighter(one: Option<QueueBound>, other: Option<QueueBound>, bits: u64) -> (Op
 }
 
 impl ClassTerms {
+    /// What a credit-based class sends onto the link, on the clock of the node.
+    pub(crate) fn onto_link(&self) -> Option<Line> {
+        self.shaper.zip(self.credit_max).map(|(shaper, credit)| shaper.onto_link(credit))
+    }
+
     /// The bound of an entry's lane.
     pub(crate) fn bound(&self, lane: u16) -> Option<&QueueBound> {
         let only = self.lanes.len() == 1;

@@ -44,33 +44,65 @@ pub(crate) struct Slowest {
     pub(crate) late: u64,
 }
 
-/// A scheduler whose clock ticks every `quantum` and whose smallest charged frame has `bits_min`.
+/// Buckets of which a scheduler surely passes each.
+pub(crate) type Choice = [Slowest; 2];
+
+/// The frames of a scheduler's streams, charged octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frames {
+    /// Smallest.
+    pub(crate) min: u64,
+    /// Largest.
+    pub(crate) max: u64,
+}
+
+/// What a scheduler that computes in ticks surely passes: a choice of buckets, any of which it passes.
 ///
-/// The duration of each frame is rounded up to a tick, which costs rate; the time to fill the bucket is
-/// rounded down, which costs burst: a tick's worth each time that the bucket was full. Of ticks of
-/// picoseconds a thousand such are put into the wait instead.
-pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, bits_min: u64) -> Slowest {
+/// Let τ be what rounding adds to the duration of a frame and E the time to fill the bucket, rounded
+/// down. If the longest duration exceeds E by δ, every frame may find its bucket short by δ. A machine
+/// with durations and E longer by δ is never earlier, and its frames fit its bucket; it passes
+/// `(l/(l/CIR + τ + δ), (E + δ)` at that rate`)` for the smallest frame `l`. If all frames have one
+/// length, of which the bucket holds `n` exactly, more than the bucket is a whole frame more, so that
+/// the roundings of `n + 1` durations may be charged to the rate and the whole bucket counts. Of ticks
+/// of picoseconds a thousand are put into the wait instead.
+pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, frames: Frames) -> Choice {
     let deviation = u128::from(ats.clock_rate_deviation_max_ppb);
-    let low = u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB;
-    let low = low.max(1);
+    let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);
     let quantum = u128::from(ats.time_quantum.as_ps().max(1));
-    let whole_octets = (8 * PS_PER_S) % (low * quantum) == 0;
-    let rate = if whole_octets {
-        low
-    } else {
-        let bits = u128::from(bits_min.max(8));
-        let time = (bits * PS_PER_S).div_ceil(low) + 2 * quantum;
-        bits * PS_PER_S / time
-    };
+    let bits_min = u128::from(frames.min * 8);
     let burst = u128::from(range.burst_min);
-    let whole_bucket = (burst * PS_PER_S) % (low * quantum) == 0;
-    let (burst, late) = match (whole_bucket, quantum <= 10) {
-        (true, _) => (burst * MICRO, 0),
-        (false, true) => (burst * MICRO, 1_000 * quantum),
-        (false, false) => ((burst * MICRO).saturating_sub((low * quantum).div_ceil(MICRO)), 0),
+    let octet_is_whole = (8 * PS_PER_S) % (low * quantum) == 0;
+    let bucket_is_whole = (burst * PS_PER_S) % (low * quantum) == 0;
+    // A tick, and 2⁻²⁴ of one for every octet.
+    let tau = if octet_is_whole { 0 } else { quantum + ((u128::from(frames.max) * quantum) >> 24) + 1 };
+    let fill = burst * PS_PER_S / low / quantum * quantum;
+    let longest = (u128::from(frames.max * 8) * PS_PER_S).div_ceil(low) + tau;
+    let delta = if deviation == 0 { longest.saturating_sub(fill) } else { tau + quantum };
+    let rate = |lost: u128| {
+        let time = (bits_min * PS_PER_S).div_ceil(low) + lost;
+        if lost == 0 { low } else { bits_min * PS_PER_S / time }
     };
-    let late = u64::try_from(late + 2 * quantum).unwrap_or(u64::MAX);
-    Slowest { rate: u64::try_from(rate).unwrap_or(u64::MAX), burst, late }
+    let passes = |rate: u128, burst: u128, late: u128| Slowest {
+        rate: u64::try_from(rate).unwrap_or(u64::MAX),
+        burst,
+        late: u64::try_from(late + 2 * quantum).unwrap_or(u64::MAX),
+    };
+    let whole = burst * MICRO;
+    if octet_is_whole && bucket_is_whole && delta == 0 {
+        return [passes(low, whole, 0); 2];
+    }
+    let slower = rate(tau + delta);
+    let filled = (fill + delta) * slower / (PS_PER_S / MICRO);
+    let first = passes(slower, filled.min(whole), 0);
+    let step = delta + if bucket_is_whole { 0 } else { quantum };
+    if quantum <= 10 {
+        [first, passes(rate(2 * tau + step), whole, 1_000 * quantum)]
+    } else if frames.min == frames.max && burst.is_multiple_of(bits_min) {
+        let held = burst / bits_min;
+        [first, passes(rate((held + 1) * tau + held * step), whole, 0)]
+    } else {
+        [first; 2]
+    }
 }
 
 /// What a scheduler lets through at most, in charged bits and on its own clock.
@@ -112,6 +144,31 @@ pub(crate) struct Regulator<'a> {
     pub(crate) members: &'a [u32],
     /// From the last bit received to the arrival time, greatest, per member.
     pub(crate) arrival_max: &'a [Option<u64>],
+    /// What its scheduler surely passes, per member.
+    pub(crate) choices: &'a [Choice],
+}
+
+/// What the scheduler of each member of a group surely passes.
+pub(crate) fn choices(plan: &Plan<'_>, ats: &AtsDevice, members: &[u32]) -> Vec<Choice> {
+    let overhead = ats.charged_overhead.get();
+    // What is charged is the frame as it came in.
+    let of = |member: &u32| {
+        let before = &plan.entries[plan.entries[*member as usize].previous as usize];
+        Frames { min: before.frame_min.get() + overhead, max: before.frame_max.get() + overhead }
+    };
+    let choice = |member: &u32| {
+        let scheduler = plan.entries[*member as usize].scheduler;
+        let mut frames = of(member);
+        if plan.scheduler_users[scheduler as usize] > 1 {
+            for other in members.iter().filter(|other| plan.entries[**other as usize].scheduler == scheduler)
+            {
+                let other = of(other);
+                frames = Frames { min: frames.min.min(other.min), max: frames.max.max(other.max) };
+            }
+        }
+        slowest(&plan.schedulers[scheduler as usize], ats, frames)
+    };
+    members.iter().map(choice).collect()
 }
 
 impl Regulator<'_> {
@@ -172,24 +229,15 @@ impl Regulator<'_> {
         self.plan.schedulers.get(entry.scheduler as usize)
     }
 
-    fn slowest(&self, scheduler: u32) -> Slowest {
-        let users = (0..self.members.len()).map(|member| self.entry(member));
-        let frame_min = users
-            .filter(|entry| entry.scheduler == scheduler)
-            .map(|entry| {
-                entry.frame_min.get().min(self.plan.entries[entry.previous as usize].frame_min.get())
-            })
-            .min()
-            .unwrap_or(64);
-        let bits = (frame_min + self.ats.charged_overhead.get()) * 8;
-        slowest(&self.plan.schedulers[scheduler as usize], self.ats, bits)
+    /// Whether the scheduler of a member surely passes a bucket.
+    fn passes(&self, member: usize, line: Line) -> bool {
+        self.choices[member].iter().any(|slowest| line.rate <= slowest.rate && line.burst <= slowest.burst)
     }
 
     /// What ticks, steps of the clock and roundings may add.
     fn late(&self) -> u64 {
         let slack = self.plan.port(self.entry(0).port).slack;
-        let schedulers =
-            (0..self.members.len()).map(|member| self.slowest(self.entry(member).scheduler).late);
+        let schedulers = self.choices.iter().flatten().map(|slowest| slowest.late);
         let talker = (0..self.members.len()).map(|member| self.before(member).talker_slack.max(slack));
         schedulers.max().unwrap_or(0) + slack + talker.max().unwrap_or(0)
     }
@@ -281,7 +329,7 @@ impl Regulator<'_> {
         let stream = &self.plan.network.streams[entry.stream as usize];
         let ratio = tag_ratio(stream, before.tagged, entry.tagged);
         let passage = &self.passages[entry.previous as usize];
-        if let Some(line) = self.same_regulator(entry, before) {
+        if let Some(line) = self.same_regulator(member) {
             return Some(line);
         }
         if let Some(range) = self.range(before).filter(|_| !self.tardy_before(member)) {
@@ -293,28 +341,27 @@ impl Regulator<'_> {
             let shaped = Line { rate, ..line }.in_bits(ratio);
             let promised = passage.queued.promised.map(|line| line.in_bits(ratio));
             return Some(match promised {
-                Some(promised) if self.fits(entry, promised) => promised,
+                Some(promised) if self.fits(member, promised) => promised,
                 _ => shaped,
             });
         }
         let fitting = [passage.queued.promised, passage.queued.shaped];
         let fitting = fitting.into_iter().flatten().map(|line| line.in_bits(ratio));
-        let mut fitting = fitting.filter(|line| self.fits(entry, *line));
+        let mut fitting = fitting.filter(|line| self.fits(member, *line));
         fitting.next().or(passage.queued.promised.map(|line| line.in_bits(ratio)))
     }
 
     /// Whether a scheduler of one stream covers a line.
-    fn fits(&self, entry: &Entry, line: Line) -> bool {
-        let slowest = self.slowest(entry.scheduler);
+    fn fits(&self, member: usize, line: Line) -> bool {
+        let entry = self.entry(member);
         let line = self.charged(entry, line);
-        self.plan.scheduler_users[entry.scheduler as usize] == 1
-            && line.rate <= slowest.rate
-            && line.burst <= slowest.burst
+        self.plan.scheduler_users[entry.scheduler as usize] == 1 && self.passes(member, line)
     }
 
     /// A regulator like the one before on a clock that never differs passes what that one lets through:
     /// both round alike. What it then covers is as much as it passes.
-    fn same_regulator(&self, entry: &Entry, before: &Entry) -> Option<Line> {
+    fn same_regulator(&self, member: usize) -> Option<Line> {
+        let (entry, before) = (self.entry(member), self.before(member));
         let network = self.plan.network;
         let (range, other) = (self.range(entry)?, self.range(before)?);
         let device = network.device(network.ports[before.port as usize].node)?;
@@ -334,12 +381,10 @@ impl Regulator<'_> {
             && device.ats.charged_overhead == self.ats.charged_overhead
             && device.ats.clock_rate_deviation_max_ppb == 0
             && self.ats.clock_rate_deviation_max_ppb == 0;
-        let tardy =
-            self.members.iter().position(|member| self.plan.entries[*member as usize].stream == entry.stream);
-        if !alike || tardy.is_none_or(|member| self.tardy_before(member)) {
+        if !alike || self.tardy_before(member) {
             return None;
         }
-        let slowest = self.slowest(entry.scheduler);
+        let slowest = self.choices[member][0];
         let (charged, wire) = entry.charged_per_wire(self.ats.charged_overhead.get());
         // In bits of the wire, rounded down, so that it counts as covered.
         let rate = u128::from(slowest.rate) * u128::from(wire) / u128::from(charged);
@@ -353,19 +398,21 @@ impl Regulator<'_> {
         local.in_bits(entry.charged_per_wire(self.ats.charged_overhead.get()))
     }
 
-    /// Per scheduler of the group, the sum of what its members bring; none if that is unknown.
-    fn per_scheduler(&self, line: impl Fn(usize) -> Option<Line>) -> Option<Vec<(u32, Line)>> {
-        let mut sums: Vec<(u32, Line)> = Vec::with_capacity(self.members.len());
+    /// Per scheduler of the group (its first member), the sum of what its members bring; none if that
+    /// is unknown.
+    fn per_scheduler(&self, line: impl Fn(usize) -> Option<Line>) -> Option<Vec<(usize, Line)>> {
+        let mut sums: Vec<(usize, Line)> = Vec::with_capacity(self.members.len());
         for member in 0..self.members.len() {
             let entry = self.entry(member);
             let line = self.charged(entry, line(member)?);
             if self.plan.scheduler_users[entry.scheduler as usize] == 1 {
-                sums.push((entry.scheduler, line));
+                sums.push((member, line));
                 continue;
             }
-            match sums.iter_mut().find(|(scheduler, _)| *scheduler == entry.scheduler) {
+            let known = sums.iter_mut().find(|(first, _)| self.entry(*first).scheduler == entry.scheduler);
+            match known {
                 Some((_, sum)) => *sum = sum.and(line),
-                None => sums.push((entry.scheduler, line)),
+                None => sums.push((member, line)),
             }
         }
         Some(sums)
@@ -373,12 +420,8 @@ impl Regulator<'_> {
 
     /// Whether every scheduler of the group covers what comes.
     fn covered(&self, line: impl Fn(usize) -> Option<Line>) -> bool {
-        self.per_scheduler(line).is_some_and(|sums| {
-            sums.iter().all(|(scheduler, sum)| {
-                let slowest = self.slowest(*scheduler);
-                sum.rate <= slowest.rate && sum.burst <= slowest.burst
-            })
-        })
+        let sums = self.per_scheduler(line);
+        sums.is_some_and(|sums| sums.iter().all(|(member, sum)| self.passes(*member, *sum)))
     }
 
     /// From where the system begins to the arrival time at the group, greatest.
@@ -407,21 +450,23 @@ impl Regulator<'_> {
         };
         let sums = self.per_scheduler(arriving)?;
         let (mut wait, mut load) = (0_u64, 0_u128);
-        for (scheduler, sum) in sums {
-            let slowest = self.slowest(scheduler);
-            if sum.rate > slowest.rate {
-                return None;
-            }
-            let excess = sum.burst.saturating_sub(slowest.burst);
-            wait = wait.checked_add(span(excess, slowest.rate)?)?;
-            load += (u128::from(sum.rate) * PPB * PPB).div_ceil(u128::from(slowest.rate));
+        for (member, sum) in sums {
+            let held = self.choices[member].iter().filter(|slowest| sum.rate <= slowest.rate).filter_map(
+                |slowest| {
+                    let excess = sum.burst.saturating_sub(slowest.burst);
+                    Some((span(excess, slowest.rate)?, slowest.rate))
+                },
+            );
+            let (excess, rate) = held.min()?;
+            wait = wait.checked_add(excess)?;
+            load += (u128::from(sum.rate) * PPB * PPB).div_ceil(u128::from(rate));
         }
         (wait == 0 || load <= PPB * PPB).then_some(wait)
     }
 }
 
 /// How long a talker's own shaper holds a stream, on its clock: each stream has a bucket of its own.
-pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, bits_min: u64) -> Option<u64> {
+pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, frames: Frames) -> Option<u64> {
     let device = AtsDevice {
         organisation: tautwire_model::network::AtsOrganisation::EligibilityOrdered,
         grouping: tautwire_model::network::Grouping::UpstreamClass,
@@ -433,12 +478,12 @@ pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, bits_min: u64) -> 
         clock_offset_variation_max: tautwire_units::Duration::ZERO,
         clock_rate_deviation_max_ppb: 0,
     };
-    let slowest = slowest(range, &device, bits_min);
-    if charged.rate > slowest.rate {
-        return None;
-    }
-    let excess = charged.burst.saturating_sub(slowest.burst);
-    span(excess, slowest.rate)?.checked_add(slowest.late)
+    let choice = slowest(range, &device, frames);
+    let waits = choice.iter().filter(|slowest| charged.rate <= slowest.rate).filter_map(|slowest| {
+        let excess = charged.burst.saturating_sub(slowest.burst);
+        span(excess, slowest.rate)?.checked_add(slowest.late)
+    });
+    waits.min()
 }
 
 /// What a scheduler's stream may send beyond its bucket, because frames may come `late` picoseconds
@@ -470,26 +515,44 @@ mod tests {
         ShaperRange { rate_min: rate, rate_max: rate, burst_min: burst, burst_sum: burst, constant: true }
     }
 
+    const FRAME: Frames = Frames { min: 1_522, max: 1_522 };
+
     #[test]
     fn whole_ticks_cost_nothing() {
-        let exact = slowest(&range(100_000_000, 12_176), &device(8_000), 12_176);
+        let [exact, same] = slowest(&range(100_000_000, 12_176), &device(8_000), FRAME);
         assert_eq!(exact, Slowest { rate: 100_000_000, burst: 12_176 * MICRO, late: 16_000 });
+        assert_eq!(exact, same);
     }
 
     #[test]
     fn other_ticks_cost_rate_and_burst() {
-        let coarse = slowest(&range(33_000_000, 12_176), &device(8_000), 512);
+        let sizes = Frames { min: 64, max: 1_522 };
+        let [coarse, _] = slowest(&range(33_000_000, 12_176), &device(8_000), sizes);
         assert!(coarse.rate < 33_000_000 && coarse.rate > 32_900_000, "{coarse:?}");
         assert!(coarse.burst < 12_176 * MICRO, "{coarse:?}");
-        let fine = slowest(&range(33_000_000, 12_176), &device(1), 512);
+        let [_, fine] = slowest(&range(33_000_000, 12_176), &device(1), sizes);
         assert_eq!(fine.burst, 12_176 * MICRO);
+    }
+
+    /// A bucket of one frame: the machine's duration of a frame, rounded up, exceeds its time to fill the
+    /// bucket, rounded down, and a greedy talker is delayed by both with every frame.
+    #[test]
+    fn a_bucket_of_one_frame_loses_both_roundings() {
+        let (cir, octets, quantum) = (29_431_676, 380, 8_000);
+        let frames = Frames { min: octets, max: octets };
+        let [first, second] = slowest(&range(cir, octets * 8), &device(quantum), frames);
+        // 12911.26 ticks at the rate; the machine takes 12912 and one more, as its bucket holds 12911.
+        let most = octets * 8 * 1_000_000_000_000 / (12_913 * quantum);
+        assert!(first.rate <= most && second.rate <= most, "{first:?} {second:?} above {most}");
+        assert_eq!(second.burst, u128::from(octets * 8) * MICRO);
     }
 
     #[test]
     fn a_talker_holds_what_is_above_its_bucket() {
         let two_frames = Line::new(2 * 12_336, 9_000_000);
-        let wait = talker_wait(&range(10_000_000, 12_336), two_frames, 12_336);
+        let frames = Frames { min: 1_542, max: 1_542 };
+        let wait = talker_wait(&range(10_000_000, 12_336), two_frames, frames);
         assert_eq!(wait, Some(1_233_600_000 + 2), "a frame at 10 Mbit/s, and two ticks");
-        assert_eq!(talker_wait(&range(8_000_000, 12_336), two_frames, 12_336), None, "too slow");
+        assert_eq!(talker_wait(&range(8_000_000, 12_336), two_frames, frames), None, "too slow");
     }
 }
