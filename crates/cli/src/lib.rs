@@ -1,1 +1,41 @@
-//! The command tautwire.
+//! The command `tautwire`: arguments, diagnostics, progress and exit codes over the public interface.
+//!
+//! [`run`] is the whole command; the binary and the Python wheel's command both call it. The result
+//! goes to stdout, everything else to stderr. Nothing is computed here: that is the workbench's.
+
+mod args;
+mod command;
+mod diagnostics;
+mod exit;
+mod nearest;
+mod output;
+mod progress;
+mod terminal;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+pub use exit::Exit;
+
+/// Runs the command with its arguments, the command's own name first, and returns how it ended.
+///
+/// Prints to this process's stdout and stderr; never exits the process and never panics on input.
+pub fn run<I, T>(arguments: I) -> Exit
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    match args::Arguments::try_parse_from(arguments) {
+        Ok(arguments) => command::run(&arguments.command),
+        Err(error) => {
+            // A closed pipe is no fault: nobody reads on.
+            let _ = error.print();
+            match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Holds,
+                _ => Exit::WrongInput,
+            }
+        }
+    }
+}

@@ -53,7 +53,8 @@ fn files(endings: &[&str]) -> Vec<(String, String)> {
         endings.iter().any(|ending| name.ends_with(ending))
     };
     let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let octets = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text = String::from_utf8_lossy(&octets).into_owned();
         (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), text)
     };
     found.into_iter().filter(wanted).map(read).collect()
@@ -185,7 +186,9 @@ fn exact_crates_have_no_floating_point() {
         let exact = ["units", "wire", "core", "analysis"]
             .iter()
             .any(|name| path.starts_with(&format!("crates/{name}/src/")));
-        for (number, line) in text.lines().enumerate().filter(|_| exact) {
+        // Tests may hold exact figures against rough ones.
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        for (number, line) in code.enumerate().filter(|_| exact) {
             let code = line.split("//").next().unwrap_or_default();
             let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             if words.any(|word| {

@@ -11,7 +11,9 @@ use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
 
 /// A cable.
-pub(crate) struct Cable<'a> {
+pub(crate) struct Cable<'t, 'a> {
+    /// Its entry.
+    pub(crate) node: &'a Node<'t>,
     /// Its two ends.
     pub(crate) ends: [End<'a>; 2],
     /// Its name, if it has one.
@@ -52,7 +54,7 @@ pub(crate) fn cables<'t, 'a>(
     root: &'a Node<'t>,
     drafts: &Drafts<'t, 'a>,
     faults: &mut Faults,
-) -> Vec<Cable<'a>> {
+) -> Vec<Cable<'t, 'a>> {
     let default_rate = root.get("defaults").and_then(|defaults| defaults.get("rate"));
     let mut names: HashMap<&str, Place> = HashMap::new();
     let mut cables = Vec::new();
@@ -82,6 +84,7 @@ pub(crate) fn cables<'t, 'a>(
             continue;
         }
         cables.push(Cable {
+            node,
             ends,
             name: name.map(|(name, _)| name),
             rate,

@@ -1,0 +1,166 @@
+//! Arguments of the command and of every subcommand, with examples and exit codes in their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use tautwire_workbench::Duration;
+
+/// Workbench for deterministic Ethernet: one description, proven bounds, frame-exact simulation, and
+/// the two held against each other.
+#[derive(Debug, Parser)]
+#[command(name = "tautwire", bin_name = "tautwire", version, arg_required_else_help = true)]
+#[command(subcommand_required = true, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all holds
+  1  a deadline is missed or not proven
+  2  wrong input or usage
+  3  failure: a file that cannot be written, a fault of the program
+  4  an observation above a bound: a fault of the program
+
+The result goes to stdout, everything else to stderr. Colours and the progress bar appear only on a
+terminal; NO_COLOR=1 turns colours off.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find every fault in a description, with file, line and a remedy
+    #[command(after_help = CHECK_HELP)]
+    Check(Check),
+    /// Run the network frame by frame: delays, loss, per-hop breakdown
+    #[command(after_help = SIMULATE_HELP)]
+    Simulate(Simulate),
+    /// Write a run as one self-contained HTML file
+    #[command(after_help = REPORT_HELP)]
+    Report(Report),
+    /// Print the completions of a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(Completions),
+}
+
+const CHECK_HELP: &str = "\
+Examples:
+  tautwire check scenarios/in-vehicle.yaml
+  tautwire check scenarios/in-vehicle.yaml --json | jq '.diagnostics[].message'
+
+Exit codes: 0 no errors (warnings are shown), 2 errors or an unreadable file, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) input: Input,
+}
+
+/// What every subcommand on a network takes.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// Description of the network (YAML)
+    #[arg(value_name = "NETWORK")]
+    pub(crate) path: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a run is made and where its results go.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Seed of every random stream, instead of the description's
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+    /// Simulated time, with its unit (250ms, 10s), instead of the description's
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Folder for the results [default: runs/<scenario>-<seed>]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+const SIMULATE_HELP: &str = "\
+Examples:
+  tautwire simulate scenarios/in-vehicle.yaml
+  tautwire simulate scenarios/in-vehicle.yaml --seed 7 --duration 10s --out runs/seven
+  tautwire simulate scenarios/in-vehicle.yaml --explain camera-front
+
+Exit codes: 0 every frame with a deadline met it, 1 one did not, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) run: Run,
+    /// Tell the story of the latest frame of this stream: at each hop, what it waited for
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) explain: Option<String>,
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  tautwire report runs/in-vehicle-1
+  tautwire report runs/in-vehicle-1 --out in-vehicle.html
+
+Exit codes: 0 written, 2 no run folder, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folder of a run
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// File to write [default: report.html in the run's folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print where the report is as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  tautwire completions bash > ~/.local/share/bash-completion/completions/tautwire
+  tautwire completions zsh > ~/.zfunc/_tautwire
+  tautwire completions fish > ~/.config/fish/completions/tautwire.fish
+
+Exit codes: 0 printed, 2 wrong usage, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// A duration with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|error: tautwire_workbench::ParseUnitError| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_examples_and_exit_codes() {
+        for command in Arguments::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{}", command.get_name());
+            assert!(help.contains(&format!("tautwire {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn a_duration_needs_its_unit() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_ms(250)));
+        assert!(duration("250").unwrap_err().contains("unit"));
+    }
+}

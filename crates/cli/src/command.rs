@@ -1,0 +1,66 @@
+//! What each subcommand does: load, call the workbench, print, and say how it ended.
+
+mod check;
+mod completions;
+mod report;
+mod run;
+
+use std::path::Path;
+
+use tautwire_workbench::table::{self, TableOptions};
+use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary};
+
+use crate::args::Command;
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+use crate::{diagnostics, nearest, output};
+
+/// Runs a subcommand.
+pub(crate) fn run(command: &Command) -> Exit {
+    let ended = match command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Simulate(arguments) => run::simulate(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+    };
+    ended.unwrap_or_else(|exit| exit)
+}
+
+/// A remark on stderr with the command's name before it.
+fn say(text: &str) {
+    output::note(&format!("tautwire: {text}\n"));
+}
+
+/// Reads a description; a file that cannot be read is wrong input.
+fn load(path: &Path) -> Result<Loaded, Exit> {
+    tautwire_workbench::load(path).map_err(|error| {
+        say(&format!("cannot read {}: {error}", path.display()));
+        Exit::WrongInput
+    })
+}
+
+/// The scenario of a description, its warnings shown; if it has errors, all faults shown.
+fn scenario(path: &Path) -> Result<Scenario, Exit> {
+    let loaded = load(path)?;
+    output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
+    Scenario::new(path, loaded).map_err(|loaded| {
+        say(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
+        Exit::WrongInput
+    })
+}
+
+/// The stream of a name; if there is none, those that come near are said.
+fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
+    let found = network.streams.iter().position(|stream| stream.name == name);
+    found.map(StreamIndex::at).ok_or_else(|| {
+        let names = network.streams.iter().map(|stream| stream.name.as_str());
+        say(&format!("no stream `{name}`; nearest: {}", nearest::names(name, names, 5).join(", ")));
+        Exit::WrongInput
+    })
+}
+
+/// The tables that are a command's result, and a line that says how it stands.
+fn tables(summary: &Summary) -> String {
+    let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
+    format!("{}\n{}\n", table::streams(summary, options), table::outcome(summary))
+}

@@ -1,0 +1,42 @@
+//! `tautwire report`: a run folder as one HTML file.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::json;
+use tautwire_workbench::RunFolder;
+
+use super::say;
+use crate::args::Report;
+use crate::exit::Exit;
+use crate::output;
+
+pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
+    let run = RunFolder::read(&arguments.run).map_err(|error| {
+        say(&format!("{} is no run folder: {error}", arguments.run.display()));
+        Exit::WrongInput
+    })?;
+    let place = arguments.out.clone().unwrap_or_else(|| arguments.run.join("report.html"));
+    write_whole(&place, &tautwire_workbench::html(&run)).map_err(|error| {
+        say(&format!("cannot write {}: {error}", place.display()));
+        Exit::Failure
+    })?;
+    output::result(&if arguments.json {
+        format!("{:#}\n", json!({"report": place.to_string_lossy()}))
+    } else {
+        format!("{}\n", place.display())
+    })?;
+    Ok(Exit::Holds)
+}
+
+/// Writes a file under a temporary name and renames it: it is there whole or not at all.
+fn write_whole(place: &Path, text: &str) -> io::Result<()> {
+    let mut name = place.as_os_str().to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    fs::write(&name, text)?;
+    fs::rename(&name, place).inspect_err(|_| {
+        // The error that is told is the first one.
+        let _ = fs::remove_file(&name);
+    })
+}

@@ -1,0 +1,75 @@
+//! `tautwire simulate` and `tautwire verify`: a run, its results on disk and on stdout.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use tautwire_workbench::{
+    Bounds, Observation, Options, Progress as Standing, RunFolderWriter, Scenario, Summary, Verdict, judge,
+};
+
+use super::{say, scenario, stream, tables};
+use crate::args::{Run, Simulate};
+use crate::exit::Exit;
+use crate::output;
+use crate::progress::Progress;
+use crate::terminal::Terminal;
+
+pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
+    let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
+    let explained = arguments.explain.as_deref().map(|name| stream(&scenario.network, name)).transpose()?;
+    let (observation, summary) = run_and_keep("simulate", &scenario, None, &arguments.run)?;
+    output::result(&match explained {
+        _ if arguments.input.json => summary.to_json(),
+        Some(stream) => match tautwire_workbench::story(&scenario.network, &observation, stream) {
+            Some(story) => story.to_string(),
+            None => "no frame of it was delivered\n".to_owned(),
+        },
+        None => tables(&summary),
+    })?;
+    // Nothing is proven here, and nothing is asked but whether a frame was late or lost.
+    let verdict = judge(&scenario.network, None, Some(&observation)).verdict;
+    Ok(if verdict == Verdict::Missed { Exit::DeadlineMissed } else { Exit::Holds })
+}
+
+/// The scenario with the settings of the command line instead of the description's.
+fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
+    let settings = &mut scenario.network.run;
+    settings.seed = run.seed.unwrap_or(settings.seed);
+    if let Some(duration) = run.duration {
+        if duration <= settings.warm_up {
+            say(&format!("--duration {duration}: not longer than the warm-up of {}", settings.warm_up));
+            return Err(Exit::WrongInput);
+        }
+        settings.duration = duration;
+    }
+    Ok(scenario)
+}
+
+/// Runs the network, keeps the results in their folder and says where.
+fn run_and_keep(
+    command: &str,
+    scenario: &Scenario,
+    bounds: Option<&Bounds>,
+    run: &Run,
+) -> Result<(Observation, Summary), Exit> {
+    let place = run.out.clone().unwrap_or_else(|| scenario.run_folder());
+    // Before the run: a place that cannot be used is known at once.
+    let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
+    let bar = Progress::new(Terminal::of_stderr(), scenario.network.run.duration);
+    let mut advance = |standing: Standing| bar.advance(standing.now, standing.frame_hops);
+    let mut options = Options { progress: Some(&mut advance), ..Options::default() };
+    let observation = tautwire_workbench::simulate(&scenario.network, &mut options);
+    bar.finish();
+    let manifest = scenario.manifest(&[command.to_owned()]);
+    let kept = writer
+        .finish(&manifest, &scenario.network, &scenario.text, bounds, Some(&observation))
+        .map_err(|error| not_written(&place, &error))?;
+    say(&format!("results in {}", place.display()));
+    Ok((observation, kept.summary))
+}
+
+/// Says that results cannot be written. A place that is taken is wrong usage, all else a failure.
+fn not_written(place: &Path, error: &io::Error) -> Exit {
+    say(&format!("cannot write results to {}: {error}", place.display()));
+    if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }
+}

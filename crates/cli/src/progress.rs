@@ -1,0 +1,88 @@
+//! The progress bar of a run: simulated time, rate and time to go; on a terminal only.
+
+use std::time::Duration as Wall;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tautwire_workbench::Duration;
+
+use crate::terminal::Terminal;
+
+/// A bar over the simulated time of a run; shows nothing unless somebody looks on.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+/// The bar counts microseconds: its arithmetic is on floats, and picoseconds lose nothing here.
+const STEP: u64 = 1_000_000;
+
+impl Progress {
+    /// A bar for a run of this simulated time.
+    pub(crate) fn new(terminal: Terminal, duration: Duration) -> Self {
+        if !terminal.interactive {
+            return Self { bar: ProgressBar::hidden() };
+        }
+        let template = if terminal.colour {
+            "{bar:32.cyan} {msg} of {prefix} simulated, {percent}%, {eta} to go"
+        } else {
+            "{bar:32} {msg} of {prefix} simulated, {percent}%, {eta} to go"
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is constant and right");
+        let style =
+            if terminal.unicode { style.progress_chars("━╸─") } else { style.progress_chars("=>-") };
+        let bar = ProgressBar::with_draw_target(
+            Some(duration.as_ps() / STEP),
+            ProgressDrawTarget::stderr_with_hz(10),
+        );
+        bar.set_style(style);
+        bar.set_prefix(seconds(duration));
+        Self { bar }
+    }
+
+    /// Moves on to a simulated time at which so many frame-hops are done.
+    pub(crate) fn advance(&self, time: Duration, frame_hops: u64) {
+        let elapsed = self.bar.elapsed().max(Wall::from_millis(1)).as_millis();
+        let rate = u128::from(frame_hops) * 1_000 / elapsed;
+        self.bar.set_message(format!("{} at {} frame-hops/s, ", seconds(time), scaled(rate)));
+        self.bar.set_position(time.as_ps() / STEP);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// `1.250 s`.
+fn seconds(time: Duration) -> String {
+    let ms = time.as_ps() / 1_000_000_000;
+    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
+}
+
+/// `5.2 M`.
+fn scaled(rate: u128) -> String {
+    match rate {
+        0..1_000 => rate.to_string(),
+        1_000..1_000_000 => format!("{}.{} k", rate / 1_000, rate / 100 % 10),
+        _ => format!("{}.{} M", rate / 1_000_000, rate / 100_000 % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_readable() {
+        assert_eq!(seconds(Duration::from_us(1_250_400)), "1.250 s");
+        assert_eq!([scaled(999), scaled(1_250), scaled(5_260_000)], ["999", "1.2 k", "5.2 M"]);
+    }
+
+    #[test]
+    fn nothing_is_drawn_in_a_pipe() {
+        let pipe = Terminal { interactive: false, colour: false, unicode: true, columns: 80 };
+        let progress = Progress::new(pipe, Duration::from_s(1));
+        progress.advance(Duration::from_ms(10), 1_000);
+        assert!(progress.bar.is_hidden());
+        progress.finish();
+    }
+}

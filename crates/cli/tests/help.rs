@@ -1,0 +1,64 @@
+//! The help of every subcommand, as golden texts.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod common;
+
+use common::{folder, tautwire};
+
+#[test]
+fn every_help_is_as_agreed() {
+    let folder = folder("help");
+    let mut text = tautwire(&folder, &["--help"]).stdout;
+    for command in ["check", "simulate", "report", "completions"] {
+        let ended = tautwire(&folder, &[command, "--help"]);
+        assert_eq!(ended.code, 0, "{command}");
+        assert_eq!(ended.stderr, "", "{command}");
+        text.push_str(&format!("\n---- tautwire {command} --help\n\n{}", ended.stdout));
+    }
+    insta::assert_snapshot!("help", text);
+}
+
+#[test]
+fn completions_know_the_subcommands() {
+    let folder = folder("completions");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ended = tautwire(&folder, &["completions", shell]);
+        assert_eq!(ended.code, 0, "{shell}");
+        for word in ["check", "simulate", "explain"] {
+            assert!(ended.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_why_on_stderr() {
+    let folder = folder("usage");
+    for (arguments, said) in [
+        (&["check"][..], "<NETWORK>"),
+        (&["simulat", "a.yaml"][..], "'simulate'"),
+        (&["simulate", "a.yaml", "--duration", "5"][..], "unit"),
+        (&["simulate", "a.yaml", "--seed", "one"][..], "--seed"),
+        (&["completions", "cmd"][..], "bash"),
+        (&["check", "not-there.yaml"][..], "not-there.yaml"),
+        (&["check", "."][..], "cannot read"),
+        (&["report", "not-there"][..], "not-there"),
+    ] {
+        let ended = tautwire(&folder, arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn no_arguments_show_the_help_and_end_with_2() {
+    let ended = tautwire(&folder("nothing"), &[]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("Exit codes:"), "{}", ended.stderr);
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let ended = tautwire(&folder("version"), &["--version"]);
+    assert_eq!((ended.code, ended.stdout), (0, format!("tautwire {}\n", env!("CARGO_PKG_VERSION"))));
+}
