@@ -1,5 +1,46 @@
 //! Worst-case bounds per port and end to end, of every mechanism that `core` has a machine for.
+//!
+//! ```text
+//!  Network ─► plan.rs ─► ports in order ─► port.rs ─► passage of every stream ─► Bounds
+//!             (tables)   (order.rs,        classes     (passage.rs)               (result.rs)
+//!                         analysis.rs)     from the highest:
+//!                                          strict_priority.rs  line_shaping.rs
+//!                                          busy_period.rs      credit_based.rs
+//!                                          regulator.rs (ATS)
+//! ```
+//!
+//! Everything is integers; every rounding is to the side on which a bound stays a bound. Bits are
+//! those of the wire (frame, preamble, gap) unless a name says charged. A bound is from the talker's
+//! application to the last bit at the listener's MAC, in true time.
 
+mod analysis;
+mod busy_period;
+mod clock;
+mod credit_based;
+mod curve;
+mod delay;
+mod explain;
+mod line_shaping;
+mod order;
+mod passage;
+mod plan;
+mod port;
+mod queue_bound;
+mod regulator;
 mod result;
+mod strict_priority;
+mod timeline;
 
+pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+
+use tautwire_model::Network;
+
+/// The bounds of every stream, hop and port of a network.
+///
+/// Times are in true time and hold for every run of the network, whatever the seed: greatest delays
+/// are rounded up, least ones down. What has no bound says why.
+#[must_use]
+pub fn bounds(network: &Network) -> Bounds {
+    analysis::Analysis::of(network).bounds()
+}

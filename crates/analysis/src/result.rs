@@ -120,6 +120,11 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
+    /// A stage of a device is slower than what comes to it: at this port, of reception or of egress.
+    StageTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
     MayBeDiscarded {
         /// Where.

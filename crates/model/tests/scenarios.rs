@@ -81,3 +81,16 @@ fn shapers_are_assigned_at_bridges_only() {
     );
     assert_eq!(stream(&network, "rest").arrival, None, "Poisson traffic promises nothing");
 }
+
+#[test]
+fn every_description_of_the_guide_loads() {
+    let page = folder().join("../docs/guide/first-network.md");
+    let text = std::fs::read_to_string(page).expect("the guide");
+    let blocks: Vec<&str> = text.split("```yaml\n").skip(1).collect();
+    assert!(blocks.len() >= 3);
+    for block in blocks {
+        let description = &block[..block.find("```").expect("a closed block")];
+        let loaded = tautwire_model::load_text("guide.yaml", description);
+        assert!(loaded.diagnostics.is_empty(), "{description}\n{:#?}", loaded.diagnostics);
+    }
+}

@@ -11,9 +11,7 @@ use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
 
 /// A cable.
-pub(crate) struct Cable<'t, 'a> {
-    /// Its entry.
-    pub(crate) node: &'a Node<'t>,
+pub(crate) struct Cable<'a> {
     /// Its two ends.
     pub(crate) ends: [End<'a>; 2],
     /// Its name, if it has one.
@@ -54,7 +52,7 @@ pub(crate) fn cables<'t, 'a>(
     root: &'a Node<'t>,
     drafts: &Drafts<'t, 'a>,
     faults: &mut Faults,
-) -> Vec<Cable<'t, 'a>> {
+) -> Vec<Cable<'a>> {
     let default_rate = root.get("defaults").and_then(|defaults| defaults.get("rate"));
     let mut names: HashMap<&str, Place> = HashMap::new();
     let mut cables = Vec::new();
@@ -84,7 +82,6 @@ pub(crate) fn cables<'t, 'a>(
             continue;
         }
         cables.push(Cable {
-            node,
             ends,
             name: name.map(|(name, _)| name),
             rate,

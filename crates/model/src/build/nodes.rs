@@ -21,8 +21,6 @@ pub(crate) struct Drafts<'t, 'a> {
 pub(crate) struct Draft<'t, 'a> {
     /// Its name.
     pub(crate) name: &'a str,
-    /// Where its name stands.
-    pub(crate) place: Place,
     /// Its entry.
     pub(crate) node: &'a Node<'t>,
     /// What it is.
@@ -81,7 +79,6 @@ pub(crate) fn drafts<'t, 'a>(
         };
         drafts.list.push(Draft {
             name,
-            place: key.place,
             node,
             kind: kind(node, defaults, models, faults),
             clock: clock(node, defaults, faults),

@@ -41,7 +41,7 @@ pub(crate) struct Extra {
 pub(crate) fn assemble<'t, 'a>(
     root: &'a Node<'t>,
     mut drafts: Drafts<'t, 'a>,
-    cables: Vec<Cable<'t, 'a>>,
+    cables: Vec<Cable<'a>>,
     models: &Models<'t, 'a>,
     faults: &mut Faults,
 ) -> Topology<'a> {
@@ -73,7 +73,7 @@ pub(crate) fn assemble<'t, 'a>(
 /// The port of each end of each cable, counted within its node; links make the ports that are not listed.
 fn local_ports(
     drafts: &mut Drafts<'_, '_>,
-    cables: &[Cable<'_, '_>],
+    cables: &[Cable<'_>],
     made: &mut [Vec<String>],
     faults: &mut Faults,
 ) -> Vec<Option<[u32; 2]>> {
@@ -255,7 +255,7 @@ impl<'a> Topology<'a> {
         });
     }
 
-    fn add_cable(&mut self, cable: &Cable<'_, 'a>, ports: [PortIndex; 2]) {
+    fn add_cable(&mut self, cable: &Cable<'a>, ports: [PortIndex; 2]) {
         if let Some(name) = cable.name {
             self.cable_index.insert(name, LinkIndex::at(self.links.len() / 2).0);
         }

@@ -27,7 +27,7 @@ pub(crate) fn schema() -> Value {
 fn definition_name(shape: &Shape) -> String {
     let name = shape.name;
     let name = ["a ", "an ", "the "].iter().find_map(|article| name.strip_prefix(article)).unwrap_or(name);
-    name.replace(' ', "-").replace('/', "-")
+    name.replace([' ', '/'], "-")
 }
 
 fn object(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<String, Value>) -> Value {

@@ -1,0 +1,355 @@
+//! What a stream's bound is made of, hop by hop: which frame blocks, whose bursts go first, at which
+//! rate, by which formula and whose.
+//!
+//! The analysis is made anew and looked into; its figures are those of the bounds, to the picosecond.
+
+use core::fmt;
+
+use tautwire_core::TrafficClass;
+use tautwire_model::Network;
+use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_units::{BitRate, Bits, Duration};
+
+use crate::analysis::Analysis;
+use crate::curve::{Line, MICRO, span};
+use crate::plan::{Entry, index};
+use crate::port::{Arriving, ClassTerms};
+use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
+
+/// The story of a stream's bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The stream.
+    pub stream: String,
+    /// Its listeners and their bounds.
+    pub listeners: Vec<(String, ListenerBounds)>,
+    /// Hop by hop.
+    pub hops: Vec<HopExplanation>,
+}
+
+/// What the bound of one hop is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HopExplanation {
+    /// The hop before, an index of the hops; none at the talker.
+    pub previous: Option<u32>,
+    /// The egress port, as `node.port`.
+    pub port: String,
+    /// The class there.
+    pub class: TrafficClass,
+    /// The bound.
+    pub bounds: HopBounds,
+    /// Its formula, in words of the field.
+    pub formula: &'static str,
+    /// Where the formula is from.
+    pub source: &'static str,
+    /// Rate of the line.
+    pub line_rate: BitRate,
+    /// Rate that is left for the class beside what goes first.
+    pub rate_left: Option<BitRate>,
+    /// The largest lower frame, which may have started.
+    pub blocking: Option<Part>,
+    /// Higher classes: whose frames go first.
+    pub higher: Vec<Part>,
+    /// The same class, the stream itself among them.
+    pub same: Vec<Part>,
+    /// Bits of higher classes, and of the same class, with which the bound reckons: fewer than the sum
+    /// of the bursts where links or shapers let no more through.
+    pub reckoned: Option<(Bits, Bits)>,
+    /// Credit that a credit-based class may have to wait for, in bits.
+    pub credit_max: Option<i64>,
+    /// Times that add up to the bound.
+    pub times: Vec<(&'static str, Duration)>,
+}
+
+/// A stream's part in a bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The stream, or the network control of the node.
+    pub name: String,
+    /// Bits of the wire: its burst at this port, or its largest frame.
+    pub bits: Option<Bits>,
+    /// Its rate on the node's clock.
+    pub rate: Option<BitRate>,
+}
+
+/// Explains the bounds of a stream; `bounds` are those of the same network.
+///
+/// # Panics
+/// If the bounds are those of another network.
+#[must_use]
+pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
+    let mut analysis = Analysis::of(network);
+    let described = &network.streams[stream.index()];
+    let of_stream = &bounds.streams[stream.index()];
+    let first = analysis.plan.first_entry[stream.index()];
+    let hops = (0..described.hops.len())
+        .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
+        .collect();
+    let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
+    let listeners = described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
+    Explanation { stream: described.name.clone(), listeners, hops }
+}
+
+fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
+    let entry = analysis.plan.entries[number as usize].clone();
+    let arriving = analysis.arriving(entry.port);
+    let terms = analysis.terms(entry.port, &arriving);
+    let own = arriving.iter().find(|arriving| arriving.entry == number).expect("it passes this port");
+    let class = &terms[usize::from(entry.class)];
+    let bound = class.bound(entry.lane);
+    let network = analysis.plan.network;
+    let port = &network.ports[entry.port as usize];
+    let plan = analysis.plan.port(entry.port);
+    let parts = |wanted: fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
+    let mut higher = parts(|other, own| other > own);
+    let mut same = parts(|other, own| other == own);
+    let mut lower = lower_frames(analysis, &arriving, &entry);
+    if let Some((control, line, bits)) = plan.control {
+        let name = "network control".to_owned();
+        let rate = Some(BitRate::from_bps(line.rate));
+        let own = usize::from(entry.class);
+        if control < own {
+            lower.push(Part { name, bits: Some(Bits::new(bits)), rate: None });
+        } else {
+            let part = Part { name, bits: whole(line), rate };
+            if control > own { higher.push(part) } else { same.push(part) }
+        }
+    }
+    let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
+    let (formula, source) = formula(bounds.method);
+    HopExplanation {
+        previous: network.streams[entry.stream as usize].hops
+            [number as usize - analysis.plan.first_entry[entry.stream as usize] as usize]
+            .previous,
+        port: format!("{}.{}", network.nodes[port.node.index()].name, port.name),
+        class: TrafficClass::new(entry.class).expect("below eight"),
+        formula,
+        source,
+        line_rate: BitRate::from_bps(plan.rate),
+        rate_left: bound.map(|bound| BitRate::from_bps(bound.rate)),
+        blocking,
+        higher,
+        same,
+        reckoned: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
+        credit_max: class.bounds.hi_credit_bits,
+        times: times(analysis, &entry, own, class, &bounds),
+        bounds,
+    }
+}
+
+/// The times of a hop, in the order in which a frame meets them; their sum is the bound.
+fn times(
+    analysis: &Analysis<'_>,
+    entry: &Entry,
+    arriving: &Arriving,
+    class: &ClassTerms,
+    bounds: &HopBounds,
+) -> Vec<(&'static str, Duration)> {
+    let (Ok(delay), Some(queue)) = (&bounds.delay, arriving.queue_max) else { return Vec::new() };
+    let plan = analysis.plan.port(entry.port);
+    let Some(bound) = class.bound(entry.lane) else { return Vec::new() };
+    let mut times = Vec::new();
+    let mut left = *delay;
+    let mut take = |name, ps: u64| {
+        let span = Duration::from_ps(ps).min(left);
+        if !span.is_zero() {
+            times.push((name, span));
+        }
+        left = left.saturating_sub(span);
+    };
+    take(if arriving.scheduled { "processing and shaping" } else { "processing" }, queue);
+    let (_, transmission) = entry.transmission_max;
+    let small = class.start_max(plan, entry.lane, entry.frame_min);
+    let large = class.start_max(plan, entry.lane, entry.frame_max);
+    let (frame, sent) = match (small, large) {
+        (Some(small), Some(large))
+            if plan.deviation.stretch(small) + entry.transmission_max.0
+                > plan.deviation.stretch(large) + transmission =>
+        {
+            (entry.frame_min, entry.transmission_max.0)
+        }
+        _ => (entry.frame_max, transmission),
+    };
+    let waiting = class.start_max(plan, entry.lane, frame).map_or(0, |wait| plan.deviation.stretch(wait));
+    let at_rate = |micro_bits: u128| span(micro_bits, bound.rate).unwrap_or(0);
+    let latency = if class.credit_max.is_some() { "credit" } else { "lower frame" };
+    let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));
+    take(latency, first.min(waiting));
+    take("higher classes", higher.min(waiting.saturating_sub(first)));
+    take("same class", waiting.saturating_sub(first).saturating_sub(higher));
+    take("transmission and cable", sent);
+    times
+}
+
+fn parts(
+    analysis: &Analysis<'_>,
+    arriving: &[Arriving],
+    own: &Entry,
+    wanted: fn(u8, u8) -> bool,
+) -> Vec<Part> {
+    let network = analysis.plan.network;
+    let deviation = analysis.plan.port(own.port).deviation;
+    arriving
+        .iter()
+        .map(|arriving| (arriving, &analysis.plan.entries[arriving.entry as usize]))
+        .filter(|(_, entry)| wanted(entry.class, own.class))
+        .map(|(arriving, entry)| {
+            let line = arriving.brought.least_burst();
+            Part {
+                name: network.streams[entry.stream as usize].name.clone(),
+                bits: line.and_then(whole),
+                rate: line.map(|line| BitRate::from_bps(deviation.fastest(line.rate))),
+            }
+        })
+        .collect()
+}
+
+fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {
+    let entries = arriving.iter().map(|arriving| &analysis.plan.entries[arriving.entry as usize]);
+    entries
+        .filter(|entry| entry.class < own.class)
+        .map(|entry| Part {
+            name: analysis.plan.network.streams[entry.stream as usize].name.clone(),
+            bits: Some(Bits::new(entry.wire_max())),
+            rate: None,
+        })
+        .collect()
+}
+
+fn bits(micro_bits: u128) -> Bits {
+    Bits::new(u64::try_from(micro_bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
+}
+
+fn whole(line: Line) -> Option<Bits> {
+    u64::try_from(line.burst.div_ceil(MICRO)).ok().map(Bits::new)
+}
+
+/// A method's formula and where it is from.
+fn formula(method: Method) -> (&'static str, &'static str) {
+    match method {
+        Method::StrictPriorityTokenBucket => (
+            "(largest lower frame + bursts of higher classes + bursts of the class - own frame) / \
+             (line rate - rates of higher classes) + own frame / line rate",
+            "Specht and Samii 2016, eq. 9; 802.1Q-2022 8.6.8.1",
+        ),
+        Method::StrictPriorityLineShaping => (
+            "the same, and what comes by one link at most its largest frame + link rate * time",
+            "Grieu 2004; Mifdaoui and Leydier 2017; packetised as in Mohammadpour et al. 2023",
+        ),
+        Method::BusyPeriod => (
+            "the same for its own queue, other queues of the class before it, in turn or as a higher class",
+            "802.1Q-2022 8.6.8 with the device's order; Boyer, Stea and Sofack 2012",
+        ),
+        Method::CreditBased => (
+            "(greatest credit + bursts of the class - own frame) / idleSlope + own frame / line rate",
+            "De Azua and Boyer 2014, theorem 4; Mohammadpour et al. 2019; 802.1Q-2022 8.6.8.2",
+        ),
+        Method::CreditBasedLineShaping => (
+            "the same, and what comes by one link at most its largest frame + link rate * time",
+            "De Azua and Boyer 2014, theorem 4; Mifdaoui and Leydier 2017; 802.1Q-2022 8.6.8.2",
+        ),
+        Method::AtsContention => (
+            "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
+             class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
+            "802.1Q-2022 8.6.11 and Annex V; Specht and Samii 2016, eq. 9; Le Boudec 2018",
+        ),
+        Method::None => ("no method holds here", "-"),
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "stream {}", self.stream)?;
+        for (listener, bounds) in &self.listeners {
+            match &bounds.delay {
+                Ok(delay) => writeln!(f, "  to {listener}: {} to {delay}", bounds.delay_min)?,
+                Err(reason) => writeln!(f, "  to {listener}: no bound, {}", Told(reason))?,
+            }
+        }
+        for (number, hop) in self.hops.iter().enumerate() {
+            write!(f, "hop {number}")?;
+            if let Some(previous) = hop.previous {
+                write!(f, " (behind hop {previous})")?;
+            }
+            writeln!(f, ": {hop}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for HopExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} class {}: ", self.port, self.class)?;
+        match &self.bounds.delay {
+            Ok(delay) => writeln!(f, "{} to {delay}", self.bounds.delay_min)?,
+            Err(reason) => writeln!(f, "no bound, {}", Told(reason))?,
+        }
+        writeln!(f, "    {}", self.formula)?;
+        writeln!(f, "    source: {}", self.source)?;
+        write!(f, "    line {}", self.line_rate)?;
+        match self.rate_left {
+            Some(rate) => writeln!(f, ", {rate} left for the class")?,
+            None => writeln!(f)?,
+        }
+        if let Some(part) = &self.blocking {
+            writeln!(f, "    blocked by a frame of {part}")?;
+        }
+        for (title, parts) in [("higher", &self.higher), ("class", &self.same)] {
+            for part in parts {
+                writeln!(f, "    {title}: {part}")?;
+            }
+        }
+        if let Some((higher, same)) = self.reckoned {
+            writeln!(f, "    reckoned with {higher} above and {same} of the class")?;
+        }
+        if let Some(credit) = self.credit_max {
+            writeln!(f, "    greatest credit {credit} bit")?;
+        }
+        for (name, time) in &self.times {
+            writeln!(f, "    {name}: {time}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        match self.bits {
+            Some(bits) => write!(f, ", {bits}")?,
+            None => write!(f, ", unknown")?,
+        }
+        if let Some(rate) = self.rate {
+            write!(f, " at {rate}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A reason in words, without names.
+struct Told<'a>(&'a Unbounded);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |port: &PortIndex| format!("at port {}", port.0);
+        match self.0 {
+            Unbounded::NoArrivalCurve { stream, port } => {
+                write!(f, "stream {} promises nothing {}", stream.0, at(port))
+            }
+            Unbounded::Overload { port, class } => {
+                write!(f, "more comes to class {class} than can leave {}", at(port))
+            }
+            Unbounded::NoFixedPoint { port } => {
+                write!(f, "bounds in a cycle do not come to rest {}", at(port))
+            }
+            Unbounded::ShaperTooSlow { port } => {
+                write!(f, "a shaper does not cover what comes {}", at(port))
+            }
+            Unbounded::NotFifoUpstream { port } => {
+                write!(f, "the order of a shaper's group is not kept before it {}", at(port))
+            }
+            Unbounded::StageTooSlow { port } => write!(f, "a stage of the device is too slow {}", at(port)),
+            Unbounded::MayBeDiscarded { port } => write!(f, "a shaper may discard its frames {}", at(port)),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Faults on purpose, to show that the tests of the bounds would find them (feature `planted-faults`).
+//!
+//! Without the feature nothing of them is compiled.
+
+/// A fault in the bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlantedFault {
+    /// No lower frame blocks.
+    BlockingFrameForgotten,
+    /// The bursts of the other streams of the class are left out.
+    SameClassBurstForgotten,
+    /// What higher classes send while a frame waits is not taken off the line's rate.
+    HigherRateNotSubtracted,
+    /// Preamble and gap are left out of every frame.
+    MediaOverheadForgotten,
+    /// Bursts do not grow from hop to hop.
+    BurstNotGrown,
+    /// All clocks are taken as perfect.
+    ClockToleranceForgotten,
+    /// A link is taken to deliver bits and not frames: no `L_max` in line shaping.
+    LineShapingFluid,
+    /// The debt of a higher credit-based class, which it pays back as a burst, is left out.
+    CreditDebtForgotten,
+    /// The time in the stages of devices and hosts is taken at its least.
+    ProcessingMaxForgotten,
+    /// ProcessingDelayMax is not added to eligibility times.
+    ProcessingDelayMaxForgotten,
+}
+
+impl PlantedFault {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::BlockingFrameForgotten,
+        Self::SameClassBurstForgotten,
+        Self::HigherRateNotSubtracted,
+        Self::MediaOverheadForgotten,
+        Self::BurstNotGrown,
+        Self::ClockToleranceForgotten,
+        Self::LineShapingFluid,
+        Self::CreditDebtForgotten,
+        Self::ProcessingMaxForgotten,
+        Self::ProcessingDelayMaxForgotten,
+    ];
+}

@@ -1,0 +1,116 @@
+//! What is known of a stream's passage through a port, once the ports before it are analysed.
+
+use crate::curve::Line;
+use crate::plan::{Entry, Plan, signed, tag_ratio};
+use crate::result::Method;
+
+/// No reason: there is a bound.
+pub(crate) const NO_REASON: u32 = u32::MAX;
+
+/// A stream behind a shaper: what it was held to, and its way since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shaped {
+    /// Bits of the wire at the shaper's port, rate in true time.
+    pub(crate) line: Line,
+    /// Whether it was tagged there.
+    pub(crate) tagged: bool,
+    /// From eligible to the last bit at the next node, greatest.
+    pub(crate) way_max: u64,
+    /// Least time from the application to eligible.
+    pub(crate) origin_min: i64,
+}
+
+/// Greatest times, all in true time, none where there is no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    /// From the application to the queue (to eligible, for ATS).
+    pub(crate) ready_max: Option<u64>,
+    /// From the application to the last bit at the next node.
+    pub(crate) next_max: Option<u64>,
+    /// From the last bit here to the last bit at the next node.
+    pub(crate) hop_max: Option<u64>,
+    /// From the queue (eligible) to the last bit at the next node.
+    pub(crate) sending_max: Option<u64>,
+    /// What it brings to the queue.
+    pub(crate) queued: Brought,
+    /// The last shaper, as the next node sees it.
+    pub(crate) shaped: Option<Shaped>,
+    /// Why there is no bound: of the stream so far, a number of the list of reasons.
+    pub(crate) reason: u32,
+    /// Why there is none at this hop alone.
+    pub(crate) hop_reason: u32,
+    /// How this hop's was found.
+    pub(crate) method: Method,
+}
+
+impl Passage {
+    /// The least that can be: where a fixed point is sought from.
+    pub(crate) fn least(entry: &Entry) -> Self {
+        let time = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
+        Self {
+            ready_max: time(entry.ready_min),
+            next_max: time(entry.next_min),
+            hop_max: time(entry.next_min - entry.here_min),
+            sending_max: time(entry.next_min - entry.ready_min),
+            queued: Brought::default(),
+            shaped: None,
+            reason: NO_REASON,
+            hop_reason: NO_REASON,
+            method: Method::None,
+        }
+    }
+}
+
+/// What a stream brings to a queue, in true time and in bits of the wire there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Brought {
+    /// What its talker promised, its burst grown by the jitter of its way.
+    pub(crate) promised: Option<Line>,
+    /// What the last shaper let through, grown likewise.
+    pub(crate) shaped: Option<Line>,
+}
+
+impl Brought {
+    /// The line with the least burst.
+    pub(crate) fn least_burst(self) -> Option<Line> {
+        match (self.promised, self.shaped) {
+            (Some(promised), Some(shaped)) => {
+                Some(if shaped.burst < promised.burst { shaped } else { promised })
+            }
+            (promised, shaped) => promised.or(shaped),
+        }
+    }
+
+    /// The line with the least rate.
+    pub(crate) fn least_rate(self) -> Option<Line> {
+        match (self.promised, self.shaped) {
+            (Some(promised), Some(shaped)) => {
+                Some(if shaped.rate < promised.rate { shaped } else { promised })
+            }
+            (promised, shaped) => promised.or(shaped),
+        }
+    }
+}
+
+/// What a stream brings when its way so far took at most `since_talker` from the application, and
+/// `since_shaper` from the last shaper, and at least `least` from the application.
+pub(crate) fn brought(
+    plan: &Plan<'_>,
+    entry: &Entry,
+    since_talker: Option<u64>,
+    since_shaper: Option<(Shaped, u64)>,
+    least: i64,
+) -> Brought {
+    let promised = entry.promise.zip(since_talker).map(|(line, most)| {
+        let jitter = signed(most) - least;
+        let jitter = u64::try_from(jitter).unwrap_or(0) + entry.talker_slack;
+        line.after_jitter(line.rate, jitter)
+    });
+    let shaped = since_shaper.map(|(shaped, most)| {
+        let stream = &plan.network.streams[entry.stream as usize];
+        let line = shaped.line.in_bits(tag_ratio(stream, shaped.tagged, entry.tagged));
+        let jitter = signed(most) - (least - shaped.origin_min);
+        line.after_jitter(line.rate, u64::try_from(jitter).unwrap_or(0))
+    });
+    Brought { promised, shaped }
+}

@@ -1,0 +1,573 @@
+//! One port: what comes to its classes, how long they wait, and what leaves.
+//!
+//! [`ClassTerms`] are computed from the passages of the ports before, class by class from the highest,
+//! and are all that a stream's bound at the port is made of; per stream only its own frame is then
+//! taken off. The order of classes, lanes and lines is fixed, so equal networks have equal bounds.
+//! The formulas stand in `strict_priority.rs`, `line_shaping.rs`, `busy_period.rs`,
+//! `credit_based.rs` and `regulator.rs`.
+
+use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
+use crate::credit_based::Shaper;
+use crate::curve::{Curve, Line, MICRO};
+use crate::line_shaping::shaped_by_line;
+use crate::passage::{Brought, NO_REASON};
+use crate::plan::{ClassOrder, Entry, NONE, OWN_LANE, PortPlan, Selection, signed, wire};
+use crate::queue_bound::{QueueBound, backlog};
+use crate::result::{ClassBounds, Method, Unbounded};
+use crate::strict_priority;
+use tautwire_units::{Bits, Bytes};
+
+/// An entry as it reaches its queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    /// Number of the entry.
+    pub(crate) entry: u32,
+    pub(crate) brought: Brought,
+    /// From the application to the queue, greatest.
+    pub(crate) ready_max: Option<u64>,
+    /// From the last bit here to the queue, greatest.
+    pub(crate) queue_max: Option<u64>,
+    /// From the last bit here to the queue, least, for the order of what comes by one link.
+    pub(crate) queue_min: i64,
+    /// How much later than its eligibility time it may come.
+    pub(crate) tardy: u64,
+    /// Whether it goes by eligibility times.
+    pub(crate) scheduled: bool,
+    /// Whether another entry stands for its scheduler.
+    pub(crate) stands_behind: bool,
+    /// Why it brings more than is known.
+    pub(crate) reason: u32,
+}
+
+/// What one lane brings to one class.
+#[derive(Clone, Debug)]
+pub(crate) struct Contribution {
+    pub(crate) class: usize,
+    pub(crate) lane: u16,
+    /// Sums of the lines of least burst, and of least rate.
+    least_burst: Line,
+    least_rate: Line,
+    /// Why there are none.
+    unknown: u32,
+    wire_min: u64,
+    wire_max: u64,
+    frame_min: Bytes,
+    frame_max: Bytes,
+    /// Greatest and least time to the queue, for what comes by a link; none where that says nothing.
+    way: Option<(u64, i64)>,
+    /// Rate of the link, true time, and what tags add to it.
+    line_rate: u64,
+    reception_jitter: u64,
+    tag_added: bool,
+    /// What the class before lets onto the link, if all come from one class: true time.
+    before: Before,
+}
+
+/// The class from which a lane's frames come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Unknown,
+    /// Class, and what a credit-based one sends at most.
+    One(u8, Option<Line>),
+    Several,
+}
+
+/// What the port before an entry tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upstream {
+    /// Rate of the line, true time, as fast as it may be.
+    pub(crate) line_rate: u64,
+    /// By how much less two frames may lie apart at reception than on the line.
+    pub(crate) jitter: u64,
+    pub(crate) tagged: bool,
+    pub(crate) class: u8,
+    /// What the class sends at most, if it is credit-based: true time.
+    pub(crate) output: Option<Line>,
+}
+
+/// What comes to a class, without and with line shaping.
+#[derive(Clone, Debug)]
+pub(crate) struct Offered {
+    pub(crate) plain: Curve,
+    pub(crate) shaped: Curve,
+}
+
+/// A class of a port.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassTerms {
+    pub(crate) used: bool,
+    /// Per lane; a FIFO class has one bound for all, with lane [`OWN_LANE`].
+    pub(crate) lanes: Vec<(u16, Option<QueueBound>)>,
+    pub(crate) method: Method,
+    /// Why there is no bound.
+    pub(crate) reason: u32,
+    /// The largest frame below, bits of the wire.
+    pub(crate) blocking_bits: u64,
+    pub(crate) credit_max: Option<u128>,
+    pub(crate) shaper: Option<Shaper>,
+    pub(crate) bounds: ClassBounds,
+}
+
+/// Adds up what comes, lane by lane.
+pub(crate) fn contributions(
+    port: &PortPlan,
+    entries: &[Entry],
+    arriving: &[Arriving],
+    upstream: impl Fn(&Entry) -> Upstream,
+) -> Vec<Contribution> {
+    let mut all: Vec<Contribution> = Vec::new();
+    for arriving in arriving {
+        let entry = &entries[arriving.entry as usize];
+        let class = usize::from(entry.class);
+        let place = all.iter().position(|known| known.class == class && known.lane == entry.lane);
+        let place = place.unwrap_or_else(|| {
+            all.push(Contribution::empty(class, entry.lane));
+            all.len() - 1
+        });
+        let sum = &mut all[place];
+        sum.frame_min = sum.frame_min.min(entry.frame_min);
+        sum.frame_max = sum.frame_max.max(entry.frame_max);
+        sum.wire_min = sum.wire_min.min(entry.wire_min());
+        sum.wire_max = sum.wire_max.max(entry.wire_max());
+        if !arriving.stands_behind {
+            match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
+                (Some(burst), Some(rate)) => {
+                    let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
+                    sum.least_burst = sum.least_burst.and(local(burst));
+                    sum.least_rate = sum.least_rate.and(local(rate));
+                }
+                _ if sum.unknown == NO_REASON => sum.unknown = arriving.reason,
+                _ => {}
+            }
+        }
+        let held = arriving.scheduled || entry.reception == NONE;
+        match (arriving.queue_max.filter(|_| !held), sum.way) {
+            (Some(most), Some((known_max, known_min))) => {
+                sum.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
+                let upstream = upstream(entry);
+                sum.line_rate = upstream.line_rate;
+                sum.reception_jitter = upstream.jitter;
+                sum.tag_added |= entry.tagged && !upstream.tagged;
+                sum.before = match sum.before {
+                    Before::Unknown => Before::One(upstream.class, upstream.output),
+                    Before::One(class, _) if class != upstream.class => Before::Several,
+                    same => same,
+                };
+            }
+            _ => sum.way = None,
+        }
+    }
+    if let Some((class, line, bits)) = port.control {
+        let mut own = Contribution::empty(class, OWN_LANE);
+        own.least_burst = line;
+        own.least_rate = line;
+        own.way = None;
+        (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
+        (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
+        all.push(own);
+    }
+    all
+}
+
+impl Contribution {
+    fn empty(class: usize, lane: u16) -> Self {
+        Self {
+            class,
+            lane,
+            least_burst: Line::default(),
+            least_rate: Line::default(),
+            unknown: NO_REASON,
+            wire_min: u64::MAX,
+            wire_max: 0,
+            frame_min: Bytes::new(u64::MAX),
+            frame_max: Bytes::ZERO,
+            way: Some((0, i64::MAX)),
+            line_rate: 0,
+            reception_jitter: 0,
+            tag_added: false,
+            before: Before::Unknown,
+        }
+    }
+
+    /// The promises of its streams.
+    fn promises(&self) -> Option<[Line; 2]> {
+        (self.unknown == NO_REASON).then_some([self.least_burst, self.least_rate])
+    }
+
+    /// What its link, and a credit-based class before it, let through, on the clock of the port.
+    fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
+        let way = self.way.filter(|_| self.line_rate > 0);
+        let jitter =
+            way.map(|(most, least)| u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter);
+        let by_link = jitter.map(|jitter| shaped_by_line(self.wire_max, self.line_rate, jitter));
+        let by_credit = jitter.and_then(|jitter| match self.before {
+            Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
+            Before::Unknown | Before::Several => None,
+        });
+        let ratio = if self.tag_added { (self.wire_min, self.wire_min - 32) } else { (1, 1) };
+        let local = move |line: Line| {
+            let line = line.in_bits(ratio);
+            Line { rate: port.deviation.fastest(line.rate), ..line }
+        };
+        by_link.into_iter().chain(by_credit).map(local)
+    }
+
+    fn curve(&self, port: &PortPlan) -> Curve {
+        Curve::least_of(self.promises().into_iter().flatten().chain(self.by_line(port)))
+    }
+}
+
+/// What comes to a class in all.
+fn offered(port: &PortPlan, members: &[&Contribution]) -> Offered {
+    let promises = members.iter().try_fold([Line::default(); 2], |sum, member| {
+        let [burst, rate] = member.promises()?;
+        Some([sum[0].and(burst), sum[1].and(rate)])
+    });
+    let plain = Curve::least_of(promises.into_iter().flatten());
+    let shaped = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.curve(port)));
+    Offered { plain, shaped }
+}
+
+/// The classes of a port, from what comes to them.
+pub(crate) fn classes(
+    number: u32,
+    port: &PortPlan,
+    contributions: &[Contribution],
+    tardy: [u64; 8],
+    unscheduled: [bool; 8],
+    reasons: &mut Vec<Unbounded>,
+) -> Vec<ClassTerms> {
+    let mut terms: Vec<ClassTerms> = Vec::with_capacity(8);
+    let mut higher = Offered { plain: Curve::zero(), shaped: Curve::zero() };
+    let mut higher_reason = NO_REASON;
+    for class in (0..8).rev() {
+        let members: Vec<&Contribution> =
+            contributions.iter().filter(|member| member.class == class).collect();
+        let blocking_bits = contributions
+            .iter()
+            .filter(|member| member.class < class)
+            .map(|member| member.wire_max)
+            .max()
+            .unwrap_or(0);
+        let mut this = ClassTerms {
+            used: members.iter().any(|member| member.lane != OWN_LANE),
+            lanes: Vec::new(),
+            method: Method::None,
+            reason: NO_REASON,
+            blocking_bits,
+            credit_max: None,
+            shaper: None,
+            bounds: ClassBounds::default(),
+        };
+        if !members.is_empty() {
+            let assess = Assess {
+                number,
+                port,
+                class,
+                members: &members,
+                higher: &higher,
+                higher_reason,
+                tardy: tardy[class],
+                unscheduled: unscheduled[class],
+            };
+            let out = assess.run(&mut this, reasons);
+            if !out.shaped.is_known() && higher_reason == NO_REASON {
+                let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
+                higher_reason = unknown.unwrap_or(this.reason);
+            }
+            higher.plain = higher.plain.plus(&out.plain);
+            higher.shaped = higher.shaped.plus(&out.shaped);
+        }
+        terms.push(this);
+    }
+    terms.reverse();
+    terms
+}
+
+/// A class about to be assessed.
+struct Assess<'a> {
+    number: u32,
+    port: &'a PortPlan,
+    class: usize,
+    members: &'a [&'a Contribution],
+    higher: &'a Offered,
+    higher_reason: u32,
+    tardy: u64,
+    unscheduled: bool,
+}
+
+impl Assess<'_> {
+    /// Fills the terms of the class and gives what it does to lower ones.
+    fn run(&self, terms: &mut ClassTerms, reasons: &mut Vec<Unbounded>) -> Offered {
+        let offered = offered(self.port, self.members);
+        let unknown = self.members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
+        terms.bounds.used = terms.used;
+        terms.bounds.utilisation_ppm = offered.plain.rate().map(|rate| {
+            let ppm = (u128::from(rate) * 1_000_000).div_ceil(u128::from(self.port.rate));
+            u32::try_from(ppm).unwrap_or(u32::MAX)
+        });
+        let out = match self.port.classes[self.class].0 {
+            Selection::CreditBased { slope_min, slope_max } => {
+                self.credit_based(terms, &offered, slope_min, slope_max)
+            }
+            Selection::StrictPriority | Selection::Ats => {
+                self.strict(terms, &offered);
+                offered
+            }
+        };
+        let bounded = terms.lanes.iter().all(|(_, bound)| bound.is_some());
+        if !bounded {
+            terms.reason = if self.higher_reason != NO_REASON {
+                self.higher_reason
+            } else if let Some(unknown) = unknown {
+                unknown
+            } else {
+                let class = u8::try_from(self.class).expect("below eight");
+                reasons.push(Unbounded::Overload {
+                    port: tautwire_model::network::PortIndex(self.number),
+                    class: tautwire_core::TrafficClass::new(class).expect("below eight"),
+                });
+                crate::plan::index(reasons.len() - 1)
+            };
+        }
+        out
+    }
+
+    fn frame_min(&self) -> u64 {
+        self.members.iter().map(|member| member.wire_min).min().unwrap_or(0)
+    }
+
+    fn order(&self) -> ClassOrder {
+        self.port.classes[self.class].1
+    }
+
+    /// Strict priority, and ATS from eligibility on.
+    fn strict(&self, terms: &mut ClassTerms, offered: &Offered) {
+        let port = self.port;
+        let blocking = u128::from(terms.blocking_bits) * MICRO;
+        let ats = port.classes[self.class].0 == Selection::Ats;
+        if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
+            let own = |curve: &Curve| if ats { curve.widened(self.tardy) } else { curve.clone() };
+            let above = |higher: &Curve, own: &Curve| {
+                // A frame without a scheduler goes before all that have one.
+                if self.unscheduled { higher.plus(own) } else { higher.clone() }
+            };
+            let bound = |higher: &Curve, offered: &Curve| {
+                let higher = above(higher, offered);
+                strict_priority::fifo(blocking, port.rate_served, &higher, &own(offered), self.frame_min())
+            };
+            let plain = bound(&self.higher.plain, &offered.plain);
+            let shaped = bound(&self.higher.shaped, &offered.shaped);
+            let (best, by_line) = tighter(plain, shaped, self.frame_min());
+            terms.method = match (ats, by_line) {
+                (true, _) => Method::AtsContention,
+                (false, true) => Method::StrictPriorityLineShaping,
+                (false, false) => Method::StrictPriorityTokenBucket,
+            };
+            terms.lanes = vec![(OWN_LANE, best)];
+        } else {
+            terms.method = Method::BusyPeriod;
+            let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
+            terms.lanes = (0..lanes.len())
+                .map(|own| {
+                    let bound = self.strict_lane(&lanes, own, blocking);
+                    (self.members[own].lane, bound)
+                })
+                .collect();
+        }
+        self.late(terms);
+        let wait = backlog(blocking, port.rate_served, &self.higher.shaped, &offered.shaped);
+        if !ats {
+            terms.bounds.backlog = wait.map(|most| self.frame_bits(most));
+        }
+    }
+
+    /// One lane under strict priority.
+    fn strict_lane(&self, lanes: &[Lane], own: usize, blocking: u128) -> Option<QueueBound> {
+        let port = self.port;
+        let (rate, higher) = (port.rate_served, &self.higher.shaped);
+        let others = || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
+        let least =
+            |one: Option<QueueBound>, other: Option<QueueBound>| tighter(one, other, lanes[own].frame_min).0;
+        let any = others_first(blocking, rate, higher, &lanes[own], others());
+        let ordered = match self.order() {
+            ClassOrder::RoundRobin => {
+                let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
+                let under_way =
+                    if port.two_stage { blocking.max(u128::from(largest) * MICRO) } else { blocking };
+                in_turn(under_way, rate, higher, &lanes[own], others())
+            }
+            ClassOrder::LowestLane => {
+                let number = self.members[own].lane;
+                // What the node sends of its own goes before every lane.
+                let is_lower = |lane: u16| lane < number || lane == OWN_LANE;
+                let with_number =
+                    || lanes.iter().zip(self.members).filter(move |(_, member)| member.lane != number);
+                let lower = with_number().filter(|(_, member)| is_lower(member.lane)).map(|(lane, _)| lane);
+                let largest = with_number()
+                    .filter(|(_, member)| !is_lower(member.lane))
+                    .map(|(lane, _)| lane.frame_max)
+                    .max();
+                lowest_first(blocking, port.two_stage, rate, higher, &lanes[own], lower, largest.unwrap_or(0))
+            }
+            ClassOrder::Fifo => None,
+        };
+        least(any, ordered)
+    }
+
+    /// A member as the others see it, in other bits than those of the wire.
+    fn lane(&self, member: &Contribution, charged: (u64, u64), overhead: u64) -> Lane {
+        let curve = member.curve(self.port);
+        if charged == (1, 1) && overhead == 0 {
+            return Lane { curve, frame_min: member.wire_min, frame_max: member.wire_max };
+        }
+        let bits = |frame: Bytes| (frame.get() + overhead) * 8;
+        Lane {
+            curve: curve.in_bits(charged),
+            frame_min: bits(member.frame_min),
+            frame_max: bits(member.frame_max),
+        }
+    }
+
+    fn credit_based(
+        &self,
+        terms: &mut ClassTerms,
+        offered: &Offered,
+        slope_min: u64,
+        slope_max: u64,
+    ) -> Offered {
+        let port = self.port;
+        let overhead = port.credit_charged;
+        let frame_min = self.members.iter().map(|member| member.frame_min).min().expect("a used class");
+        let frame_max = self.members.iter().map(|member| member.frame_max).max().expect("a used class");
+        // Beyond what the line takes for a frame nothing more can be charged: the next one may start.
+        let charged_surely = overhead.min(Bytes::MEDIA_OVERHEAD.get());
+        let ratio = |above: u64, below: u64| {
+            let frame = if above >= below { frame_min } else { frame_max };
+            (frame.get() + above, frame.get() + below)
+        };
+        let shaper = Shaper {
+            slope_min,
+            slope_max,
+            rate: port.rate,
+            charged_max: (frame_max.get() + overhead) * 8,
+            wire_per_charged: ratio(Bytes::MEDIA_OVERHEAD.get(), charged_surely),
+            slack: port.slack + 1,
+        };
+        let charged = ratio(overhead, Bytes::MEDIA_OVERHEAD.get());
+        let blocking = u128::from(terms.blocking_bits) * MICRO;
+        let credit = |higher: &Curve| shaper.credit_max(port.rate_served, blocking, higher);
+        let credit_max = match (credit(&self.higher.plain), credit(&self.higher.shaped)) {
+            (Some(plain), Some(shaped)) => Some(plain.min(shaped)),
+            (plain, shaped) => plain.or(shaped),
+        };
+        terms.credit_max = credit_max;
+        terms.shaper = Some(shaper);
+        terms.bounds.hi_credit_bits = credit_max.map(Shaper::hi_credit_bits);
+        terms.bounds.lo_credit_bits = Some(shaper.lo_credit_bits());
+        let served = credit_max.map(|credit| shaper.service(credit));
+        let charged_min = (frame_min.get() + overhead) * 8;
+        let zero = Curve::zero();
+        if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
+            let bound = |curve: &Curve| {
+                let (rate, latency) = served?;
+                crate::queue_bound::queue_bound(latency, rate, &zero, &curve.in_bits(charged), charged_min)
+            };
+            let (best, by_line) = tighter(bound(&offered.plain), bound(&offered.shaped), charged_min);
+            terms.method = if by_line { Method::CreditBasedLineShaping } else { Method::CreditBased };
+            terms.lanes = vec![(OWN_LANE, best)];
+        } else {
+            terms.method = Method::BusyPeriod;
+            let lanes: Vec<Lane> =
+                self.members.iter().map(|member| self.lane(member, charged, overhead)).collect();
+            let bound = |own: usize| {
+                let (rate, latency) = served?;
+                let others =
+                    || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
+                let any = others_first(latency, rate, &zero, &lanes[own], others());
+                let turns = (self.order() == ClassOrder::RoundRobin).then(|| {
+                    let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
+                    let committed = if port.two_stage { u128::from(largest) * MICRO } else { 0 };
+                    let latency = latency + shaper.debt_max() + committed;
+                    in_turn(latency, rate, &zero, &lanes[own], others())
+                });
+                tighter(any, turns.flatten(), lanes[own].frame_min).0
+            };
+            terms.lanes = (0..lanes.len()).map(|own| (self.members[own].lane, bound(own))).collect();
+        }
+        self.late(terms);
+        terms.bounds.backlog = served.and_then(|(rate, latency)| {
+            let own = offered.shaped.in_bits(charged);
+            let charged_bits = backlog(latency, rate, &zero, &own)?;
+            let (num, den) = shaper.wire_per_charged;
+            Some(self.frame_bits(crate::curve::scaled(charged_bits, num, den)))
+        });
+        self.output(terms, &shaper, offered, charged_min)
+    }
+
+    /// What a credit-based class sends, as lower classes see it.
+    fn output(&self, terms: &ClassTerms, shaper: &Shaper, offered: &Offered, charged_min: u64) -> Offered {
+        let line = shaper.output();
+        let wait = terms
+            .lanes
+            .iter()
+            .map(|(_, bound)| bound.as_ref().and_then(|bound| bound.start_max(charged_min)))
+            .try_fold(0, |most: u64, wait| wait.map(|wait| most.max(wait)));
+        let out = |offered: &Curve| match wait {
+            Some(wait) => {
+                let late = offered.widened(wait);
+                Curve::least_of(late.lines().iter().copied().chain([line]))
+            }
+            None => Curve::least_of([line]),
+        };
+        Offered { plain: out(&offered.plain), shaped: out(&offered.shaped) }
+    }
+
+    fn late(&self, terms: &mut ClassTerms) {
+        for (_, bound) in &mut terms.lanes {
+            if let Some(bound) = bound {
+                bound.slack = self.port.slack + u64::from(terms.shaper.is_some());
+            }
+        }
+    }
+
+    /// Bits of frames, destination to FCS, in so many of the wire, and the frame that is being sent.
+    fn frame_bits(&self, wire_micro: u128) -> Bits {
+        let frame_max = self.members.iter().map(|member| member.frame_max).max().expect("a used class");
+        let (num, den) = (frame_max.get(), frame_max.get() + Bytes::MEDIA_OVERHEAD.get());
+        let bits =
+            crate::curve::scaled(wire_micro, num, den).div_ceil(MICRO) + u128::from(frame_max.bits().get());
+        Bits::new(u64::try_from(bits).unwrap_or(u64::MAX))
+    }
+}
+
+/// The tighter of two bounds for the smallest frame, and whether that is the second.
+fn tighter(one: Option<QueueBound>, other: Option<QueueBound>, bits: u64) -> (Option<QueueBound>, bool) {
+    let wait = |bound: &Option<QueueBound>| bound.as_ref().and_then(|bound| bound.start_max(bits));
+    match (wait(&one), wait(&other)) {
+        (Some(first), Some(second)) if second < first => (other, true),
+        (None, Some(_)) => (other, true),
+        (Some(_), _) => (one, false),
+        (None, None) => (None, false),
+    }
+}
+
+impl ClassTerms {
+    /// What a credit-based class sends onto the link, on the clock of the node.
+    pub(crate) fn onto_link(&self) -> Option<Line> {
+        self.shaper.zip(self.credit_max).map(|(shaper, credit)| shaper.onto_link(credit))
+    }
+
+    /// The bound of an entry's lane.
+    pub(crate) fn bound(&self, lane: u16) -> Option<&QueueBound> {
+        let only = self.lanes.len() == 1;
+        let found = self.lanes.iter().find(|(known, _)| only || *known == lane)?;
+        found.1.as_ref()
+    }
+
+    /// From the queue to the start of transmission, on the clock of the node.
+    pub(crate) fn start_max(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<u64> {
+        let overhead = if self.shaper.is_some() { port.credit_charged } else { Bytes::MEDIA_OVERHEAD.get() };
+        self.bound(lane)?.start_max((frame.get() + overhead) * 8)
+    }
+}

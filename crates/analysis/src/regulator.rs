@@ -1,0 +1,558 @@
+//! Asynchronous traffic shaping: how long a frame may wait for its eligibility
+//! (IEEE Std 802.1Q-2022, 8.6.5.6 and 8.6.11).
+//!
+//! A scheduler group is an interleaved regulator: a FIFO whose head waits until its stream's bucket
+//! holds enough. On the clock of its node, in charged bits:
+//!
+//! - **Shaping for free.** If all streams of a group come through one FIFO system and keep within their
+//!   schedulers' CommittedBurstSize and CommittedInformationRate where they enter it, regulator and
+//!   system together delay no frame longer than the system alone delays some frame of the group (Le
+//!   Boudec, A Theory of Traffic Regulators, 2018, theorem 5). The system is the port before, from its
+//!   queue on (from eligibility, if that port shapes too), or all the way from a common talker.
+//!   Rates are compared at the fastest clock of what enters and the slowest of the regulator: between
+//!   clocks that drift, equal rates do not suffice (Thomas and Le Boudec, SIGMETRICS 2020).
+//! - **Finite wait.** Where only the promises of the talkers are covered (grown by the jitter of their
+//!   way: `b'`, `r`): the eligibility of a frame is the arrival of an earlier one plus segments, in
+//!   each of which one stream empties its bucket, `(bits − CBS)/CIR`. Over all segments a stream sends
+//!   at most `b' + r·t`. So, if `Σ r/CIR <= 1` over the group, no frame waits longer than
+//!   `Σ (b' − CBS)⁺/CIR`; and if no `b'` exceeds its CBS and no `r` its CIR, none waits at all.
+//! - Else nothing holds: an interleaved regulator may then fall behind without end.
+//!
+//! MaxResidenceTime bounds the wait of every frame that is not discarded, but then a frame may be.
+//! Not here: the wait from eligibility to transmission (`port.rs`).
+
+use tautwire_model::network::{AtsDevice, PortIndex};
+
+use crate::clock::{Deviation, PS_PER_S};
+use crate::curve::{Line, MICRO, span, volume};
+use crate::passage::{NO_REASON, Passage};
+use crate::plan::{ClassOrder, Entry, NONE, Plan, Selection, signed, tag_ratio};
+use crate::result::Unbounded;
+use crate::timeline::ShaperRange;
+
+/// Parts in a whole.
+const PPB: u128 = 1_000_000_000;
+
+/// A scheduler as the slowest and coarsest it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slowest {
+    /// Rate that it surely passes, charged bits per second.
+    pub(crate) rate: u64,
+    /// Burst that it surely passes, micro-bits.
+    pub(crate) burst: u128,
+    /// What roundings of its ticks may add to a wait, picoseconds.
+    pub(crate) late: u64,
+}
+
+/// Buckets of which a scheduler surely passes each.
+pub(crate) type Choice = [Slowest; 2];
+
+/// The frames of a scheduler's streams, charged octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frames {
+    /// Smallest.
+    pub(crate) min: u64,
+    /// Largest.
+    pub(crate) max: u64,
+}
+
+/// What a scheduler that computes in ticks surely passes: a choice of buckets, any of which it passes.
+///
+/// Let τ be what rounding adds to the duration of a frame and E the time to fill the bucket, rounded
+/// down. If the longest duration exceeds E by δ, every frame may find its bucket short by δ. A machine
+/// with durations and E longer by δ is never earlier, and its frames fit its bucket; it passes
+/// `(l/(l/CIR + τ + δ), (E + δ)` at that rate`)` for the smallest frame `l`. If all frames have one
+/// length, of which the bucket holds `n` exactly, more than the bucket is a whole frame more, so that
+/// the roundings of `n + 1` durations may be charged to the rate and the whole bucket counts. Of ticks
+/// of picoseconds a thousand are put into the wait instead.
+pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, frames: Frames) -> Choice {
+    let deviation = u128::from(ats.clock_rate_deviation_max_ppb);
+    let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);
+    let quantum = u128::from(ats.time_quantum.as_ps().max(1));
+    let bits_min = u128::from(frames.min * 8);
+    let burst = u128::from(range.burst_min);
+    let octet_is_whole = (8 * PS_PER_S) % (low * quantum) == 0;
+    let bucket_is_whole = (burst * PS_PER_S) % (low * quantum) == 0;
+    // A tick, and 2⁻²⁴ of one for every octet.
+    let tau = if octet_is_whole { 0 } else { quantum + ((u128::from(frames.max) * quantum) >> 24) + 1 };
+    let fill = burst * PS_PER_S / low / quantum * quantum;
+    let longest = (u128::from(frames.max * 8) * PS_PER_S).div_ceil(low) + tau;
+    let delta = if deviation == 0 { longest.saturating_sub(fill) } else { tau + quantum };
+    let rate = |lost: u128| {
+        let time = (bits_min * PS_PER_S).div_ceil(low) + lost;
+        if lost == 0 { low } else { bits_min * PS_PER_S / time }
+    };
+    let passes = |rate: u128, burst: u128, late: u128| Slowest {
+        rate: u64::try_from(rate).unwrap_or(u64::MAX),
+        burst,
+        late: u64::try_from(late + 2 * quantum).unwrap_or(u64::MAX),
+    };
+    let whole = burst * MICRO;
+    if octet_is_whole && bucket_is_whole && delta == 0 {
+        return [passes(low, whole, 0); 2];
+    }
+    let slower = rate(tau + delta);
+    let filled = (fill + delta) * slower / (PS_PER_S / MICRO);
+    let first = passes(slower, filled.min(whole), 0);
+    let step = delta + if bucket_is_whole { 0 } else { quantum };
+    if quantum <= 10 {
+        [first, passes(rate(2 * tau + step), whole, 1_000 * quantum)]
+    } else if frames.min == frames.max && burst.is_multiple_of(bits_min) {
+        let held = burst / bits_min;
+        [first, passes(rate((held + 1) * tau + held * step), whole, 0)]
+    } else {
+        [first; 2]
+    }
+}
+
+/// What a scheduler lets through at most, in charged bits and on its own clock.
+pub(crate) fn lets_through(range: &ShaperRange, deviation_ppb: u32) -> Line {
+    let rate = (u128::from(range.rate_max) * (PPB + u128::from(deviation_ppb))).div_ceil(PPB);
+    Line::new(range.burst_sum, u64::try_from(rate).unwrap_or(u64::MAX))
+}
+
+/// Where the system begins that a group and the port before it make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// At the application, of a talker that does not shape.
+    Application,
+    /// At the queue of the port before (at eligibility, if it shapes).
+    QueueBefore,
+}
+
+/// What holds for a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupTerms {
+    /// Shaping for free behind the port before: from there to eligibility.
+    pub(crate) from_before: Option<(Origin, u64)>,
+    /// Shaping for free behind a common talker: from its application to eligibility.
+    pub(crate) from_talker: Option<u64>,
+    /// Finite wait: from the arrival time to eligibility.
+    pub(crate) wait: Option<u64>,
+    /// Why there is none of these.
+    pub(crate) reason: Option<Unbounded>,
+    /// A number of the list of reasons instead: of a stream of the group.
+    pub(crate) inherited: u32,
+}
+
+/// A group about to be assessed.
+pub(crate) struct Regulator<'a> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) passages: &'a [Passage],
+    pub(crate) ats: &'a AtsDevice,
+    /// Its entries, one for each frame.
+    pub(crate) members: &'a [u32],
+    /// From the last bit received to the arrival time, greatest, per member.
+    pub(crate) arrival_max: &'a [Option<u64>],
+    /// What its scheduler surely passes, per member.
+    pub(crate) choices: &'a [Choice],
+}
+
+/// What the scheduler of each member of a group surely passes.
+pub(crate) fn choices(plan: &Plan<'_>, ats: &AtsDevice, members: &[u32]) -> Vec<Choice> {
+    let overhead = ats.charged_overhead.get();
+    // What is charged is the frame as it came in.
+    let of = |member: &u32| {
+        let before = &plan.entries[plan.entries[*member as usize].previous as usize];
+        Frames { min: before.frame_min.get() + overhead, max: before.frame_max.get() + overhead }
+    };
+    let choice = |member: &u32| {
+        let scheduler = plan.entries[*member as usize].scheduler;
+        let mut frames = of(member);
+        if plan.scheduler_users[scheduler as usize] > 1 {
+            for other in members.iter().filter(|other| plan.entries[**other as usize].scheduler == scheduler)
+            {
+                let other = of(other);
+                frames = Frames { min: frames.min.min(other.min), max: frames.max.max(other.max) };
+            }
+        }
+        slowest(&plan.schedulers[scheduler as usize], ats, frames)
+    };
+    members.iter().map(choice).collect()
+}
+
+impl Regulator<'_> {
+    pub(crate) fn assess(&self) -> GroupTerms {
+        let mut terms = GroupTerms { inherited: NO_REASON, ..GroupTerms::default() };
+        let first = self.entry(0);
+        let port = PortIndex(first.port);
+        let deviation = self.plan.port(first.port).deviation;
+        let late = self.late();
+        let fifo = self.fifo_before();
+        let origin = self.origin();
+        if fifo && self.covered(|member| self.entering(member, origin)) {
+            let mut ways = (0..self.members.len()).map(|member| self.way(member, origin));
+            let longest = ways.try_fold(0, |most: u64, way| Some(most.max(way?)));
+            let local = longest.map(|way| deviation.stretch(deviation.stretch(way)).saturating_add(late));
+            terms.from_before = local.map(|way| (origin, way));
+        }
+        if self.one_way() && self.covered(|member| self.entry(member).promise) {
+            let mut ways = (0..self.members.len()).map(|member| self.from_application(member));
+            let longest = ways.try_fold(0, |most: u64, way| Some(most.max(way?)));
+            terms.from_talker =
+                longest.map(|way| deviation.stretch(deviation.stretch(way)).saturating_add(late));
+        }
+        terms.wait = self.finite_wait(deviation).map(|wait| deviation.stretch(wait).saturating_add(late));
+        if terms.from_before.is_none() && terms.from_talker.is_none() && terms.wait.is_none() {
+            self.explain_failure(&mut terms, fifo, port);
+        }
+        terms
+    }
+
+    fn explain_failure(&self, terms: &mut GroupTerms, fifo: bool, port: PortIndex) {
+        let upstream = |member: usize| &self.passages[self.entry(member).previous as usize];
+        for member in 0..self.members.len() {
+            let entry = self.entry(member);
+            if entry.promise.is_none() {
+                let stream = tautwire_model::network::StreamIndex(entry.stream);
+                terms.reason = Some(Unbounded::NoArrivalCurve { stream, port });
+                return;
+            }
+        }
+        if let Some(member) = (0..self.members.len()).find(|member| upstream(*member).reason != NO_REASON) {
+            terms.inherited = upstream(member).reason;
+            return;
+        }
+        terms.reason =
+            Some(if fifo { Unbounded::ShaperTooSlow { port } } else { Unbounded::NotFifoUpstream { port } });
+    }
+
+    fn entry(&self, member: usize) -> &Entry {
+        &self.plan.entries[self.members[member] as usize]
+    }
+
+    fn before(&self, member: usize) -> &Entry {
+        &self.plan.entries[self.entry(member).previous as usize]
+    }
+
+    fn range(&self, entry: &Entry) -> Option<&ShaperRange> {
+        self.plan.schedulers.get(entry.scheduler as usize)
+    }
+
+    /// Whether the scheduler of a member surely passes a bucket.
+    fn passes(&self, member: usize, line: Line) -> bool {
+        self.choices[member].iter().any(|slowest| line.rate <= slowest.rate && line.burst <= slowest.burst)
+    }
+
+    /// What ticks, steps of the clock and roundings may add.
+    fn late(&self) -> u64 {
+        let slack = self.plan.port(self.entry(0).port).slack;
+        let schedulers = self.choices.iter().flatten().map(|slowest| slowest.late);
+        let talker = (0..self.members.len()).map(|member| self.before(member).talker_slack.max(slack));
+        schedulers.max().unwrap_or(0) + slack + talker.max().unwrap_or(0)
+    }
+
+    /// Whether the port before keeps the order of the group: one queue, or one lane of it, in the order
+    /// of eligibility, with no frame later than its eligibility.
+    fn fifo_before(&self) -> bool {
+        let (first, before) = (self.entry(0), self.before(0));
+        let same = (0..self.members.len()).all(|member| {
+            self.before(member).class == before.class && self.entry(member).class == first.class
+        });
+        if !same {
+            return false;
+        }
+        let one_lane = (0..self.members.len()).all(|member| self.before(member).lane == before.lane);
+        let port = self.plan.port(before.port);
+        let (selection, order) = port.classes[usize::from(before.class)];
+        let tardy =
+            selection == Selection::Ats && (0..self.members.len()).any(|member| self.tardy_before(member));
+        one_lane || (order == ClassOrder::Fifo && !tardy)
+    }
+
+    /// Whether a frame may reach the queue of the port before later than it is eligible there.
+    fn tardy_before(&self, member: usize) -> bool {
+        let before = self.before(member);
+        let Some(device) = self.plan.network.device(self.plan.network.ports[before.port as usize].node)
+        else {
+            return false;
+        };
+        let held = device.ats.processing_delay_max.as_ps();
+        let reception = &self.plan.receptions[before.reception as usize];
+        let most = reception.as_ref().map_or(0, |reception| {
+            if reception.keeps_up() {
+                reception.passage_max(before.own_latency.1, reception.latency.1, before.frame_min, None)
+            } else {
+                u64::MAX
+            }
+        });
+        signed(most.min(i64::MAX as u64)) - before.arrival_min
+            > signed(self.plan.port(before.port).deviation.shrink(held))
+    }
+
+    /// Whether all come from one talker by one way, and the talker does not shape them.
+    fn one_way(&self) -> bool {
+        let mut path: Vec<u32> =
+            self.members.iter().map(|member| self.plan.entries[*member as usize].previous).collect();
+        let class = self.entry(0).class;
+        if (0..self.members.len())
+            .any(|member| self.entry(member).class != class || self.shaped_at_talker(member))
+        {
+            return false;
+        }
+        loop {
+            let first = &self.plan.entries[path[0] as usize];
+            let alike = path.iter().all(|entry| {
+                let entry = &self.plan.entries[*entry as usize];
+                (entry.port, entry.class, entry.group, entry.lane)
+                    == (first.port, first.class, first.group, first.lane)
+                    && (entry.previous == NONE) == (first.previous == NONE)
+            });
+            if !alike {
+                return false;
+            }
+            if first.previous == NONE {
+                return true;
+            }
+            for entry in &mut path {
+                *entry = self.plan.entries[*entry as usize].previous;
+            }
+        }
+    }
+
+    fn shaped_at_talker(&self, member: usize) -> bool {
+        self.plan.talker_shapers[self.entry(member).stream as usize].is_some()
+    }
+
+    fn origin(&self) -> Origin {
+        let at_talker = self.before(0).previous == NONE;
+        let shaped = (0..self.members.len()).any(|member| self.shaped_at_talker(member));
+        if at_talker && !shaped { Origin::Application } else { Origin::QueueBefore }
+    }
+
+    /// What a member brings where the system begins: true time, bits of the wire at the group.
+    fn entering(&self, member: usize, origin: Origin) -> Option<Line> {
+        let (entry, before) = (self.entry(member), self.before(member));
+        if origin == Origin::Application {
+            return entry.promise;
+        }
+        let stream = &self.plan.network.streams[entry.stream as usize];
+        let ratio = tag_ratio(stream, before.tagged, entry.tagged);
+        let passage = &self.passages[entry.previous as usize];
+        if let Some(line) = self.same_regulator(member) {
+            return Some(line);
+        }
+        if let Some(range) = self.range(before).filter(|_| !self.tardy_before(member)) {
+            let node = self.plan.network.ports[before.port as usize].node;
+            let device = self.plan.network.device(node).expect("only bridges have schedulers");
+            let line = lets_through(range, device.ats.clock_rate_deviation_max_ppb);
+            let line = line.in_bits(before.wire_per_charged(device.ats.charged_overhead.get()));
+            let rate = self.plan.port(before.port).deviation.fastest(line.rate);
+            let shaped = Line { rate, ..line }.in_bits(ratio);
+            let promised = passage.queued.promised.map(|line| line.in_bits(ratio));
+            return Some(match promised {
+                Some(promised) if self.fits(member, promised) => promised,
+                _ => shaped,
+            });
+        }
+        let fitting = [passage.queued.promised, passage.queued.shaped];
+        let fitting = fitting.into_iter().flatten().map(|line| line.in_bits(ratio));
+        let mut fitting = fitting.filter(|line| self.fits(member, *line));
+        fitting.next().or(passage.queued.promised.map(|line| line.in_bits(ratio)))
+    }
+
+    /// Whether a scheduler of one stream covers a line.
+    fn fits(&self, member: usize, line: Line) -> bool {
+        let entry = self.entry(member);
+        let line = self.charged(entry, line);
+        self.plan.scheduler_users[entry.scheduler as usize] == 1 && self.passes(member, line)
+    }
+
+    /// A regulator like the one before on a clock that never differs passes what that one lets through:
+    /// both round alike. What it then covers is as much as it passes.
+    fn same_regulator(&self, member: usize) -> Option<Line> {
+        let (entry, before) = (self.entry(member), self.before(member));
+        let network = self.plan.network;
+        let (range, other) = (self.range(entry)?, self.range(before)?);
+        let device = network.device(network.ports[before.port as usize].node)?;
+        let alone = |entry: &Entry| self.plan.scheduler_users[entry.scheduler as usize] == 1;
+        let perfect = |entry: &Entry| self.plan.port(entry.port).deviation == Deviation::default();
+        let earlier =
+            before.previous != NONE && self.plan.entries[before.previous as usize].tagged == before.tagged;
+        let alike = range == other
+            && range.constant
+            && range.burst_min == range.burst_sum
+            && alone(entry)
+            && alone(before)
+            && perfect(entry)
+            && perfect(before)
+            && earlier
+            && device.ats.time_quantum == self.ats.time_quantum
+            && device.ats.charged_overhead == self.ats.charged_overhead
+            && device.ats.clock_rate_deviation_max_ppb == 0
+            && self.ats.clock_rate_deviation_max_ppb == 0;
+        if !alike || self.tardy_before(member) {
+            return None;
+        }
+        let slowest = self.choices[member][0];
+        let (charged, wire) = entry.charged_per_wire(self.ats.charged_overhead.get());
+        // In bits of the wire, rounded down, so that it counts as covered.
+        let rate = u128::from(slowest.rate) * u128::from(wire) / u128::from(charged);
+        let burst = slowest.burst * u128::from(wire) / u128::from(charged);
+        Some(Line { burst, rate: u64::try_from(rate).unwrap_or(u64::MAX) })
+    }
+
+    /// A line in charged bits on the clock of the node.
+    fn charged(&self, entry: &Entry, line: Line) -> Line {
+        let local = Line { rate: self.plan.port(entry.port).deviation.fastest(line.rate), ..line };
+        local.in_bits(entry.charged_per_wire(self.ats.charged_overhead.get()))
+    }
+
+    /// Per scheduler of the group (its first member), the sum of what its members bring; none if that
+    /// is unknown.
+    fn per_scheduler(&self, line: impl Fn(usize) -> Option<Line>) -> Option<Vec<(usize, Line)>> {
+        let mut sums: Vec<(usize, Line)> = Vec::with_capacity(self.members.len());
+        for member in 0..self.members.len() {
+            let entry = self.entry(member);
+            let line = self.charged(entry, line(member)?);
+            if self.plan.scheduler_users[entry.scheduler as usize] == 1 {
+                sums.push((member, line));
+                continue;
+            }
+            let known = sums.iter_mut().find(|(first, _)| self.entry(*first).scheduler == entry.scheduler);
+            match known {
+                Some((_, sum)) => *sum = sum.and(line),
+                None => sums.push((member, line)),
+            }
+        }
+        Some(sums)
+    }
+
+    /// Whether every scheduler of the group covers what comes.
+    fn covered(&self, line: impl Fn(usize) -> Option<Line>) -> bool {
+        let sums = self.per_scheduler(line);
+        sums.is_some_and(|sums| sums.iter().all(|(member, sum)| self.passes(*member, *sum)))
+    }
+
+    /// From where the system begins to the arrival time at the group, greatest.
+    fn way(&self, member: usize, origin: Origin) -> Option<u64> {
+        let before = &self.passages[self.entry(member).previous as usize];
+        let sent = match origin {
+            Origin::Application => before.next_max,
+            Origin::QueueBefore => before.sending_max,
+        };
+        Some(sent?.saturating_add(self.arrival_max[member]?))
+    }
+
+    fn from_application(&self, member: usize) -> Option<u64> {
+        self.way(member, Origin::Application)
+    }
+
+    /// The finite wait, on the clock of the node.
+    fn finite_wait(&self, deviation: Deviation) -> Option<u64> {
+        debug_assert!(deviation == self.plan.port(self.entry(0).port).deviation, "one node");
+        let arriving = |member: usize| {
+            let entry = self.entry(member);
+            let before = &self.passages[entry.previous as usize];
+            let most = before.next_max?.checked_add(self.arrival_max[member]?)?;
+            let least = entry.here_min + entry.arrival_min;
+            crate::passage::brought(self.plan, entry, Some(most), None, least).promised
+        };
+        let sums = self.per_scheduler(arriving)?;
+        let (mut wait, mut load) = (0_u64, 0_u128);
+        for (member, sum) in sums {
+            let held = self.choices[member].iter().filter(|slowest| sum.rate <= slowest.rate).filter_map(
+                |slowest| {
+                    let excess = sum.burst.saturating_sub(slowest.burst);
+                    Some((span(excess, slowest.rate)?, slowest.rate))
+                },
+            );
+            let (excess, rate) = held.min()?;
+            wait = wait.checked_add(excess)?;
+            load += (u128::from(sum.rate) * PPB * PPB).div_ceil(u128::from(rate));
+        }
+        (wait == 0 || load <= PPB * PPB).then_some(wait)
+    }
+}
+
+/// How long a talker's own shaper holds a stream, on its clock: each stream has a bucket of its own.
+pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, frames: Frames) -> Option<u64> {
+    let device = AtsDevice {
+        organisation: tautwire_model::network::AtsOrganisation::EligibilityOrdered,
+        grouping: tautwire_model::network::Grouping::UpstreamClass,
+        charged_overhead: tautwire_units::Bytes::MEDIA_OVERHEAD,
+        time_quantum: tautwire_units::Duration::from_ps(1),
+        processing_delay_max: tautwire_units::Duration::ZERO,
+        schedulers_per_group: None,
+        arrival_recognition_delay_max: tautwire_units::Duration::ZERO,
+        clock_offset_variation_max: tautwire_units::Duration::ZERO,
+        clock_rate_deviation_max_ppb: 0,
+    };
+    let choice = slowest(range, &device, frames);
+    let waits = choice.iter().filter(|slowest| charged.rate <= slowest.rate).filter_map(|slowest| {
+        let excess = charged.burst.saturating_sub(slowest.burst);
+        span(excess, slowest.rate)?.checked_add(slowest.late)
+    });
+    waits.min()
+}
+
+/// What a scheduler's stream may send beyond its bucket, because frames may come `late` picoseconds
+/// after they are eligible.
+pub(crate) fn bunched(line: Line, late: u64) -> Line {
+    Line { burst: line.burst + volume(line.rate, late), rate: line.rate }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tautwire_units::{Bytes, Duration};
+
+    fn device(quantum_ps: u64) -> AtsDevice {
+        AtsDevice {
+            organisation: tautwire_model::network::AtsOrganisation::EligibilityOrdered,
+            grouping: tautwire_model::network::Grouping::UpstreamClass,
+            charged_overhead: Bytes::ZERO,
+            time_quantum: Duration::from_ps(quantum_ps),
+            processing_delay_max: Duration::ZERO,
+            schedulers_per_group: None,
+            arrival_recognition_delay_max: Duration::ZERO,
+            clock_offset_variation_max: Duration::ZERO,
+            clock_rate_deviation_max_ppb: 0,
+        }
+    }
+
+    fn range(rate: u64, burst: u64) -> ShaperRange {
+        ShaperRange { rate_min: rate, rate_max: rate, burst_min: burst, burst_sum: burst, constant: true }
+    }
+
+    const FRAME: Frames = Frames { min: 1_522, max: 1_522 };
+
+    #[test]
+    fn whole_ticks_cost_nothing() {
+        let [exact, same] = slowest(&range(100_000_000, 12_176), &device(8_000), FRAME);
+        assert_eq!(exact, Slowest { rate: 100_000_000, burst: 12_176 * MICRO, late: 16_000 });
+        assert_eq!(exact, same);
+    }
+
+    #[test]
+    fn other_ticks_cost_rate_and_burst() {
+        let sizes = Frames { min: 64, max: 1_522 };
+        let [coarse, _] = slowest(&range(33_000_000, 12_176), &device(8_000), sizes);
+        assert!(coarse.rate < 33_000_000 && coarse.rate > 32_900_000, "{coarse:?}");
+        assert!(coarse.burst < 12_176 * MICRO, "{coarse:?}");
+        let [_, fine] = slowest(&range(33_000_000, 12_176), &device(1), sizes);
+        assert_eq!(fine.burst, 12_176 * MICRO);
+    }
+
+    /// A bucket of one frame: the machine's duration of a frame, rounded up, exceeds its time to fill the
+    /// bucket, rounded down, and a greedy talker is delayed by both with every frame.
+    #[test]
+    fn a_bucket_of_one_frame_loses_both_roundings() {
+        let (cir, octets, quantum) = (29_431_676, 380, 8_000);
+        let frames = Frames { min: octets, max: octets };
+        let [first, second] = slowest(&range(cir, octets * 8), &device(quantum), frames);
+        // 12911.26 ticks at the rate; the machine takes 12912 and one more, as its bucket holds 12911.
+        let most = octets * 8 * 1_000_000_000_000 / (12_913 * quantum);
+        assert!(first.rate <= most && second.rate <= most, "{first:?} {second:?} above {most}");
+        assert_eq!(second.burst, u128::from(octets * 8) * MICRO);
+    }
+
+    #[test]
+    fn a_talker_holds_what_is_above_its_bucket() {
+        let two_frames = Line::new(2 * 12_336, 9_000_000);
+        let frames = Frames { min: 1_542, max: 1_542 };
+        let wait = talker_wait(&range(10_000_000, 12_336), two_frames, frames);
+        assert_eq!(wait, Some(1_233_600_000 + 2), "a frame at 10 Mbit/s, and two ticks");
+        assert_eq!(talker_wait(&range(8_000_000, 12_336), two_frames, frames), None, "too slow");
+    }
+}

@@ -1,0 +1,147 @@
+//! The worst of a run's timeline: what a stream, a shaper or a port is like at its worst moment.
+//!
+//! A start or a change lets a source or a bucket begin anew, full; each therefore adds a burst. Rates
+//! are the greatest that ever hold where they load others, and the least where they serve. Not here:
+//! failures, which lose frames and never delay them (`sim`).
+
+use std::collections::BTreeMap;
+
+use tautwire_model::network::{
+    ArrivalCurve, Network, NodeIndex, NodeKind, PortIndex, StreamIndex, TimelineAction,
+};
+use tautwire_units::{BitRate, Bits};
+
+/// A shaper over the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShaperRange {
+    /// Least CommittedInformationRate.
+    pub(crate) rate_min: u64,
+    /// Greatest CommittedInformationRate.
+    pub(crate) rate_max: u64,
+    /// Least CommittedBurstSize.
+    pub(crate) burst_min: u64,
+    /// The buckets of all its times together.
+    pub(crate) burst_sum: u64,
+    /// Whether it is the same throughout.
+    pub(crate) constant: bool,
+}
+
+/// The timeline's worst.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    curves: BTreeMap<u32, Option<ArrivalCurve>>,
+    slopes: BTreeMap<(u32, u8), (BitRate, BitRate)>,
+    shapers: BTreeMap<u32, Vec<(u64, u64)>>,
+    restarts: BTreeMap<u32, u64>,
+}
+
+impl Timeline {
+    /// Of a network.
+    pub(crate) fn of(network: &Network) -> Self {
+        let mut timeline = Self::default();
+        for event in &network.events {
+            if let TimelineAction::StartNode(node) = event.action {
+                *timeline.restarts.entry(node.0).or_default() += 1;
+            }
+        }
+        for event in &network.events {
+            match &event.action {
+                TimelineAction::StartStream(stream) => timeline.begin(network, *stream),
+                TimelineAction::ChangeTraffic(stream, _, curve) => timeline.change(network, *stream, *curve),
+                TimelineAction::ChangeIdleSlope(port, class, slope) => {
+                    let range = timeline.slopes.entry((port.0, class.number())).or_insert((*slope, *slope));
+                    *range = (range.0.min(*slope), range.1.max(*slope));
+                }
+                TimelineAction::ChangeShaper(stream, settings) => {
+                    timeline.shapers.entry(stream.0).or_default().push((
+                        settings.committed_information_rate.as_bps(),
+                        settings.committed_burst_size.get(),
+                    ))
+                }
+                TimelineAction::StartNode(node) => {
+                    if matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. }) {
+                        timeline.talker_returns(network, *node);
+                    }
+                }
+                TimelineAction::StopStream(_)
+                | TimelineAction::CutCable(_)
+                | TimelineAction::MendCable(_)
+                | TimelineAction::StopNode(_)
+                | TimelineAction::ChangeBitErrorRate(..) => {}
+            }
+        }
+        timeline
+    }
+
+    /// A start beyond the first adds a burst.
+    fn begin(&mut self, network: &Network, stream: StreamIndex) {
+        let first = network.streams[stream.index()].arrival;
+        match self.curves.entry(stream.0) {
+            std::collections::btree_map::Entry::Occupied(mut known) => {
+                let again = known.get().zip(first).map(|(old, new)| joined(old, new));
+                known.insert(again);
+            }
+            std::collections::btree_map::Entry::Vacant(unknown) => {
+                let started = network.streams[stream.index()].started;
+                unknown.insert(first.map(|curve| if started { joined(curve, curve) } else { curve }));
+            }
+        }
+    }
+
+    fn change(&mut self, network: &Network, stream: StreamIndex, curve: Option<ArrivalCurve>) {
+        let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[stream.index()].arrival);
+        self.curves.insert(stream.0, before.zip(curve).map(|(old, new)| joined(old, new)));
+    }
+
+    fn talker_returns(&mut self, network: &Network, node: NodeIndex) {
+        for (index, stream) in network.streams.iter().enumerate() {
+            if stream.talker == node {
+                let stream = StreamIndex::at(index);
+                let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[index].arrival);
+                let first = network.streams[index].arrival;
+                self.curves.insert(stream.0, before.zip(first).map(|(old, new)| joined(old, new)));
+            }
+        }
+    }
+
+    /// What a stream's talker promises over the whole run.
+    pub(crate) fn arrival(&self, network: &Network, stream: usize) -> Option<ArrivalCurve> {
+        let number = u32::try_from(stream).expect("fewer than 2^32 streams");
+        self.curves.get(&number).copied().unwrap_or(network.streams[stream].arrival)
+    }
+
+    /// Least and greatest idleSlope of a class, given its first.
+    pub(crate) fn idle_slope(&self, port: PortIndex, class: u8, first: BitRate) -> (u64, u64) {
+        let (least, greatest) = self.slopes.get(&(port.0, class)).copied().unwrap_or((first, first));
+        (least.min(first).as_bps(), greatest.max(first).as_bps())
+    }
+
+    /// A shaper of a stream at a node over the run, given its first parameters.
+    pub(crate) fn shaper(&self, stream: u32, node: NodeIndex, rate: u64, burst: u64) -> ShaperRange {
+        let mut range = ShaperRange {
+            rate_min: rate,
+            rate_max: rate,
+            burst_min: burst,
+            burst_sum: burst,
+            constant: true,
+        };
+        let changes = self.shapers.get(&stream).map_or(&[][..], Vec::as_slice);
+        for (rate, burst) in changes {
+            range.rate_min = range.rate_min.min(*rate);
+            range.rate_max = range.rate_max.max(*rate);
+            range.burst_min = range.burst_min.min(*burst);
+            range.burst_sum = range.burst_sum.saturating_add(*burst);
+            range.constant = false;
+        }
+        if let Some(restarts) = self.restarts.get(&node.0) {
+            range.burst_sum = range.burst_sum.saturating_mul(restarts + 1);
+        }
+        range
+    }
+}
+
+/// What comes at most when one follows the other at any time.
+fn joined(one: ArrivalCurve, other: ArrivalCurve) -> ArrivalCurve {
+    let burst = Bits::new(one.burst.get().saturating_add(other.burst.get()));
+    ArrivalCurve { rate: one.rate.max(other.rate), burst }
+}

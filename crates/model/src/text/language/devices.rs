@@ -1,0 +1,143 @@
+//! Device and host models, here and in the files of `devices/`.
+
+use super::topology::PORT_KEYS;
+use super::{MANY, key, must};
+use crate::text::shape::{Kind, Shape};
+
+/// A file of device and host models.
+pub(crate) static DEVICE_FILE: Shape = Shape {
+    name: "a file of models",
+    about: "Device and host models.",
+    keys: &[&[
+        key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models."),
+        key("hosts", Kind::Names(&Kind::Object(&HOST)), "Host models."),
+    ]],
+};
+
+pub(super) static DEVICE: Shape = Shape {
+    name: "a device model",
+    about: "Delays and choices of a bridge. Keys of a port hold for all ports of its bridges that say nothing else.",
+    keys: &[
+        &[
+            key("about", Kind::Text, "What it is, and where its values come from."),
+            key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
+            key("switching", Kind::Word(&["store-and-forward", "cut-through"]), "When forwarding may begin."),
+            key(
+                "cut-through-header",
+                Kind::Octets,
+                "Octets of the frame that must be in before a cut-through begins; 64 B.",
+            ),
+            key(
+                "stages",
+                Kind::List(0, MANY, &Kind::Object(&STAGE)),
+                "What a frame passes between the last bit received (the header, for cut-through) and the first bit sent, in order.",
+            ),
+            key(
+                "tie-rule",
+                Kind::Word(&["arrival-order", "round-robin", "lowest-port"]),
+                "Order between frames of one class from several reception ports.",
+            ),
+            key("two-stage", Kind::Flag, "Whether a class commits one frame before the classes compete."),
+            key(
+                "credit-charged-overhead",
+                Kind::Octets,
+                "Octets beside the frame that the credit-based shaper charges; 20 B.",
+            ),
+            key("ats", Kind::Object(&ATS), "Asynchronous traffic shaping."),
+        ],
+        PORT_KEYS,
+    ],
+};
+
+pub(super) static STAGE: Shape = Shape {
+    name: "a stage",
+    about: "A part of a device, with the time that a frame takes to pass it and keeps it to itself.",
+    keys: &[&[
+        must("name", Kind::Name, "Unique in the device."),
+        must(
+            "position",
+            Kind::Word(&["reception", "processing", "transmission"]),
+            "Before the arrival is recognised, between arrival and queue, or behind the selection.",
+        ),
+        key(
+            "only-for",
+            Kind::Word(&["strict-priority", "credit-based", "ats"]),
+            "Only for classes of this transmission selection; all.",
+        ),
+        key("latency", DELAY, "From in to out."),
+        key("occupancy", DELAY, "How long the next frame of the same port must wait to enter; 0 s."),
+    ]],
+};
+
+pub(super) const DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Object(&DELAY_SHAPE)]);
+
+pub(super) static DELAY_SHAPE: Shape = Shape {
+    name: "a delay",
+    about: "`constant` + `per-octet` times the frame's octets (destination to FCS) - `less` + a random part. With `min` and `max` alone it is uniform.",
+    keys: &[&[
+        key("constant", Kind::Duration, "Constant part."),
+        key("per-octet", Kind::Duration, "Per octet of the frame."),
+        key("less", Kind::Duration, "Taken off the constant and per-octet parts."),
+        key("min", Kind::Duration, "Least of the random part."),
+        key("max", Kind::Duration, "Most of the random part."),
+        key("mean", Kind::Duration, "Mean of a normal random part, cut at least and most."),
+        key("deviation", Kind::Duration, "Standard deviation of a normal random part."),
+    ]],
+};
+
+pub(super) static ATS: Shape = Shape {
+    name: "ATS of a device",
+    about: "What a bridge's asynchronous traffic shaping is like (802.1Q-2022 8.6.5.6, 8.6.8.5, 8.6.11).",
+    keys: &[&[
+        key(
+            "organisation",
+            Kind::Word(&["eligibility-ordered", "interleaved-regulators"]),
+            "One queue in order of eligibility, or a FIFO queue per scheduler group.",
+        ),
+        key(
+            "grouping",
+            Kind::Word(&["upstream-class", "own-class"]),
+            "What makes a scheduler group beside the reception port.",
+        ),
+        key(
+            "charged-overhead",
+            Kind::Octets,
+            "Octets beside the frame that a scheduler charges; 20 B by the standard.",
+        ),
+        key("time-quantum", Kind::Duration, "Step of the scheduler's times; 1 ps."),
+        key("processing-delay-max", Kind::Duration, "ProcessingDelayMax, added to every eligibility time."),
+        key(
+            "schedulers-per-group",
+            Kind::OneOf(&[Kind::Word(&["unlimited"]), Kind::Integer(1, 4_294_967_295)]),
+            "Most schedulers of one group; further streams share a default instance.",
+        ),
+        key(
+            "arrival-recognition-delay-max",
+            Kind::Duration,
+            "How much later than the last bit the arrival time may be read.",
+        ),
+        key(
+            "clock-offset-variation-max",
+            Kind::Duration,
+            "ClockOffsetVariationMax between a reception and a transmission port.",
+        ),
+        key("clock-rate-deviation-max", Kind::Deviation, "ClockRateDeviationMax between them."),
+    ]],
+};
+
+pub(super) static HOST: Shape = Shape {
+    name: "a host model",
+    about: "How an end station hands frames to its port and takes them from it.",
+    keys: &[&[
+        key("about", Kind::Text, "What it is, and where its values come from."),
+        key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
+        key("transmit", DELAY, "From the application to the port's queue; keeps order."),
+        key("receive", DELAY, "From the last bit received to the application; no part of a stream's delay."),
+        key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
+        key(
+            "credit-charged-overhead",
+            Kind::Octets,
+            "Octets beside the frame that the port's credit-based shapers charge; 20 B.",
+        ),
+    ]],
+};

@@ -1,0 +1,175 @@
+//! The grammar of a description: every key, its kind, and what it says.
+//!
+//! Names are those of the 802.1Q YANG modules where these have one. Schema, reference and check are
+//! made from these tables.
+
+mod devices;
+mod streams;
+mod topology;
+
+use super::shape::{Key, Kind, Shape};
+pub(crate) use devices::DEVICE_FILE;
+use devices::{DEVICE, HOST};
+pub(crate) use streams::STREAM;
+use streams::{ARRIVAL_CURVE, TRAFFIC};
+use topology::{CLOCK, LINK, NODE, PORT_KEYS, VLAN};
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, required: false, about }
+}
+
+const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, required: true, about }
+}
+
+const MANY: usize = usize::MAX;
+const REFERENCES: Kind = Kind::OneOf(&[Kind::Reference, Kind::List(1, MANY, &Kind::Reference)]);
+const PRIORITY: Kind = Kind::Integer(0, 7);
+const VLAN_ID: Kind = Kind::Integer(1, 4094);
+
+/// The whole description.
+pub(crate) static NETWORK: Shape = Shape {
+    name: "a network",
+    about: "The whole description.",
+    keys: &[&[
+        key("name", Kind::Text, "Name of the network; by default that of the file."),
+        key("about", Kind::Text, "What it is, for people."),
+        key(
+            "allow",
+            Kind::List(0, MANY, &Kind::Text),
+            "Codes of errors that are meant and become warnings, such as `port::overload`.",
+        ),
+        key("defaults", Kind::Object(&DEFAULTS), "What holds where nothing else is said."),
+        key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models of one's own, by name."),
+        key("hosts", Kind::Names(&Kind::Object(&HOST)), "Host models of one's own, by name."),
+        must("nodes", Kind::Names(&Kind::Object(&NODE)), "End stations and bridges, by name."),
+        key("links", Kind::List(0, MANY, &Kind::Object(&LINK)), "Cables."),
+        key(
+            "vlans",
+            Kind::Numbers(1, 4094, &Kind::Object(&VLAN)),
+            "VLANs by identifier. Without this key, every VLAN that a stream names exists and every port is a tagged member.",
+        ),
+        key("streams", Kind::List(0, MANY, &Kind::Object(&STREAM)), "Streams."),
+        key(
+            "stream-tables",
+            Kind::List(0, MANY, &Kind::Text),
+            "CSV files with further streams, one a row; the heading names keys of a stream, with a dot for a key within a key (`traffic.interval`).",
+        ),
+        key(
+            "network-control",
+            Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
+            "Network control traffic that bounds reckon with at every port beside the streams; `none` for none.",
+        ),
+        key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
+        key("run", Kind::Object(&RUN), "How a run is made."),
+    ]],
+};
+
+static DEFAULTS: Shape = Shape {
+    name: "the defaults",
+    about: "What holds for every node, port and link that says nothing else.",
+    keys: &[
+        &[
+            key("device", Kind::Text, "Device model of the bridges; `ideal`."),
+            key("host", Kind::Text, "Host model of the end stations; `ideal`."),
+            key("clock", Kind::Object(&CLOCK), "Clock of every node."),
+            key("rate", Kind::Rate, "Rate of the links."),
+        ],
+        PORT_KEYS,
+    ],
+};
+
+static NETWORK_CONTROL: Shape = Shape {
+    name: "network control traffic",
+    about: "gPTP, MRP, LLDP and the like, as interference in every bound.",
+    keys: &[&[
+        key("priority", PRIORITY, "Its priority; 7."),
+        key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most; 100 kbit/s."),
+        key("burst", Kind::Bits, "Bits of the wire that leave a port at once; 1228 B."),
+        key("frame-max", Kind::Octets, "Largest frame, destination to FCS; 300 B."),
+    ]],
+};
+
+static EVENT: Shape = Shape {
+    name: "an event",
+    about: "A step of the run's timeline: `at` and one other key.",
+    keys: &[&[
+        must("at", Kind::Duration, "When, in true time since the start."),
+        key("start-stream", Kind::Text, "This stream begins; its traffic's times count from here."),
+        key("stop-stream", Kind::Text, "This stream ends; frames on their way go on."),
+        key("cut-link", Kind::Text, "This link is cut; frames on it are lost."),
+        key("mend-link", Kind::Text, "This link is mended."),
+        key("stop-node", Kind::Text, "This node stops; its frames are lost."),
+        key("start-node", Kind::Text, "This node comes back, empty."),
+        key("change-traffic", Kind::Object(&CHANGE_TRAFFIC), "A stream's traffic changes."),
+        key(
+            "change-idle-slope",
+            Kind::Object(&CHANGE_IDLE_SLOPE),
+            "A credit-based class of a port gets another idleSlope.",
+        ),
+        key("change-shaper", Kind::Object(&CHANGE_SHAPER), "A stream's shapers get other parameters."),
+        key(
+            "change-bit-error-rate",
+            Kind::Object(&CHANGE_ERRORS),
+            "Both directions of a link get another bit error rate.",
+        ),
+    ]],
+};
+
+static CHANGE_TRAFFIC: Shape = Shape {
+    name: "a change of traffic",
+    about: "A stream's new traffic.",
+    keys: &[&[
+        must("stream", Kind::Text, "The stream."),
+        must("traffic", Kind::Tagged(TRAFFIC), "Its new traffic."),
+        key("arrival-curve", Kind::Object(&ARRIVAL_CURVE), "What it promises from now on."),
+    ]],
+};
+
+static CHANGE_IDLE_SLOPE: Shape = Shape {
+    name: "a change of idleSlope",
+    about: "A class's new idleSlope.",
+    keys: &[&[
+        must("port", Kind::Reference, "The port."),
+        must("class", PRIORITY, "The class."),
+        must("idle-slope", Kind::Rate, "Its new idleSlope."),
+    ]],
+};
+
+static CHANGE_SHAPER: Shape = Shape {
+    name: "a change of shaper parameters",
+    about: "New parameters of a stream's shapers.",
+    keys: &[&[
+        must("stream", Kind::Text, "The stream."),
+        must("committed-information-rate", Kind::Rate, "CommittedInformationRate."),
+        must("committed-burst-size", Kind::Bits, "CommittedBurstSize."),
+    ]],
+};
+
+static CHANGE_ERRORS: Shape = Shape {
+    name: "a change of the bit error rate",
+    about: "A link's new bit error rate.",
+    keys: &[&[
+        must("link", Kind::Text, "The link."),
+        must("bit-error-rate", Kind::Chance, "Chance of a bit to be received wrong."),
+    ]],
+};
+
+static RUN: Shape = Shape {
+    name: "run settings",
+    about: "How a run is made.",
+    keys: &[&[
+        key("duration", Kind::Duration, "Simulated time; 1 s."),
+        key(
+            "warm-up",
+            Kind::Duration,
+            "Frames created before it are checked but left out of statistics; 0 s.",
+        ),
+        key(
+            "stop-after-frames",
+            Kind::Integer(1, u64::MAX),
+            "End after this many delivered frames, if that is earlier.",
+        ),
+        key("seed", Kind::Integer(0, u64::MAX), "Seed of every random stream; 1."),
+    ]],
+};

@@ -1,0 +1,149 @@
+//! Streams, their traffic, promises and shapers.
+
+use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
+use crate::text::shape::{Key, Kind, Shape};
+
+pub(crate) static STREAM: Shape = Shape {
+    name: "a stream",
+    about: "One talker, its listeners, its traffic and its way.",
+    keys: &[&[
+        must("name", Kind::Name, "Unique name."),
+        must("talker", Kind::Reference, "The end station that sends it, and its port if it has several."),
+        must("listeners", REFERENCES, "The end stations that receive it; `all` for a broadcast."),
+        key("priority", PRIORITY, "Priority (PCP) given by the talker; 0."),
+        key("vlan", VLAN_ID, "VLAN in which it travels; 1."),
+        key("tagged", Kind::Flag, "Whether the talker tags it; true."),
+        key(
+            "payload",
+            Kind::OneOf(&[Kind::Octets, Kind::Object(&PAYLOAD_RANGE)]),
+            "MAC client data of a frame, before padding, or its least and most.",
+        ),
+        key(
+            "frame",
+            Kind::Octets,
+            "Size of a frame, destination to FCS, tag included, in place of `payload`.",
+        ),
+        key("traffic", Kind::Tagged(TRAFFIC), "When its frames come."),
+        key("deadline", Kind::Duration, "Deadline from talker MAC to listener MAC, last bit; none."),
+        key("shaper", Kind::Object(&SHAPER), "What ATS schedulers and the talker's own shaper hold it to."),
+        key(
+            "arrival-curve",
+            Kind::Object(&ARRIVAL_CURVE),
+            "What the talker promises at most; by default what follows from `traffic`.",
+        ),
+        key(
+            "route",
+            Kind::OneOf(&[Kind::Word(&["shortest", "learned"]), Kind::List(1, MANY, &Kind::Text)]),
+            "Its way: the shortest (the default; ties go to the port that stands first), learned by the bridges, or stated: the bridges that it passes in order, or the links of its tree.",
+        ),
+        key(
+            "destination",
+            Kind::MacAddress,
+            "Destination address; by default the listener's, or a group address.",
+        ),
+        key("udp", Kind::Object(&UDP), "IPv4 and UDP addresses; the headers are part of the payload."),
+        key("started", Kind::Flag, "Whether it runs from the start; true."),
+    ]],
+};
+
+pub(super) static PAYLOAD_RANGE: Shape = Shape {
+    name: "a range of sizes",
+    about: "A least and a most; a run draws uniformly between them.",
+    keys: &[&[must("min", Kind::Octets, "Least."), must("max", Kind::Octets, "Most.")]],
+};
+
+pub(super) static SHAPER: Shape = Shape {
+    name: "shaper parameters",
+    about: "Parameters of the ATS schedulers (802.1Q-2022 8.6.8.5), in charged bits.",
+    keys: &[&[
+        must("committed-information-rate", Kind::Rate, "CommittedInformationRate."),
+        must("committed-burst-size", Kind::Bits, "CommittedBurstSize."),
+        key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well; false."),
+    ]],
+};
+
+pub(super) static ARRIVAL_CURVE: Shape = Shape {
+    name: "an arrival curve",
+    about: "A token bucket over bits of the wire (20 octets of media overhead a frame included).",
+    keys: &[&[must("rate", Kind::Rate, "Rate."), must("burst", Kind::Bits, "Burst.")]],
+};
+
+pub(super) static UDP: Shape = Shape {
+    name: "IPv4 and UDP addresses",
+    about: "Addresses of the frames' IPv4 and UDP headers.",
+    keys: &[&[
+        must("source", Kind::Ipv4Address, "Source address."),
+        must("destination", Kind::Ipv4Address, "Destination address."),
+        must("source-port", Kind::Integer(0, 65_535), "Source port."),
+        must("destination-port", Kind::Integer(0, 65_535), "Destination port."),
+    ]],
+};
+
+/// Traffic by its `type`.
+pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
+    ("periodic", &PERIODIC),
+    ("constant-rate", &CONSTANT_RATE),
+    ("poisson", &POISSON),
+    ("on-off", &ON_OFF),
+    ("greedy", &GREEDY),
+    ("replay", &REPLAY),
+    ("file", &FILE),
+];
+
+pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame; 0 s.");
+const INTERVAL: Key = must("interval", Kind::Duration, "Period.");
+
+pub(super) static PERIODIC: Shape = Shape {
+    name: "periodic traffic",
+    about: "`burst` frames back to back every `interval`; the k-th comes at `offset` + k `interval` and a delay drawn up to `jitter`.",
+    keys: &[&[
+        INTERVAL,
+        OFFSET,
+        key("jitter", Kind::Duration, "Most delay; 0 s."),
+        key("burst", Kind::Integer(1, 1_000_000), "Frames at once; 1."),
+    ]],
+};
+
+pub(super) static CONSTANT_RATE: Shape = Shape {
+    name: "constant-rate traffic",
+    about: "Frames spaced so that their wire bits make `rate`, whatever their sizes.",
+    keys: &[&[must("rate", Kind::Rate, "Bits of the wire per second."), OFFSET]],
+};
+
+pub(super) static POISSON: Shape = Shape {
+    name: "Poisson traffic",
+    about: "Frames at exponentially distributed distances; it promises nothing, so no bound holds for what it meets.",
+    keys: &[&[must("mean-interval", Kind::Duration, "Mean distance.")]],
+};
+
+pub(super) static ON_OFF: Shape = Shape {
+    name: "on/off traffic",
+    about: "Periodic frames during `on`, none during `off`, again and again.",
+    keys: &[&[
+        must("on", Kind::Duration, "Time with frames."),
+        must("off", Kind::Duration, "Time without."),
+        INTERVAL,
+        OFFSET,
+    ]],
+};
+
+pub(super) static GREEDY: Shape = Shape {
+    name: "greedy traffic",
+    about: "All that the stream's `arrival-curve` allows, as early as it allows: the adversary of the bounds.",
+    keys: &[&[OFFSET]],
+};
+
+pub(super) static REPLAY: Shape = Shape {
+    name: "replayed traffic",
+    about: "Frames at the times of a trace: pcap, pcapng, or CSV with the columns `time` and `payload`. The first comes at the start.",
+    keys: &[&[must("file", Kind::Text, "The trace, relative to the description.")]],
+};
+
+pub(super) static FILE: Shape = Shape {
+    name: "a file transfer",
+    about: "A file handed to the port at once, in frames as large as the payload says.",
+    keys: &[&[
+        must("octets", Kind::Octets, "MAC client data in all."),
+        key("at", Kind::Duration, "When; 0 s."),
+    ]],
+};

@@ -1,0 +1,218 @@
+//! Nodes, ports, classes, links and VLANs.
+
+use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
+use crate::text::shape::{Key, Kind, Shape};
+
+pub(super) static NODE: Shape = Shape {
+    name: "a node",
+    about: "An end station or a bridge. Keys of a port hold for all its ports that say nothing else.",
+    keys: &[
+        &[
+            must("type", Kind::Word(&["end-station", "bridge"]), "What it is."),
+            key("device", Kind::Text, "Device model, of a bridge."),
+            key("host", Kind::Text, "Host model, of an end station."),
+            key("clock", Kind::Object(&CLOCK), "Its clock."),
+            key(
+                "learning",
+                Kind::Object(&LEARNING),
+                "Learning of addresses, of a bridge, for streams with `route: learned`.",
+            ),
+            key(
+                "ports",
+                Kind::OneOf(&[Kind::Names(&Kind::Object(&PORT)), Kind::List(1, MANY, &Kind::Name)]),
+                "Its ports in order; if they are not listed here, links make them.",
+            ),
+        ],
+        PORT_KEYS,
+    ],
+};
+
+pub(super) static PORT: Shape = Shape {
+    name: "a port",
+    about: "A port of a node.",
+    keys: &[
+        &[key("address", Kind::MacAddress, "MAC address; by default 02:00 and the number of the port.")],
+        PORT_KEYS,
+    ],
+};
+
+/// Keys that stand in defaults, at a node and at a port.
+pub(super) static PORT_KEYS: &[Key] = &[
+    key("mtu", Kind::Octets, "Largest MAC client data that the port takes; 1500 B."),
+    key("pvid", VLAN_ID, "VLAN of an untagged frame; 1."),
+    key(
+        "ingress-filtering",
+        Kind::Flag,
+        "Whether a frame of a VLAN that the port is no member of is dropped on reception; false.",
+    ),
+    key("default-priority", PRIORITY, "Priority of an untagged frame; 0."),
+    key(
+        "priority-regeneration",
+        Kind::List(8, 8, &PRIORITY),
+        "What the received priorities 0 to 7 become; themselves.",
+    ),
+    key(
+        "traffic-class-table",
+        Kind::OneOf(&[
+            Kind::Word(&["recommended", "stream-reservation", "identity"]),
+            Kind::List(8, 8, &PRIORITY),
+        ]),
+        "Classes of the priorities 0 to 7 at egress: the recommended map (802.1Q-2022 Table 8-5), that with SR classes A and B (Table 34-1), priority n to class n, or one's own. `recommended`.",
+    ),
+    key(
+        "untagged-class",
+        PRIORITY,
+        "Class of a frame that came without a tag; by default that of its priority.",
+    ),
+    key(
+        "classes",
+        Kind::Numbers(0, 7, &Kind::Object(&CLASS)),
+        "Transmission selection and queue of the classes 0 to 7.",
+    ),
+    key(
+        "queue-limit",
+        Kind::Object(&QUEUE_LIMIT),
+        "Limit of every queue of a class that says nothing else; 1024 frames and 2 MiB.",
+    ),
+    key(
+        "shared-buffer",
+        Kind::Object(&SHARED_BUFFER),
+        "Buffer that the classes of the port share; by default the limits of the queues alone count.",
+    ),
+    key(
+        "max-residence-time",
+        Kind::OneOf(&[Kind::Word(&["none"]), Kind::Duration]),
+        "MaxResidenceTime of the ATS scheduler groups of frames received here; `none`.",
+    ),
+];
+
+pub(super) static CLASS: Shape = Shape {
+    name: "a traffic class",
+    about: "How a class selects and stores its frames.",
+    keys: &[&[
+        key(
+            "transmission-selection",
+            Kind::Word(&["strict-priority", "credit-based", "ats"]),
+            "Transmission selection algorithm (802.1Q-2022 8.6.8); `strict-priority`.",
+        ),
+        key("idle-slope", Kind::Rate, "idleSlope of a credit-based class, in bits of the wire per second."),
+        key("queue-limit", Kind::Object(&QUEUE_LIMIT), "Limit of its queue."),
+    ]],
+};
+
+pub(super) static QUEUE_LIMIT: Shape = Shape {
+    name: "a queue limit",
+    about: "Most of what waits in a queue.",
+    keys: &[&[
+        key("frames", Kind::Integer(1, 4_294_967_295), "Frames."),
+        key("octets", Kind::Octets, "Octets, destination to FCS."),
+    ]],
+};
+
+pub(super) static SHARED_BUFFER: Shape = Shape {
+    name: "a shared buffer",
+    about: "A port's buffer in cells.",
+    keys: &[&[
+        must("cell", Kind::Octets, "Octets of a cell; a frame takes whole cells."),
+        must("cells", Kind::Integer(1, 4_294_967_295), "Cells in all."),
+        key(
+            "reserved",
+            Kind::Numbers(0, 7, &Kind::Integer(0, 4_294_967_295)),
+            "Cells set aside for a class; none.",
+        ),
+    ]],
+};
+
+pub(super) static CLOCK: Shape = Shape {
+    name: "a clock",
+    about: "A node's clock, as bounds (tolerance) and simulation (the rest) see it.",
+    keys: &[&[
+        key("tolerance", Kind::Deviation, "Largest deviation of its rate from true time; 0 ppm."),
+        key(
+            "drift",
+            Kind::SignedDeviation,
+            "Its rate's deviation in a run, within the tolerance; by default drawn by the seed.",
+        ),
+        key("offset", Kind::SignedDuration, "Its reading at the start of the run; 0 s."),
+        key("granularity", Kind::Duration, "Step of its readings; a picosecond."),
+    ]],
+};
+
+pub(super) static LEARNING: Shape = Shape {
+    name: "learning",
+    about: "Learning of source addresses.",
+    keys: &[&[
+        key("table-size", Kind::Integer(1, 4_294_967_295), "Most addresses; 8192."),
+        key(
+            "ageing-time",
+            Kind::Duration,
+            "After how long an address that is not heard of is forgotten; 300 s.",
+        ),
+    ]],
+};
+
+pub(super) static LINK: Shape = Shape {
+    name: "a link",
+    about: "A cable, full duplex.",
+    keys: &[
+        &[
+            must(
+                "between",
+                Kind::List(2, 2, &Kind::Reference),
+                "Its two ends: `node:port`, or `node` for its next free port.",
+            ),
+            key("name", Kind::Name, "Its name, for routes and events."),
+            key(
+                "rate",
+                Kind::Rate,
+                "Bits of the wire per second, 10 Mbit/s to 100 Gbit/s; by default that of `defaults`.",
+            ),
+            key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre; 0 m."),
+            key("up", Kind::Flag, "Whether it is up at the start; true."),
+            key("forward", Kind::Object(&DIRECTION), "What differs from the first end to the second."),
+            key("backward", Kind::Object(&DIRECTION), "What differs from the second end to the first."),
+            key("duplex", Kind::Word(&["full", "half"]), "Only `full` can be had."),
+            key("pause", Kind::Flag, "PAUSE frames: only `off` can be had."),
+            key("pfc", Kind::Flag, "Priority-based flow control: only `off` can be had."),
+            key("eee", Kind::Flag, "Energy-Efficient Ethernet: only `off` can be had."),
+        ],
+        DIRECTION_KEYS,
+    ],
+};
+
+pub(super) static DIRECTION: Shape =
+    Shape { name: "a direction of a link", about: "One direction of a cable.", keys: &[DIRECTION_KEYS] };
+
+pub(super) static DIRECTION_KEYS: &[Key] = &[
+    key("propagation-delay", Kind::Duration, "Delay on the cable, in place of `length`."),
+    key(
+        "phy-delay",
+        Kind::OneOf(&[Kind::Duration, Kind::Object(&DELAY_RANGE)]),
+        "Delay of the two PHYs together, fixed or drawn between two values; 0 s.",
+    ),
+    key("bit-error-rate", Kind::Chance, "Chance of a bit to be received wrong; 0."),
+];
+
+pub(super) static DELAY_RANGE: Shape = Shape {
+    name: "a range of delays",
+    about: "A least and a most.",
+    keys: &[&[must("min", Kind::Duration, "Least."), must("max", Kind::Duration, "Most.")]],
+};
+
+pub(super) static VLAN: Shape = Shape {
+    name: "a VLAN",
+    about: "Its member ports and its active topology.",
+    keys: &[&[
+        key(
+            "tagged",
+            REFERENCES,
+            "Bridge ports from which its frames leave with a tag; `node` for all ports of a node. By default all ports that are not in `untagged`.",
+        ),
+        key("untagged", REFERENCES, "Bridge ports from which its frames leave without a tag; none."),
+        key(
+            "active-topology",
+            Kind::OneOf(&[Kind::Word(&["spanning-tree", "all"]), Kind::List(1, MANY, &Kind::Text)]),
+            "Links over which frames are flooded: a spanning tree of the members (the default), all links, or these. Where it is a list, streams keep to it as well.",
+        ),
+    ]],
+};
