@@ -42,7 +42,29 @@ struct Eligibility {
 impl<'network> Analysis<'network> {
     /// Analyses all ports.
     pub(crate) fn of(network: &'network Network) -> Self {
-        let plan = Plan::new(network);
+        Self::run(Plan::new(network))
+    }
+
+    /// Analyses all ports, with a fault.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn with_fault(network: &'network Network, fault: Option<crate::PlantedFault>) -> Self {
+        let mut plan = Plan::new(network);
+        plan.fault = fault;
+        for port in plan.ports.iter_mut().flatten() {
+            port.fault = fault;
+        }
+        if fault == Some(crate::PlantedFault::MediaOverheadForgotten) {
+            for entry in &mut plan.entries {
+                let frame = entry.frame_max.get();
+                let ratio = (frame, frame + Bytes::MEDIA_OVERHEAD.get());
+                entry.promise = entry.promise.map(|line| line.in_bits(ratio));
+            }
+        }
+        Self::run(plan)
+    }
+
+    fn run(plan: Plan<'network>) -> Self {
+        let network = plan.network;
         let passages = plan.entries.iter().map(Passage::least).collect();
         let ports = vec![<[ClassBounds; 8]>::default(); network.ports.len()];
         let outputs = vec![[None; 8]; network.ports.len()];
@@ -294,6 +316,11 @@ impl<'network> Analysis<'network> {
 
     /// From the last bit here to arrival time and queue, greatest.
     fn ways(&self, entry: &Entry) -> (Option<u64>, Option<u64>) {
+        #[cfg(feature = "planted-faults")]
+        if self.plan.fault == Some(crate::PlantedFault::ProcessingMaxForgotten) {
+            let least = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
+            return (least(entry.arrival_min), least(entry.queue_min));
+        }
         let Some(reception) = self.plan.receptions.get(entry.reception as usize).and_then(Option::as_ref)
         else {
             return (Some(entry.own_latency.0), Some(entry.own_latency.1));
@@ -539,6 +566,9 @@ impl<'network> Analysis<'network> {
         let plan = self.plan.port(entry.port);
         let (deviation, slack) = (plan.deviation, plan.slack);
         let hold = ats.processing_delay_max.as_ps() + ats.clock_offset_variation_max.as_ps();
+        #[cfg(feature = "planted-faults")]
+        let hold =
+            if self.plan.fault == Some(crate::PlantedFault::ProcessingDelayMaxForgotten) { 0 } else { hold };
         let hold_max = deviation.stretch(hold) + slack;
         let later = |eligible: u64, queued: Option<u64>| {
             queued.map(|queued| eligible.saturating_add(hold_max).max(queued))

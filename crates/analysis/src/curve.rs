@@ -166,6 +166,18 @@ impl Curve {
         Self { lines: self.lines.iter().map(|line| line.after_jitter(line.rate, ps)).collect() }
     }
 
+    /// As if nothing came but the bursts.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn without_rate(&self) -> Self {
+        Self::least_of(self.lines.iter().map(|line| Line { rate: 0, ..*line }))
+    }
+
+    /// As if bursts were at most so large.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn with_burst(&self, most: u128) -> Self {
+        Self::least_of(self.lines.iter().map(|line| Line { burst: line.burst.min(most), ..*line }))
+    }
+
     /// In other bits, of which there are at most `num/den` to one.
     pub(crate) fn in_bits(&self, ratio: (u64, u64)) -> Self {
         Self { lines: self.lines.iter().map(|line| line.in_bits(ratio)).collect() }

@@ -2,6 +2,12 @@
 //!
 //! Without the feature nothing of them is compiled.
 
+use tautwire_model::Network;
+use tautwire_units::Duration;
+
+use crate::analysis::Analysis;
+use crate::result::Bounds;
+
 /// A fault in the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedFault {
@@ -41,4 +47,18 @@ impl PlantedFault {
         Self::ProcessingMaxForgotten,
         Self::ProcessingDelayMaxForgotten,
     ];
+}
+
+/// The bounds with a fault in them, or without.
+#[must_use]
+pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Bounds {
+    if fault == Some(PlantedFault::ClockToleranceForgotten) {
+        let mut network = network.clone();
+        for node in &mut network.nodes {
+            node.clock.tolerance_ppb = 0;
+            node.clock.granularity = Duration::ZERO;
+        }
+        return Analysis::of(&network).bounds();
+    }
+    Analysis::with_fault(network, fault).bounds()
 }

@@ -20,6 +20,8 @@ mod credit_based;
 mod curve;
 mod delay;
 mod explain;
+#[cfg(feature = "planted-faults")]
+mod fault;
 mod line_shaping;
 mod order;
 mod passage;
@@ -32,6 +34,8 @@ mod strict_priority;
 mod timeline;
 
 pub use explain::{Explanation, HopExplanation, Part, explain};
+#[cfg(feature = "planted-faults")]
+pub use fault::{PlantedFault, bounds_with_fault};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 use tautwire_model::Network;

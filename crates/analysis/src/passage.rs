@@ -101,6 +101,12 @@ pub(crate) fn brought(
     since_shaper: Option<(Shaped, u64)>,
     least: i64,
 ) -> Brought {
+    #[cfg(feature = "planted-faults")]
+    let (since_talker, since_shaper) = if plan.fault == Some(crate::PlantedFault::BurstNotGrown) {
+        (since_talker.map(|_| 0), since_shaper.map(|(shaped, _)| (shaped, 0)))
+    } else {
+        (since_talker, since_shaper)
+    };
     let promised = entry.promise.zip(since_talker).map(|(line, most)| {
         let jitter = signed(most) - least;
         let jitter = u64::try_from(jitter).unwrap_or(0) + entry.talker_slack;

@@ -65,6 +65,8 @@ pub(crate) struct PortPlan {
     pub(crate) stages_too_slow: bool,
     /// By how much these delay one frame more than another.
     pub(crate) stages_jitter: u64,
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fault: Option<crate::PlantedFault>,
 }
 
 /// A stream's passage through a port.
@@ -166,6 +168,8 @@ pub(crate) struct Plan<'network> {
     pub(crate) components: Vec<Component>,
     /// What a stream's talker shapes it to, in true time, bits of the wire.
     pub(crate) talker_shapers: Vec<Option<ShaperRange>>,
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fault: Option<crate::PlantedFault>,
 }
 
 impl<'network> Plan<'network> {
@@ -186,6 +190,8 @@ impl<'network> Plan<'network> {
             scheduler_users: vec![0; network.schedulers.len()],
             components: Vec::new(),
             talker_shapers: Vec::new(),
+            #[cfg(feature = "planted-faults")]
+            fault: None,
         };
         plan.receive_all();
         let hosts = host_delays(network);
@@ -602,6 +608,8 @@ fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<Po
         entries: (0, 0),
         stages_too_slow: false,
         stages_jitter: 0,
+        #[cfg(feature = "planted-faults")]
+        fault: None,
     })
 }
 

@@ -199,7 +199,10 @@ impl Contribution {
         let way = self.way.filter(|_| self.line_rate > 0);
         let jitter =
             way.map(|(most, least)| u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter);
-        let by_link = jitter.map(|jitter| shaped_by_line(self.wire_max, self.line_rate, jitter));
+        let largest = self.wire_max;
+        #[cfg(feature = "planted-faults")]
+        let largest = if port.fault == Some(crate::PlantedFault::LineShapingFluid) { 0 } else { largest };
+        let by_link = jitter.map(|jitter| shaped_by_line(largest, self.line_rate, jitter));
         let by_credit = jitter.and_then(|jitter| match self.before {
             Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
             Before::Unknown | Before::Several => None,
@@ -249,6 +252,9 @@ pub(crate) fn classes(
             .map(|member| member.wire_max)
             .max()
             .unwrap_or(0);
+        #[cfg(feature = "planted-faults")]
+        let blocking_bits =
+            if port.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
         let mut this = ClassTerms {
             used: members.iter().any(|member| member.lane != OWN_LANE),
             lanes: Vec::new(),
@@ -277,6 +283,11 @@ pub(crate) fn classes(
             }
             higher.plain = higher.plain.plus(&out.plain);
             higher.shaped = higher.shaped.plus(&out.shaped);
+            #[cfg(feature = "planted-faults")]
+            if port.fault == Some(crate::PlantedFault::HigherRateNotSubtracted) {
+                higher.plain = higher.plain.without_rate();
+                higher.shaped = higher.shaped.without_rate();
+            }
         }
         terms.push(this);
     }
@@ -300,6 +311,16 @@ impl Assess<'_> {
     /// Fills the terms of the class and gives what it does to lower ones.
     fn run(&self, terms: &mut ClassTerms, reasons: &mut Vec<Unbounded>) -> Offered {
         let offered = offered(self.port, self.members);
+        #[cfg(feature = "planted-faults")]
+        let sent = offered.clone();
+        #[cfg(feature = "planted-faults")]
+        let offered = if self.port.fault == Some(crate::PlantedFault::SameClassBurstForgotten) {
+            let most =
+                u128::from(self.members.iter().map(|member| member.wire_max).max().unwrap_or(0)) * MICRO;
+            Offered { plain: offered.plain.with_burst(most), shaped: offered.shaped.with_burst(most) }
+        } else {
+            offered
+        };
         let unknown = self.members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
         terms.bounds.used = terms.used;
         terms.bounds.utilisation_ppm = offered.plain.rate().map(|rate| {
@@ -312,6 +333,8 @@ impl Assess<'_> {
             }
             Selection::StrictPriority | Selection::Ats => {
                 self.strict(terms, &offered);
+                #[cfg(feature = "planted-faults")]
+                let offered = sent;
                 offered
             }
         };
@@ -508,6 +531,12 @@ impl Assess<'_> {
     /// What a credit-based class sends, as lower classes see it.
     fn output(&self, terms: &ClassTerms, shaper: &Shaper, offered: &Offered, charged_min: u64) -> Offered {
         let line = shaper.output();
+        #[cfg(feature = "planted-faults")]
+        let line = if self.port.fault == Some(crate::PlantedFault::CreditDebtForgotten) {
+            Line { burst: 0, ..line }
+        } else {
+            line
+        };
         let wait = terms
             .lanes
             .iter()
