@@ -174,9 +174,4 @@ fn check_shaper(
         let help = format!("give at least `{} B`", charged.get() / 8);
         faults.error(codes::BURST_SIZE, place("committed-burst-size"), message, help);
     }
-    if shaper.committed_information_rate == BitRate::ZERO {
-        let message = "a shaper of no rate passes no second frame".to_owned();
-        let help = "give it at least the stream's rate";
-        faults.error(codes::SHAPER_RATE, place("committed-information-rate"), message, help);
-    }
 }

@@ -4,7 +4,7 @@
 //! ever has, and one burst more for every further start.
 
 use tautwire_core::TrafficClass;
-use tautwire_units::{Bits, Duration};
+use tautwire_units::{BitRate, Bits, Duration};
 
 use super::streams::Streams;
 use super::topology::Topology;
@@ -80,7 +80,7 @@ fn action(
         "start-node" => TimelineAction::StartNode(topology.node(value.text()?, value.place, faults)?),
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
-        "change-shaper" => TimelineAction::ChangeShaper(stream_of(faults)?, streams::shaper_settings(value)?),
+        "change-shaper" => change_shaper(value, stream_of(faults)?, streams, faults)?,
         "change-bit-error-rate" => TimelineAction::ChangeBitErrorRate(
             topology.cable(value.get("link")?, faults)?,
             scalar::chance(value.get("bit-error-rate")?.text()?).ok()?,
@@ -133,7 +133,41 @@ fn change_idle_slope(
         faults.error(codes::EVENT, named.place, message, "name a credit-based class");
         return None;
     }
-    Some(TimelineAction::ChangeIdleSlope(port, class, value.parsed("idle-slope")?))
+    let idle_slope: BitRate = value.parsed("idle-slope")?;
+    let line = topology.ports[port.index()].links.map(|links| topology.links[links.egress.index()].rate);
+    if idle_slope == BitRate::ZERO || line.is_none_or(|line| idle_slope > line) {
+        let place = value.get("idle-slope").map_or(value.anchor(), |node| node.place);
+        let message = format!("{idle_slope} is no idleSlope of {}", topology.port_name(port));
+        faults.error(codes::IDLE_SLOPE, place, message, "give it a share of the line of a connected port");
+        return None;
+    }
+    Some(TimelineAction::ChangeIdleSlope(port, class, idle_slope))
+}
+
+fn change_shaper(
+    value: &Node<'_>,
+    index: StreamIndex,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<TimelineAction> {
+    let draft = &streams.list[index.index()];
+    let settings = streams::shaper_settings(value, faults)?;
+    if draft.node.get("shaper").is_none() {
+        let place = value.get("stream").map_or(value.anchor(), |node| node.place);
+        let message = format!("`{}` has no shaper that could change", draft.stream.name);
+        faults.error(codes::EVENT, place, message, "give the stream a `shaper` first");
+        return None;
+    }
+    let frame = streams::largest_frame(&draft.stream).bits();
+    if settings.committed_burst_size < frame {
+        let place = value.get("committed-burst-size").map_or(value.anchor(), |node| node.place);
+        let message = format!(
+            "a burst of {} is below the stream's largest frame, {frame}: that is never eligible",
+            settings.committed_burst_size
+        );
+        faults.error(codes::BURST_SIZE, place, message, "raise `committed-burst-size`");
+    }
+    Some(TimelineAction::ChangeShaper(index, settings))
 }
 
 /// Widens arrival curves to what the timeline makes of them.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use tautwire_units::{Bytes, Duration};
 
 use super::layered;
+use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
     HostModel, Mechanism, Stage, StagePosition, Switching, TieRule,
@@ -231,11 +232,33 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
         let message = "a least delay above the most".to_owned();
         faults.error(codes::DELAY_RANGE, node.anchor(), message, "make `min` at most `mean` at most `max`");
     }
-    Delay {
+    let delay = Delay {
         constant: part("constant").unwrap_or_default(),
         less: part("less").unwrap_or_default(),
         per_octet: part("per-octet").unwrap_or_default(),
         random,
+    };
+    let smallest = u128::from(delay.per_octet.as_ps()) * u128::from(FRAME_MIN.get());
+    if u128::from(delay.less.as_ps()) > smallest + u128::from(delay.constant.as_ps()) {
+        let place = node.get("less").map_or(node.anchor(), |node| node.place);
+        let message = format!("`less` takes more off than a frame of {FRAME_MIN} has");
+        faults.error(codes::DELAY_RANGE, place, message, "lower `less`, or raise `constant`");
+    }
+    let largest = u128::from(delay.per_octet.as_ps()) * 65_557 + u128::from(delay.constant.as_ps());
+    if largest > u128::from(DELAY_MAX.as_ps()) || delay_max(random) > DELAY_MAX {
+        let message = format!("a delay that may be longer than {DELAY_MAX}");
+        faults.error(codes::DELAY_RANGE, node.anchor(), message, "no device holds a frame that long");
+    }
+    delay
+}
+
+/// The longest delay of a device or host.
+const DELAY_MAX: Duration = Duration::from_s(3_600);
+
+fn delay_max(random: Distribution) -> Duration {
+    match random {
+        Distribution::Zero => Duration::ZERO,
+        Distribution::Uniform { max, .. } | Distribution::Normal { max, .. } => max,
     }
 }
 

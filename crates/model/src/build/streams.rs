@@ -179,7 +179,7 @@ fn draft<'t, 'a>(
         traffic: traffic?,
         arrival: arrival.or(derived),
         deadline: node.parsed::<Duration>("deadline"),
-        shaper: shaper.and_then(shaper_settings),
+        shaper: shaper.and_then(|shaper| shaper_settings(shaper, faults)),
         shaped_at_talker: shaper
             .and_then(|shaper| shaper.get("shape-at-talker"))
             .and_then(Node::text)
@@ -369,11 +369,23 @@ fn udp(node: &Node<'_>) -> Option<UdpFlow> {
 }
 
 /// Reads `committed-…` keys.
-pub(crate) fn shaper_settings(node: &Node<'_>) -> Option<ShaperSettings> {
-    Some(ShaperSettings {
+pub(crate) fn shaper_settings(node: &Node<'_>, faults: &mut Faults) -> Option<ShaperSettings> {
+    let settings = ShaperSettings {
         committed_information_rate: node.parsed("committed-information-rate")?,
         committed_burst_size: node.parsed("committed-burst-size")?,
-    })
+    };
+    let place = node.get("committed-information-rate").map_or(node.anchor(), |node| node.place);
+    let rate = u128::from(settings.committed_information_rate.as_bps());
+    if u128::from(settings.committed_burst_size.get()) > rate * 3_600 {
+        let message = format!(
+            "{} fill a bucket of {} in more than an hour",
+            settings.committed_information_rate, settings.committed_burst_size
+        );
+        let help = "give the shaper at least the stream's rate, and a burst of some frames";
+        faults.error(codes::SHAPER_RATE, place, message, help);
+        return None;
+    }
+    Some(settings)
 }
 
 fn route(node: &Node<'_>, broadcast: bool, topology: &Topology<'_>, faults: &mut Faults) -> Option<Route> {

@@ -37,6 +37,9 @@ pub(crate) struct Extra {
     pub(crate) idle_slope_places: [Option<Place>; 8],
 }
 
+/// Most ports of a node (port identifiers of the spanning tree have 12 bits for the number).
+const PORTS_MAX: usize = 4_095;
+
 /// Puts the drafts and cables together.
 pub(crate) fn assemble<'t, 'a>(
     root: &'a Node<'t>,
@@ -47,6 +50,16 @@ pub(crate) fn assemble<'t, 'a>(
 ) -> Topology<'a> {
     let mut made_names: Vec<Vec<String>> = vec![Vec::new(); drafts.list.len()];
     let local = local_ports(&mut drafts, &cables, &mut made_names, faults);
+    for (draft, made) in drafts.list.iter().zip(&made_names) {
+        let count = draft.ports.len().max(made.len());
+        if count > PORTS_MAX {
+            let message = format!("`{}` has {count} ports", draft.name);
+            let help = format!(
+                "a node has at most {PORTS_MAX}, as port identifiers of the spanning tree have 12 bits"
+            );
+            faults.error(codes::TOO_LARGE, draft.node.anchor(), message, help);
+        }
+    }
     let mut topology = Topology {
         nodes: Vec::with_capacity(drafts.list.len()),
         ports: Vec::new(),

@@ -122,3 +122,6 @@ codes! {
     /// A run that ends before its statistics begin.
     RUN = "run::duration";
 }
+
+/// The errors that a description may allow: what they are about can be run and bounded.
+pub(crate) const ALLOWED: &[&str] = &[OVERLOAD, CLASS_OVERLOAD, MTU, DEADLINE, BURST_SIZE];

@@ -7,6 +7,7 @@ mod devices;
 mod streams;
 mod topology;
 
+use super::codes;
 use super::shape::{Key, Kind, Shape};
 pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
@@ -36,8 +37,8 @@ pub(crate) static NETWORK: Shape = Shape {
         key("about", Kind::Text, "What it is, for people."),
         key(
             "allow",
-            Kind::List(0, MANY, &Kind::Text),
-            "Codes of errors that are meant and become warnings, such as `port::overload`.",
+            Kind::List(0, MANY, &Kind::Word(codes::ALLOWED)),
+            "Errors that are meant and become warnings: the network can be run and bounded in spite of them.",
         ),
         key("defaults", Kind::Object(&DEFAULTS), "What holds where nothing else is said."),
         key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models of one's own, by name."),
