@@ -210,7 +210,7 @@ export function Streams(props: {
                 <tr
                   key={`${row.stream}-${row.listener}`}
                   class={isSelected ? "selected" : ""}
-                  aria-selected={isSelected}
+                  aria-current={isSelected ? "true" : undefined}
                   onClick={select}
                 >
                   <th scope="row" class="text">

@@ -144,7 +144,7 @@ def test_selecting_a_stream_shows_it(opened: Opened) -> None:
         button = rows.nth(row).locator("button.name")
         name = button.inner_text()
         button.click()
-        assert rows.nth(row).get_attribute("aria-selected") == "true"
+        assert rows.nth(row).get_attribute("aria-current") == "true"
         assert page.locator("#streams tr.selected").count() == 1
         assert page.locator("#stream h2").inner_text().startswith(name)
 

@@ -76,6 +76,24 @@ mod tests {
     }
 
     #[test]
+    fn the_page_is_built_from_the_sources_beside_it() {
+        let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+        let entries = std::fs::read_dir(web.join("src")).expect("the sources of the page");
+        let mut files: Vec<_> = entries
+            .map(|entry| format!("src/{}", entry.expect("an entry").file_name().to_string_lossy()))
+            .chain(["index.html", "package-lock.json", "vite.config.ts"].map(str::to_owned))
+            .collect();
+        files.sort();
+        let mut text = Vec::new();
+        for file in files {
+            text.extend(format!("{file}\n").into_bytes());
+            text.extend(std::fs::read(web.join(file)).expect("a source"));
+        }
+        let mark = format!(r#"<meta name="tautwire-sources" content="{}">"#, crate::sha256(&text));
+        assert!(PAGE.contains(&mark), "the page is old: make web");
+    }
+
+    #[test]
     fn the_page_asks_for_nothing() {
         for needed in ["<script src=", "<link rel=\"stylesheet\" href=", "<link rel=\"modulepreload\""] {
             assert!(!PAGE.contains(needed), "{needed}");

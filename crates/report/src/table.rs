@@ -67,14 +67,14 @@ pub fn per_cent(ppm: u64) -> String {
 pub fn streams(summary: &Summary, options: TableOptions) -> String {
     let has_bounds = summary.verification.is_some();
     let has_run = summary.run.is_some();
-    let mut columns = vec![text("stream", 0), text("listener", 5), number("deadline us", 0)];
+    let mut columns = vec![text("stream", 0), text("listener", 4), number("deadline us", 0)];
     if has_bounds {
         columns.push(number("bound us", 0));
     }
     if has_run {
         columns.extend([
             number("observed max", 0),
-            number("mean", 4),
+            number("mean", 5),
             number("jitter", 6),
             number("loss", 3),
             number("late", 7),
@@ -331,6 +331,22 @@ mod tests {
         let narrow = streams(&summary, TableOptions { width: 72, ..TableOptions::default() });
         assert!(narrow.lines().next().is_some_and(|titles| !titles.contains("jitter")), "{narrow}");
         assert!(narrow.contains("verdict"));
+    }
+
+    #[test]
+    fn the_table_is_as_it_should_be() {
+        let mut summary = summary();
+        summary.streams.drain(..3);
+        let expected = "\
+stream       listener    deadline us   bound us  observed max   loss  margin us  verdict
+───────────  ──────────  ───────────  ─────────  ────────────  ─────  ─────────  ──────────────
+lidar        controller      350.000    384.690       318.458    0 %    -34.690  not proven
+wheel-speed  controller     1000.000    284.250       198.483    0 %    715.750  proven
+recording    recorder       5000.000    817.340       646.362    0 %   4182.660  proven
+diagnosis    controller      400.000    629.250       470.693    0 %   -229.250  missed
+logging      recorder              -  unbounded      1205.987  0.9 %          -  no requirement
+";
+        assert_eq!(streams(&summary, TableOptions { width: 100, ..TableOptions::default() }), expected);
     }
 
     #[test]
