@@ -52,6 +52,9 @@ pub(crate) fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String
         Unbounded::NotFifoUpstream { port: at } => {
             format!("before port {} the order of the ATS group is not kept", port(network, *at))
         }
+        Unbounded::StageTooSlow { port: at } => {
+            format!("a stage of the device at port {} is slower than what comes to it", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!("the ATS shaper before port {} may discard frames", port(network, *at))
         }
@@ -66,6 +69,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::NoFixedPoint { port }
         | Unbounded::ShaperTooSlow { port }
         | Unbounded::NotFifoUpstream { port }
+        | Unbounded::StageTooSlow { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }
