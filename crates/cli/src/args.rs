@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use tautwire_workbench::Duration;
 
@@ -32,12 +32,21 @@ pub(crate) enum Command {
     /// Find every fault in a description, with file, line and a remedy
     #[command(after_help = CHECK_HELP)]
     Check(Check),
+    /// Prove worst-case delay, jitter and backlog per stream and per hop
+    #[command(after_help = BOUNDS_HELP)]
+    Bounds(Bounds),
     /// Run the network frame by frame: delays, loss, per-hop breakdown
     #[command(after_help = SIMULATE_HELP)]
     Simulate(Simulate),
+    /// Hold a simulation against bounds and deadlines
+    #[command(after_help = VERIFY_HELP)]
+    Verify(Verify),
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
+    /// Print the JSON Schema of the description or of the summary
+    #[command(after_help = SCHEMA_HELP)]
+    Schema(Schema),
     /// Print the completions of a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
@@ -67,6 +76,23 @@ pub(crate) struct Input {
     pub(crate) json: bool,
 }
 
+const BOUNDS_HELP: &str = "\
+Examples:
+  tautwire bounds scenarios/in-vehicle.yaml
+  tautwire bounds scenarios/in-vehicle.yaml --explain view-front
+  tautwire bounds scenarios/in-vehicle.yaml --json > bounds.json
+
+Exit codes: 0 every deadline is proven, 1 one is not, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Bounds {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Say hop by hop what the bound of this stream is made of
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) explain: Option<String>,
+}
+
 /// How a run is made and where its results go.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -76,16 +102,29 @@ pub(crate) struct Run {
     /// Simulated time, with its unit (250ms, 10s), instead of the description's
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) duration: Option<Duration>,
+    /// Also write every frame at every hop; may be given twice
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) trace: Vec<Trace>,
     /// Folder for the results [default: runs/<scenario>-<seed>]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trace {
+    /// frames.parquet, a row per frame and hop
+    Parquet,
+    /// frames.pcapng, nanosecond time stamps, for Wireshark
+    Pcapng,
 }
 
 const SIMULATE_HELP: &str = "\
 Examples:
   tautwire simulate scenarios/in-vehicle.yaml
   tautwire simulate scenarios/in-vehicle.yaml --seed 7 --duration 10s --out runs/seven
-  tautwire simulate scenarios/in-vehicle.yaml --explain camera-front
+  tautwire simulate scenarios/in-vehicle.yaml --explain view-front
+  tautwire simulate scenarios/in-vehicle.yaml --trace pcapng
 
 Exit codes: 0 every frame with a deadline met it, 1 one did not, 2 wrong input, 3 failure.";
 
@@ -98,6 +137,26 @@ pub(crate) struct Simulate {
     /// Tell the story of the latest frame of this stream: at each hop, what it waited for
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
+}
+
+const VERIFY_HELP: &str = "\
+Examples:
+  tautwire verify scenarios/in-vehicle.yaml
+  tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
+  tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
+
+Verdicts: proven (bound within the deadline), not proven (bound above it, or none), missed (a frame
+came late or was lost to its deadline), contradiction (an observation that the bound excludes).
+
+Exit codes: 0 every deadline is proven, 1 one is missed or not proven, 2 wrong input, 3 failure,
+4 a contradiction.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) run: Run,
 }
 
 const REPORT_HELP: &str = "\
@@ -118,6 +177,29 @@ pub(crate) struct Report {
     /// Print where the report is as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const SCHEMA_HELP: &str = "\
+Examples:
+  tautwire schema > tautwire.schema.json
+  tautwire schema summary
+
+Exit codes: 0 printed, 2 wrong usage, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Of what
+    #[arg(value_enum, default_value_t = SchemaOf::Description)]
+    pub(crate) of: SchemaOf,
+}
+
+/// What a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// The description of a network
+    Description,
+    /// The file summary.json of a run
+    Summary,
 }
 
 const COMPLETIONS_HELP: &str = "\

@@ -1,14 +1,16 @@
 //! What each subcommand does: load, call the workbench, print, and say how it ended.
 
+mod bounds;
 mod check;
 mod completions;
 mod report;
 mod run;
+mod schema;
 
 use std::path::Path;
 
 use tautwire_workbench::table::{self, TableOptions};
-use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary};
+use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -19,8 +21,11 @@ use crate::{diagnostics, nearest, output};
 pub(crate) fn run(command: &Command) -> Exit {
     let ended = match command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Bounds(arguments) => bounds::run(arguments),
         Command::Simulate(arguments) => run::simulate(arguments),
+        Command::Verify(arguments) => run::verify(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     };
     ended.unwrap_or_else(|exit| exit)
@@ -63,4 +68,13 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     format!("{}\n{}\n", table::streams(summary, options), table::outcome(summary))
+}
+
+/// How a command with this worst verdict ends.
+fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::NoRequirement | Verdict::Proven => Exit::Holds,
+        Verdict::NotProven | Verdict::Missed => Exit::DeadlineMissed,
+        Verdict::Contradiction => Exit::BoundExceeded,
+    }
 }

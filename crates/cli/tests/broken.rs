@@ -41,7 +41,7 @@ fn every_subcommand_refuses_it_with_nothing_on_stdout() {
     let folder = folder("broken-others");
     // A few from all over the corpus: the way there is the same for all.
     for path in corpus().iter().step_by(9) {
-        for command in ["simulate"] {
+        for command in ["bounds", "simulate", "verify"] {
             let ended = tautwire(&folder, &[command, path.to_str().unwrap(), "--json"]);
             assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{command} {}", path.display());
         }

@@ -10,7 +10,7 @@ use common::{folder, tautwire};
 fn every_help_is_as_agreed() {
     let folder = folder("help");
     let mut text = tautwire(&folder, &["--help"]).stdout;
-    for command in ["check", "simulate", "report", "completions"] {
+    for command in ["check", "bounds", "simulate", "verify", "report", "schema", "completions"] {
         let ended = tautwire(&folder, &[command, "--help"]);
         assert_eq!(ended.code, 0, "{command}");
         assert_eq!(ended.stderr, "", "{command}");
@@ -25,7 +25,7 @@ fn completions_know_the_subcommands() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ended = tautwire(&folder, &["completions", shell]);
         assert_eq!(ended.code, 0, "{shell}");
-        for word in ["check", "simulate", "explain"] {
+        for word in ["verify", "simulate", "explain"] {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }
@@ -35,13 +35,14 @@ fn completions_know_the_subcommands() {
 fn wrong_usage_ends_with_2_and_says_why_on_stderr() {
     let folder = folder("usage");
     for (arguments, said) in [
-        (&["check"][..], "<NETWORK>"),
-        (&["simulat", "a.yaml"][..], "'simulate'"),
+        (&["verify"][..], "<NETWORK>"),
+        (&["veryfy", "a.yaml"][..], "'verify'"),
         (&["simulate", "a.yaml", "--duration", "5"][..], "unit"),
         (&["simulate", "a.yaml", "--seed", "one"][..], "--seed"),
+        (&["simulate", "a.yaml", "--trace", "csv"][..], "parquet"),
         (&["completions", "cmd"][..], "bash"),
         (&["check", "not-there.yaml"][..], "not-there.yaml"),
-        (&["check", "."][..], "cannot read"),
+        (&["verify", "."][..], "cannot read"),
         (&["report", "not-there"][..], "not-there"),
     ] {
         let ended = tautwire(&folder, arguments);

@@ -2,17 +2,43 @@
 //!
 //! Thin functions over `model`, `sim`, `analysis` and `report`; the command and the Python package
 //! call these and compute nothing of their own.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use tautwire_workbench as tautwire;
+//!
+//! let path = Path::new("scenarios/in-vehicle.yaml");
+//! let scenario = tautwire::Scenario::new(path, tautwire::load(path)?).expect("a description without errors");
+//! let bounds = tautwire::bounds(&scenario.network);
+//! let observation = tautwire::simulate(&scenario.network, &mut tautwire::Options::default());
+//! let verification = tautwire::verify(&scenario.network, &bounds, &observation);
+//! assert!(verification.contradictions.is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod scenario;
 mod story;
 
 pub use scenario::Scenario;
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
-pub use tautwire_analysis::Bounds;
+pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
 pub use tautwire_report::{
-    Manifest, RunFolder, RunFolderWriter, Summary, Verdict, Verification, arrow, html, judge, table, verify,
+    Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification, arrow, html, judge,
+    table, verify,
 };
-pub use tautwire_sim::{Observation, Options, Progress, run as simulate};
+pub use tautwire_sim::{Observation, Options, Progress, run as simulate, run_with as simulate_with};
 pub use tautwire_units::{Duration, ParseUnitError};
+
+/// The JSON Schema of the description.
+#[must_use]
+pub fn description_schema() -> String {
+    format!("{:#}\n", tautwire_model::schema())
+}
+
+/// The JSON Schema of `summary.json`.
+#[must_use]
+pub fn summary_schema() -> String {
+    Summary::schema()
+}

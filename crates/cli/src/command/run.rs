@@ -1,14 +1,15 @@
 //! `tautwire simulate` and `tautwire verify`: a run, its results on disk and on stdout.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 
 use tautwire_workbench::{
-    Bounds, Observation, Options, Progress as Standing, RunFolderWriter, Scenario, Summary, Verdict, judge,
+    Bounds, Network, Observation, Options, Progress as Standing, RunFolderWriter, Scenario, Summary,
+    TraceRecorder, Verdict, judge,
 };
 
-use super::{say, scenario, stream, tables};
-use crate::args::{Run, Simulate};
+use super::{exit, say, scenario, stream, tables};
+use crate::args::{Run, Simulate, Trace, Verify};
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Progress;
@@ -29,6 +30,18 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     // Nothing is proven here, and nothing is asked but whether a frame was late or lost.
     let verdict = judge(&scenario.network, None, Some(&observation)).verdict;
     Ok(if verdict == Verdict::Missed { Exit::DeadlineMissed } else { Exit::Holds })
+}
+
+pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
+    let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
+    let bounds = tautwire_workbench::bounds(&scenario.network);
+    let (observation, summary) = run_and_keep("verify", &scenario, Some(&bounds), &arguments.run)?;
+    output::result(&if arguments.input.json { summary.to_json() } else { tables(&summary) })?;
+    let verification = judge(&scenario.network, Some(&bounds), Some(&observation));
+    for contradiction in &verification.contradictions {
+        say(&format!("above its bound, which is a fault of this program: {contradiction}"));
+    }
+    Ok(exit(verification.verdict))
 }
 
 /// The scenario with the settings of the command line instead of the description's.
@@ -58,14 +71,35 @@ fn run_and_keep(
     let bar = Progress::new(Terminal::of_stderr(), scenario.network.run.duration);
     let mut advance = |standing: Standing| bar.advance(standing.now, standing.frame_hops);
     let mut options = Options { progress: Some(&mut advance), ..Options::default() };
-    let observation = tautwire_workbench::simulate(&scenario.network, &mut options);
+    let observation = observe(&scenario.network, &mut options, &run.trace, &writer);
     bar.finish();
+    let observation = observation.map_err(|error| not_written(&place, &error))?;
     let manifest = scenario.manifest(&[command.to_owned()]);
     let kept = writer
         .finish(&manifest, &scenario.network, &scenario.text, bounds, Some(&observation))
         .map_err(|error| not_written(&place, &error))?;
     say(&format!("results in {}", place.display()));
     Ok((observation, kept.summary))
+}
+
+/// Runs the network and writes the traces that are asked for.
+fn observe(
+    network: &Network,
+    options: &mut Options<'_>,
+    traces: &[Trace],
+    writer: &RunFolderWriter,
+) -> io::Result<Observation> {
+    if traces.is_empty() {
+        return Ok(tautwire_workbench::simulate(network, options));
+    }
+    let file =
+        |trace, name| traces.contains(&trace).then(|| writer.file(name).map(BufWriter::new)).transpose();
+    let frames = file(Trace::Parquet, "frames.parquet")?;
+    let capture = file(Trace::Pcapng, "frames.pcapng")?;
+    let mut recorder = TraceRecorder::new(network, frames, capture)?;
+    let observation = tautwire_workbench::simulate_with(network, options, &mut recorder);
+    recorder.finish()?;
+    Ok(observation)
 }
 
 /// Says that results cannot be written. A place that is taken is wrong usage, all else a failure.

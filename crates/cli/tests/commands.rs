@@ -1,0 +1,225 @@
+//! The subcommands on networks that are right: what they print, keep and end with.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use common::{command, folder, tautwire};
+use serde_json::Value;
+
+/// A control loop and a camera over one bridge; the loop's deadline is the caller's.
+fn small(folder: &Path, deadline: &str) -> PathBuf {
+    let text = format!(
+        "name: small
+defaults: {{ rate: 100 Mbit/s, clock: {{ tolerance: 100 ppm }} }}
+nodes:
+  sensor: {{ type: end-station }}
+  camera: {{ type: end-station }}
+  control: {{ type: end-station }}
+  bridge: {{ type: bridge }}
+links:
+  - {{ between: [sensor, bridge], length: 10 m }}
+  - {{ between: [camera, bridge], length: 10 m }}
+  - {{ between: [control, bridge], length: 10 m }}
+streams:
+  - {{ name: loop, talker: sensor, listeners: control, priority: 6, payload: 100 B, deadline: {deadline},
+      traffic: {{ type: periodic, interval: 1 ms }} }}
+  - {{ name: video, talker: camera, listeners: control, priority: 4, payload: 1400 B, deadline: 2 ms,
+      traffic: {{ type: periodic, interval: 1 ms, burst: 4, jitter: 20 us }} }}
+run: {{ duration: 100 ms }}
+"
+    );
+    let path = folder.join("small.yaml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_network_that_holds_is_proven_and_kept() {
+    let folder = folder("verify");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["verify", "small.yaml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(ended.stderr, "tautwire: results in runs/small-1\n");
+    assert_eq!(ended.stdout.matches("proven").count(), 3, "{}", ended.stdout);
+    for file in ["manifest.json", "summary.json", "network.json", "streams.parquet"] {
+        assert!(folder.join("runs/small-1").join(file).is_file(), "{file}");
+    }
+    insta::assert_snapshot!("verify", ended.stdout);
+}
+
+#[test]
+fn exit_codes_say_how_it_stands() {
+    let folder = folder("exit-codes");
+    // The loop's frame alone takes 11.4 us twice.
+    for (deadline, code, verdict) in
+        [("500 us", 0, "proven"), ("60 us", 1, "not proven"), ("20 us", 1, "missed")]
+    {
+        small(&folder, deadline);
+        let ended = tautwire(&folder, &["verify", "small.yaml"]);
+        assert_eq!(ended.code, code, "{deadline}: {}{}", ended.stdout, ended.stderr);
+        let row = ended.stdout.lines().find(|line| line.starts_with("loop")).unwrap();
+        assert!(row.ends_with(verdict), "{deadline}: {row}");
+    }
+    small(&folder, "60 us");
+    assert_eq!(tautwire(&folder, &["bounds", "small.yaml"]).code, 1);
+    assert_eq!(tautwire(&folder, &["simulate", "small.yaml"]).code, 0, "no frame is late");
+    small(&folder, "20 us");
+    assert_eq!(tautwire(&folder, &["simulate", "small.yaml"]).code, 1, "frames are late");
+}
+
+#[test]
+fn equal_runs_give_equal_bytes_and_other_seeds_keep_the_bounds() {
+    let folder = folder("seeds");
+    small(&folder, "500 us");
+    let run = |out: &str, seed: &str| {
+        let ended = tautwire(&folder, &["verify", "small.yaml", "--seed", seed, "--out", out, "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let kept = fs::read_to_string(folder.join(out).join("summary.json")).unwrap();
+        assert_eq!(kept, ended.stdout, "what is printed is what is kept");
+        kept
+    };
+    assert_eq!(run("a", "5"), run("b", "5"));
+    let other: Value = serde_json::from_str(&run("c", "6")).unwrap();
+    let first: Value = serde_json::from_str(&run("a", "5")).unwrap();
+    assert_ne!(first["run"]["trace_hash"], other["run"]["trace_hash"]);
+    assert_eq!(first["streams"][1]["listeners"][0]["bound"], other["streams"][1]["listeners"][0]["bound"]);
+}
+
+#[test]
+fn the_command_line_overrules_the_description() {
+    let folder = folder("overrule");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["simulate", "small.yaml", "--duration", "10ms", "--seed", "9", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(summary["run"]["seed"], 9);
+    assert_eq!(summary["run"]["duration_ps"], 10_000_000_000_u64);
+    assert!(folder.join("runs/small-9/summary.json").is_file());
+}
+
+#[test]
+fn traces_stand_beside_the_results() {
+    let folder = folder("traces");
+    small(&folder, "500 us");
+    let arguments = ["simulate", "small.yaml", "--out", "run", "--trace", "parquet", "--trace", "pcapng"];
+    assert_eq!(tautwire(&folder, &arguments).code, 0);
+    let parquet = fs::read(folder.join("run/frames.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let capture = fs::read(folder.join("run/frames.pcapng")).unwrap();
+    assert_eq!(capture[..4], [0x0a, 0x0d, 0x0d, 0x0a], "a section header block");
+    let traced = fs::read(folder.join("run/summary.json")).unwrap();
+    assert_eq!(tautwire(&folder, &["simulate", "small.yaml", "--out", "plain"]).code, 0);
+    assert_eq!(traced, fs::read(folder.join("plain/summary.json")).unwrap(), "a trace changes nothing");
+}
+
+#[test]
+fn check_counts_what_it_read() {
+    let folder = folder("check");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["check", "small.yaml"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout, "small.yaml: 4 nodes, 3 links, 2 streams; no faults\n");
+    let ended = tautwire(&folder, &["check", "small.yaml", "--json"]);
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((ended.code, &value["valid"]), (0, &Value::Bool(true)));
+}
+
+#[test]
+fn faults_are_drawn_where_they_are_all_at_once() {
+    let folder = folder("faults");
+    let path = small(&folder, "500 parsecs");
+    let text = fs::read_to_string(&path).unwrap().replace("talker: camera", "talker: camra");
+    fs::write(&path, text).unwrap();
+    let ended = tautwire(&folder, &["check", "small.yaml"]);
+    assert_eq!(ended.code, 2);
+    insta::assert_snapshot!("faults", ended.stderr);
+}
+
+#[test]
+fn a_bound_is_explained_hop_by_hop() {
+    let folder = folder("explain-bound");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["bounds", "small.yaml", "--explain", "video"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    insta::assert_snapshot!("explain_bound", ended.stdout);
+}
+
+#[test]
+fn the_story_of_the_worst_frame_adds_up() {
+    let folder = folder("explain-run");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["simulate", "small.yaml", "--explain", "loop"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    insta::assert_snapshot!("explain_run", ended.stdout);
+}
+
+#[test]
+fn an_unknown_stream_is_told_its_neighbours() {
+    let folder = folder("unknown-stream");
+    small(&folder, "500 us");
+    for command in ["bounds", "simulate"] {
+        let ended = tautwire(&folder, &[command, "small.yaml", "--explain", "vidio"]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert_eq!(ended.stderr, "tautwire: no stream `vidio`; nearest: video, loop\n");
+    }
+}
+
+#[test]
+fn a_report_is_one_file_that_needs_no_other() {
+    let folder = folder("report");
+    small(&folder, "500 us");
+    assert_eq!(tautwire(&folder, &["verify", "small.yaml", "--out", "run"]).code, 0);
+    let ended = tautwire(&folder, &["report", "run"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "run/report.html\n"), "{}", ended.stderr);
+    let page = fs::read_to_string(folder.join("run/report.html")).unwrap();
+    assert!(page.contains("video") && !page.contains("src=\"http"), "{} octets", page.len());
+    let ended = tautwire(&folder, &["report", "run", "--out", "else.html", "--json"]);
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(value["report"], "else.html");
+    assert!(folder.join("else.html").is_file());
+}
+
+#[test]
+fn results_never_replace_what_is_no_run() {
+    let folder = folder("replace");
+    small(&folder, "500 us");
+    fs::create_dir(folder.join("mine")).unwrap();
+    fs::write(folder.join("mine/thesis.txt"), "years of work").unwrap();
+    let ended = tautwire(&folder, &["simulate", "small.yaml", "--out", "mine"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    assert!(folder.join("mine/thesis.txt").is_file());
+    fs::write(folder.join("file"), "").unwrap();
+    let ended = tautwire(&folder, &["simulate", "small.yaml", "--out", "file/run"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (3, ""), "{}", ended.stderr);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_fault() {
+    let folder = folder("pipe");
+    small(&folder, "500 us");
+    for arguments in [&["verify", "small.yaml", "--json"][..], &["schema"], &["--help"]] {
+        let mut child =
+            command(&folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("cannot"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn schemas_are_json_and_name_themselves() {
+    let folder = folder("schema");
+    for of in ["description", "summary"] {
+        let ended = tautwire(&folder, &["schema", of]);
+        let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(ended.code, 0);
+        assert!(value["$schema"].as_str().unwrap().contains("json-schema.org"), "{of}");
+    }
+}
