@@ -63,12 +63,10 @@ fn walk(name: &str, text: &str, folder: &Path) -> (String, Vec<String>) {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let (mut faults, mut shift) = (Vec::new(), 0_isize);
     for block in blocks(text) {
-        if let (true, Some(file)) =
-            (block.language == "yaml", block.lines.first().and_then(|l| l.strip_prefix("# ")))
-        {
-            if file.ends_with(".yaml") && !file.contains([' ', '/']) {
-                fs::write(folder.join(file), block.lines.join("\n") + "\n").unwrap();
-            }
+        let named = block.lines.first().and_then(|line| line.strip_prefix("# "));
+        let is_file = |name: &&str| name.ends_with(".yaml") && !name.contains([' ', '/']);
+        if let Some(file) = named.filter(is_file).filter(|_| block.language == "yaml") {
+            fs::write(folder.join(file), block.lines.join("\n") + "\n").unwrap();
         }
         if block.language != "console" {
             continue;
