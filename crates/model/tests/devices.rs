@@ -88,7 +88,8 @@ fn processing_delay_max_covers_the_processing_of_the_models_of_no_make() {
                 _ => panic!("{name}: a uniform stage"),
             })
             .sum();
-        assert_eq!(device.ats.processing_delay_max, most, "{name}");
+        // With room for a clock that is off by a percent: the delay is counted on the bridge's own.
+        assert!(device.ats.processing_delay_max >= most.stretched_ceil(10_000_000), "{name}");
     }
 }
 

@@ -311,3 +311,19 @@ fn a_merge_of_anchors_is_read_in_place() {
         .replace("b: {type: end-station}", "b: *station");
     assert_eq!(network(&text), network(RING));
 }
+
+#[test]
+fn rates_of_schedulers_rise_by_the_step() {
+    let mut text =
+        RING.replace("{rate: 100 Mbit/s}", "{rate: 100 Mbit/s, classes: {6: {transmission-selection: ats}}}");
+    text += "streams:\n  - {name: x, talker: a, listeners: c, route: [s, t, u], priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}, shaper: {committed-information-rate: 2 Mbit/s, committed-burst-size: 142 B, rate-step: 500 ppm}}\n";
+    let network = network(&text);
+    let rates: Vec<u64> = stream(&network, "x")
+        .hops
+        .iter()
+        .filter_map(|hop| {
+            Some(network.schedulers[hop.scheduler?.index()].committed_information_rate.as_bps())
+        })
+        .collect();
+    assert_eq!(rates, [2_000_000, 2_001_000, 2_002_001]);
+}

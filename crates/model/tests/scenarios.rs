@@ -57,7 +57,7 @@ fn strict_priority_is_resolved() {
     assert_eq!(alarm.hops.iter().filter_map(|hop| hop.listener).collect::<Vec<_>>(), [0, 1]);
     assert!(alarm.destination.is_group());
     let control = stream(&network, "control");
-    assert_eq!(control.deadline, Some(Duration::from_us(400)));
+    assert_eq!(control.deadline, Some(Duration::from_us(600)));
     let arrival = control.arrival.expect("periodic traffic promises");
     assert_eq!(arrival.burst, Bits::new((64 + 22 + 20) * 8));
     assert_eq!(arrival.rate, BitRate::from_bps((64 + 22 + 20) * 8 * 2_000));

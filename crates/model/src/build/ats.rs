@@ -12,11 +12,11 @@ use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits};
 
 use super::models::Models;
-use super::streams::{Streams, largest_frame};
+use super::streams::{StreamDraft, Streams, largest_frame};
 use super::topology::Topology;
 use crate::network::{
     Grouping, NodeKind, PortIndex, Scheduler, SchedulerGroup, SchedulerGroupIndex, SchedulerIndex,
-    TransmissionSelection,
+    ShaperSettings, TransmissionSelection,
 };
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -28,9 +28,11 @@ pub(crate) struct Assigned {
     pub(crate) groups: Vec<SchedulerGroup>,
 }
 
-/// A stream's use of a group: its hops there.
+/// A stream's use of a group: its hops there, and its parameters, which are those of the first hop's place
+/// in the row of its schedulers.
 struct Use {
     stream: usize,
+    shaper: Option<ShaperSettings>,
     hops: Vec<usize>,
 }
 
@@ -70,7 +72,10 @@ pub(crate) fn assign(
             });
             match uses[group].last_mut().filter(|last| last.stream == number) {
                 Some(last) => last.hops.push(hop_number),
-                None => uses[group].push(Use { stream: number, hops: vec![hop_number] }),
+                None => {
+                    let shaper = stepped(topology, draft, hop_number);
+                    uses[group].push(Use { stream: number, shaper, hops: vec![hop_number] });
+                }
             }
         }
     }
@@ -79,6 +84,21 @@ pub(crate) fn assign(
         instances(SchedulerGroupIndex::at(group), uses, limit, streams, &mut assigned.schedulers, faults);
     }
     assigned
+}
+
+/// The stream's parameters at a hop: its rate raised by a step for every scheduler before it, rounded up.
+fn stepped(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, hop: usize) -> Option<ShaperSettings> {
+    let mut shaper = draft.stream.shaper?;
+    let mut before = draft.stream.hops[hop].previous;
+    while let Some(hop) = before.map(|number| &draft.stream.hops[number as usize]) {
+        let selection = topology.ports[hop.port.index()].classes[hop.class.index()].selection;
+        if hop.previous.is_some() && selection == TransmissionSelection::Ats {
+            let rate = shaper.committed_information_rate.fastest(u64::from(draft.rate_step_ppb));
+            shaper.committed_information_rate = rate;
+        }
+        before = hop.previous;
+    }
+    Some(shaper)
 }
 
 fn device<'m>(
@@ -107,7 +127,7 @@ fn instances(
         let mut sum =
             Scheduler { group, committed_information_rate: BitRate::ZERO, committed_burst_size: Bits::ZERO };
         for sharing in &uses[own..] {
-            let Some(shaper) = streams.list[sharing.stream].stream.shaper else { continue };
+            let Some(shaper) = sharing.shaper else { continue };
             let rate = sum.committed_information_rate.saturating_add(shaper.committed_information_rate);
             sum.committed_information_rate = rate;
             sum.committed_burst_size = sum.committed_burst_size.saturating_add(shaper.committed_burst_size);
@@ -124,7 +144,7 @@ fn instances(
     }
     for (number, sharing) in uses.iter().enumerate() {
         let stream = &mut streams.list[sharing.stream].stream;
-        let Some(shaper) = stream.shaper else { continue };
+        let Some(shaper) = sharing.shaper else { continue };
         let scheduler = match default.filter(|_| number >= own) {
             Some(default) => default,
             None => {
@@ -144,7 +164,7 @@ fn instances(
 
 fn check_shaper(
     topology: &Topology<'_>,
-    draft: &super::streams::StreamDraft<'_, '_>,
+    draft: &StreamDraft<'_, '_>,
     port: PortIndex,
     charged_overhead: tautwire_units::Bytes,
     faults: &mut Faults,

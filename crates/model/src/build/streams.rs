@@ -34,6 +34,8 @@ pub(crate) struct StreamDraft<'t, 'a> {
     pub(crate) vlan_id: VlanId,
     pub(crate) talker_port: Option<PortIndex>,
     pub(crate) destination: Option<MacAddress>,
+    /// By how much the rate of each further scheduler is above the one before, in parts in 10⁹.
+    pub(crate) rate_step_ppb: u32,
 }
 
 /// How a stream's way is found.
@@ -199,6 +201,9 @@ fn draft<'t, 'a>(
         vlan_id,
         talker_port: talker?.1,
         destination,
+        rate_step_ppb: shaper
+            .and_then(|shaper| scalar::deviation(shaper.get("rate-step")?.text()?).ok())
+            .unwrap_or(0),
     })
 }
 

@@ -58,6 +58,11 @@ pub(super) static SHAPER: Shape = Shape {
     keys: &[&[
         must("committed-information-rate", Kind::Rate, "CommittedInformationRate."),
         must("committed-burst-size", Kind::Bits, "CommittedBurstSize."),
+        key(
+            "rate-step",
+            Kind::Deviation,
+            "By how much the rate of each further bridge's scheduler is above that of the one before; 0 ppm. With clocks that are off by up to t either way, 2 t and a little more make every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
+        ),
         key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well; false."),
     ]],
 };
