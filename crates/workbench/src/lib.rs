@@ -16,9 +16,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod contradiction;
 mod scenario;
 mod story;
 
+pub use contradiction::{Contradiction, contradictions};
 pub use scenario::Scenario;
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};

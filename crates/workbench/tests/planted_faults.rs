@@ -1,0 +1,39 @@
+//! Ten faults planted in the machines and ten in the bounds: the search finds each of them.
+//!
+//! One test, for a fault of the machines is planted in the whole process.
+#![cfg(feature = "planted-faults")]
+
+use tautwire_analysis::Bounds;
+use tautwire_core::fault;
+use tautwire_generate::random_network;
+use tautwire_workbench::{Network, Options, contradictions, load_text, simulate};
+
+/// The first seed whose network contradicts its bounds.
+fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
+    (0..cases).find(|seed| {
+        let network = load_text("random", &random_network(*seed)).network.expect("no errors");
+        let observation = simulate(&network, &mut Options::default());
+        !contradictions(&network, &bounds(&network), &observation).is_empty()
+    })
+}
+
+#[test]
+fn every_planted_fault_is_found() {
+    let cases: u64 = std::env::var("TAUTWIRE_CASES").map_or(2_000, |cases| cases.parse().expect("a number"));
+    let mut missed = Vec::new();
+    for planted in fault::PlantedFault::ALL {
+        fault::plant(Some(planted));
+        match search(cases, tautwire_analysis::bounds) {
+            Some(seed) => println!("machine {planted:?}: seed {seed}"),
+            None => missed.push(format!("machine {planted:?}")),
+        }
+    }
+    fault::plant(None);
+    for planted in tautwire_analysis::PlantedFault::ALL {
+        match search(cases, |network| tautwire_analysis::bounds_with_fault(network, planted)) {
+            Some(seed) => println!("bound {planted:?}: seed {seed}"),
+            None => missed.push(format!("bound {planted:?}")),
+        }
+    }
+    assert!(missed.is_empty(), "not found in {cases} cases: {missed:?}");
+}
