@@ -27,7 +27,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::source::Source;
-use crate::stages::Stages;
+use crate::stages::{Passage, Stages};
 use crate::statistics::Statistics;
 
 /// Events between two reports of progress.
@@ -428,7 +428,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let link = &mut self.links[port.link as usize];
         let (start, end) = if port.staged {
             let stages = &self.plan.transmission[port.node as usize];
-            let ready = port.stages.pass(stages, self.now, octets, frame.class.number(), &mut link.random);
+            let passage = Passage { octets, class: frame.class.number(), cut_through: false };
+            let ready = port.stages.pass(stages, self.now, passage, &mut link.random);
             let start = ready.max(port.line_free);
             let whole = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
             port.line_free = port.clock.true_at(port.clock.local(start) + whole);
@@ -498,12 +499,14 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 line.received
             };
             let profile = &self.plan.profiles[branch.profile as usize];
-            let octets = u64::from(octets);
-            let mut arrival =
-                link.stages.pass(&profile.reception, begin, octets, branch.class, &mut link.random);
+            let passage = Passage {
+                octets: u64::from(octets),
+                class: branch.class,
+                cut_through: branch.cut_through > 0,
+            };
+            let mut arrival = link.stages.pass(&profile.reception, begin, passage, &mut link.random);
             let recognition = self.nodes[link.to_node as usize].recognition_max;
-            let ready =
-                link.stages.pass(&profile.processing, arrival, octets, branch.class, &mut link.random);
+            let ready = link.stages.pass(&profile.processing, arrival, passage, &mut link.random);
             if !recognition.is_zero() {
                 arrival = arrival + link.random.span_up_to(recognition);
             }

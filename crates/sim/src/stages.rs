@@ -1,7 +1,8 @@
 //! Stages of devices: latency and occupancy, computed when a frame comes, never events.
 //!
 //! A stage lets a frame in when the frame before (of the same port) has left it free, and out not
-//! before the frame before of the same class.
+//! before the frame before of the same class. Frames that are cut through and frames that are stored
+//! first pass side by side: copies of one frame may do both.
 
 use tautwire_units::Duration;
 
@@ -22,9 +23,18 @@ struct StageState {
     last_out: [SimTime; 8],
 }
 
+/// How a frame passes the stages of a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage {
+    pub(crate) octets: u64,
+    pub(crate) class: u8,
+    /// Whether it is cut through.
+    pub(crate) cut_through: bool,
+}
+
 impl Stages {
     pub(crate) fn new(count: u32) -> Self {
-        Self { state: vec![StageState::default(); count as usize] }
+        Self { state: vec![StageState::default(); 2 * count as usize] }
     }
 
     /// When a frame that comes at `time` has passed `stages`.
@@ -33,17 +43,16 @@ impl Stages {
         &mut self,
         stages: &[StagePlan],
         mut time: SimTime,
-        octets: u64,
-        class: u8,
+        frame: Passage,
         random: &mut Random,
     ) -> SimTime {
         for stage in stages {
-            let state = &mut self.state[stage.number as usize];
+            let state = &mut self.state[2 * stage.number as usize + usize::from(frame.cut_through)];
             let start = time.max(state.free_at);
-            let latency: Duration = random.delay(&stage.latency, octets);
-            state.free_at = start + random.delay(&stage.occupancy, octets);
-            time = (start + latency).max(state.last_out[usize::from(class)]);
-            state.last_out[usize::from(class)] = time;
+            let latency: Duration = random.delay(&stage.latency, frame.octets);
+            state.free_at = start + random.delay(&stage.occupancy, frame.octets);
+            time = (start + latency).max(state.last_out[usize::from(frame.class)]);
+            state.last_out[usize::from(frame.class)] = time;
         }
         time
     }

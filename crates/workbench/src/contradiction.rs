@@ -85,7 +85,10 @@ impl fmt::Display for Contradiction {
                 write!(f, "class {class} of {port} held {observed}, above its bound of {bound}")
             }
             Self::Credit { port, class, observed, bound } => {
-                write!(f, "credit of class {class} of {port} was {observed} bit, beyond its bound of {bound} bit")
+                write!(
+                    f,
+                    "credit of class {class} of {port} was {observed} bit, beyond its bound of {bound} bit"
+                )
             }
         }
     }
@@ -104,7 +107,8 @@ fn streams(network: &Network, bounds: &Bounds, observation: &Observation, found:
     for (index, stream) in network.streams.iter().enumerate() {
         let (proven, observed) = (&bounds.streams[index], &observation.streams[index]);
         for (listener, (proven, observed)) in proven.listeners.iter().zip(&observed.listeners).enumerate() {
-            let name = || (stream.name.clone(), network.nodes[stream.listeners[listener].index()].name.clone());
+            let name =
+                || (stream.name.clone(), network.nodes[stream.listeners[listener].index()].name.clone());
             if let (Ok(bound), Some(worst)) = (&proven.delay, observed.worst)
                 && worst.delay > *bound
             {

@@ -21,9 +21,11 @@ fn search(seed: u64) -> (Vec<String>, usize) {
     let observation = simulate(&network, &mut Options::default());
     let found = contradictions(&network, &bounds, &observation);
     let held = bounds.streams.iter().zip(&observation.streams).flat_map(|(proven, observed)| {
-        proven.listeners.iter().zip(&observed.listeners).filter(|(proven, observed)| {
-            proven.delay.is_ok() && observed.worst.is_some()
-        })
+        proven
+            .listeners
+            .iter()
+            .zip(&observed.listeners)
+            .filter(|(proven, observed)| proven.delay.is_ok() && observed.worst.is_some())
     });
     (found.iter().map(ToString::to_string).collect(), held.count())
 }

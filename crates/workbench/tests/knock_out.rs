@@ -63,7 +63,9 @@ fn strict_priority() {
         "learning: {}",
         "priority: 6, payload: 64 B, traffic: {type: periodic, interval: 500 us}, deadline: 150 us",
         "priority: 0, payload: 1500 B, traffic: {type: periodic, interval: 5 ms, burst: 20}",
-    );
+    )
+    // From a faster line, so that the burst stands in the bridge.
+    .replace("[two, bridge]", "[two, bridge], rate: 1 Gbit/s");
     hold(&text, "priority: 6", "priority: 0");
 }
 
