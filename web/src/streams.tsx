@@ -193,7 +193,7 @@ export function Streams(props: {
                 </th>
               ))}
               <th scope="col" class="gauge-head rank-1">
-                <span class="note">{[summary.run && "max", hasBounds && "bound", "deadline"].filter(Boolean).join(" · ")}</span>
+                <span class="note">Compared</span>
               </th>
               {hasBounds && (
                 <th scope="col" class="text" aria-sort={order("verdict")}>
@@ -222,7 +222,11 @@ export function Streams(props: {
                     </span>
                   </th>
                   {columns.map((column) => (
-                    <td key={column.key} class={`${column.isText ? "text" : "number"} rank-${column.rank}`}>
+                    <td
+                      key={column.key}
+                      title={column.isText ? String(column.cell(row)) : undefined}
+                      class={`${column.isText ? "text" : "number"} rank-${column.rank}`}
+                    >
                       {column.cell(row)}
                     </td>
                   ))}

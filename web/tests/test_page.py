@@ -117,6 +117,9 @@ def test_everything_is_there(opened: Opened) -> None:
 def test_nothing_is_wider_than_the_screen(opened: Opened) -> None:
     width = opened.page.evaluate("document.documentElement.scrollWidth")
     assert width <= opened.page.viewport_size["width"]
+    over = """() => [...document.querySelectorAll("#streams .scroll, #stream .scroll")]
+        .map((box) => box.scrollWidth - box.clientWidth)"""
+    assert max(opened.page.evaluate(over)) <= 0, "the verdict is seen without scrolling"
 
 
 def test_the_distribution_is_drawn(opened: Opened) -> None:

@@ -1,5 +1,5 @@
 //! Writes a report for those who work on the page: `sample_report FILE [SCENARIO]`. Without a
-//! scenario its run is made up; of a scenario it is simulated, without bounds.
+//! scenario its run is made up.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let Some(path) = arguments.next() else { return ExitCode::from(2) };
     let run = match arguments.next() {
-        Some(scenario) => simulated(&scenario),
+        Some(scenario) => verified(&scenario),
         None => Some(made_up()),
     };
     let Some(run) = run else { return ExitCode::from(2) };
@@ -36,14 +36,15 @@ fn made_up() -> RunFolder {
     }
 }
 
-fn simulated(scenario: &Path) -> Option<RunFolder> {
+fn verified(scenario: &Path) -> Option<RunFolder> {
     let loaded = tautwire_model::load(scenario).ok()?;
     let (network, text) = (loaded.network?, &loaded.sources.first()?.text);
     let observation = tautwire_sim::run(&network, &mut tautwire_sim::Options::default());
-    let command = ["simulate".to_owned(), scenario.display().to_string()];
+    let bounds = tautwire_analysis::bounds(&network);
+    let command = ["verify".to_owned(), scenario.display().to_string()];
     Some(RunFolder {
         manifest: Manifest::new(&network.name, text, Some(observation.seed), &command),
-        summary: Summary::new(&network, None, Some(&observation)),
+        summary: Summary::new(&network, Some(&bounds), Some(&observation)),
         network: NetworkDocument::new(&network, text),
         histograms: histogram::of_observation(&observation),
     })
