@@ -34,7 +34,7 @@ test-rust:
 
 test-python: develop
 	@tools/setup browser
-	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest . ../web/tests
+	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest . ../papers ../web/tests
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m pytest web/tests
 
 # The Python module of this tree, dev profile, in the virtual environment.

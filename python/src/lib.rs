@@ -1,1 +1,35 @@
-//! The Python module tautwire._core.
+//! The Python module `tautwire._core`: the public interface of the workbench, converted.
+//!
+//! Converts and never computes: every figure comes from a crate below. Simulating and computing
+//! bounds release Python's global lock. The package `tautwire` beside this crate is the interface
+//! for people; its stub `_core.pyi` says what is here.
+
+mod explain;
+mod frames;
+mod machines;
+mod network;
+mod results;
+mod table;
+
+use pyo3::prelude::*;
+
+/// Runs the command `tautwire`; the command's own name is the first argument.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| tautwire_cli::run(arguments).code())
+}
+
+/// The module.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::machines::AtsBank;
+    #[pymodule_export]
+    use super::network::{CoreNetwork, load, load_text};
+    #[pymodule_export]
+    use super::results::{Results, bounds, report_html, simulate};
+    #[pymodule_export]
+    use super::run_command;
+    #[pymodule_export]
+    use super::table::Table;
+}

@@ -1,1 +1,88 @@
-"""Workbench for deterministic Ethernet: bounds, simulation, verdicts."""
+"""Workbench for deterministic Ethernet.
+
+One description of a network; bounds that are proven, a simulation that is frame-exact, and each held
+against the other.
+
+Examples
+--------
+>>> import tautwire
+>>> network = tautwire.Network("two-hosts", run={"duration": "10 ms"})
+>>> network.end_station("a")
+>>> network.end_station("b")
+>>> network.link("a", "b", rate="1 Gbit/s")
+>>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"), deadline="50 us")
+>>> result = tautwire.verify(network)
+>>> result.verdict
+'proven'
+>>> observed = result.stream("s")["listeners"][0]["observed"]
+>>> observed["delay_max_ps"] <= result.delay_max_ps("s")
+True
+"""
+
+from tautwire.describe import (
+    ArrivalCurve,
+    Clock,
+    ConstantRate,
+    File,
+    Greedy,
+    OnOff,
+    Periodic,
+    Poisson,
+    Replay,
+    Shaper,
+    Traffic,
+    Udp,
+)
+from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
+from tautwire.machines import AtsSchedulers
+from tautwire.network import Network, check, load, load_text
+from tautwire.results import (
+    BoundExplanation,
+    Bounds,
+    Observation,
+    Table,
+    Verification,
+    bounds,
+    explain,
+    report,
+    simulate,
+    verify,
+)
+from tautwire.sweeps import grid, sweep
+
+__all__ = [
+    "ArrivalCurve",
+    "AtsSchedulers",
+    "BoundExplanation",
+    "Bounds",
+    "Clock",
+    "ConstantRate",
+    "DescriptionError",
+    "Diagnostic",
+    "File",
+    "FileError",
+    "Greedy",
+    "Network",
+    "Observation",
+    "OnOff",
+    "Periodic",
+    "Poisson",
+    "Replay",
+    "Shaper",
+    "Table",
+    "TautwireError",
+    "Traffic",
+    "Udp",
+    "UnknownNameError",
+    "Verification",
+    "bounds",
+    "check",
+    "explain",
+    "grid",
+    "load",
+    "load_text",
+    "report",
+    "simulate",
+    "sweep",
+    "verify",
+]

@@ -73,11 +73,14 @@ class Outcome:
         What was found here, with its figures.
     holds
         Whether the second agrees with the first; ``None`` if it cannot be told.
+    failed
+        Whether the function ended by an exception: never as expected.
     """
 
     paper: str
     ours: str
     holds: bool | None
+    failed: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -212,25 +215,25 @@ def load_module(folder: Path) -> ModuleType:
     path = folder / "study.py"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist")
-    name = "tautwire_study_" + folder.resolve().name.replace("-", "_")
-    spec = importlib.util.spec_from_file_location(name, path)
+    # The study finds its helpers beside it, and so do worker processes, which take over the path.
+    sys.path.insert(0, str(folder.resolve()))
+    spec = importlib.util.spec_from_file_location("study", path)
     assert spec is not None and spec.loader is not None, path
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    # Worker processes find the module again by name, and the study its helpers beside it.
-    sys.path.insert(0, str(folder.resolve()))
+    sys.modules["study"] = module
     spec.loader.exec_module(module)
     return module
 
 
 def checks(module: ModuleType) -> dict[str, Check]:
-    """The claim functions of a study, by claim."""
+    """The claim functions of a study and of the modules it names in ``MODULES``, by claim."""
     found: dict[str, Check] = {}
-    for value in vars(module).values():
-        id = getattr(value, "claim_id", None)
-        if isinstance(id, str):
-            assert id not in found, f"two functions test {id}"
-            found[id] = value
+    for one in (module, *getattr(module, "MODULES", ())):
+        for value in vars(one).values():
+            id = getattr(value, "claim_id", None)
+            if isinstance(id, str):
+                assert found.get(id) in (None, value), f"two functions test {id}"
+                found[id] = value
     return found
 
 
@@ -248,6 +251,7 @@ class Finding:
         """Whether verdict and basis are those written before the run."""
         return (
             self.expected is not None
+            and not self.outcome.failed
             and self.expected.verdict is self.outcome.verdict
             and self.expected.basis is self.basis
         )
@@ -269,7 +273,7 @@ def run(study: Study, only: Sequence[str] = (), progress: TextIO | None = None) 
     -------
     list of Finding
         One for each claim. A claim without a function is not testable; one whose function raises
-        is refuted, and says by what.
+        is refuted, says by what, and is never as expected.
     """
     module = load_module(study.folder)
     tests = checks(module)
@@ -300,7 +304,7 @@ def examine(
         return test(study), basis
     except Exception as error:  # a study must not end at its first fault
         traceback.print_exc()
-        return Outcome(one.statement, f"{type(error).__name__}: {error}", False), basis
+        return Outcome(one.statement, f"{type(error).__name__}: {error}", False, failed=True), basis
 
 
 def summary_line(id: str, findings: Sequence[Finding]) -> str:
@@ -337,6 +341,8 @@ def describe(finding: Finding) -> str:
         return text
     said = finding.expected
     expected = f"{said.verdict.value} ({said.basis.value})" if said else "nothing"
+    if finding.outcome.failed:
+        return text + "\n  NOT AS EXPECTED: its function failed"
     return text + f"\n  NOT AS EXPECTED: verdicts.csv says {expected}"
 
 
@@ -362,6 +368,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not (options.folder / "data" / "claims.csv").is_file():
         print(f"{options.folder} is no study: it has no data/claims.csv", file=sys.stderr)
+        return 2
+    unknown = set(options.only) - {one.id for one in Study(options.folder, options.folder).claims()}
+    if unknown:
+        print(f"no claim {', '.join(sorted(unknown))} in {options.folder}", file=sys.stderr)
         return 2
     out = options.out or Path("runs") / "papers" / options.folder.resolve().name
     study = Study(options.folder, out, full=os.environ.get("FULL", "") not in ("", "0"))

@@ -17,6 +17,10 @@ def answer(study):
 
 @claim("T-02", Basis.CALIBRATED)
 def other(study):
+    return Outcome("1", "2", False)
+
+@claim("T-04", Basis.PREDICTED)
+def broken(study):
     raise ArithmeticError("lost")
 """
 
@@ -25,7 +29,7 @@ def make(folder: Path, verdicts: str) -> Path:
     study = folder / "some-study"
     (study / "data").mkdir(parents=True)
     (study / "study.py").write_text(STUDY)
-    (study / "data" / "claims.csv").write_text("claim,statement,place\nT-01,a,I\nT-02,b,II\nT-03,c,III\n")
+    (study / "data" / "claims.csv").write_text("claim,statement,place\nT-01,a,I\nT-02,b,II\nT-03,c,III\nT-04,d,IV\n")
     (study / "data" / "numbers.csv").write_text("id,value\nN001,42\n")
     (study / "verdicts.csv").write_text("claim,verdict,basis,reason\n" + verdicts)
     return study
@@ -36,7 +40,8 @@ AS_IS = "T-01,confirmed,predicted,\nT-02,refuted,calibrated,\nT-03,not testable,
 
 def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = make(tmp_path, AS_IS)
-    assert claims.main([str(study), "--out", str(tmp_path / "out")]) == 0
+    only = ["--only", "T-01", "T-02", "T-03"]
+    assert claims.main([str(study), "--out", str(tmp_path / "out"), *only]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "some-study: 1 confirmed, 1 refuted, 1 not testable"
     assert "NOT AS EXPECTED" not in "\n".join(lines)
@@ -54,16 +59,22 @@ def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFix
 )
 def test_another_verdict_or_basis_fails(tmp_path: Path, old: str, new: str) -> None:
     study = make(tmp_path, AS_IS.replace(old, new))
-    assert claims.main([str(study), "--out", str(tmp_path / "out")]) == 1
+    assert claims.main([str(study), "--out", str(tmp_path / "out"), "--only", "T-01", "T-02", "T-03"]) == 1
 
 
 def test_no_study_is_wrong_usage(tmp_path: Path) -> None:
     assert claims.main([str(tmp_path)]) == 2
 
 
-def test_a_claim_that_raises_is_refuted_with_the_reason(tmp_path: Path) -> None:
-    study = Study(make(tmp_path, AS_IS), tmp_path / "out")
-    (finding,) = claims.run(study, only=["T-02"])
-    assert finding.outcome.verdict is Verdict.REFUTED
-    assert finding.outcome.ours == "ArithmeticError: lost"
-    assert finding.basis is Basis.CALIBRATED
+def test_a_claim_that_raises_is_never_as_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = make(tmp_path, AS_IS + "T-04,refuted,predicted,\n")
+    assert claims.main([str(study), "--out", str(tmp_path / "out"), "--only", "T-04"]) == 1
+    assert "ArithmeticError: lost" in capsys.readouterr().out
+    (finding,) = claims.run(Study(study, tmp_path / "out"), only=["T-04"])
+    assert (finding.outcome.verdict, finding.basis) == (Verdict.REFUTED, Basis.PREDICTED)
+    assert not finding.as_expected
+
+
+def test_a_claim_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
+    study = make(tmp_path, AS_IS)
+    assert claims.main([str(study), "--only", "T-99"]) == 2

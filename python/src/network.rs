@@ -1,0 +1,176 @@
+//! A description that was read: the network, or its faults.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tautwire_model::network::{AtsOrganisation, Delay, DeviceModel, Grouping, Mechanism, StagePosition};
+use tautwire_model::{Loaded, Severity};
+
+/// A network without faults.
+#[pyclass(frozen, module = "tautwire._core")]
+pub(crate) struct CoreNetwork {
+    /// The resolved network.
+    pub(crate) network: Arc<tautwire_model::Network>,
+    /// The description's own text.
+    pub(crate) text: String,
+}
+
+/// A fault: code, severity, message, help, path, line, column.
+pub(crate) type Fault = (String, String, String, Option<String>, String, usize, usize);
+
+/// Reads a description from a file.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: &str) -> PyResult<(Option<CoreNetwork>, Vec<Fault>)> {
+    let loaded = py.detach(|| tautwire_model::load(Path::new(path)))?;
+    Ok(converted(loaded))
+}
+
+/// Reads a description from a text.
+#[pyfunction]
+pub(crate) fn load_text(py: Python<'_>, name: &str, text: &str) -> (Option<CoreNetwork>, Vec<Fault>) {
+    converted(py.detach(|| tautwire_model::load_text(name, text)))
+}
+
+fn converted(loaded: Loaded) -> (Option<CoreNetwork>, Vec<Fault>) {
+    let faults = loaded.diagnostics.iter().map(|diagnostic| {
+        let source = &loaded.sources[diagnostic.source];
+        let (line, column) =
+            diagnostic.labels.first().map_or((1, 1), |label| source.line_and_column(label.span.start));
+        let severity = match diagnostic.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        (
+            diagnostic.code.to_owned(),
+            severity.to_owned(),
+            diagnostic.message.clone(),
+            diagnostic.help.clone(),
+            source.name.clone(),
+            line,
+            column,
+        )
+    });
+    let faults = faults.collect();
+    let text = loaded.sources.into_iter().next().map(|source| source.text).unwrap_or_default();
+    (loaded.network.map(|network| CoreNetwork { network: Arc::new(network), text }), faults)
+}
+
+#[pymethods]
+impl CoreNetwork {
+    #[getter]
+    fn name(&self) -> String {
+        self.network.name.clone()
+    }
+
+    #[getter]
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+
+    #[getter]
+    fn nodes(&self) -> Vec<String> {
+        self.network.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    #[getter]
+    fn streams(&self) -> Vec<String> {
+        self.network.streams.iter().map(|stream| stream.name.clone()).collect()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.network.run.seed
+    }
+
+    #[getter]
+    fn duration_ps(&self) -> u64 {
+        self.network.run.duration.as_ps()
+    }
+
+    /// The device models in use, as mappings.
+    fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for device in &self.network.devices {
+            list.append(device_of(py, device)?)?;
+        }
+        Ok(list)
+    }
+
+    /// The ATS schedulers: group, rate, burst and the streams that they hold.
+    fn schedulers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for (number, scheduler) in self.network.schedulers.iter().enumerate() {
+            let of_it = |hop: &tautwire_model::network::Hop| {
+                hop.scheduler.is_some_and(|index| index.index() == number)
+            };
+            let streams = self.network.streams.iter().filter(|stream| stream.hops.iter().any(of_it));
+            let one = PyDict::new(py);
+            one.set_item("group", scheduler.group.0)?;
+            one.set_item("committed_information_rate_bps", scheduler.committed_information_rate.as_bps())?;
+            one.set_item("committed_burst_size_bits", scheduler.committed_burst_size.get())?;
+            one.set_item("streams", streams.map(|stream| stream.name.clone()).collect::<Vec<_>>())?;
+            list.append(one)?;
+        }
+        Ok(list)
+    }
+}
+
+fn device_of<'py>(py: Python<'py>, device: &DeviceModel) -> PyResult<Bound<'py, PyDict>> {
+    let stages = PyList::empty(py);
+    for stage in &device.stages {
+        let one = PyDict::new(py);
+        one.set_item("name", &stage.name)?;
+        one.set_item("position", position_name(stage.position))?;
+        one.set_item("only_for", stage.only_for.map(mechanism_name))?;
+        one.set_item("latency", delay_of(py, &stage.latency)?)?;
+        one.set_item("occupancy", delay_of(py, &stage.occupancy)?)?;
+        stages.append(one)?;
+    }
+    let ats = PyDict::new(py);
+    let organisation = match device.ats.organisation {
+        AtsOrganisation::EligibilityOrdered => "eligibility-ordered",
+        AtsOrganisation::InterleavedRegulators => "interleaved-regulators",
+    };
+    let grouping = match device.ats.grouping {
+        Grouping::UpstreamClass => "upstream-class",
+        Grouping::OwnClass => "own-class",
+    };
+    ats.set_item("organisation", organisation)?;
+    ats.set_item("grouping", grouping)?;
+    ats.set_item("charged_overhead_octets", device.ats.charged_overhead.get())?;
+    ats.set_item("time_quantum_ps", device.ats.time_quantum.as_ps())?;
+    ats.set_item("processing_delay_max_ps", device.ats.processing_delay_max.as_ps())?;
+    ats.set_item("schedulers_per_group", device.ats.schedulers_per_group)?;
+    let whole = PyDict::new(py);
+    whole.set_item("name", &device.name)?;
+    whole.set_item("stages", stages)?;
+    whole.set_item("two_stage", device.two_stage)?;
+    whole.set_item("ats", ats)?;
+    Ok(whole)
+}
+
+fn delay_of<'py>(py: Python<'py>, delay: &Delay) -> PyResult<Bound<'py, PyDict>> {
+    let one = PyDict::new(py);
+    one.set_item("constant_ps", delay.constant.as_ps())?;
+    one.set_item("less_ps", delay.less.as_ps())?;
+    one.set_item("per_octet_ps", delay.per_octet.as_ps())?;
+    Ok(one)
+}
+
+const fn position_name(position: StagePosition) -> &'static str {
+    match position {
+        StagePosition::Reception => "reception",
+        StagePosition::Processing => "processing",
+        StagePosition::Transmission => "transmission",
+    }
+}
+
+const fn mechanism_name(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::StrictPriority => "strict-priority",
+        Mechanism::CreditBased => "credit-based",
+        Mechanism::Ats => "ats",
+    }
+}

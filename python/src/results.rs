@@ -1,0 +1,157 @@
+//! Bounds and runs, and what they give: a summary, tables, a run folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tautwire_analysis::Bounds;
+use tautwire_model::network::StreamIndex;
+use tautwire_report::{RunFolder, Summary, arrow};
+use tautwire_sim::{Observation, Options};
+use tautwire_units::Duration;
+
+use crate::explain;
+use crate::frames::Frames;
+use crate::network::CoreNetwork;
+use crate::table::Table;
+
+/// Bounds, an observation, or both.
+#[pyclass(frozen, module = "tautwire._core")]
+pub(crate) struct Results {
+    network: Arc<tautwire_model::Network>,
+    bounds: Option<Bounds>,
+    observation: Option<Observation>,
+    frames: Option<Frames>,
+    summary: Summary,
+}
+
+impl Results {
+    fn new(
+        network: Arc<tautwire_model::Network>,
+        bounds: Option<Bounds>,
+        observation: Option<Observation>,
+        frames: Option<Frames>,
+    ) -> Self {
+        let summary = Summary::new(&network, bounds.as_ref(), observation.as_ref());
+        Self { network, bounds, observation, frames, summary }
+    }
+}
+
+#[pymethods]
+impl Results {
+    /// The text of summary.json.
+    fn summary_json(&self) -> String {
+        self.summary.to_json()
+    }
+
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let batch = match name {
+            "streams" => arrow::streams(&self.summary),
+            "listeners" => arrow::listeners(&self.summary),
+            "hops" => arrow::hops(&self.summary),
+            "ports" => arrow::ports(&self.summary),
+            "classes" => arrow::classes(&self.summary),
+            "drops" => arrow::drops(&self.summary),
+            "histograms" => {
+                let histograms = self.observation.as_ref().map(tautwire_report::histogram::of_observation);
+                tautwire_report::histogram::batch(&histograms.unwrap_or_default())
+            }
+            other => return Err(PyKeyError::new_err(format!("no table `{other}`"))),
+        };
+        Ok(Table::new(batch))
+    }
+
+    /// The transmissions that were asked for.
+    fn frames(&self) -> Option<Table> {
+        self.frames.as_ref().map(|frames| Table::new(frames.batch(&self.network)))
+    }
+
+    fn has_bounds(&self) -> bool {
+        self.bounds.is_some()
+    }
+
+    /// What the bound of a stream is made of; none without bounds.
+    fn explain_bound<'py>(&self, py: Python<'py>, stream: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let index = index_of(&self.network, stream)?;
+        self.bounds.as_ref().map(|bounds| explain::bound_of(py, &self.network, bounds, index)).transpose()
+    }
+
+    /// The same as text.
+    fn explain_bound_text(&self, stream: &str) -> PyResult<Option<String>> {
+        let index = index_of(&self.network, stream)?;
+        let text = |bounds| tautwire_analysis::explain(&self.network, bounds, index).to_string();
+        Ok(self.bounds.as_ref().map(text))
+    }
+
+    /// The story of the stream's frame with the greatest delay, as text; none if there is none.
+    fn explain_run_text(&self, py: Python<'_>, stream: &str) -> PyResult<Option<String>> {
+        let index = index_of(&self.network, stream)?;
+        Ok(py.detach(|| {
+            let observation = self.observation.as_ref()?;
+            tautwire_workbench::story(&self.network, observation, index).map(|story| story.to_string())
+        }))
+    }
+}
+
+/// Bounds of all streams.
+#[pyfunction]
+pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork) -> Results {
+    let network = Arc::clone(&network.network);
+    py.detach(|| {
+        let bounds = tautwire_analysis::bounds(&network);
+        Results::new(network, Some(bounds), None, None)
+    })
+}
+
+/// A run, and bounds beside it if asked for.
+#[pyfunction]
+#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    network: &CoreNetwork,
+    seed: Option<u64>,
+    duration: Option<&str>,
+    frames: Option<Vec<String>>,
+    with_bounds: bool,
+) -> PyResult<Results> {
+    let network = Arc::clone(&network.network);
+    let duration = duration.map(str::parse::<Duration>).transpose();
+    let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let chosen = frames.map(|names| chosen(&network, &names)).transpose()?;
+    Ok(py.detach(|| {
+        let bounds = with_bounds.then(|| tautwire_analysis::bounds(&network));
+        let mut options = Options { seed, duration, ..Options::default() };
+        match chosen {
+            Some(chosen) => {
+                let mut frames = Frames::new(chosen);
+                let observation = tautwire_sim::run_with(&network, &mut options, &mut frames);
+                Results::new(network, bounds, Some(observation), Some(frames))
+            }
+            None => {
+                let observation = tautwire_sim::run(&network, &mut options);
+                Results::new(network, bounds, Some(observation), None)
+            }
+        }
+    }))
+}
+
+fn index_of(network: &tautwire_model::Network, name: &str) -> PyResult<StreamIndex> {
+    let found = network.streams.iter().position(|stream| stream.name == name);
+    found.map(StreamIndex::at).ok_or_else(|| PyKeyError::new_err(format!("no stream `{name}`")))
+}
+
+fn chosen(network: &tautwire_model::Network, names: &[String]) -> PyResult<Vec<bool>> {
+    let known = |name: &&String| !network.streams.iter().any(|stream| stream.name == **name);
+    if let Some(unknown) = names.iter().find(known) {
+        return Err(PyValueError::new_err(format!("no stream `{unknown}`")));
+    }
+    Ok(network.streams.iter().map(|stream| names.contains(&stream.name)).collect())
+}
+
+/// The page of a run folder, as HTML.
+#[pyfunction]
+pub(crate) fn report_html(py: Python<'_>, folder: &str) -> PyResult<String> {
+    Ok(py.detach(|| RunFolder::read(Path::new(folder)).map(|run| tautwire_report::html(&run)))?)
+}

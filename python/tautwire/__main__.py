@@ -1,0 +1,16 @@
+"""The command ``tautwire``, as ``python -m tautwire`` or the wheel's console script."""
+
+from __future__ import annotations
+
+import sys
+
+from tautwire import _core
+
+
+def main() -> int:
+    """Runs the command with this process's arguments and returns its exit code."""
+    return _core.run_command(["tautwire", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

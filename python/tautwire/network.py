@@ -1,0 +1,233 @@
+"""Networks: read from a file or a text, or built in code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from tautwire import _core
+from tautwire.describe import Description
+from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
+
+__all__ = ["Network", "check", "load", "load_text"]
+
+
+class Network(Description):
+    """A network, its traffic, and how a run of it is made.
+
+    Built in code it is a description that grows; :func:`load` and :func:`load_text` make one from
+    YAML. Either way there is one path: text, checked and resolved when it is first computed with.
+
+    Parameters
+    ----------
+    name
+        Name of the network.
+    **settings
+        Keys of the whole description in snake_case, as ``defaults``, ``devices`` or ``run``.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("two-hosts", run={"duration": "10 ms"})
+    >>> network.end_station("a")
+    >>> network.end_station("b")
+    >>> network.link("a", "b", rate="1 Gbit/s")
+    >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"), deadline="50 us")
+    >>> tautwire.verify(network).verdict
+    'proven'
+    """
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self._read: _core.CoreNetwork | None = None
+        self._path: str | None = None
+        self._cache: tuple[str, _core.CoreNetwork] | None = None
+
+    @classmethod
+    def _of(cls, read: _core.CoreNetwork, path: str | None = None) -> Network:
+        network = cls(read.name)
+        network._read = read
+        network._path = path
+        return network
+
+    def __repr__(self) -> str:
+        return f"Network({self.name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What crosses to another process: the description alone, or the path of its file."""
+        state = dict(self.__dict__)
+        state["_cache"] = None
+        if self._read is not None:
+            state["_read"] = self._read.text
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        text = state["_read"]
+        self.__dict__.update(state)
+        if self._path is not None:
+            self._read = _resolved(*_read_file(self._path))
+        elif isinstance(text, str):
+            self._read = _resolved(*_core.load_text(self.name, text))
+
+    def _node(self, name: str, kind: str, settings: Any) -> None:
+        self._may_grow()
+        super()._node(name, kind, settings)
+
+    def link(self, first: str, second: str, **settings: Any) -> None:
+        """Adds a cable between two nodes or ports (``"node:port"``)."""
+        self._may_grow()
+        super().link(first, second, **settings)
+
+    def stream(self, name: str, talker: str, listeners: str | Iterable[str], **settings: Any) -> None:
+        """Adds a stream."""
+        self._may_grow()
+        super().stream(name, talker, listeners, **settings)
+
+    def _may_grow(self) -> None:
+        if self._read is not None:
+            raise TypeError(f"network `{self.name}` was read from a text; build one in code to add to it")
+
+    def text(self) -> str:
+        """The description as YAML."""
+        return self._read.text if self._read is not None else super().text()
+
+    def core(self) -> _core.CoreNetwork:
+        """The resolved network.
+
+        Raises
+        ------
+        DescriptionError
+            The description has faults.
+        """
+        if self._read is not None:
+            return self._read
+        text = self.text()
+        if self._cache is None or self._cache[0] != text:
+            self._cache = (text, _resolved(*_core.load_text(self.name, text)))
+        return self._cache[1]
+
+    def stream_names(self) -> list[str]:
+        """Names of all streams, in order.
+
+        Examples
+        --------
+        >>> Network("empty", nodes={"a": {"type": "end-station"}}).stream_names()
+        []
+        """
+        return self.core().streams
+
+    def device(self, node: str | None = None) -> dict[str, Any]:
+        """A device model in use, its delays in picoseconds.
+
+        Parameters
+        ----------
+        node
+            Name of the model; the only one if there is but one.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such model, or several.
+        """
+        devices = self.core().devices()
+        found = [one for one in devices if node in (None, one["name"])]
+        if len(found) != 1:
+            names = ", ".join(one["name"] for one in devices)
+            raise UnknownNameError(f"no single device `{node}`", code="device::unknown", help=f"there are: {names}")
+        return found[0]
+
+    def schedulers(self) -> list[dict[str, Any]]:
+        """The ATS scheduler instances of all bridges, with the streams that each holds."""
+        return self.core().schedulers()
+
+
+Source = Network | str | os.PathLike[str]
+
+
+def load(path: str | os.PathLike[str]) -> Network:
+    """Reads a description from a file.
+
+    Parameters
+    ----------
+    path
+        A YAML file.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+    DescriptionError
+        It has faults; all of them are told.
+
+    Examples
+    --------
+    >>> load("missing.yaml")
+    Traceback (most recent call last):
+    tautwire.errors.FileError: missing.yaml: No such file or directory (os error 2)
+    """
+    return Network._of(_resolved(*_read_file(path)), os.path.abspath(path))
+
+
+def load_text(text: str, name: str = "text") -> Network:
+    """Reads a description from a text.
+
+    Parameters
+    ----------
+    text
+        YAML.
+    name
+        What diagnostics call it.
+
+    Raises
+    ------
+    DescriptionError
+        It has faults; all of them are told.
+
+    Examples
+    --------
+    >>> load_text("name: alone\\nnodes: {a: {type: end-station}}").name
+    'alone'
+    """
+    return Network._of(_resolved(*_core.load_text(name, text)))
+
+
+def check(source: Source) -> list[Diagnostic]:
+    """All faults of a description, errors and warnings, in order of place.
+
+    Parameters
+    ----------
+    source
+        A network built in code, or the path of a file.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> [one.severity for one in check(Network("nothing"))]
+    ['error']
+    """
+    found = _core.load_text(source.name, source.text()) if isinstance(source, Network) else _read_file(source)
+    return [Diagnostic(*one) for one in found[1]]
+
+
+def network_of(source: Source) -> Network:
+    """A network as it is, or the one that a file describes."""
+    return source if isinstance(source, Network) else load(source)
+
+
+def _read_file(path: str | os.PathLike[str]) -> tuple[_core.CoreNetwork | None, list[_core._Fault]]:
+    name = os.fspath(path)
+    try:
+        return _core.load(name)
+    except OSError as error:
+        raise FileError(f"{name}: {error}", code="file::unreadable", path=name) from error
+
+
+def _resolved(read: _core.CoreNetwork | None, faults: list[_core._Fault]) -> _core.CoreNetwork:
+    if read is None:
+        raise DescriptionError([Diagnostic(*one) for one in faults])
+    return read

@@ -1,0 +1,394 @@
+"""Bounds, runs and verdicts, and what they give."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tautwire import _core
+from tautwire.errors import FileError, UnknownNameError
+from tautwire.network import Source, network_of
+
+__all__ = [
+    "BoundExplanation",
+    "Bounds",
+    "Observation",
+    "Results",
+    "Table",
+    "Verification",
+    "bounds",
+    "explain",
+    "report",
+    "simulate",
+    "verify",
+]
+
+Table = _core.Table
+
+
+class Results:
+    """What was proven or observed.
+
+    Every table is a :class:`Table`: polars, DuckDB, pyarrow and pandas take its columns over as they
+    lie in memory (``polars.DataFrame(table)``), and ``table.column(name)`` gives a list without them.
+    """
+
+    def __init__(self, core: _core.Results) -> None:
+        self._core = core
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """All figures as ``summary.json`` has them: picoseconds, bits, octets."""
+        found: dict[str, Any] = json.loads(self._core.summary_json())
+        return found
+
+    @property
+    def streams(self) -> Table:
+        """A row for each stream."""
+        return self._core.table("streams")
+
+    @property
+    def listeners(self) -> Table:
+        """A row for each listener of each stream."""
+        return self._core.table("listeners")
+
+    @property
+    def hops(self) -> Table:
+        """A row for each hop of each stream."""
+        return self._core.table("hops")
+
+    @property
+    def ports(self) -> Table:
+        """A row for each egress port."""
+        return self._core.table("ports")
+
+    @property
+    def classes(self) -> Table:
+        """A row for each used class of each egress port."""
+        return self._core.table("classes")
+
+    def stream(self, name: str) -> dict[str, Any]:
+        """The part of the summary that is about one stream.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream.
+        """
+        for one in self.summary["streams"]:
+            if one["name"] == name:
+                found: dict[str, Any] = one
+                return found
+        names = ", ".join(one["name"] for one in self.summary["streams"])
+        raise UnknownNameError(f"no stream `{name}`", code="stream::unknown", help=f"there are: {names}")
+
+
+class Bounds(Results):
+    """Proven bounds of all streams.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("two-hosts")
+    >>> network.end_station("a")
+    >>> network.end_station("b")
+    >>> network.link("a", "b", rate="1 Gbit/s")
+    >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"))
+    >>> tautwire.bounds(network).delay_max_ps("s") >= 12_240_000
+    True
+    """
+
+    def delay_max_ps(self, stream: str, listener: str | None = None) -> int | None:
+        """The greatest delay of a stream, ``None`` if there is no bound.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+        listener
+            Which listener; the worst of all by default.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream or listener.
+        """
+        ends = self.stream(stream)["listeners"]
+        found = [one["bound"].get("delay_max_ps") for one in ends if listener in (None, one["listener"])]
+        if not found:
+            names = ", ".join(one["listener"] for one in ends)
+            raise UnknownNameError(f"no listener `{listener}`", code="listener::unknown", help=f"there are: {names}")
+        return None if None in found else max(found)
+
+    def explain(self, stream: str) -> BoundExplanation:
+        """What the bound of a stream is made of, hop by hop.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream.
+        """
+        self.stream(stream)
+        return BoundExplanation(self._core, stream)
+
+
+class BoundExplanation:
+    """What the bound of a stream is made of; ``str()`` tells it.
+
+    Attributes
+    ----------
+    hops : list of dict
+        Per hop: ``port``, ``traffic_class``, ``delay_max_ps``, ``formula`` and its ``source``, the
+        ``blocking`` frame, the streams of ``higher`` classes and of the ``same`` class with their bits
+        on the wire and rates, ``rate_left_bps`` beside the higher ones, and ``times_ps``, which add up
+        to the bound.
+    """
+
+    def __init__(self, core: _core.Results, stream: str) -> None:
+        found = core.explain_bound(stream)
+        text = core.explain_bound_text(stream)
+        assert found is not None and text is not None, "bounds were computed"
+        self.hops: list[dict[str, Any]] = found["hops"]
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class Observation(Results):
+    """A run."""
+
+    def story(self, stream: str) -> str | None:
+        """The story of the stream's worst frame: what it waited for at each hop, and how long.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+
+        Returns
+        -------
+        str or None
+            ``None`` if no frame was delivered.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream.
+        """
+        self.stream(stream)
+        return self._core.explain_run_text(stream)
+
+    @property
+    def histograms(self) -> Table:
+        """A row for each filled step of each listener's histogram."""
+        return self._core.table("histograms")
+
+    @property
+    def drops(self) -> Table:
+        """A row for each reason for which frames of a stream were lost."""
+        return self._core.table("drops")
+
+    @property
+    def frames(self) -> Table:
+        """Every transmission of the streams that were asked for, a row for each frame and hop.
+
+        Raises
+        ------
+        ValueError
+            None were asked for.
+        """
+        table = self._core.frames()
+        if table is None:
+            raise ValueError("no frames were kept: call simulate(..., frames=True)")
+        return table
+
+
+class Verification(Bounds, Observation):
+    """Bounds, a run, and the observation held against bound and deadline."""
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict: no-requirement, proven, not-proven, missed or contradiction."""
+        found: str = self.summary["verification"]["verdict"]
+        return found
+
+    @property
+    def contradictions(self) -> list[str]:
+        """Observations above their bounds: faults of Tautwire, never of the network."""
+        found: list[str] = self.summary["verification"]["contradictions"]
+        return found
+
+    @property
+    def holds(self) -> bool:
+        """Whether every deadline is proven."""
+        return self.verdict in ("proven", "no-requirement")
+
+
+def bounds(source: Source) -> Bounds:
+    """Worst-case delays, jitter and backlog of a network.
+
+    Parameters
+    ----------
+    source
+        A network, or the path of a description.
+
+    Raises
+    ------
+    DescriptionError, FileError
+        The description has faults, or cannot be read.
+    """
+    return Bounds(_core.bounds(network_of(source).core()))
+
+
+def simulate(
+    source: Source,
+    *,
+    seed: int | None = None,
+    duration: str | None = None,
+    frames: bool | Iterable[str] = False,
+) -> Observation:
+    """A frame-exact run. Other Python threads go on meanwhile.
+
+    Parameters
+    ----------
+    source
+        A network, or the path of a description.
+    seed, duration
+        Instead of the description's; a duration has a unit, as ``"10 ms"``.
+    frames
+        Whether to keep every transmission, or of which streams.
+
+    Raises
+    ------
+    DescriptionError, FileError
+        The description has faults, or cannot be read.
+    UnknownNameError
+        A stream of ``frames`` does not exist.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("two-hosts")
+    >>> network.end_station("a")
+    >>> network.end_station("b")
+    >>> network.link("a", "b", rate="1 Gbit/s")
+    >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"))
+    >>> run = tautwire.simulate(network, duration="1500 us", frames=True)
+    >>> run.stream("s")["frames"]["delivered"]
+    2
+    >>> run.frames.column("start_ps")
+    [0, 1000000000]
+    """
+    network = network_of(source)
+    return Observation(_run(network.core(), seed, duration, frames, with_bounds=False))
+
+
+def verify(source: Source, *, seed: int | None = None, duration: str | None = None) -> Verification:
+    """Bounds and a run, and every observation held against its bound and deadline.
+
+    Parameters
+    ----------
+    source
+        A network, or the path of a description.
+    seed, duration
+        Instead of the description's.
+
+    Raises
+    ------
+    DescriptionError, FileError
+        The description has faults, or cannot be read.
+    """
+    return Verification(_run(network_of(source).core(), seed, duration, False, with_bounds=True))
+
+
+def _run(
+    core: _core.CoreNetwork,
+    seed: int | None,
+    duration: str | None,
+    frames: bool | Iterable[str],
+    *,
+    with_bounds: bool,
+) -> _core.Results:
+    names = _streams(core, frames)
+    return _core.simulate(core, seed=seed, duration=duration, frames=names, with_bounds=with_bounds)
+
+
+def _streams(core: _core.CoreNetwork, frames: bool | Iterable[str]) -> list[str] | None:
+    if isinstance(frames, bool):
+        return core.streams if frames else None
+    names = [frames] if isinstance(frames, str) else list(frames)
+    for name in names:
+        if name not in core.streams:
+            there = ", ".join(core.streams)
+            raise UnknownNameError(f"no stream `{name}`", code="stream::unknown", help=f"there are: {there}")
+    return names
+
+
+def explain(source: Source, stream: str) -> BoundExplanation:
+    """What the bound of a stream is made of, hop by hop.
+
+    Parameters
+    ----------
+    source
+        A network, or the path of a description.
+    stream
+        The stream's name.
+
+    Raises
+    ------
+    DescriptionError, FileError
+        The description has faults, or cannot be read.
+    UnknownNameError
+        There is no such stream.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("two-hosts")
+    >>> network.end_station("a")
+    >>> network.end_station("b")
+    >>> network.link("a", "b", rate="1 Gbit/s")
+    >>> network.stream("s", "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"))
+    >>> [hop] = explain(network, "s").hops
+    >>> hop["delay_max_ps"] == sum(time for _, time in hop["times_ps"])
+    True
+    """
+    return bounds(source).explain(stream)
+
+
+def report(folder: str | os.PathLike[str], to: str | os.PathLike[str] | None = None) -> Path:
+    """Writes the report of a run folder: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    folder
+        What ``tautwire simulate`` or ``tautwire verify`` left.
+    to
+        The file; ``report.html`` in the folder by default.
+
+    Returns
+    -------
+    Path
+        Where it stands.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be read or the file not written.
+    """
+    target = Path(to) if to is not None else Path(folder) / "report.html"
+    try:
+        target.write_text(_core.report_html(os.fspath(folder)), encoding="utf-8")
+    except OSError as error:
+        raise FileError(str(error), code="file::unreadable", path=os.fspath(folder)) from error
+    return target

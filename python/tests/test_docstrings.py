@@ -1,0 +1,40 @@
+"""Every example of every docstring runs, the stub says what the native module has, types hold."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tautwire
+
+PYTHON = Path(__file__).parent.parent
+MODULES = ["tautwire"] + [f"tautwire.{one.name}" for one in pkgutil.iter_modules(tautwire.__path__)]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("_core")])
+def test_examples(name: str) -> None:
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    assert result.failed == 0
+
+
+def test_there_are_examples() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    modules = (importlib.import_module(name) for name in MODULES if not name.endswith("_core"))
+    examples = sum(len(test.examples) for module in modules for test in finder.find(module))
+    assert examples > 60
+
+
+def test_public_names_have_docstrings() -> None:
+    bare = [name for name in tautwire.__all__ if not getattr(tautwire, name).__doc__]
+    assert bare == []
+
+
+@pytest.mark.parametrize("tool", [["mypy"], ["mypy.stubtest", "tautwire._core"]])
+def test_types(tool: list[str]) -> None:
+    run = subprocess.run([sys.executable, "-m", *tool], cwd=PYTHON, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,68 @@
+"""Networks built in code, read from text, and their faults."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import tautwire
+from tautwire import DescriptionError, FileError, TautwireError
+
+
+def test_code_and_text_are_one_path(two_hosts: tautwire.Network, tmp_path: Path) -> None:
+    path = tmp_path / "two-hosts.yaml"
+    path.write_text(two_hosts.text())
+    ways = [two_hosts, tautwire.load_text(two_hosts.text()), tautwire.load(path), pickle.loads(pickle.dumps(two_hosts))]
+    summaries = [tautwire.verify(one).summary for one in ways]
+    assert summaries[0]["verification"]["verdict"] == "proven"
+    assert all(summary == summaries[0] for summary in summaries[1:])
+
+
+def test_a_network_that_was_read_crosses_processes(two_hosts: tautwire.Network) -> None:
+    read = tautwire.load_text(two_hosts.text())
+    again = pickle.loads(pickle.dumps(read))
+    assert again.stream_names() == ["fast", "slow"]
+    with pytest.raises(TypeError, match="was read from a text"):
+        again.end_station("c")
+
+
+def test_a_network_that_grows_is_read_again(two_hosts: tautwire.Network) -> None:
+    assert two_hosts.stream_names() == ["fast", "slow"]
+    two_hosts.stream("third", "b", "a", frame="100 B", traffic=tautwire.Periodic("1 ms"))
+    assert two_hosts.stream_names() == ["fast", "slow", "third"]
+
+
+def test_two_nodes_of_one_name_are_refused(two_hosts: tautwire.Network) -> None:
+    with pytest.raises(ValueError, match="there is a node `a` already"):
+        two_hosts.bridge("a")
+
+
+def test_numbers_without_unit_are_refused() -> None:
+    network = tautwire.Network("x", run={"duration": 0.5})
+    with pytest.raises(TypeError, match="quantities are text with a unit"):
+        network.text()
+
+
+def test_faults_have_code_place_and_remedy(two_hosts: tautwire.Network) -> None:
+    two_hosts.stream("lost", "a", "nobody", frame="100 B", traffic=tautwire.Periodic("1 ms"))
+    two_hosts.stream("unitless", "a", "b", frame="100", traffic=tautwire.Periodic("1 ms"))
+    with pytest.raises(DescriptionError) as caught:
+        tautwire.simulate(two_hosts)
+    error = caught.value
+    assert isinstance(error, TautwireError)
+    errors = [one for one in error.diagnostics if one.severity == "error"]
+    assert len(errors) >= 2, "all faults at once"
+    assert error.code == errors[0].code and "::" in error.code
+    assert error.path is not None and error.path.startswith("two-hosts")
+    lines = two_hosts.text().splitlines()
+    assert any("nobody" in lines[one.line - 1] for one in errors)
+    assert tautwire.check(two_hosts) == list(error.diagnostics)
+    assert pickle.loads(pickle.dumps(error)).diagnostics == error.diagnostics
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    path = str(tmp_path / "missing.yaml")
+    for function in (tautwire.load, tautwire.check, tautwire.verify):
+        with pytest.raises(FileError) as caught:
+            function(path)
+        assert (caught.value.code, caught.value.path) == ("file::unreadable", path)

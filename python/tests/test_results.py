@@ -1,0 +1,76 @@
+"""Bounds, runs and verdicts from Python."""
+
+import duckdb
+import polars
+import pytest
+
+import tautwire
+
+
+def test_observed_is_within_bound_and_same_seed_gives_same_summary(two_hosts: tautwire.Network) -> None:
+    result = tautwire.verify(two_hosts)
+    assert (result.verdict, result.contradictions, result.holds) == ("proven", [], True)
+    for name in ("fast", "slow"):
+        observed = result.stream(name)["listeners"][0]["observed"]
+        assert 0 < observed["delay_min_ps"] <= observed["delay_max_ps"] <= result.delay_max_ps(name)
+    assert tautwire.verify(two_hosts).summary == result.summary
+
+
+def test_seed_and_duration_can_be_given(two_hosts: tautwire.Network) -> None:
+    run = tautwire.simulate(two_hosts, seed=7, duration="2 ms").summary["run"]
+    assert (run["seed"], run["duration_ps"]) == (7, 2_000_000_000)
+    with pytest.raises(ValueError, match="unit"):
+        tautwire.simulate(two_hosts, duration="2")
+
+
+def test_tables_go_to_polars_and_duckdb_without_pyarrow(two_hosts: tautwire.Network) -> None:
+    run = tautwire.simulate(two_hosts, frames=["fast"])
+    frame = polars.DataFrame(run.frames)
+    assert frame.columns == run.frames.column_names
+    assert frame.height == len(run.frames) == 2 * 80
+    assert frame["start_ps"].to_list() == run.frames.column("start_ps")
+    frames = run.frames
+    counted = duckdb.sql("select stream, hop, count(*) from frames group by all order by all").fetchall()
+    assert counted == [("fast", 0, 80), ("fast", 1, 80)]
+    assert frames is not None
+
+
+@pytest.mark.parametrize("name", ["streams", "listeners", "hops", "ports", "classes", "drops", "histograms"])
+def test_every_table_has_rows_of_its_columns(two_hosts: tautwire.Network, name: str) -> None:
+    table = getattr(tautwire.verify(two_hosts), name)
+    frame = polars.DataFrame(table)
+    assert {column: frame[column].to_list() for column in frame.columns} == {
+        column: table.column(column) for column in table.column_names
+    }
+    assert (len(table) == 0) == (name == "drops")
+
+
+def test_columns_that_are_not_there(two_hosts: tautwire.Network) -> None:
+    table = tautwire.bounds(two_hosts).streams
+    with pytest.raises(KeyError, match="no column `x`"):
+        table.column("x")
+    with pytest.raises(ValueError, match="no frames were kept"):
+        _ = tautwire.simulate(two_hosts).frames
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda network: tautwire.simulate(network, frames=["x"]),
+        lambda network: tautwire.bounds(network).stream("x"),
+        lambda network: tautwire.bounds(network).delay_max_ps("fast", "x"),
+        lambda network: network.device("x"),
+    ],
+)
+def test_unknown_names_say_what_there_is(two_hosts: tautwire.Network, ask: object) -> None:
+    with pytest.raises(tautwire.UnknownNameError) as caught:
+        ask(two_hosts)  # type: ignore[operator]
+    assert caught.value.code.endswith("::unknown")
+    assert caught.value.help is not None and caught.value.help.startswith("there are: ")
+
+
+def test_pandas_takes_a_table(two_hosts: tautwire.Network) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas and pyarrow are the extra `arrow`")
+    pytest.importorskip("pyarrow", reason="pandas and pyarrow are the extra `arrow`")
+    frame = pandas.DataFrame.from_arrow(tautwire.bounds(two_hosts).streams)
+    assert list(frame["stream"]) == ["fast", "slow"]
