@@ -1,0 +1,207 @@
+"""Claims about bursts, rates and arbitration (V-C to V-F): Figures 12 to 16."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tautwire
+from experiments import RATES, WIRE_NS, arbitration, burst, one_flow_residence, shaped, single_latency_ns, two_flows
+from measure import us
+from tautwire import grid, sweep
+from tautwire.claims import Basis, Outcome, Study, claim
+from testbed import FULL_FRAME, Stream, Testbed, every
+
+N_BURST = [1, 2, 4, 8, 16, 32, 48, 64]
+
+
+def burst_intervals(study: Study, n: int) -> np.ndarray[Any, Any]:
+    """Arrival intervals with a burst size of ``n`` frames."""
+    return study.once(f"burst-{n}", lambda: burst(n))
+
+
+def burst_theory(n: int) -> int:
+    """Intervals at line rate by the token bucket: frames that find a full frame's credit.
+
+    The k-th frame comes k·12.336 us after the first, when the bucket has gained that much at the CIR.
+    """
+    gained = WIRE_NS * 0.1 / 8
+    count = 0
+    while count < 99 and n * FULL_FRAME + (count + 1) * gained >= (count + 2) * FULL_FRAME:
+        count += 1
+    return count
+
+
+@claim("ATS-14", Basis.PREDICTED)
+def burst_sequence(study: Study) -> Outcome:
+    """The sequence of intervals with a burst size of 16 frames."""
+    found = np.round(burst_intervals(study, 16), 3)
+    start, between, rest = found[:16], found[16], found[17:]
+    holds = bool((start == 12_336).all() and ((rest >= 121_752) & (rest <= 121_760)).all() and len(rest) > 80)
+    ours = (
+        f"{int((start == 12_336).sum())} intervals of {us(start[0])}, one of {us(between)}, "
+        f"then {len(rest)} of {us(rest.min())} to {us(rest.max())}"
+    )
+    return Outcome("16 intervals of 12.336 us, from the 18th on 121.752 or 121.760 us", ours, holds)
+
+
+@claim("ATS-15", Basis.PREDICTED)
+def burst_counts(study: Study) -> Outcome:
+    """Intervals at line rate for every burst size."""
+    ours = {n: int((np.round(burst_intervals(study, n), 3) == 12_336).sum()) for n in N_BURST}
+    theory = {n: burst_theory(n) for n in N_BURST}
+    return Outcome(
+        f"as the theory: {list(theory.values())}",
+        f"for N = {N_BURST}: {list(ours.values())}",
+        ours == theory,
+    )
+
+
+@claim("ATS-16", Basis.PREDICTED)
+def hundredth_frame(study: Study) -> Outcome:
+    """When the last of 100 frames arrives, after the first was sent."""
+    last = burst_intervals(study, 1).sum() + single_latency_ns(7, FULL_FRAME - 4, 50_000) + WIRE_NS
+    count = len(burst_intervals(study, 1)) + 1
+    return Outcome(
+        "about 12 ms",
+        f"frame {count} after {last / 1e6:.2f} ms",
+        count == 100 and abs(last / 1e6 - 12) < 0.5,
+    )
+
+
+def shaped_rows(study: Study) -> list[dict[str, Any]]:
+    """Figure 14."""
+    points = grid(cir_mbps=[50, *RATES[:-1]], seconds=[10 if study.full else 1])
+    return study.once("shaped", lambda: sweep(shaped, points))
+
+
+# At 50 Mbit/s a frame needs 243.52 us, more than MaxResidenceTime: that point shows the limit.
+@claim("ATS-17", Basis.PREDICTED)
+def single_rate(study: Study) -> Outcome:
+    """Mean intervals over the CIR, and what the cards add."""
+    rows = [row for row in shaped_rows(study) if row["cir_mbps"] >= 100]
+    worst = max(abs(row["exact_mean"] / row["theory"] - 1) for row in rows)
+    low, high = min(row["sd"] for row in rows), max(row["sd"] for row in rows)
+    confidence = max(row["ci"] for row in rows)
+    ours = (
+        f"means within {worst * 1e6:.1f} ppm of the theory for {len(rows)} CIRs, standard deviation "
+        f"{low:.1f} to {high:.1f} ns, interval below {confidence:.2f} ns"
+    )
+    holds = worst < 1e-4 and high <= study.number("N057") and confidence < 1
+    return Outcome("mean as theory, 3.1 to 5.6 ns, below 1 ns", ours, holds)
+
+
+def two(study: Study) -> dict[str, Any]:
+    """Figure 15."""
+    return study.once("two", lambda: two_flows(10 if study.full else 2))
+
+
+@claim("ATS-18", Basis.PREDICTED)
+def two_rates(study: Study) -> Outcome:
+    """Mean intervals of two streams of one group."""
+    found = two(study)
+    means = found["slow_mean"] / 1000, found["fast_mean"] / 1000
+    mbps = [1542 * 8 / mean for mean in means]
+    ours = f"{means[0]:.2f} and {means[1]:.2f} us = {mbps[0]:.1f} and {mbps[1]:.1f} Mbit/s (1542 B a frame, as there)"
+    holds = abs(means[0] / study.number("N069") - 1) < 0.005 and abs(means[1] / study.number("N070") - 1) < 0.005
+    return Outcome("120.5 and 60.3 us = 102.4 and 204.6 Mbit/s", ours, holds)
+
+
+@claim("ATS-19", Basis.PREDICTED)
+def two_fluctuations(study: Study) -> Outcome:
+    """How far their intervals stray."""
+    found = two(study)
+    slow = (found["slow_high"] - found["slow_low"]) / 2000
+    fast = (found["fast_high"] - found["fast_low"]) / 2000
+    holds = abs(slow - study.number("N073")) <= 1.5 and abs(fast - study.number("N074")) <= 1.5
+    return Outcome("+-10 us and +-13 us", f"+-{slow:.1f} us and +-{fast:.1f} us", holds)
+
+
+@claim("ATS-20", Basis.PREDICTED)
+def residence_time_below_the_interval(study: Study) -> Outcome:
+    """Rates under several values of MaxResidenceTime; 65.536 ns is a value that the authors' register had."""
+    limits = ["65536 ps", "10 us", "30 us", "60 us", "90 us", "120 us", "134 us"]
+    rates = {limit: 1508 * 8 / one_flow_residence(limit, 0.5)["mean"] * 1000 for limit in limits}
+    pair = {limit: 1508 * 8 / two_flows(0.5, limit)["slow_mean"] * 1000 for limit in limits}
+    told = "; ".join(f"{limit}: {rates[limit]:.1f} and {pair[limit]:.1f}" for limit in limits)
+    low = all(rates[limit] < 99 and pair[limit] < 99 for limit in limits[:-1])
+    holds = low and rates["134 us"] > 99.5 and pair["134 us"] > 99.5
+    return Outcome(
+        "below 123 us the rate falls below the CIR of 100 Mbit/s; 134 us avoids it",
+        f"rates alone and as one of two, in Mbit/s: {told}",
+        holds,
+    )
+
+
+@claim("ATS-21", Basis.PREDICTED)
+def latency_above_the_cir(study: Study) -> Outcome:
+    """The greatest latency of streams that exceed their CIR."""
+    found = two(study)
+    worst = max(found["slow_latency"], found["fast_latency"])
+    # Beside MaxResidenceTime and PMD a frame passes the components before and behind.
+    beside = single_latency_ns(7, 1508 - 4, 50_000) - 50_000
+    limit = 134_217.728 + 50_000
+    ours = f"{us(worst)} through the switch: {us(worst - beside)} from arrival time to gate and {us(beside)} beside it"
+    return Outcome(f"below MaxResidenceTime + PMD = {us(limit)}", ours, worst < limit)
+
+
+@claim("ATS-22", Basis.BY_CONSTRUCTION)
+def state_of_a_stream(study: Study) -> Outcome:
+    """Many streams of one port and class, each with its own rate, in one queue."""
+    network = many_streams(18)
+    schedulers = network.schedulers()
+    groups = {one["group"] for one in schedulers if one["streams"]}
+    alone = [one for one in schedulers if len(one["streams"]) == 1]
+    ours = (
+        f"18 streams: {len(schedulers)} schedulers, the last the default, in {len(groups)} group; "
+        f"{len(alone)} streams alone in one, the others in the default"
+    )
+    holds = len(groups) == 1 and len(schedulers) == 17 and len(alone) == 16
+    return Outcome(
+        "16 streams per port and priority, three registers each, no queue of their own",
+        ours,
+        holds,
+    )
+
+
+def many_streams(count: int) -> tautwire.Network:
+    """Streams of one card in class 7."""
+    streams = tuple(Stream(f"s{k}", "a0", 7, every(10_000_000), cir_mbps=5, udp_port=5001 + k) for k in range(count))
+    return Testbed("many", streams).network()
+
+
+@claim("ATS-23", Basis.PREDICTED)
+def shared_state_machine(study: Study) -> Outcome:
+    """Each stream of a group keeps its own rate."""
+    found = two(study)
+    rates = [1508 * 8 / found[f"{name}_mean"] * 1000 for name in ("slow", "fast")]
+    holds = abs(rates[0] - 100) < 0.5 and abs(rates[1] - 200) < 1
+    return Outcome(
+        "own CIR and CBS in one state machine",
+        f"{rates[0]:.2f} and {rates[1]:.2f} Mbit/s",
+        holds,
+    )
+
+
+def arbitration_rows(study: Study) -> list[dict[str, Any]]:
+    """Figure 16."""
+    points = grid(ats_mbps=RATES, seconds=[10 if study.full else 0.5])
+    return study.once("arbitration", lambda: sweep(arbitration, points))
+
+
+@claim("ATS-24", Basis.PREDICTED)
+def fixed_priority(study: Study) -> Outcome:
+    """Class 7 arrives whole, class 5 gets the rest."""
+    rows = arbitration_rows(study)
+    drops = sum(row["ats_dropped"] for row in rows)
+    sums = [row["ats_mbps"] + row["other_mbps"] for row in rows]
+    lag = max(abs(row["ats_mbps"] - row["offered_mbps"]) for row in rows)
+    ours = (
+        f"{drops} drops in class 7 at {len(rows)} rates, arrival within {lag:.2f} Mbit/s of what was sent, "
+        f"sum {min(sums):.1f} to {max(sums):.1f} Mbit/s"
+    )
+    return Outcome(
+        "no drops in class 7, the sum stays 1 Gbit/s",
+        ours,
+        drops == 0 and min(sums) > 985 and lag < 1,
+    )

@@ -1,0 +1,24 @@
+"""The claims of the FPGA switch, each as a function of one of the modules below.
+
+What is predicted, what was calibrated and what holds by construction stands with every claim, and
+why in README.md. Tolerances are those of the measurement: exact for the logic analyser's figures,
+1 us for latencies between cards, 10 % for standard deviations, for their sampling is unpublished.
+"""
+
+from __future__ import annotations
+
+import cards
+import components
+import latency
+import mechanism
+import shaping
+from figures import draw
+from tautwire.claims import Study
+
+#: Where the claims are tested.
+MODULES = (components, cards, shaping, latency, mechanism)
+
+
+def finish(study: Study) -> None:
+    """Draws the figures of what was run."""
+    draw(study)

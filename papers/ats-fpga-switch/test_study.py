@@ -1,0 +1,117 @@
+"""The study's parts that need no long run, and what its files say."""
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+import components  # noqa: E402
+import experiments  # noqa: E402
+import numpy as np  # noqa: E402
+import scenarios  # noqa: E402
+import tautwire  # noqa: E402
+from measure import Cards, figures, runs_of  # noqa: E402
+from tautwire.claims import Study, checks, load_module, run  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return Study(FOLDER, tmp_path_factory.mktemp("out"))
+
+
+def test_expected_verdicts_are_those_of_the_record(study: Study) -> None:
+    verdicts = {id: said.verdict.value for id, said in study.expected().items()}
+    assert list(verdicts) == [claim.id for claim in study.claims()] == [f"ATS-{k:02d}" for k in range(1, 43)]
+    assert Counter(verdicts.values())["not testable"] == 3
+    assert [id for id, verdict in verdicts.items() if verdict == "not testable"] == ["ATS-38", "ATS-39", "ATS-42"]
+    refuted = [id for id, verdict in verdicts.items() if verdict == "refuted"]
+    assert refuted[:2] == ["ATS-08", "ATS-09"]
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert all(id in readme for id in refuted), "every shortfall is explained"
+
+
+def test_every_testable_claim_has_a_function_with_its_basis(study: Study) -> None:
+    tests = checks(load_module(FOLDER))
+    expected = study.expected()
+    assert set(tests) == {id for id, said in expected.items() if said.verdict.value != "not testable"}
+    assert {id: test.basis for id, test in tests.items()} == {id: expected[id].basis for id in tests}
+
+
+@pytest.mark.parametrize("table", list(components.TABLES))
+def test_the_device_file_is_the_fit(study: Study, table: str) -> None:
+    """The fit, done again on the rows of 64 and 1500 B, is what the device file says."""
+    if table == "table4_ats_pmd50":
+        table = "table2_ats_pmd0"
+    fit = {name: components.line(components.cycles(study, table), name) for name in components.COMPONENTS}
+    model = components.components(study, table)
+    assert {name: components.fitted(fit, name) for name in model} == model
+
+
+def test_the_constant_of_table_4_places_the_arrival_time(study: Study) -> None:
+    """Totals of Table 4 are 32p + 938 + PMD: what is not after the arrival time is before it."""
+    slope, constant = components.line(components.cycles(study, "table4_ats_pmd50"), "total_ns")
+    stages = components.one_frame(7, 1500, 0).network().device("switch")["stages"]
+    beside = [stage["latency"] for stage in stages if stage["position"] != "processing"]
+    # Frame and preamble on the wire, then all stages but those between arrival time and queue.
+    octets = 4 * sum(one["per_octet_ps"] for one in beside) / 1000
+    said = 8 * (4 + 8) + octets + sum(one["constant_ps"] - one["less_ps"] for one in beside) / 1000
+    assert (slope, constant - 50_000) == (8 + sum(one["per_octet_ps"] for one in beside) / 1000, said)
+
+
+def test_a_changed_table_is_noticed(study: Study) -> None:
+    rows = components.cycles(study, "table2_ats_pmd0")
+    assert components.missed_rows(rows) == []
+    rows[700]["fdb"] += 1
+    assert components.missed_rows(rows) == ["fdb at 700 B"]
+
+
+def test_exact_claims_in_short(study: Study) -> None:
+    """Claims that take no time are run here too, so that a change is seen without the whole study."""
+    quick = ["ATS-02", "ATS-03", "ATS-04", "ATS-09", "ATS-10", "ATS-14", "ATS-22", "ATS-36", "ATS-37", "ATS-40"]
+    wrong = [one.outcome for one in run(study, only=quick) if not one.as_expected]
+    assert wrong == []
+
+
+def test_scenarios_are_those_that_the_study_runs() -> None:
+    """The files are for reading and for the command; the study makes the same in code."""
+    for name, text in scenarios.texts().items():
+        assert (FOLDER / "scenarios" / name).read_text(encoding="utf-8") == text, f"run {scenarios.__file__}"
+    assert sorted(path.name for path in (FOLDER / "scenarios").glob("*.yaml")) == sorted(scenarios.texts())
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "scenarios").glob("*.yaml")), ids=lambda path: path.stem)
+def test_observations_keep_within_bounds(path: Path) -> None:
+    result = tautwire.verify(path, duration="50 ms")
+    assert result.contradictions == []
+
+
+def test_beats_are_those_of_the_fit() -> None:
+    """3500 frames of 10 ms slip by one interval of 25 us."""
+    slip_ns = experiments.DRIFT_PPB * 1e-9 * experiments.MEASURED_INTERVAL_NS
+    assert 3500 * slip_ns == pytest.approx(25_000, rel=1e-3)
+
+
+def test_time_stamps() -> None:
+    times = np.array([0.0, 12_336.0, 24_672.0])
+    assert Cards(drift_ppm=0).intervals(times).tolist() == [12_336, 12_336]
+    latencies = Cards(sync_jitter_ns=200).latencies(np.zeros(20_000), np.full(20_000, 98_938.0), seed=1)
+    assert figures(latencies).deviation == pytest.approx(200, rel=0.05)
+    assert set(np.unique(latencies % 8)) == {0}
+
+
+def test_stretches() -> None:
+    flags = np.array([True] * 5 + [False] * 4 + [True] * 2)
+    assert runs_of(flags, gap=0) == [(True, 5), (False, 4), (True, 2)]
+    assert runs_of(flags, gap=4) == [(True, 11)]
+
+
+def test_data_holds_no_empty_value() -> None:
+    for path in (FOLDER / "data").glob("*.csv"):
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                assert all(value for key, value in row.items() if key != "note"), (path.name, row)
