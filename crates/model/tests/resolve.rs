@@ -327,3 +327,16 @@ fn rates_of_schedulers_rise_by_the_step() {
         .collect();
     assert_eq!(rates, [2_000_000, 2_001_000, 2_002_001]);
 }
+
+#[test]
+fn a_flooded_frame_leaves_its_talker_once_and_enters_every_port() {
+    let more = "  - {between: ['a:q', 't:a']}\n  - {between: ['c:q', 's:c']}\n";
+    let text = format!("{RING}{more}streams:\n  - {{name: x, talker: a, listeners: all, {PERIODIC}}}\n");
+    let network = network(&text);
+    let mut way = way(&network, "x");
+    way.sort();
+    assert_eq!(way, ["a:p", "s:c", "s:t", "s:u", "t:a", "t:b", "u:c"]);
+    let x = stream(&network, "x");
+    assert_eq!(x.listeners.len(), 2);
+    assert_eq!(x.hops.iter().filter(|hop| hop.previous.is_none()).count(), 1);
+}

@@ -6,7 +6,7 @@ use super::arrival;
 use super::models::Models;
 use super::streams::{StreamDraft, Streams, largest_frame};
 use super::topology::Topology;
-use crate::frame::frame_length;
+use crate::frame::{frame_length, wire_bits};
 use crate::network::{NodeKind, PortIndex, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -22,8 +22,10 @@ pub(crate) fn check(
     for draft in &streams.list {
         let stream = &draft.stream;
         let rate = arrival::mean_rate(&stream.traffic, stream.arrival, stream.payload_max, stream.tagged);
+        let at_talker = u128::from(wire_bits(stream.payload_max, stream.tagged).get());
         for hop in &stream.hops {
-            loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps());
+            let here = u128::from(wire_bits(stream.payload_max, hop.tagged).get());
+            loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps()) * here / at_talker;
         }
         frame_fits(topology, draft, faults);
         deadline(topology, draft, faults);

@@ -97,16 +97,22 @@ pub(crate) fn find(
                 stated(topology, &graph, draft, &reached, cables, nodes, faults)
             }
             Route::Shortest | Route::Learned | Route::Broadcast => {
-                let talker = (draft.stream.talker, draft.talker_port, draft.vlan, flooded);
+                // A flooded frame leaves its talker once.
+                let first_port = || graph.edges_of(draft.stream.talker).first().map(|edge| edge.egress);
+                let port = draft.talker_port.or_else(|| first_port().filter(|_| flooded));
+                let talker = (draft.stream.talker, port, draft.vlan, flooded);
                 let reached = searches.entry(talker).or_insert_with(|| {
                     let keeps = flooded || vlan.binding;
                     let allowed = |link: LinkIndex| !keeps || vlan.active(link.0 / 2);
-                    search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed)
+                    search(&graph, vlan, draft.stream.talker, port, &allowed)
                 });
                 if draft.route == Route::Broadcast {
                     draft.stream.listeners = others(topology, reached, draft.stream.talker);
                 }
-                tree(topology, &graph, draft, reached, faults)
+                let links = tree(topology, &graph, draft, reached, faults);
+                links.map(
+                    |links| if flooded { with_other_copies(&graph, vlan, reached, links) } else { links },
+                )
             }
         };
         let Some(links) = links else { continue };
@@ -221,13 +227,36 @@ fn tree(
         };
         join(&mut links, &mut taken, way);
     }
-    if draft.route == Route::Learned {
+    if draft.route.is_flooded() {
         // Flooded: every node that is reached gets a copy until the bridges know better.
         for node in (0..reached.len()).map(NodeIndex::at) {
             join(&mut links, &mut taken, way(graph, reached, node).unwrap_or_default());
         }
     }
     whole.then_some(links)
+}
+
+/// What flooding adds to the tree: stations with several ports get a copy at each.
+fn with_other_copies(
+    graph: &Graph,
+    vlan: &VlanDraft,
+    reached: &Reached,
+    mut links: Vec<LinkIndex>,
+) -> Vec<LinkIndex> {
+    let taken: HashSet<LinkIndex> = links.iter().copied().collect();
+    let bridges = (0..reached.len())
+        .map(NodeIndex::at)
+        .filter(|node| graph.is_bridge[node.index()] && reached[node.index()].is_some());
+    for edge in bridges.flat_map(|node| graph.edges_of(node)) {
+        let back =
+            reached[graph.from[edge.link.index()].index()].is_some_and(|link| link.0 / 2 == edge.link.0 / 2);
+        let to_station = !graph.is_bridge[edge.to.index()];
+        let member = vlan.member(edge.egress).is_some() && vlan.active(edge.link.0 / 2);
+        if to_station && member && !back && !taken.contains(&edge.link) {
+            links.push(edge.link);
+        }
+    }
+    links
 }
 
 /// Adds what is new of a way to the links of a tree; the first way is new as a whole.

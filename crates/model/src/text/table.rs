@@ -5,8 +5,9 @@
 //! one cell, apart by spaces; a list of eight or a route as well.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use super::faults::Faults;
+use super::faults::{Faults, did_you_mean};
 use super::language::STREAM;
 use super::shape::Kind;
 use super::tree::{Key, Node, Place, Value};
@@ -21,6 +22,7 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<N
         return Vec::new();
     }
     let heading = records.remove(0);
+    let known = check_heading(&heading, faults);
     let mut rows = Vec::with_capacity(records.len());
     for record in records {
         if record.len() != heading.len() {
@@ -33,7 +35,7 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<N
             );
             continue;
         }
-        let mut row = row(&heading, record);
+        let mut row = row(&heading, &known, record);
         let reported = faults.errors();
         let owner = row.place;
         form::check(&mut row, &GRAMMAR, owner, faults);
@@ -50,11 +52,51 @@ struct Cell<'t> {
     text: Cow<'t, str>,
 }
 
-fn row<'t>(heading: &[Cell<'t>], record: Vec<Cell<'t>>) -> Node<'t> {
+/// Which columns name keys of a stream, each for the first time; the others are reported, once.
+fn check_heading(heading: &[Cell<'_>], faults: &mut Faults) -> Vec<bool> {
+    let mut seen: HashSet<&str> = HashSet::with_capacity(heading.len());
+    heading
+        .iter()
+        .map(|cell| {
+            let path = cell.text.trim();
+            if !seen.insert(path) {
+                let message = format!("`{path}` heads two columns");
+                faults.error(codes::DUPLICATE_KEY, cell.place, message, "remove one of them");
+                return false;
+            }
+            let known = is_key(path);
+            if !known {
+                let message = format!("`{path}` is no key of a stream");
+                let keys = STREAM.keys().map(|key| key.name);
+                let help = did_you_mean(path, "a key", keys) + "; a key within a key is `traffic.interval`";
+                faults.error(codes::UNKNOWN_KEY, cell.place, message, help);
+            }
+            known
+        })
+        .collect()
+}
+
+/// Whether a stream has the key `path`, as far as it does not depend on the type of its traffic.
+fn is_key(path: &str) -> bool {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let Some(key) = STREAM.key(first) else { return false };
+    let Some(rest) = rest else { return true };
+    let within = |kind: &Kind| match kind {
+        Kind::Object(shape) => shape.key(rest).is_some(),
+        Kind::Tagged(shapes) => rest == "type" || shapes.iter().any(|(_, shape)| shape.key(rest).is_some()),
+        _ => false,
+    };
+    match &key.kind {
+        Kind::OneOf(kinds) => kinds.iter().any(within),
+        kind => within(kind),
+    }
+}
+
+fn row<'t>(heading: &[Cell<'t>], known: &[bool], record: Vec<Cell<'t>>) -> Node<'t> {
     let place = Place { end: record.last().map_or(0, |cell| cell.place.end), ..record[0].place };
     let mut entries: Vec<(Key<'t>, Node<'t>)> = Vec::with_capacity(record.len());
-    for (head, cell) in heading.iter().zip(record) {
-        if cell.text.trim().is_empty() {
+    for ((head, known), cell) in heading.iter().zip(known).zip(record) {
+        if !known || cell.text.trim().is_empty() {
             continue;
         }
         insert(&mut entries, &head.text, cell);

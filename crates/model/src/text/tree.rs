@@ -14,6 +14,8 @@ use super::faults::Faults;
 
 /// Most nodes of one text, aliases resolved: room for a million streams.
 pub(crate) const NODES_MAX: usize = 50_000_000;
+/// Most nodes that aliases make: an alias of aliases of aliases grows without end.
+const ALIASED_MAX: usize = 1_000_000;
 /// Deepest nesting: twice what the grammar uses.
 const DEPTH_MAX: usize = 32;
 
@@ -130,7 +132,8 @@ enum Open<'t> {
 
 /// Reads `text` (text number `source`) as one YAML document; what follows a fault of syntax is lost.
 pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Node<'t> {
-    let mut reader = Reader { source, text, open: Vec::new(), root: None, anchors: HashMap::new(), nodes: 0 };
+    let mut reader =
+        Reader { source, text, open: Vec::new(), root: None, anchors: HashMap::new(), nodes: 0, aliased: 0 };
     if u32::try_from(text.len()).is_err() {
         faults.error(
             codes::TOO_LARGE,
@@ -158,6 +161,8 @@ struct Reader<'t> {
     root: Option<Node<'t>>,
     anchors: HashMap<usize, Node<'t>>,
     nodes: usize,
+    /// Nodes that aliases made.
+    aliased: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -207,23 +212,7 @@ impl<'t> Reader<'t> {
                 }
                 None => false,
             },
-            Event::Alias(anchor) => match self.anchors.get(&anchor) {
-                Some(node) => {
-                    let node = Node { place, value: node.value.clone() };
-                    self.nodes += node.count();
-                    self.add(node, 0, faults)
-                }
-                None => {
-                    let help = "an anchor cannot hold itself";
-                    faults.error(
-                        codes::YAML,
-                        place,
-                        "this alias stands within its own anchor".to_owned(),
-                        help,
-                    );
-                    false
-                }
-            },
+            Event::Alias(anchor) => self.alias(anchor, place, faults),
             Event::DocumentStart(..) if self.root.is_some() => {
                 let help = "write one description per file, without a second `---`";
                 faults.error(codes::YAML, place, "a second document begins here".to_owned(), help);
@@ -231,6 +220,28 @@ impl<'t> Reader<'t> {
             }
             _ => true,
         }
+    }
+
+    /// Puts a copy of an anchor's node in the place of an alias.
+    fn alias(&mut self, anchor: usize, place: Place, faults: &mut Faults) -> bool {
+        let Some(node) = self.anchors.get(&anchor) else {
+            let help = "an anchor cannot hold itself";
+            faults.error(codes::YAML, place, "this alias stands within its own anchor".to_owned(), help);
+            return false;
+        };
+        self.aliased += node.count();
+        if self.aliased > ALIASED_MAX {
+            let help = "aliases of aliases multiply: write a table of streams instead";
+            faults.error(
+                codes::TOO_LARGE,
+                place,
+                format!("aliases make more than {ALIASED_MAX} values"),
+                help,
+            );
+            return false;
+        }
+        let node = Node { place, value: node.value.clone() };
+        self.add(node, 0, faults)
     }
 
     /// Whether the next node of the innermost container is a key.
