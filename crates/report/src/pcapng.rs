@@ -9,7 +9,7 @@
 //! the tests.
 
 use std::io;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Link, Stream};
@@ -37,7 +37,7 @@ const FCS: u64 = 4;
 /// Writes transmissions as they come.
 #[derive(Debug)]
 pub struct PcapngWriter<'a, W: Write> {
-    to: W,
+    to: BufWriter<W>,
     network: &'a Network,
     block: Vec<u8>,
     frame: Vec<u8>,
@@ -49,7 +49,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(to: W, network: &'a Network) -> io::Result<Self> {
-        let mut capture = Self { to, network, block: Vec::new(), frame: Vec::new() };
+        let mut capture = Self { to: BufWriter::new(to), network, block: Vec::new(), frame: Vec::new() };
         capture.begin(SECTION_HEADER);
         capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
         capture.block.extend_from_slice(&1_u16.to_le_bytes());
