@@ -27,6 +27,12 @@ pub(crate) struct Slot {
     pub(crate) corrupted: bool,
 }
 
+/// Octets of a frame, destination to FCS.
+#[inline]
+pub(crate) fn octets_of(payload: u16, overhead: u8) -> u16 {
+    (payload + u16::from(overhead)).max(64)
+}
+
 /// All frames on their way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slab {

@@ -10,6 +10,7 @@
 
 mod agenda;
 mod clock;
+mod egress;
 mod engine;
 mod frame;
 mod node;
@@ -17,10 +18,12 @@ mod options;
 mod plan;
 mod random;
 mod recorder;
+mod relay;
 mod result;
 mod source;
 mod stages;
 mod statistics;
+mod talker;
 mod timeline;
 
 use tautwire_model::Network;

@@ -7,12 +7,14 @@ use tautwire_core::EgressPort;
 use tautwire_core::ats::{AtsParameters, AtsSchedulers};
 use tautwire_core::forwarding::FilteringDatabase;
 use tautwire_model::Network;
-use tautwire_model::network::{Delay, Link, NodeIndex, NodeKind, Scheduler, ShaperSettings};
+use tautwire_model::network::{
+    Delay, Link, Node, NodeIndex, NodeKind, Port, PortIndex, Scheduler, ShaperSettings,
+};
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::frame::Handle;
-use crate::plan::NONE;
+use crate::plan::{NONE, Plan};
 use crate::random::{Purpose, Random};
 use crate::stages::Stages;
 
@@ -190,6 +192,60 @@ impl NodeState {
         AtsParameters::new(rate, settings.committed_burst_size, self.quantum)
             .expect("the description's rates were checked")
     }
+}
+
+/// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
+const INTER_PACKET_GAP: u64 = 12;
+
+pub(crate) fn port_states(network: &Network, plan: &Plan, clocks: &[LocalClock]) -> Vec<Option<PortState>> {
+    let state = |(number, port): (usize, &Port)| {
+        let config = network.port_config(PortIndex::at(number))?;
+        let node = port.node.index();
+        let egress = EgressPort::new(config);
+        Some(PortState {
+            gap: clocks[node].true_span(egress.wire_time(INTER_PACKET_GAP)),
+            egress,
+            clock: clocks[node],
+            node: port.node.0,
+            link: port.links?.egress.0,
+            mtu: u16::try_from(port.mtu.get()).unwrap_or(u16::MAX),
+            staged: !plan.transmission[node].is_empty(),
+            line_free: SimTime::ZERO,
+            stages: Stages::new(plan.stage_count[node]),
+            octets: 0,
+        })
+    };
+    network.ports.iter().enumerate().map(state).collect()
+}
+
+pub(crate) fn host_states(network: &Network, seed: u64) -> Vec<Option<HostState>> {
+    let state = |(number, node): (usize, &Node)| {
+        let NodeKind::EndStation { host } = &node.kind else { return None };
+        let host = &network.hosts[host.index()];
+        Some(HostState {
+            sources: BinaryHeap::new(),
+            transmit: host.transmit,
+            queue_limit: host.queue_limit,
+            last_out: SimTime::ZERO,
+            random: Random::new(seed, Purpose::Host, number),
+        })
+    };
+    network.nodes.iter().enumerate().map(state).collect()
+}
+
+/// The clocks of all nodes. All readings are shifted alike if one would begin below zero.
+pub(crate) fn clocks(network: &Network, seed: u64) -> Vec<LocalClock> {
+    let least = network.nodes.iter().map(|node| node.clock.offset.as_ps()).min().unwrap_or(0).min(0);
+    let clock = |(number, node): (usize, &Node)| {
+        let ppb = node.clock.drift_ppb.unwrap_or_else(|| {
+            let most = u64::from(node.clock.tolerance_ppb);
+            let drawn = Random::new(seed, Purpose::Clock, number).up_to(2 * most);
+            i32::try_from(drawn).expect("a tolerance is below one") - node.clock.tolerance_ppb as i32
+        });
+        let offset = u64::try_from(node.clock.offset.as_ps() - least).expect("the least is taken off");
+        LocalClock::new(Duration::from_ps(offset), ppb, node.clock.granularity)
+    };
+    network.nodes.iter().enumerate().map(clock).collect()
 }
 
 /// Tick of the shapers of a talker.

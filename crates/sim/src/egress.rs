@@ -1,0 +1,235 @@
+//! Egress ports: from the queue of a class to the ring of the link behind the port.
+//!
+//! The port itself is `core`'s; here it is asked at the right instants, and what it sends is carried to
+//! the next node: through the stages behind the selection, over the line, and through the stages of the
+//! bridge at its end, once per branch.
+
+use tautwire_core::{Selection, TrafficClass};
+use tautwire_observe::DelayParts;
+use tautwire_units::{Bytes, Duration, Instant};
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::{Handle, InFlight, Slot, octets_of};
+use crate::options::Driver;
+use crate::recorder::{Recorder, Transmission};
+use crate::result::DropReason;
+use crate::stages::Passage;
+
+impl<R: Recorder> Engine<'_, R> {
+    /// Puts a frame into the queue of the port of `hop`.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
+        let hop = &self.plan.hops[hop_index as usize];
+        let port_index = hop.port;
+        let slot = self.slab.get_mut(place);
+        slot.hop = hop_index;
+        slot.queued = self.now;
+        let octets = octets_of(slot.payload, hop.overhead);
+        let payload = slot.payload;
+        let handle = Handle { slot: place, octets, class: TrafficClass::new(hop.class).expect("a class") };
+        let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
+        if payload > port.mtu {
+            return self.drop_frame(place, DropReason::Oversize);
+        }
+        if self.may_fail {
+            if !self.nodes[port.node as usize].up {
+                return self.drop_frame(place, DropReason::NodeDown);
+            }
+            if !self.links[port.link as usize].up {
+                return self.drop_frame(place, DropReason::LinkDown);
+            }
+        }
+        let local = port.clock.local(self.now);
+        let armed = !port.egress.is_empty();
+        if port.egress.enqueue(local, hop.lane, eligible, handle).is_err() {
+            return self.drop_frame(place, DropReason::QueueFull);
+        }
+        let entity = self.first_port + port_index;
+        if port.egress.busy_until() > local {
+            if !armed {
+                self.agenda.set(entity, port.clock.true_at(port.egress.busy_until()));
+            }
+        } else if self.driver == Driver::Eliding && self.agenda.next_time() > self.now {
+            self.service(port_index);
+        } else {
+            self.agenda.set(entity, self.now);
+        }
+    }
+
+    /// Asks a port what to send, and arms its next wake-up.
+    #[inline]
+    pub(crate) fn service(&mut self, port_index: u32) {
+        let entity = self.first_port + port_index;
+        let port = self.ports[port_index as usize].as_mut().expect("an armed port is connected");
+        let local = port.clock.local(self.now);
+        match port.egress.select(local) {
+            Selection::Transmit { frame, held } => {
+                let busy_until = port.clock.true_at(port.egress.busy_until());
+                let waits = !port.egress.is_empty();
+                self.transmit(port_index, frame, held, busy_until);
+                if waits || self.driver != Driver::Eliding {
+                    self.agenda.set(entity, busy_until);
+                } else {
+                    self.agenda.clear(entity);
+                }
+            }
+            Selection::Wait(at) => {
+                let mut time = port.clock.true_at(at);
+                if self.driver == Driver::Spurious {
+                    let early = self.spurious.up_to(time.since(self.now).as_ps() - 1);
+                    time = self.now + Duration::from_ps(early + 1);
+                }
+                self.agenda.set(entity, time);
+            }
+            Selection::Idle => self.agenda.clear(entity),
+        }
+    }
+
+    /// Sends a frame: computes when the next node has it, and puts it into the ring of the link.
+    #[inline]
+    fn transmit(&mut self, port_index: u32, frame: Handle, held: Duration, busy_until: SimTime) {
+        let port = self.ports[port_index as usize].as_mut().expect("it was just served");
+        let slot = self.slab.get_mut(frame.slot);
+        let octets = u64::from(frame.octets);
+        let link = &mut self.links[port.link as usize];
+        let (start, end) = if port.staged {
+            let stages = &self.plan.transmission[port.node as usize];
+            let passage = Passage { octets, class: frame.class.number(), cut_through: false };
+            let ready = port.stages.pass(stages, self.now, passage, &mut link.random);
+            let start = ready.max(port.line_free);
+            let whole = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
+            port.line_free = port.clock.true_at(port.clock.local(start) + whole);
+            (start, port.line_free)
+        } else {
+            (self.now, busy_until)
+        };
+        // The last bit leaves before the gap.
+        let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start);
+        port.octets += octets;
+        let received = link.reception(last);
+        if link.errs {
+            slot.corrupted |= link.corrupts(octets * 8);
+        }
+        self.statistics.transmitted(start, port.link, slot.stream, slot.number);
+        let parts = delay_parts(slot, self.now, held, start, last, received);
+        self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
+        self.recorder.transmitted(&Transmission {
+            queued: slot.queued,
+            selected: self.now,
+            held,
+            start,
+            end,
+            received,
+            port: port_index,
+            class: frame.class.number(),
+            stream: slot.stream,
+            number: slot.number,
+            hop: slot.hop - self.plan.first_hop[slot.stream as usize],
+            octets: u32::from(frame.octets),
+        });
+        slot.received = received;
+        let ring = port.link;
+        if !link.to_bridge {
+            if self.counts_early && received <= self.end && !slot.corrupted {
+                let slot = self.slab.remove(frame.slot);
+                return self.deliver(&slot, received);
+            }
+            let frame = InFlight { ready: received, slot: frame.slot, branch: InFlight::DELIVERY };
+            return self.fly(ring, frame);
+        }
+        let line = LineTimes { start, last, received };
+        self.branch_out(ring, frame.slot, frame.octets, &line);
+    }
+
+    /// Sends a frame on through the stages of the bridge at the far end, once per branch.
+    #[inline]
+    fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
+        let slot = *self.slab.get(place);
+        let hop = &self.plan.hops[slot.hop as usize];
+        let (first, end) = hop.branches;
+        if hop.filtered {
+            return self.drop_frame(place, DropReason::IngressFiltering);
+        }
+        if first == end {
+            return self.drop_frame(place, DropReason::NoRoute);
+        }
+        for branch_index in first..end {
+            let branch = &self.plan.branches[branch_index as usize];
+            let link = &mut self.links[ring as usize];
+            let begin = if branch.cut_through > 0 && branch.cut_through < octets {
+                // The rest of the frame is still to come: that much earlier than its last bit.
+                let octet = line.last.since(line.start).as_ps() / (u64::from(octets) + 8);
+                let left = octet * u64::from(octets - branch.cut_through);
+                SimTime::from_ps(line.received.as_ps() - left)
+            } else {
+                line.received
+            };
+            let profile = &self.plan.profiles[branch.profile as usize];
+            let passage = Passage {
+                octets: u64::from(octets),
+                class: branch.class,
+                cut_through: branch.cut_through > 0,
+            };
+            let mut arrival = link.stages.pass(&profile.reception, begin, passage, &mut link.random);
+            let recognition = self.nodes[link.to_node as usize].recognition_max;
+            let ready = link.stages.pass(&profile.processing, arrival, passage, &mut link.random);
+            if !recognition.is_zero() {
+                arrival = arrival + link.random.span_up_to(recognition);
+            }
+            let slot = Slot { arrival, ..slot };
+            let place = if branch_index == first {
+                *self.slab.get_mut(place) = slot;
+                place
+            } else {
+                self.statistics.streams[slot.stream as usize].replicated += 1;
+                self.slab.insert(slot)
+            };
+            self.fly(ring, InFlight { ready, slot: place, branch: branch_index });
+        }
+    }
+
+    /// Puts a frame into a ring.
+    #[inline]
+    pub(crate) fn fly(&mut self, ring: u32, frame: InFlight) {
+        if self.rings[ring as usize].insert(frame) {
+            self.agenda.set(1 + ring, frame.ready);
+        }
+    }
+}
+
+/// When a frame is on the line.
+struct LineTimes {
+    /// First bit of the preamble leaves.
+    start: SimTime,
+    /// Last bit leaves.
+    last: SimTime,
+    /// Last bit is received.
+    received: SimTime,
+}
+
+/// The parts of a delay at one hop. A frame that is cut through is selected before its last bit is
+/// in: what it saves is taken off its waiting, then off its transmission.
+#[inline]
+fn delay_parts(
+    slot: &Slot,
+    selected: SimTime,
+    held: Duration,
+    start: SimTime,
+    last: SimTime,
+    received: SimTime,
+) -> DelayParts {
+    let saved = slot.received.saturating_since(slot.queued);
+    let waited = selected.since(slot.queued);
+    let waiting = waited.saturating_sub(saved);
+    let shaping = held.min(waiting);
+    let behind = start.since(selected);
+    let overlap = saved.saturating_sub(waited);
+    DelayParts {
+        processing: slot.queued.saturating_since(slot.received) + behind.saturating_sub(overlap),
+        shaping,
+        queueing: waiting - shaping,
+        transmission: last.since(start).saturating_sub(overlap.saturating_sub(behind)),
+        propagation: received.since(last),
+    }
+}

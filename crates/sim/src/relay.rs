@@ -1,0 +1,157 @@
+//! Bridges: from a link's end to the queues of the ports behind it.
+//!
+//! What was received is checked, teaches the filtering database, passes its ATS scheduler once, and is
+//! handed to the queue of every port of its branch. Not here: the queues (`egress.rs`).
+
+use tautwire_core::ats::AtsDiscard;
+use tautwire_units::Instant;
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::{InFlight, Slot, octets_of};
+use crate::plan::NONE;
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+impl<R: Recorder> Engine<'_, R> {
+    /// A frame has passed a link and the stages behind it.
+    #[inline]
+    pub(crate) fn receive(&mut self, link: u32, frame: InFlight) {
+        let slot = self.slab.get(frame.slot);
+        if self.may_fail {
+            let node = &self.nodes[self.links[link as usize].to_node as usize];
+            if !node.up || slot.received < node.up_since {
+                return self.drop_frame(frame.slot, DropReason::NodeDown);
+            }
+        }
+        if frame.branch == InFlight::DELIVERY {
+            let (corrupted, slot) = (slot.corrupted, *slot);
+            if corrupted {
+                return self.drop_frame(frame.slot, DropReason::BitError);
+            }
+            self.slab.remove(frame.slot);
+            return self.deliver(&slot, self.now);
+        }
+        if slot.corrupted && self.plan.branches[frame.branch as usize].cut_through == 0 {
+            return self.drop_frame(frame.slot, DropReason::BitError);
+        }
+        let link = &self.links[link as usize];
+        if slot.payload > link.to_mtu {
+            return self.drop_frame(frame.slot, DropReason::Oversize);
+        }
+        let mut only_port = None;
+        if link.to_learning {
+            let (node, port) = (link.to_node, link.to_port);
+            only_port = self.consult_database(frame.slot, node, port);
+        }
+        self.take_branch(frame.slot, frame.branch, only_port);
+    }
+
+    /// A frame has reached an end station.
+    #[inline]
+    pub(crate) fn deliver(&mut self, slot: &Slot, time: SimTime) {
+        let listener = self.plan.hops[slot.hop as usize].listener;
+        if listener == NONE {
+            self.statistics.streams[slot.stream as usize].consumed += 1;
+            return;
+        }
+        self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
+        self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
+    }
+
+    /// Hands a frame to the queues of the ports of a branch; of `only_port` if its address is known.
+    pub(crate) fn take_branch(&mut self, place: u32, branch: u32, only_port: Option<u32>) {
+        let (first, end) = self.plan.branches[branch as usize].children;
+        if end - first == 1 && only_port.is_none() {
+            let hop_index = self.plan.children[first as usize];
+            let hop = &self.plan.hops[hop_index as usize];
+            let mut eligible = Instant::ZERO;
+            if hop.scheduler != NONE {
+                let (scheduler, port) = (hop.scheduler, hop.port);
+                match self.schedule(scheduler, place, port) {
+                    Ok(at) => eligible = at,
+                    Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+                }
+            }
+            return self.enqueue(place, hop_index, eligible);
+        }
+        self.replicate(place, (first, end), only_port);
+    }
+
+    /// Hands copies of a frame to the queues of several ports.
+    fn replicate(&mut self, place: u32, (first, end): (u32, u32), only_port: Option<u32>) {
+        let slot = *self.slab.get(place);
+        let mut scheduler = NONE;
+        let mut eligible = Ok(Instant::ZERO);
+        let mut used = false;
+        let mut discarded = false;
+        for child in first..end {
+            let hop_index = self.plan.children[child as usize];
+            let (port, own_scheduler) = {
+                let hop = &self.plan.hops[hop_index as usize];
+                (hop.port, hop.scheduler)
+            };
+            if only_port.is_some_and(|only| only != port) {
+                continue;
+            }
+            if own_scheduler == NONE {
+                eligible = Ok(Instant::ZERO);
+            } else if own_scheduler != scheduler {
+                // A frame is charged once, however many ports it goes to.
+                eligible = self.schedule(own_scheduler, place, port);
+            }
+            scheduler = own_scheduler;
+            let Ok(at) = eligible else {
+                discarded = true;
+                continue;
+            };
+            let copy = if used {
+                self.statistics.streams[slot.stream as usize].replicated += 1;
+                self.slab.insert(slot)
+            } else {
+                place
+            };
+            used = true;
+            self.enqueue(copy, hop_index, at);
+        }
+        match (used, discarded) {
+            (true, false) => {}
+            (true, true) => {
+                self.statistics.streams[slot.stream as usize].replicated += 1;
+                self.lose(&slot, DropReason::ResidenceTime);
+            }
+            (false, true) => self.drop_frame(place, DropReason::ResidenceTime),
+            (false, false) => {
+                // A learned address behind the port of reception, or behind another branch.
+                self.statistics.streams[slot.stream as usize].consumed += 1;
+                self.slab.remove(place);
+            }
+        }
+    }
+
+    /// Learns a frame's source, and tells behind which port its destination was heard.
+    fn consult_database(&mut self, place: u32, node: u32, port: u32) -> Option<u32> {
+        let slot = self.slab.get(place);
+        let state = &mut self.nodes[node as usize];
+        let database = state.database.as_mut()?;
+        let stream = &self.network.streams[slot.stream as usize];
+        let now = state.clock.local(self.now);
+        database.learn(now, stream.vlan, stream.source, port);
+        if !self.plan.learned[slot.stream as usize] {
+            return None;
+        }
+        database.lookup(now, stream.vlan, stream.destination)
+    }
+
+    /// The assigned eligibility time of a frame at a bridge.
+    #[inline]
+    fn schedule(&mut self, scheduler: u32, place: u32, port: u32) -> Result<Instant, AtsDiscard> {
+        let slot = self.slab.get(place);
+        let upstream = &self.plan.hops[slot.hop as usize];
+        let node = self.ports[port as usize].as_ref().expect("a hop's port").node;
+        let octets = u64::from(octets_of(slot.payload, upstream.overhead));
+        let state = &mut self.nodes[node as usize];
+        let arrival = state.clock.local(slot.arrival);
+        state.ats.process(self.schedulers[scheduler as usize], arrival, octets)
+    }
+}

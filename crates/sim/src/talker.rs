@@ -1,0 +1,140 @@
+//! Talkers and their hosts: from an application to the queue of the port.
+
+use std::cmp::Reverse;
+
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, Stream, frame_length};
+use tautwire_units::Bytes;
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::{InFlight, Slot, octets_of};
+use crate::plan::{NONE, index};
+use crate::random::{Purpose, Random};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+use crate::source::Source;
+
+/// The talker of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Talker {
+    pub(crate) source: Source,
+    pub(crate) running: bool,
+    /// Grows when the source starts anew: entries of an older epoch are void.
+    pub(crate) epoch: u32,
+    pub(crate) node: u32,
+    pub(crate) scheduler: u32,
+    /// Number of its next frame.
+    pub(crate) number: u32,
+}
+
+pub(crate) fn talkers(
+    network: &Network,
+    clocks: &[LocalClock],
+    schedulers: &[u32],
+    seed: u64,
+) -> Vec<Talker> {
+    let talker = |(number, stream): (usize, &Stream)| {
+        let NodeIndex(node) = stream.talker;
+        let start = clocks[node as usize].local(SimTime::ZERO);
+        let line = stream.hops.first().and_then(|hop| network.ports[hop.port.index()].links);
+        let line = line.map(|links| network.links[links.egress.index()].rate).unwrap_or_default();
+        debug_assert!(frame_length(stream.payload_max, stream.tagged).get() <= u64::from(u16::MAX));
+        Talker {
+            source: Source::new(stream, line, start, || Random::new(seed, Purpose::Source, number)),
+            running: stream.started,
+            epoch: 0,
+            node,
+            scheduler: schedulers[number],
+            number: 0,
+        }
+    };
+    network.streams.iter().enumerate().map(talker).collect()
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    /// Puts the coming frame of a stream into its host's list.
+    pub(crate) fn offer_source(&mut self, stream: u32) {
+        let talker = &self.talkers[stream as usize];
+        if let Some((time, _)) = talker.source.peek() {
+            let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
+            let host = self.hosts[talker.node as usize].as_mut().expect("a talker is an end station");
+            host.sources.push(Reverse((time, stream, talker.epoch)));
+        }
+    }
+
+    /// Arms a host's sources with their first frame.
+    pub(crate) fn arm_sources(&mut self, node: u32) {
+        let Some(host) = &self.hosts[node as usize] else { return };
+        let entity = self.first_source + node;
+        match host.sources.peek() {
+            Some(Reverse((time, _, _))) => self.agenda.set(entity, *time),
+            None => self.agenda.clear(entity),
+        }
+    }
+
+    /// The first frame of a host's sources is due.
+    pub(crate) fn take_source(&mut self, node: u32) {
+        let host = self.hosts[node as usize].as_mut().expect("an armed host");
+        let Reverse((_, stream, epoch)) = host.sources.pop().expect("an armed host has a frame");
+        let talker = &mut self.talkers[stream as usize];
+        if !talker.running || talker.epoch != epoch {
+            return self.arm_sources(node);
+        }
+        let (_, payload) = talker.source.peek().expect("a frame that was offered");
+        talker.source.advance();
+        let number = talker.number;
+        talker.number += 1;
+        self.offer_source(stream);
+        self.arm_sources(node);
+        self.create(stream, number, payload);
+    }
+
+    /// An application creates a frame.
+    fn create(&mut self, stream: u32, number: u32, payload: Bytes) {
+        let now = self.now;
+        let payload = u16::try_from(payload.get()).expect("a checked payload");
+        self.statistics.streams[stream as usize].created += 1;
+        self.recorder.created(now, stream, number, u32::from(payload));
+        let place = self.slab.insert(Slot {
+            created: now,
+            received: now,
+            arrival: now,
+            queued: now,
+            stream,
+            number,
+            hop: self.plan.first_hop[stream as usize],
+            payload,
+            corrupted: false,
+        });
+        let talker = &self.talkers[stream as usize];
+        let node = talker.node as usize;
+        let branch = self.plan.talker_branch[stream as usize];
+        if self.plan.branches.get(branch as usize).is_none_or(|branch| branch.children.0 == branch.children.1)
+        {
+            return self.drop_frame(place, DropReason::NoRoute);
+        }
+        let ring = index(self.links.len() + node);
+        let host = self.hosts[node].as_mut().expect("a talker is an end station");
+        if self.rings[ring as usize].len() >= host.queue_limit as usize {
+            return self.drop_frame(place, DropReason::HostQueueFull);
+        }
+        let hop = &self.plan.hops[self.plan.first_hop[stream as usize] as usize];
+        let octets = u64::from(octets_of(payload, hop.overhead));
+        let mut ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
+        host.last_out = ready;
+        if talker.scheduler != NONE {
+            let state = &mut self.nodes[node];
+            let arrival = state.clock.local(ready);
+            match state.ats.process(talker.scheduler, arrival, octets) {
+                Ok(eligible) => ready = state.clock.true_at(eligible).max(ready),
+                Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+            }
+        }
+        if ready == now {
+            self.take_branch(place, branch, None);
+        } else {
+            self.fly(ring, InFlight { ready, slot: place, branch });
+        }
+    }
+}
