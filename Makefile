@@ -32,19 +32,28 @@ test-rust:
 	@tools/setup rust
 	@$(ENV) cargo test --locked --workspace
 
+# One extra build, with the faults that the search must find.
+test-planted:
+	@tools/setup rust
+	@$(ENV) cargo test --locked --package tautwire-workbench --features planted-faults --test planted_faults
+
 test-python: develop
 	@tools/setup browser
 	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest . ../papers ../web/tests
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m pytest web/tests
 
 # The Python module of this tree, dev profile, in the virtual environment.
 develop:
 	@tools/setup python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
 
+test-slow: test
+	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --package tautwire-workbench --test bounds_hold
+	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --package tautwire-workbench --features planted-faults \
+	    --test planted_faults
+
 bench:
 	@tools/setup rust
-	@$(ENV) cargo run --release --locked --package tautwire-benches -- $(ONLY)
+	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
 
 papers: develop
 	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
