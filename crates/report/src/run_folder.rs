@@ -244,6 +244,27 @@ mod tests {
     }
 
     #[test]
+    fn a_broken_file_is_named() {
+        let scratch = scratch("broken");
+        let place = scratch.join("run");
+        for name in [MANIFEST, SUMMARY, NETWORK, HISTOGRAM] {
+            for contents in ["", "{}", "[1, 2", "PAR1PAR1"] {
+                write(&place, 1).expect("written");
+                fs::write(place.join(name), contents).expect("spoilt");
+                let error = RunFolder::read(&place).expect_err("it is no run folder any more");
+                assert!(error.to_string().contains(name), "{name} {contents}: {error}");
+            }
+        }
+        write(&place, 1).expect("written");
+        fs::copy(place.join("drops.parquet"), place.join(HISTOGRAM)).expect("spoilt");
+        let error = RunFolder::read(&place).expect_err("these are no histograms");
+        assert!(error.to_string().contains(HISTOGRAM), "{error}");
+        write(&place, 1).expect("written over");
+        RunFolder::read(&place).expect("whole again");
+        fs::remove_dir_all(&scratch).expect("ours");
+    }
+
+    #[test]
     fn equal_runs_give_equal_bytes() {
         let scratch = scratch("equal");
         let bytes = |name: &str| fs::read(scratch.join(name).join(SUMMARY)).expect("a summary");
