@@ -115,7 +115,7 @@ impl LocalClock {
                     wanted = wanted.div_ceil(step) * step;
                 }
                 let elapsed = wanted.saturating_sub(offset);
-                let error = (u128::from(elapsed) * u128::from(inverse) >> 64) as u64;
+                let error = ((u128::from(elapsed) * u128::from(inverse)) >> 64) as u64;
                 let mut time = if slow { elapsed + error } else { elapsed - error };
                 // The two factors are rounded: a picosecond or two are left to correct.
                 while unstepped(time, offset, gain, slow) < wanted {
@@ -135,7 +135,7 @@ impl LocalClock {
         match self {
             Self::Perfect => span,
             Self::Drifting { inverse, slow, .. } => {
-                let error = (u128::from(span.as_ps()) * u128::from(inverse) >> 64) as u64;
+                let error = ((u128::from(span.as_ps()) * u128::from(inverse)) >> 64) as u64;
                 let ps = if slow { span.as_ps() + error + 1 } else { span.as_ps() - error };
                 Duration::from_ps(ps)
             }
@@ -146,7 +146,7 @@ impl LocalClock {
 /// The reading of a drifting clock before its steps.
 #[inline]
 fn unstepped(time: u64, offset: u64, gain: u64, slow: bool) -> u64 {
-    let error = (u128::from(time) * u128::from(gain) >> 64) as u64;
+    let error = ((u128::from(time) * u128::from(gain)) >> 64) as u64;
     if slow { time - error + offset } else { time + error + offset }
 }
 

@@ -68,7 +68,7 @@ impl Random {
                 run += 1;
             }
             if run % 2 == 1 {
-                let fraction = (u128::from(mean) * u128::from(first) >> 64) as u64;
+                let fraction = ((u128::from(mean) * u128::from(first)) >> 64) as u64;
                 return mean.saturating_mul(whole).saturating_add(fraction);
             }
             whole += 1;
@@ -97,7 +97,7 @@ impl Random {
     /// within half a percent, and nothing beyond six deviations; then cut.
     fn normal(&mut self, mean: Duration, deviation: Duration, min: Duration, max: Duration) -> Duration {
         let sum: u128 = (0..12).map(|_| u128::from(self.0.next_u64())).sum();
-        let scaled = u128::from(deviation.as_ps()) * (sum >> 32) >> 32;
+        let scaled = (u128::from(deviation.as_ps()) * (sum >> 32)) >> 32;
         let scaled = Duration::from_ps(u64::try_from(scaled).unwrap_or(u64::MAX));
         let drawn = mean.saturating_add(scaled).saturating_sub(deviation * 6);
         drawn.clamp(min, max)
