@@ -67,7 +67,8 @@ lint:
 	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers web/tests
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --package tautwire-cli --test tidy
 
@@ -76,7 +77,9 @@ docs:
 	@$(ENV) RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps
 
 # Needs node and npm, which nothing else does.
+# Needs Node 20.19 or newer with npm; only this target does.
 web:
+	@command -v npm >/dev/null || { echo 'web: npm (Node >= 20.19) is missing' >&2; exit 2; }
 	@cd web && npm ci --no-audit --no-fund --silent && npm run --silent build
 	@cp web/dist/index.html crates/report/src/page.html
 

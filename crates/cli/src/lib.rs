@@ -13,6 +13,7 @@ mod progress;
 mod terminal;
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -28,7 +29,7 @@ where
     T: Into<OsString> + Clone,
 {
     match args::Arguments::try_parse_from(arguments) {
-        Ok(arguments) => command::run(&arguments.command),
+        Ok(arguments) => guarded(|| command::run(&arguments.command)),
         Err(error) => {
             // A closed pipe is no fault: nobody reads on.
             let _ = error.print();
@@ -37,5 +38,25 @@ where
                 _ => Exit::WrongInput,
             }
         }
+    }
+}
+
+/// A panic is a fault of the program: it has said where on stderr, and it is told as a failure.
+fn guarded(command: impl FnOnce() -> Exit) -> Exit {
+    // Nothing is used again of what the command may have left half done.
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+        output::note("tautwire: this is a fault of the program, please report it with the description\n");
+        Exit::Failure
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_program_is_a_failure() {
+        assert_eq!(guarded(|| Exit::Holds), Exit::Holds);
+        assert_eq!(guarded(|| unreachable!("a fault")), Exit::Failure);
     }
 }
