@@ -8,6 +8,22 @@
 //!  text ──► tree with places ──► form (grammar) ──► names, topology, streams, routes, shapers ──► Network
 //!  text/    text/tree.rs         text/form.rs       build/
 //! ```
+//!
+//! ```
+//! let text = "
+//! nodes: {a: {type: end-station}, b: {type: end-station}}
+//! links: [{between: [a, b], rate: 100 Mbit/s}]
+//! streams:
+//!   - {name: x, talker: a, listeners: b, payload: 100, traffic: {type: periodic, interval: 1 ms}}
+//! ";
+//! let loaded = tautwire_model::load_text("net.yaml", text);
+//! let fault = &loaded.diagnostics[0];
+//! assert_eq!(fault.code, "value::unit-missing");
+//! assert_eq!(loaded.sources[0].line_and_column(fault.labels[0].span.start), (5, 51));
+//!
+//! let mended = tautwire_model::load_text("net.yaml", &text.replace("payload: 100", "payload: 100 B"));
+//! assert_eq!(mended.network.expect("no fault").streams[0].hops.len(), 1);
+//! ```
 
 mod build;
 mod configuration;
