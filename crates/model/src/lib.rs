@@ -19,7 +19,7 @@
 //! let loaded = tautwire_model::load_text("net.yaml", text);
 //! let fault = &loaded.diagnostics[0];
 //! assert_eq!(fault.code, "value::unit-missing");
-//! assert_eq!(loaded.sources[0].line_and_column(fault.labels[0].span.start), (5, 51));
+//! assert_eq!(loaded.sources[0].line_and_column(fault.labels[0].span.start), (5, 49));
 //!
 //! let mended = tautwire_model::load_text("net.yaml", &text.replace("payload: 100", "payload: 100 B"));
 //! assert_eq!(mended.network.expect("no fault").streams[0].hops.len(), 1);
