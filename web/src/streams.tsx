@@ -193,7 +193,7 @@ export function Streams(props: {
                 </th>
               ))}
               <th scope="col" class="gauge-head rank-1">
-                <span class="note">Compared</span>
+                <span class="note" title="Bar: observed max. Red mark: bound. Dark mark: deadline.">Compared</span>
               </th>
               {hasBounds && (
                 <th scope="col" class="text" aria-sort={order("verdict")}>

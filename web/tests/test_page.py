@@ -5,7 +5,9 @@ makes of ``scenarios/in-vehicle.yaml`` if it is on the path and can, else the sa
 ``crates/report/examples/sample_report.rs`` writes.
 """
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -193,6 +195,41 @@ def test_a_phone_keeps_what_matters(browser: Browser, report: Path) -> None:
     columns = " ".join(visible_columns(opened.page))
     assert "Stream" in columns and "Verdict" in columns and "Bound" in columns
     assert "Margin" not in columns
+    opened.is_quiet()
+    opened.context.close()
+
+
+def halved(report: Path, to: Path, part: str) -> Path:
+    """The report with its bounds alone (as of ``bounds``), or its observation alone (``simulate``)."""
+    text = report.read_text(encoding="utf-8")
+    block = re.search(r'(<script id="tautwire-data" type="application/json">)(.*?)(</script>)', text, re.DOTALL)
+    data = json.loads(block.group(2))
+    gone = ["observed", "frames"] if part == "bounds" else ["bound", "verdict", "margin_ps", "method"]
+    del data["summary"]["run" if part == "bounds" else "verification"]
+    if part == "bounds":
+        data["histograms"] = []
+    rows = [*data["summary"]["streams"], *data["summary"]["ports"]]
+    rows += [row for stream in data["summary"]["streams"] for row in stream["listeners"] + stream["hops"]]
+    rows += [row for port in data["summary"]["ports"] for row in port["classes"]]
+    for row in rows:
+        for key in gone:
+            row.pop(key, None)
+    half = json.dumps(data).replace("<", "\\u003c")
+    to.write_text(text[: block.start(2)] + half + text[block.end(2) :], encoding="utf-8")
+    return to
+
+
+@pytest.mark.parametrize("part", ["bounds", "run"])
+def test_half_of_the_results_is_shown_alone(browser: Browser, report: Path, tmp_path: Path, part: str) -> None:
+    opened = Opened(browser, halved(report, tmp_path / "half.html", part), WIDTHS["desktop"])
+    columns = " ".join(visible_columns(opened.page))
+    assert ("Bound" in columns, "Verdict" in columns, "Mean" in columns) == (
+        (True, True, False) if part == "bounds" else (False, False, True)
+    )
+    opened.page.locator("#streams tbody button.name").last.click()
+    assert opened.page.locator(".breakdown .hop-bar").count() >= 1
+    for nothing in ["NaN", "undefined", "Infinity"]:
+        assert nothing not in opened.page.locator("main").inner_html()
     opened.is_quiet()
     opened.context.close()
 
