@@ -36,6 +36,7 @@ pub mod cbs;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
 pub mod forwarding;
+pub mod identification;
 mod octet_time;
 pub mod port;
 pub mod priority;

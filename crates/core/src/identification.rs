@@ -1,0 +1,259 @@
+//! Stream identification functions (IEEE Std 802.1CB-2017 and 802.1CBdb-2021, clause 6).
+//!
+//! In: the header of a received frame. Out: which stream of a list it belongs to, the first entry that
+//! matches. Invariant: an identification reads the header alone, so a frame is always of the same
+//! stream. Not here: what is done with the stream (`ats.rs`), parsing (`wire`).
+
+use alloc::vec::Vec;
+
+use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
+
+use crate::Priority;
+
+/// What stream identification may look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header<'frame> {
+    /// Destination address.
+    pub destination: MacAddress,
+    /// Source address.
+    pub source: MacAddress,
+    /// VLAN and priority of the tag; none if untagged.
+    pub tag: Option<(VlanId, Priority)>,
+    /// IPv4 addresses, protocol and ports; none if it carries no IPv4.
+    pub ip: Option<IpHeader>,
+    /// MAC client data, behind the tag.
+    pub data: &'frame [u8],
+}
+
+/// The part of an IPv4 packet that identifies a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpHeader {
+    /// Source address.
+    pub source: Ipv4Address,
+    /// Destination address.
+    pub destination: Ipv4Address,
+    /// Differentiated services code point.
+    pub dscp: u8,
+    /// Next protocol: 17 for UDP.
+    pub protocol: u8,
+    /// Source and destination port, of UDP and TCP.
+    pub ports: Option<(u16, u16)>,
+}
+
+/// Which tags a function accepts (802.1CB-2017 9.1.1.x, `tagged`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tagged {
+    /// Only with a tag.
+    Tagged,
+    /// Only without a tag, or with VLAN 0.
+    Priority,
+    /// Either.
+    All,
+}
+
+/// An identification function with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamIdentification {
+    /// Null stream identification (6.4): destination address and VLAN.
+    Null {
+        /// Destination address.
+        destination: MacAddress,
+        /// Which tags are accepted.
+        tagged: Tagged,
+        /// VLAN; none for any.
+        vlan: Option<VlanId>,
+    },
+    /// Source MAC and VLAN stream identification (6.5).
+    Source {
+        /// Source address.
+        source: MacAddress,
+        /// Which tags are accepted.
+        tagged: Tagged,
+        /// VLAN; none for any.
+        vlan: Option<VlanId>,
+    },
+    /// IP stream identification (6.7); what is none is not looked at.
+    Ip {
+        /// Destination MAC address.
+        destination: Option<MacAddress>,
+        /// VLAN.
+        vlan: Option<VlanId>,
+        /// IPv4 source address and mask.
+        ip_source: Option<(Ipv4Address, Ipv4Address)>,
+        /// IPv4 destination address and mask.
+        ip_destination: Option<(Ipv4Address, Ipv4Address)>,
+        /// Differentiated services code point.
+        dscp: Option<u8>,
+        /// Next protocol.
+        protocol: Option<u8>,
+        /// Source port.
+        source_port: Option<u16>,
+        /// Destination port.
+        destination_port: Option<u16>,
+    },
+    /// Mask-and-match stream identification (802.1CBdb 6.8): masked octets of addresses and data.
+    MaskAndMatch {
+        /// Destination address: mask, then what must be left.
+        destination: ([u8; 6], [u8; 6]),
+        /// Source address: mask, then what must be left.
+        source: ([u8; 6], [u8; 6]),
+        /// MAC client data from its start: mask and what must be left, octet by octet.
+        data: Vec<(u8, u8)>,
+    },
+}
+
+impl StreamIdentification {
+    /// Whether a frame is of this stream.
+    #[must_use]
+    pub fn matches(&self, header: &Header<'_>) -> bool {
+        match self {
+            Self::Null { destination, tagged, vlan } => {
+                header.destination == *destination && tag_matches(header, *tagged, *vlan)
+            }
+            Self::Source { source, tagged, vlan } => {
+                header.source == *source && tag_matches(header, *tagged, *vlan)
+            }
+            Self::Ip { destination, vlan, .. } => {
+                destination.is_none_or(|address| header.destination == address)
+                    && tag_matches(header, Tagged::All, *vlan)
+                    && header.ip.is_some_and(|ip| self.matches_ip(&ip))
+            }
+            Self::MaskAndMatch { destination, source, data } => {
+                masked(header.destination, *destination)
+                    && masked(header.source, *source)
+                    && header.data.len() >= data.len()
+                    && data.iter().zip(header.data).all(|((mask, left), octet)| octet & mask == *left)
+            }
+        }
+    }
+
+    /// The IP part of [`StreamIdentification::Ip`].
+    fn matches_ip(&self, ip: &IpHeader) -> bool {
+        let Self::Ip { ip_source, ip_destination, dscp, protocol, source_port, destination_port, .. } = self
+        else {
+            return false;
+        };
+        let within = |address: Ipv4Address, wanted: &Option<(Ipv4Address, Ipv4Address)>| {
+            wanted.is_none_or(|(wanted, mask)| {
+                let mask = mask.to_bits();
+                address.to_bits() & mask == wanted.to_bits() & mask
+            })
+        };
+        within(ip.source, ip_source)
+            && within(ip.destination, ip_destination)
+            && dscp.is_none_or(|dscp| ip.dscp == dscp)
+            && protocol.is_none_or(|protocol| ip.protocol == protocol)
+            && source_port.is_none_or(|port| ip.ports.is_some_and(|ports| ports.0 == port))
+            && destination_port.is_none_or(|port| ip.ports.is_some_and(|ports| ports.1 == port))
+    }
+}
+
+/// The first function of a list that a frame matches: its stream handle.
+#[must_use]
+pub fn identify(list: &[StreamIdentification], header: &Header<'_>) -> Option<usize> {
+    list.iter().position(|function| function.matches(header))
+}
+
+fn tag_matches(header: &Header<'_>, tagged: Tagged, vlan: Option<VlanId>) -> bool {
+    let of_kind = match tagged {
+        Tagged::Tagged => header.tag.is_some(),
+        Tagged::Priority => header.tag.is_none(),
+        Tagged::All => true,
+    };
+    of_kind && vlan.is_none_or(|vlan| header.tag.is_some_and(|(own, _)| own == vlan))
+}
+
+fn masked(address: MacAddress, (mask, left): ([u8; 6], [u8; 6])) -> bool {
+    address.0.iter().zip(mask).zip(left).all(|((octet, mask), left)| octet & mask == left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const TALKER: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
+    const LISTENER: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
+
+    fn header(data: &[u8]) -> Header<'_> {
+        Header {
+            destination: LISTENER,
+            source: TALKER,
+            tag: Some((VlanId::DEFAULT, Priority::new(3).expect("a priority"))),
+            ip: Some(IpHeader {
+                source: Ipv4Address::new(10, 0, 0, 1),
+                destination: Ipv4Address::new(10, 0, 1, 2),
+                dscp: 46,
+                protocol: 17,
+                ports: Some((5_000, 5_001)),
+            }),
+            data,
+        }
+    }
+
+    fn ip(destination_port: u16) -> StreamIdentification {
+        StreamIdentification::Ip {
+            destination: None,
+            vlan: None,
+            ip_source: Some((Ipv4Address::new(10, 0, 0, 0), Ipv4Address::new(255, 255, 255, 0))),
+            ip_destination: None,
+            dscp: Some(46),
+            protocol: Some(17),
+            source_port: None,
+            destination_port: Some(destination_port),
+        }
+    }
+
+    #[test]
+    fn null_looks_at_destination_and_vlan() {
+        let null = |tagged, vlan| StreamIdentification::Null { destination: LISTENER, tagged, vlan };
+        let untagged = Header { tag: None, ..header(&[]) };
+        for (tagged, vlan, with, without) in [
+            (Tagged::All, None, true, true),
+            (Tagged::All, Some(VlanId::DEFAULT), true, false),
+            (Tagged::All, VlanId::new(2), false, false),
+            (Tagged::Tagged, None, true, false),
+            (Tagged::Priority, None, false, true),
+        ] {
+            assert_eq!(null(tagged, vlan).matches(&header(&[])), with, "{tagged:?} {vlan:?}");
+            assert_eq!(null(tagged, vlan).matches(&untagged), without, "{tagged:?} {vlan:?}");
+        }
+        assert!(!null(Tagged::All, None).matches(&Header { destination: TALKER, ..header(&[]) }));
+    }
+
+    #[test]
+    fn source_looks_at_the_source() {
+        let source = StreamIdentification::Source { source: TALKER, tagged: Tagged::All, vlan: None };
+        assert!(source.matches(&header(&[])));
+        assert!(!source.matches(&Header { source: LISTENER, ..header(&[]) }));
+    }
+
+    #[test]
+    fn ip_looks_at_masked_addresses_and_ports() {
+        assert!(ip(5_001).matches(&header(&[])));
+        assert!(!ip(5_000).matches(&header(&[])));
+        assert!(!ip(5_001).matches(&Header { ip: None, ..header(&[]) }));
+        let mut other = header(&[]);
+        other.ip = other.ip.map(|ip| IpHeader { source: Ipv4Address::new(10, 0, 9, 1), ..ip });
+        assert!(!ip(5_001).matches(&other), "another network");
+    }
+
+    #[test]
+    fn mask_and_match_looks_at_masked_octets() {
+        let function = StreamIdentification::MaskAndMatch {
+            destination: ([0xff; 6], LISTENER.0),
+            source: ([0; 6], [0; 6]),
+            data: vec![(0xff, 0x22), (0xf0, 0xf0)],
+        };
+        assert!(function.matches(&header(&[0x22, 0xf7, 1])));
+        assert!(!function.matches(&header(&[0x22, 0x07, 1])));
+        assert!(!function.matches(&header(&[0x22])), "too short to match");
+    }
+
+    #[test]
+    fn the_first_match_is_the_stream() {
+        let list = [ip(4_000), ip(5_001), ip(5_001)];
+        assert_eq!(identify(&list, &header(&[])), Some(1));
+        assert_eq!(identify(&list[..1], &header(&[])), None);
+    }
+}
