@@ -10,6 +10,7 @@ use crate::terminal::Terminal;
 /// A bar over the simulated time of a run; shows nothing unless somebody looks on.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    duration: Duration,
 }
 
 /// The bar counts microseconds: its arithmetic is on floats, and picoseconds lose nothing here.
@@ -19,13 +20,10 @@ impl Progress {
     /// A bar for a run of this simulated time.
     pub(crate) fn new(terminal: Terminal, duration: Duration) -> Self {
         if !terminal.interactive {
-            return Self { bar: ProgressBar::hidden() };
+            return Self { bar: ProgressBar::hidden(), duration };
         }
-        let template = if terminal.colour {
-            "{bar:32.cyan} {msg} of {prefix} simulated, {percent}%, {eta} to go"
-        } else {
-            "{bar:32} {msg} of {prefix} simulated, {percent}%, {eta} to go"
-        };
+        let template =
+            if terminal.colour { "{bar:24.cyan} {msg}{eta} to go" } else { "{bar:24} {msg}{eta} to go" };
         let style = ProgressStyle::with_template(template).expect("the template is constant and right");
         let style =
             if terminal.unicode { style.progress_chars("━╸─") } else { style.progress_chars("=>-") };
@@ -34,15 +32,15 @@ impl Progress {
             ProgressDrawTarget::stderr_with_hz(10),
         );
         bar.set_style(style);
-        bar.set_prefix(seconds(duration));
-        Self { bar }
+        Self { bar, duration }
     }
 
     /// Moves on to a simulated time at which so many frame-hops are done.
     pub(crate) fn advance(&self, time: Duration, frame_hops: u64) {
         let elapsed = self.bar.elapsed().max(Wall::from_millis(1)).as_millis();
         let rate = u128::from(frame_hops) * 1_000 / elapsed;
-        self.bar.set_message(format!("{} at {} frame-hops/s, ", seconds(time), scaled(rate)));
+        let (done, end) = (seconds(time), seconds(self.duration));
+        self.bar.set_message(format!("{done} of {end} simulated, {} frame-hops/s, ", scaled(rate)));
         self.bar.set_position(time.as_ps() / STEP);
     }
 
