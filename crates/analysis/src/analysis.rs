@@ -290,7 +290,7 @@ impl<'network> Analysis<'network> {
         if plan.stages_too_slow {
             let reason = self.reason(Unbounded::StageTooSlow { port: PortIndex(port) });
             for class in &mut terms {
-                class.lanes.iter_mut().for_each(|(_, bound)| *bound = None);
+                class.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
                 class.reason = reason;
                 class.bounds.backlog = None;
             }

@@ -11,7 +11,8 @@
 //!   of its own lane ahead of it mean at most `n + 1` of each other. With two stages one more frame may
 //!   be on the line when the turn begins, because the next was committed when that one left.
 //! - [`lowest_first`]: lower lanes are a higher class; of the higher lanes at most one frame blocks,
-//!   the one under way; with two stages also the one that was committed when that one left.
+//!   the one under way. Not with two stages: there a frame of a higher lane is committed each time that
+//!   the lower lanes are empty while one of theirs is still on the line.
 //!
 //! Source: the argument of `strict_priority.rs` with the lanes as sub-classes; in turn as in deficit
 //! round robin with a quantum of one frame (Boyer, Stea and Sofack, VALUETOOLS 2012).
@@ -30,19 +31,21 @@ pub(crate) struct Lane {
     pub(crate) frame_max: u64,
 }
 
-/// All other lanes go first, whatever the order.
+/// All other lanes go first, whatever the order. The least bound is sought for a frame of `frame` bits.
 pub(crate) fn others_first<'a>(
     latency: u128,
     rate: u64,
     higher: &Curve,
     own: &Lane,
     others: impl Iterator<Item = &'a Lane>,
+    frame: u64,
 ) -> Option<QueueBound> {
     let higher = others.fold(higher.clone(), |higher, other| higher.plus(&other.curve));
-    queue_bound(latency, rate, &higher, &own.curve, own.frame_min)
+    queue_bound(latency, rate, &higher, &own.curve, frame)
 }
 
-/// The lanes take turns, a frame each. `latency` covers the frame that is under way when the lane of
+/// The lanes take turns, a frame each, counted from when the lane of the frame has one waiting,
+/// committed or on the line. `latency` covers the frame that is under way when the lane of
 /// the frame begins to wait, unless that is one of another lane whose turn it was.
 pub(crate) fn in_turn<'a>(
     latency: u128,
@@ -64,20 +67,18 @@ pub(crate) fn in_turn<'a>(
     Some(QueueBound { weight, ..bound })
 }
 
-/// The lowest lane goes first. `blocking_class`: the largest frame of a lower class, micro-bits.
+/// The lowest lane goes first, in one stage. `blocking_class`: the largest frame of a lower class,
+/// micro-bits.
 pub(crate) fn lowest_first<'a>(
     blocking_class: u128,
-    two_stage: bool,
     rate: u64,
     higher: &Curve,
     own: &Lane,
     lower_lanes: impl Iterator<Item = &'a Lane>,
     higher_lane_frame_max: u64,
 ) -> Option<QueueBound> {
-    let committed = u128::from(higher_lane_frame_max) * MICRO;
-    let under_way = blocking_class.max(committed);
-    let blocking = if two_stage { under_way + committed } else { under_way };
-    others_first(blocking, rate, higher, own, lower_lanes)
+    let blocking = blocking_class.max(u128::from(higher_lane_frame_max) * MICRO);
+    others_first(blocking, rate, higher, own, lower_lanes, own.frame_min)
 }
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
         let zero = Curve::zero();
         assert_eq!(ns(in_turn(0, GIGABIT, &zero, &own, [&other].into_iter())), Some(12_336));
         assert_eq!(
-            ns(others_first(0, GIGABIT, &zero, &own, [&other].into_iter())),
+            ns(others_first(0, GIGABIT, &zero, &own, [&other].into_iter(), FRAME)),
             Some(986_880),
             "eight frames at the tenth that is left"
         );
@@ -119,8 +120,7 @@ mod tests {
         let (own, lower) = (lane(1, 100_000_000), lane(1, 500_000_000));
         let zero = Curve::zero();
         let low = u128::from(FRAME) * MICRO;
-        let one = lowest_first(low, false, GIGABIT, &zero, &own, [&lower].into_iter(), FRAME);
-        let two = lowest_first(low, true, GIGABIT, &zero, &own, [&lower].into_iter(), FRAME);
-        assert_eq!((ns(one), ns(two)), (Some(4 * 12_336), Some(6 * 12_336)));
+        let bound = lowest_first(low, GIGABIT, &zero, &own, [&lower].into_iter(), FRAME);
+        assert_eq!(ns(bound), Some(4 * 12_336));
     }
 }

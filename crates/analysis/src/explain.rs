@@ -96,7 +96,7 @@ fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) 
     let terms = analysis.terms(entry.port, &arriving);
     let own = arriving.iter().find(|arriving| arriving.entry == number).expect("it passes this port");
     let class = &terms[usize::from(entry.class)];
-    let bound = class.bound(entry.lane);
+    let bound = class.bound(analysis.plan.port(entry.port), entry.lane, entry.frame_min);
     let network = analysis.plan.network;
     let port = &network.ports[entry.port as usize];
     let plan = analysis.plan.port(entry.port);
@@ -147,8 +147,7 @@ fn times(
 ) -> Vec<(&'static str, Duration)> {
     let (Ok(delay), Some(queue)) = (&bounds.delay, arriving.queue_max) else { return Vec::new() };
     let plan = analysis.plan.port(entry.port);
-    let Some(bound) = class.bound(entry.lane) else { return Vec::new() };
-    let mut times = Vec::new();
+    let mut times: Vec<(&'static str, Duration)> = Vec::new();
     let mut left = *delay;
     let mut take = |name, ps: u64| {
         let span = Duration::from_ps(ps).min(left);
@@ -171,6 +170,7 @@ fn times(
         _ => (entry.frame_max, transmission),
     };
     let waiting = class.start_max(plan, entry.lane, frame).map_or(0, |wait| plan.deviation.stretch(wait));
+    let Some(bound) = class.bound(plan, entry.lane, frame) else { return Vec::new() };
     let at_rate = |micro_bits: u128| span(micro_bits, bound.rate).unwrap_or(0);
     let latency = if class.credit_max.is_some() { "credit" } else { "lower frame" };
     let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));

@@ -16,6 +16,7 @@
 mod analysis;
 mod busy_period;
 mod clock;
+mod contention;
 mod credit_based;
 mod curve;
 mod delay;
@@ -33,6 +34,7 @@ mod result;
 mod strict_priority;
 mod timeline;
 
+pub use contention::contention_max;
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};

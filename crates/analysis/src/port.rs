@@ -8,7 +8,7 @@
 
 use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
 use crate::credit_based::Shaper;
-use crate::curve::{Curve, Line, MICRO};
+use crate::curve::{Curve, Line, MICRO, crossing};
 use crate::line_shaping::shaped_by_line;
 use crate::passage::{Brought, NO_REASON};
 use crate::plan::{ClassOrder, Entry, NONE, OWN_LANE, PortPlan, Selection, signed, wire};
@@ -44,9 +44,10 @@ pub(crate) struct Arriving {
 pub(crate) struct Contribution {
     pub(crate) class: usize,
     pub(crate) lane: u16,
-    /// Sums of the lines of least burst, and of least rate.
+    /// Sum of the lines of least burst.
     least_burst: Line,
-    least_rate: Line,
+    /// Streams that bring less by another line after a while: when, and both lines.
+    switches: Vec<(u64, Line, Line)>,
     /// Why there are none.
     unknown: u32,
     wire_min: u64,
@@ -92,12 +93,15 @@ pub(crate) struct Offered {
     pub(crate) shaped: Curve,
 }
 
+/// Bounds of a queue that all hold; which is least depends on the frame.
+pub(crate) type Candidates = [Option<QueueBound>; 3];
+
 /// A class of a port.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassTerms {
     pub(crate) used: bool,
     /// Per lane; a FIFO class has one bound for all, with lane [`OWN_LANE`].
-    pub(crate) lanes: Vec<(u16, Option<QueueBound>)>,
+    pub(crate) lanes: Vec<(u16, Candidates)>,
     pub(crate) method: Method,
     /// Why there is no bound.
     pub(crate) reason: u32,
@@ -133,8 +137,11 @@ pub(crate) fn contributions(
             match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
                 (Some(burst), Some(rate)) => {
                     let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
-                    sum.least_burst = sum.least_burst.and(local(burst));
-                    sum.least_rate = sum.least_rate.and(local(rate));
+                    let (steep, flat) = (local(burst), local(rate));
+                    sum.least_burst = sum.least_burst.and(steep);
+                    if flat.rate < steep.rate {
+                        sum.switches.push((crossing(steep, flat), steep, flat));
+                    }
                 }
                 _ if sum.unknown == NO_REASON => sum.unknown = arriving.reason,
                 _ => {}
@@ -160,7 +167,6 @@ pub(crate) fn contributions(
     if let Some((class, line, bits)) = port.control {
         let mut own = Contribution::empty(class, OWN_LANE);
         own.least_burst = line;
-        own.least_rate = line;
         own.way = None;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
         (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
@@ -175,7 +181,7 @@ impl Contribution {
             class,
             lane,
             least_burst: Line::default(),
-            least_rate: Line::default(),
+            switches: Vec::new(),
             unknown: NO_REASON,
             wire_min: u64::MAX,
             wire_max: 0,
@@ -189,9 +195,25 @@ impl Contribution {
         }
     }
 
-    /// The promises of its streams.
-    fn promises(&self) -> Option<[Line; 2]> {
-        (self.unknown == NO_REASON).then_some([self.least_burst, self.least_rate])
+    /// What its streams promise, or their last shapers let through: the sum of the lesser of each.
+    fn promises(&self) -> Curve {
+        if self.unknown != NO_REASON {
+            return Curve::default();
+        }
+        let mut switches = self.switches.clone();
+        switches
+            .sort_unstable_by_key(|(at, steep, flat)| (*at, steep.burst, steep.rate, flat.burst, flat.rate));
+        let mut sum = self.least_burst;
+        let mut lines = Vec::with_capacity(switches.len() + 1);
+        lines.push(sum);
+        for (_, steep, flat) in switches {
+            sum = Line {
+                burst: sum.burst + flat.burst - steep.burst,
+                rate: sum.rate.saturating_sub(steep.rate - flat.rate),
+            };
+            lines.push(sum);
+        }
+        Curve::least_of(lines)
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.
@@ -216,17 +238,13 @@ impl Contribution {
     }
 
     fn curve(&self, port: &PortPlan) -> Curve {
-        Curve::least_of(self.promises().into_iter().flatten().chain(self.by_line(port)))
+        Curve::least_of(self.promises().lines().iter().copied().chain(self.by_line(port)))
     }
 }
 
 /// What comes to a class in all.
 fn offered(port: &PortPlan, members: &[&Contribution]) -> Offered {
-    let promises = members.iter().try_fold([Line::default(); 2], |sum, member| {
-        let [burst, rate] = member.promises()?;
-        Some([sum[0].and(burst), sum[1].and(rate)])
-    });
-    let plain = Curve::least_of(promises.into_iter().flatten());
+    let plain = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.promises()));
     let shaped = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.curve(port)));
     Offered { plain, shaped }
 }
@@ -338,7 +356,7 @@ impl Assess<'_> {
                 offered
             }
         };
-        let bounded = terms.lanes.iter().all(|(_, bound)| bound.is_some());
+        let bounded = terms.lanes.iter().all(|(_, bounds)| bounds.iter().any(Option::is_some));
         if !bounded {
             terms.reason = if self.higher_reason != NO_REASON {
                 self.higher_reason
@@ -375,19 +393,21 @@ impl Assess<'_> {
                 // A frame without a scheduler goes before all that have one.
                 if self.unscheduled { higher.plus(own) } else { higher.clone() }
             };
-            let bound = |higher: &Curve, offered: &Curve| {
+            let bound = |higher: &Curve, offered: &Curve, frame: u64| {
                 let higher = above(higher, offered);
-                strict_priority::fifo(blocking, port.rate_served, &higher, &own(offered), self.frame_min())
+                strict_priority::fifo(blocking, port.rate_served, &higher, &own(offered), frame)
             };
-            let plain = bound(&self.higher.plain, &offered.plain);
-            let shaped = bound(&self.higher.shaped, &offered.shaped);
-            let (best, by_line) = tighter(plain, shaped, self.frame_min());
+            let largest = self.members.iter().map(|member| member.wire_max).max().unwrap_or(0);
+            let plain = bound(&self.higher.plain, &offered.plain, self.frame_min());
+            let shaped = bound(&self.higher.shaped, &offered.shaped, self.frame_min());
+            let for_large = bound(&self.higher.shaped, &offered.shaped, largest);
+            let by_line = second_is_less(&plain, &shaped, self.frame_min());
             terms.method = match (ats, by_line) {
                 (true, _) => Method::AtsContention,
                 (false, true) => Method::StrictPriorityLineShaping,
                 (false, false) => Method::StrictPriorityTokenBucket,
             };
-            terms.lanes = vec![(OWN_LANE, best)];
+            terms.lanes = vec![(OWN_LANE, [plain, shaped, for_large])];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
@@ -406,13 +426,11 @@ impl Assess<'_> {
     }
 
     /// One lane under strict priority.
-    fn strict_lane(&self, lanes: &[Lane], own: usize, blocking: u128) -> Option<QueueBound> {
+    fn strict_lane(&self, lanes: &[Lane], own: usize, blocking: u128) -> Candidates {
         let port = self.port;
         let (rate, higher) = (port.rate_served, &self.higher.shaped);
         let others = || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
-        let least =
-            |one: Option<QueueBound>, other: Option<QueueBound>| tighter(one, other, lanes[own].frame_min).0;
-        let any = others_first(blocking, rate, higher, &lanes[own], others());
+        let any = |frame| others_first(blocking, rate, higher, &lanes[own], others(), frame);
         let ordered = match self.order() {
             ClassOrder::RoundRobin => {
                 let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
@@ -420,7 +438,7 @@ impl Assess<'_> {
                     if port.two_stage { blocking.max(u128::from(largest) * MICRO) } else { blocking };
                 in_turn(under_way, rate, higher, &lanes[own], others())
             }
-            ClassOrder::LowestLane => {
+            ClassOrder::LowestLane if !port.two_stage => {
                 let number = self.members[own].lane;
                 // What the node sends of its own goes before every lane.
                 let is_lower = |lane: u16| lane < number || lane == OWN_LANE;
@@ -431,11 +449,11 @@ impl Assess<'_> {
                     .filter(|(_, member)| !is_lower(member.lane))
                     .map(|(lane, _)| lane.frame_max)
                     .max();
-                lowest_first(blocking, port.two_stage, rate, higher, &lanes[own], lower, largest.unwrap_or(0))
+                lowest_first(blocking, rate, higher, &lanes[own], lower, largest.unwrap_or(0))
             }
-            ClassOrder::Fifo => None,
+            ClassOrder::LowestLane | ClassOrder::Fifo => None,
         };
-        least(any, ordered)
+        [any(lanes[own].frame_min), any(lanes[own].frame_max), ordered]
     }
 
     /// A member as the others see it, in other bits than those of the wire.
@@ -496,25 +514,26 @@ impl Assess<'_> {
                 let (rate, latency) = served?;
                 crate::queue_bound::queue_bound(latency, rate, &zero, &curve.in_bits(charged), charged_min)
             };
-            let (best, by_line) = tighter(bound(&offered.plain), bound(&offered.shaped), charged_min);
+            let (plain, shaped) = (bound(&offered.plain), bound(&offered.shaped));
+            let by_line = second_is_less(&plain, &shaped, charged_min);
             terms.method = if by_line { Method::CreditBasedLineShaping } else { Method::CreditBased };
-            terms.lanes = vec![(OWN_LANE, best)];
+            terms.lanes = vec![(OWN_LANE, [plain, shaped, None])];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =
                 self.members.iter().map(|member| self.lane(member, charged, overhead)).collect();
             let bound = |own: usize| {
-                let (rate, latency) = served?;
+                let Some((rate, latency)) = served else { return [None, None, None] };
                 let others =
                     || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
-                let any = others_first(latency, rate, &zero, &lanes[own], others());
+                let any = |frame| others_first(latency, rate, &zero, &lanes[own], others(), frame);
                 let turns = (self.order() == ClassOrder::RoundRobin).then(|| {
                     let largest = others().map(|lane| lane.frame_max).max().unwrap_or(0);
                     let committed = if port.two_stage { u128::from(largest) * MICRO } else { 0 };
                     let latency = latency + shaper.debt_max() + committed;
                     in_turn(latency, rate, &zero, &lanes[own], others())
                 });
-                tighter(any, turns.flatten(), lanes[own].frame_min).0
+                [any(lanes[own].frame_min), any(lanes[own].frame_max), turns.flatten()]
             };
             terms.lanes = (0..lanes.len()).map(|own| (self.members[own].lane, bound(own))).collect();
         }
@@ -537,11 +556,13 @@ impl Assess<'_> {
         } else {
             line
         };
+        let longest = |bounds: &Candidates| {
+            bounds.iter().flatten().filter_map(|bound| bound.start_max(charged_min)).min()
+        };
         let wait = terms
             .lanes
             .iter()
-            .map(|(_, bound)| bound.as_ref().and_then(|bound| bound.start_max(charged_min)))
-            .try_fold(0, |most: u64, wait| wait.map(|wait| most.max(wait)));
+            .try_fold(0, |most: u64, (_, bounds)| longest(bounds).map(|wait| most.max(wait)));
         let out = |offered: &Curve| match wait {
             Some(wait) => {
                 let late = offered.widened(wait);
@@ -553,10 +574,8 @@ impl Assess<'_> {
     }
 
     fn late(&self, terms: &mut ClassTerms) {
-        for (_, bound) in &mut terms.lanes {
-            if let Some(bound) = bound {
-                bound.slack = self.port.slack + u64::from(terms.shaper.is_some());
-            }
+        for bound in terms.lanes.iter_mut().flat_map(|(_, bounds)| bounds).flatten() {
+            bound.slack = self.port.slack + u64::from(terms.shaper.is_some());
         }
     }
 
@@ -570,14 +589,12 @@ impl Assess<'_> {
     }
 }
 
-/// The tighter of two bounds for the smallest frame, and whether that is the second.
-fn tighter(one: Option<QueueBound>, other: Option<QueueBound>, bits: u64) -> (Option<QueueBound>, bool) {
+/// Whether the second of two bounds is less for a frame of so many bits.
+fn second_is_less(one: &Option<QueueBound>, other: &Option<QueueBound>, bits: u64) -> bool {
     let wait = |bound: &Option<QueueBound>| bound.as_ref().and_then(|bound| bound.start_max(bits));
-    match (wait(&one), wait(&other)) {
-        (Some(first), Some(second)) if second < first => (other, true),
-        (None, Some(_)) => (other, true),
-        (Some(_), _) => (one, false),
-        (None, None) => (None, false),
+    match (wait(one), wait(other)) {
+        (Some(first), Some(second)) => second < first,
+        (first, second) => first.is_none() && second.is_some(),
     }
 }
 
@@ -587,16 +604,28 @@ impl ClassTerms {
         self.shaper.zip(self.credit_max).map(|(shaper, credit)| shaper.onto_link(credit))
     }
 
-    /// The bound of an entry's lane.
-    pub(crate) fn bound(&self, lane: u16) -> Option<&QueueBound> {
+    /// The bounds of an entry's lane.
+    fn candidates(&self, lane: u16) -> Option<&Candidates> {
         let only = self.lanes.len() == 1;
-        let found = self.lanes.iter().find(|(known, _)| only || *known == lane)?;
-        found.1.as_ref()
+        self.lanes.iter().find(|(known, _)| only || *known == lane).map(|(_, bounds)| bounds)
+    }
+
+    /// The bound of an entry's lane that is least for a frame.
+    pub(crate) fn bound(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<&QueueBound> {
+        let bits = self.bits(port, frame);
+        let bounds = self.candidates(lane)?.iter().flatten();
+        bounds.filter(|bound| bound.start_max(bits).is_some()).min_by_key(|bound| bound.start_max(bits))
     }
 
     /// From the queue to the start of transmission, on the clock of the node.
     pub(crate) fn start_max(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<u64> {
+        let bits = self.bits(port, frame);
+        self.candidates(lane)?.iter().flatten().filter_map(|bound| bound.start_max(bits)).min()
+    }
+
+    /// Bits of a frame as its class is served: charged, or of the wire.
+    fn bits(&self, port: &PortPlan, frame: Bytes) -> u64 {
         let overhead = if self.shaper.is_some() { port.credit_charged } else { Bytes::MEDIA_OVERHEAD.get() };
-        self.bound(lane)?.start_max((frame.get() + overhead) * 8)
+        (frame.get() + overhead) * 8
     }
 }

@@ -39,14 +39,14 @@ impl QueueBound {
     }
 }
 
-/// The greatest wait in a queue; none if more comes than is served. `bits_min` is the smallest frame,
-/// at which the least bound is sought.
+/// The greatest wait in a queue; none if more comes than is served. `bits` is the frame for
+/// which the least bound is sought; it holds for all.
 pub(crate) fn queue_bound(
     latency: u128,
     rate: u64,
     higher: &Curve,
     own: &Curve,
-    bits_min: u64,
+    bits: u64,
 ) -> Option<QueueBound> {
     let mut best: Option<(u64, QueueBound)> = None;
     for line in higher.lines().iter().rev() {
@@ -71,7 +71,7 @@ pub(crate) fn queue_bound(
             higher: *line,
             own: own_line,
         };
-        let Some(wait) = bound.start_max(bits_min) else { continue };
+        let Some(wait) = bound.start_max(bits) else { continue };
         if best.is_some_and(|(least, _)| least < wait) {
             break;
         }
