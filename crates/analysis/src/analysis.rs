@@ -225,15 +225,16 @@ impl<'network> Analysis<'network> {
         }
         let arriving = self.arriving(port);
         let terms = self.terms(port, &arriving);
-        for class in 0..8 {
-            self.ports[port as usize][class] = terms[class].bounds.clone();
-            let deviation = self.plan.port(port).deviation;
-            self.outputs[port as usize][class] = terms[class].onto_link().map(|line| {
-                // Two frames may leave nearer to each other than its clock should have it.
-                let slack = self.plan.port(port).slack + self.plan.port(port).stages_jitter;
-                let line = Line { rate: deviation.fastest(line.rate), ..line };
-                line.after_jitter(line.rate, slack)
-            });
+        let plan = self.plan.port(port);
+        // Two frames may leave nearer to each other than its clock should have it.
+        let late = plan.slack + plan.stages_jitter;
+        let output = |line: Line| {
+            let line = Line { rate: plan.deviation.fastest(line.rate), ..line };
+            line.after_jitter(line.rate, late)
+        };
+        for (class, terms) in terms.iter().enumerate() {
+            self.ports[port as usize][class] = terms.bounds.clone();
+            self.outputs[port as usize][class] = terms.onto_link().map(output);
         }
         let mut held = [Some(0_u128); 8];
         for arriving in &arriving {

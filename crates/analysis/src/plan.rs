@@ -594,7 +594,7 @@ fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<Po
         NodeKind::EndStation { host } => network.hosts[host.index()].credit_charged_overhead,
     };
     // A line that takes whole picoseconds for an octet, at a perfect clock, loses nothing to rounding.
-    let exact = PS_PER_S * 8 % u128::from(rate) == 0;
+    let exact = (PS_PER_S * 8).is_multiple_of(u128::from(rate));
     let lost = slack + if exact { 0 } else { 1 };
     Some(PortPlan {
         rate,

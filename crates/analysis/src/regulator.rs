@@ -71,8 +71,8 @@ pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, frames: Frames) -> C
     let quantum = u128::from(ats.time_quantum.as_ps().max(1));
     let bits_min = u128::from(frames.min * 8);
     let burst = u128::from(range.burst_min);
-    let octet_is_whole = (8 * PS_PER_S) % (low * quantum) == 0;
-    let bucket_is_whole = (burst * PS_PER_S) % (low * quantum) == 0;
+    let octet_is_whole = (8 * PS_PER_S).is_multiple_of(low * quantum);
+    let bucket_is_whole = (burst * PS_PER_S).is_multiple_of(low * quantum);
     // A tick, and 2⁻²⁴ of one for every octet.
     let tau = if octet_is_whole { 0 } else { quantum + ((u128::from(frames.max) * quantum) >> 24) + 1 };
     let fill = burst * PS_PER_S / low / quantum * quantum;
@@ -187,7 +187,7 @@ impl Regulator<'_> {
             terms.from_before = local.map(|way| (origin, way));
         }
         if self.one_way() && self.covered(|member| self.entry(member).promise) {
-            let mut ways = (0..self.members.len()).map(|member| self.from_application(member));
+            let mut ways = (0..self.members.len()).map(|member| self.way(member, Origin::Application));
             let longest = ways.try_fold(0, |most: u64, way| Some(most.max(way?)));
             terms.from_talker =
                 longest.map(|way| deviation.stretch(deviation.stretch(way)).saturating_add(late));
@@ -432,10 +432,6 @@ impl Regulator<'_> {
             Origin::QueueBefore => before.sending_max,
         };
         Some(sent?.saturating_add(self.arrival_max[member]?))
-    }
-
-    fn from_application(&self, member: usize) -> Option<u64> {
-        self.way(member, Origin::Application)
     }
 
     /// The finite wait, on the clock of the node.
