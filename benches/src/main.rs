@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tautwire_generate::{Backbone, Topology};
 use tautwire_model::Network;
+use tautwire_model::network::Traffic;
 use tautwire_sim::Options;
 
 /// One measured figure.
@@ -35,6 +36,14 @@ fn main() {
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
     measure("parse_10000x1000_ms", "ms", &parse_10000x1000_ms);
     measure("memory_bytes_per_stream", "B", &memory_bytes_per_stream);
+    if "tightness_median_ratio".starts_with(&only) || "tightness_p95_ratio".starts_with(&only) {
+        let ratios = tightness();
+        let mut at = |name: &'static str, percent: usize| {
+            measure(name, "1", &|| ratios[ratios.len() * percent / 100]);
+        };
+        at("tightness_median_ratio", 50);
+        at("tightness_p95_ratio", 95);
+    }
     let json: Vec<_> = figures
         .iter()
         .map(|figure| {
@@ -84,7 +93,7 @@ fn line(bridges: usize) -> Backbone {
         streams: 1_000,
         distance: 4,
         load: 50,
-        duration_ms: 500,
+        duration_ms: 200,
         seed: 1,
     }
 }
@@ -167,6 +176,30 @@ fn memory_bytes_per_stream() -> f64 {
         (peak - before) as f64
     };
     (resident(20_000) - resident(2_000)) / 18_000.0
+}
+
+/// Bound over worst observation of every greedy stream in 2 000 random networks, in order.
+fn tightness() -> Vec<f64> {
+    let mut ratios = Vec::new();
+    for seed in 0..2_000 {
+        let text = tautwire_generate::random_network(seed);
+        let network = tautwire_model::load_text("random", &text).network.expect("no errors");
+        let bounds = tautwire_analysis::bounds(&network);
+        let observation = tautwire_sim::run(&network, &mut Options::default());
+        for (number, stream) in network.streams.iter().enumerate() {
+            if !matches!(stream.traffic, Traffic::Greedy { .. }) {
+                continue;
+            }
+            let observed = &observation.streams[number].listeners;
+            for (proven, observed) in bounds.streams[number].listeners.iter().zip(observed) {
+                if let (Ok(bound), Some(worst)) = (&proven.delay, observed.worst) {
+                    ratios.push(bound.as_ps() as f64 / worst.delay.as_ps() as f64);
+                }
+            }
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    ratios
 }
 
 fn resident_bytes() -> u64 {
