@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,27 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 OURS = {"color": "#1f5fa8", "label": "Tautwire"}
+#: Largest standard deviation of a figure and its level, in data/numbers.csv.
+PRINTED = {17: ("N084", "N085"), 19: ("N093", "N094"), 20: ("N101", "N102"), 21: ("N107", "N108")}
 PAPER = {"color": "#c0392b", "label": "published"}
 
 
+def tell(study: Study) -> None:
+    """Writes the figures of the contention experiments, level by level, with what is printed of them."""
+    columns = ("least", "mean", "greatest", "standard deviation")
+    keys = ("told_min", "told_mean", "told_max", "told_sd")
+    with open(study.output("contention.csv"), "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["figure", "level (Mbit/s)", *(f"{column} (us)" for column in columns), "published"])
+        for figure in (17, 19, 20, 21):
+            number, level = PRINTED[figure]
+            for row in study.memory[f"contention-{figure}"]:
+                said = f"standard deviation {study.number(number)} us" if row["level"] == study.number(level) else ""
+                writer.writerow([figure, row["level"], *(f"{row[key] / 1000:.3f}" for key in keys), said])
+
+
 def draw(study: Study) -> None:
-    """Draws every figure whose experiment was run."""
+    """Draws every figure."""
     for name, figure in FIGURES.items():
         shape = (8.0, 4.5)
         fig, axes = plt.subplots(figsize=shape, layout="constrained")
@@ -111,7 +128,7 @@ def _contention(figure: int, what: str, axis: str, prose: dict[str, float]) -> C
 def _series(figure: int, experiment: int, what: str) -> Callable[[Study, Axes], None]:
     def make(study: Study, axes: Axes) -> None:
         latency = study.once(f"series-{experiment}", lambda: _run(experiment))["series"]
-        axes.plot(latency / 1000, ",", **OURS)
+        axes.plot(latency / 1000, ".", ms=1.5, rasterized=True, **OURS)
         if figure == 18:
             axes.axvline(1500, color="#c0392b", ls="--", label="published: about 1500 frames in conflict")
             axes.axvline(3500, color="#c0392b", ls=":", label="published: then about 2000 without")
@@ -123,7 +140,8 @@ def _series(figure: int, experiment: int, what: str) -> Callable[[Study, Axes], 
 def _run(experiment: int) -> dict[str, Any]:
     from experiments import contention
 
-    return contention(experiment, 500, 10_000, series=True)
+    # A draw in which the two streams of Host B meet at the switch, as in Figure 22.
+    return contention(experiment, 500, 10_000, seed=2, series=True)
 
 
 FIGURES: dict[str, Callable[[Study, Axes], None]] = {

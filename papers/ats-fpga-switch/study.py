@@ -12,7 +12,7 @@ import components
 import latency
 import mechanism
 import shaping
-from figures import draw
+from figures import draw, tell
 from tautwire.claims import Study
 
 #: Where the claims are tested.
@@ -20,5 +20,6 @@ MODULES = (components, cards, shaping, latency, mechanism)
 
 
 def finish(study: Study) -> None:
-    """Draws the figures of what was run."""
+    """Draws the figures of what was run, and writes those of the contention experiments."""
     draw(study)
+    tell(study)

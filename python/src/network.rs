@@ -13,8 +13,8 @@ use tautwire_model::{Loaded, Severity};
 pub(crate) struct CoreNetwork {
     /// The resolved network.
     pub(crate) network: Arc<tautwire_model::Network>,
-    /// The description's own text.
-    pub(crate) text: String,
+    /// The description's own text, and that of files that it names behind it.
+    pub(crate) text: Arc<str>,
 }
 
 /// A fault: code, severity, message, help, path, line, column.
@@ -53,8 +53,9 @@ fn converted(loaded: Loaded) -> (Option<CoreNetwork>, Vec<Fault>) {
         )
     });
     let faults = faults.collect();
-    let text = loaded.sources.into_iter().next().map(|source| source.text).unwrap_or_default();
-    (loaded.network.map(|network| CoreNetwork { network: Arc::new(network), text }), faults)
+    let text: String = loaded.sources.iter().map(|source| source.text.as_str()).collect();
+    let core = |network| CoreNetwork { network: Arc::new(network), text: text.into() };
+    (loaded.network.map(core), faults)
 }
 
 #[pymethods]
@@ -65,8 +66,8 @@ impl CoreNetwork {
     }
 
     #[getter]
-    fn text(&self) -> String {
-        self.text.clone()
+    fn text(&self) -> &str {
+        &self.text
     }
 
     #[getter]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tautwire_analysis::Bounds;
 use tautwire_model::network::StreamIndex;
-use tautwire_report::{RunFolder, Summary, arrow};
+use tautwire_report::{Manifest, NetworkDocument, RunFolder, RunFolderWriter, Summary, arrow, histogram};
 use tautwire_sim::{Observation, Options};
 use tautwire_units::Duration;
 
@@ -21,6 +21,7 @@ use crate::table::Table;
 #[pyclass(frozen, module = "tautwire._core")]
 pub(crate) struct Results {
     network: Arc<tautwire_model::Network>,
+    text: Arc<str>,
     bounds: Option<Bounds>,
     observation: Option<Observation>,
     frames: Option<Frames>,
@@ -29,13 +30,31 @@ pub(crate) struct Results {
 
 impl Results {
     fn new(
-        network: Arc<tautwire_model::Network>,
+        of: &CoreNetwork,
         bounds: Option<Bounds>,
         observation: Option<Observation>,
         frames: Option<Frames>,
     ) -> Self {
+        let network = Arc::clone(&of.network);
         let summary = Summary::new(&network, bounds.as_ref(), observation.as_ref());
-        Self { network, bounds, observation, frames, summary }
+        Self { network, text: Arc::clone(&of.text), bounds, observation, frames, summary }
+    }
+
+    /// What a run folder of it holds.
+    fn folder(&self) -> RunFolder {
+        let command = match (&self.bounds, &self.observation) {
+            (Some(_), Some(_)) => "verify",
+            (None, Some(_)) => "simulate",
+            _ => "bounds",
+        };
+        let seed = self.observation.as_ref().map(|observation| observation.seed);
+        let command = ["python".to_owned(), command.to_owned()];
+        RunFolder {
+            manifest: Manifest::new(&self.network.name, &self.text, seed, &command),
+            summary: self.summary.clone(),
+            network: NetworkDocument::new(&self.network, &self.text),
+            histograms: self.observation.as_ref().map(histogram::of_observation).unwrap_or_default(),
+        }
     }
 }
 
@@ -55,8 +74,8 @@ impl Results {
             "classes" => arrow::classes(&self.summary),
             "drops" => arrow::drops(&self.summary),
             "histograms" => {
-                let histograms = self.observation.as_ref().map(tautwire_report::histogram::of_observation);
-                tautwire_report::histogram::batch(&histograms.unwrap_or_default())
+                let histograms = self.observation.as_ref().map(histogram::of_observation);
+                histogram::batch(&histograms.unwrap_or_default())
             }
             other => return Err(PyKeyError::new_err(format!("no table `{other}`"))),
         };
@@ -66,6 +85,16 @@ impl Results {
     /// The transmissions that were asked for.
     fn frames(&self) -> Option<Table> {
         self.frames.as_ref().map(|frames| Table::new(frames.batch(&self.network)))
+    }
+
+    /// Writes a run folder.
+    fn save(&self, py: Python<'_>, folder: &str) -> PyResult<()> {
+        Ok(py.detach(|| RunFolderWriter::create(Path::new(folder))?.finish_with(&self.folder()))?)
+    }
+
+    /// The page of these results, as HTML.
+    fn html(&self, py: Python<'_>) -> String {
+        py.detach(|| tautwire_report::html(&self.folder()))
     }
 
     fn has_bounds(&self) -> bool {
@@ -98,9 +127,8 @@ impl Results {
 /// Bounds of all streams.
 #[pyfunction]
 pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork) -> Results {
-    let network = Arc::clone(&network.network);
     py.detach(|| {
-        let bounds = tautwire_analysis::bounds(&network);
+        let bounds = tautwire_analysis::bounds(&network.network);
         Results::new(network, Some(bounds), None, None)
     })
 }
@@ -116,21 +144,20 @@ pub(crate) fn simulate(
     frames: Option<Vec<String>>,
     with_bounds: bool,
 ) -> PyResult<Results> {
-    let network = Arc::clone(&network.network);
     let duration = duration.map(str::parse::<Duration>).transpose();
     let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let chosen = frames.map(|names| chosen(&network, &names)).transpose()?;
+    let chosen = frames.map(|names| chosen(&network.network, &names)).transpose()?;
     Ok(py.detach(|| {
-        let bounds = with_bounds.then(|| tautwire_analysis::bounds(&network));
+        let bounds = with_bounds.then(|| tautwire_analysis::bounds(&network.network));
         let mut options = Options { seed, duration, ..Options::default() };
         match chosen {
             Some(chosen) => {
                 let mut frames = Frames::new(chosen);
-                let observation = tautwire_sim::run_with(&network, &mut options, &mut frames);
+                let observation = tautwire_sim::run_with(&network.network, &mut options, &mut frames);
                 Results::new(network, bounds, Some(observation), Some(frames))
             }
             None => {
-                let observation = tautwire_sim::run(&network, &mut options);
+                let observation = tautwire_sim::run(&network.network, &mut options);
                 Results::new(network, bounds, Some(observation), None)
             }
         }

@@ -71,6 +71,26 @@ class Results:
         """A row for each used class of each egress port."""
         return self._core.table("classes")
 
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes a run folder: manifest, ``summary.json``, Parquet.
+
+        Parameters
+        ----------
+        folder
+            Where; a run folder that stands there is replaced, anything else is left alone.
+
+        Raises
+        ------
+        FileError
+            It cannot be written, or something else stands there.
+        """
+        path = Path(folder)
+        try:
+            self._core.save(os.fspath(path))
+        except OSError as error:
+            raise FileError(str(error), code="file::unwritable", path=os.fspath(path)) from error
+        return path
+
     def stream(self, name: str) -> dict[str, Any]:
         """The part of the summary that is about one stream.
 
@@ -366,15 +386,15 @@ def explain(source: Source, stream: str) -> BoundExplanation:
     return bounds(source).explain(stream)
 
 
-def report(folder: str | os.PathLike[str], to: str | os.PathLike[str] | None = None) -> Path:
-    """Writes the report of a run folder: one HTML file that needs nothing else.
+def report(what: Results | str | os.PathLike[str], to: str | os.PathLike[str] | None = None) -> Path:
+    """Writes a report: one HTML file that needs nothing else.
 
     Parameters
     ----------
-    folder
-        What ``tautwire simulate`` or ``tautwire verify`` left.
+    what
+        Results, or a run folder.
     to
-        The file; ``report.html`` in the folder by default.
+        The file. For a run folder ``report.html`` in it by default, for results ``report.html`` here.
 
     Returns
     -------
@@ -386,9 +406,11 @@ def report(folder: str | os.PathLike[str], to: str | os.PathLike[str] | None = N
     FileError
         The folder cannot be read or the file not written.
     """
-    target = Path(to) if to is not None else Path(folder) / "report.html"
+    target = Path("report.html") if isinstance(what, Results) else Path(what) / "report.html"
+    target = target if to is None else Path(to)
     try:
-        target.write_text(_core.report_html(os.fspath(folder)), encoding="utf-8")
+        page = what._core.html() if isinstance(what, Results) else _core.report_html(os.fspath(what))
+        target.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise FileError(str(error), code="file::unreadable", path=os.fspath(folder)) from error
+        raise FileError(str(error), code="file::unreadable", path=os.fspath(target)) from error
     return target

@@ -1,10 +1,15 @@
 """Bounds, runs and verdicts from Python."""
 
+import json
+import threading
+from pathlib import Path
+
 import duckdb
 import polars
 import pytest
 
 import tautwire
+from tautwire import _core
 
 
 def test_observed_is_within_bound_and_same_seed_gives_same_summary(two_hosts: tautwire.Network) -> None:
@@ -67,6 +72,59 @@ def test_unknown_names_say_what_there_is(two_hosts: tautwire.Network, ask: objec
         ask(two_hosts)  # type: ignore[operator]
     assert caught.value.code.endswith("::unknown")
     assert caught.value.help is not None and caught.value.help.startswith("there are: ")
+
+
+def test_a_run_folder_is_written_read_and_reported(two_hosts: tautwire.Network, tmp_path: Path) -> None:
+    result = tautwire.verify(two_hosts, seed=3)
+    folder = result.save(tmp_path / "run")
+    assert json.loads((folder / "summary.json").read_text()) == result.summary
+    assert json.loads((folder / "manifest.json").read_text())["seed"] == 3
+    assert polars.read_parquet(folder / "streams.parquet").equals(polars.DataFrame(result.streams))
+    page = tautwire.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page == tautwire.report(folder).read_text(encoding="utf-8")
+    assert "two-hosts" in page
+
+
+def test_what_is_no_run_folder_stays(two_hosts: tautwire.Network, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(tautwire.FileError) as caught:
+        tautwire.bounds(two_hosts).save(tmp_path)
+    assert caught.value.code == "file::unwritable"
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    with pytest.raises(tautwire.FileError):
+        tautwire.report(tmp_path)
+
+
+def test_explanation_and_story(two_hosts: tautwire.Network) -> None:
+    result = tautwire.verify(two_hosts)
+    explanation = result.explain("slow")
+    assert [hop["traffic_class"] for hop in explanation.hops] == [5, 5]
+    assert result.delay_max_ps("slow") == sum(hop["delay_max_ps"] for hop in explanation.hops)
+    assert {part["name"] for part in explanation.hops[0]["same"]} == {"fast", "slow"}
+    assert "slow" in str(explanation)
+    story = result.story("slow")
+    assert story is not None and "slow" in story
+
+
+def test_other_threads_go_on_during_a_run(two_hosts: tautwire.Network) -> None:
+    """Short runs end while a long one goes on; were the global lock held, none would but the first few."""
+    core = two_hosts.core()
+    entered, ended = threading.Event(), threading.Event()
+
+    def run() -> None:
+        entered.set()
+        _core.simulate(core, duration="100 s")
+        ended.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    entered.wait()
+    short = 0
+    while not ended.is_set():
+        _core.simulate(core, duration="1 ms")
+        short += 1
+    thread.join()
+    assert short > 20
 
 
 def test_pandas_takes_a_table(two_hosts: tautwire.Network) -> None:
