@@ -11,9 +11,10 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Bits, Duration};
 
 use crate::analysis::Analysis;
+use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO, span};
 use crate::plan::{Entry, index};
-use crate::port::{Arriving, ClassTerms};
+use crate::port::ClassTerms;
 use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
 
 /// The story of a stream's bound.

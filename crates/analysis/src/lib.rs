@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!  Network ─► plan.rs ─► ports in order ─► port.rs ─► passage of every stream ─► Bounds
-//!             (tables)   (order.rs,        classes     (passage.rs)               (result.rs)
-//!                         analysis.rs)     from the highest:
-//!                                          strict_priority.rs  line_shaping.rs
-//!                                          busy_period.rs      credit_based.rs
-//!                                          regulator.rs (ATS)
+//!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
+//!                         analysis.rs)     from the                                result.rs)
+//!                                          highest
+//!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs)
+//!             contribution.rs what comes, per class and lane (curve.rs, line_shaping.rs)
+//!             port.rs         how long it waits (strict_priority.rs, busy_period.rs, credit_based.rs,
+//!                             all in the form of queue_bound.rs)
 //! ```
 //!
 //! Everything is integers; every rounding is to the side on which a bound stays a bound. Bits are
@@ -14,9 +16,11 @@
 //! application to the last bit at the listener's MAC, in true time.
 
 mod analysis;
+mod arrival;
 mod busy_period;
 mod clock;
 mod contention;
+mod contribution;
 mod credit_based;
 mod curve;
 mod delay;
@@ -25,9 +29,11 @@ mod explain;
 mod fault;
 mod line_shaping;
 mod order;
+mod outcome;
 mod passage;
 mod plan;
 mod port;
+mod port_plan;
 mod queue_bound;
 mod regulator;
 mod result;

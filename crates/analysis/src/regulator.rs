@@ -26,7 +26,8 @@ use tautwire_model::network::{AtsDevice, PortIndex};
 use crate::clock::{Deviation, PS_PER_S};
 use crate::curve::{Line, MICRO, span, volume};
 use crate::passage::{NO_REASON, Passage};
-use crate::plan::{ClassOrder, Entry, NONE, Plan, Selection, signed, tag_ratio};
+use crate::plan::{Entry, NONE, Plan, signed, tag_ratio};
+use crate::port_plan::{ClassOrder, Selection};
 use crate::result::Unbounded;
 use crate::timeline::ShaperRange;
 

@@ -1,0 +1,223 @@
+//! What comes to the classes of a port: per class and lane, the sum of what its streams promise or their
+//! shapers let through, and what the link and the class before it let through.
+
+use tautwire_units::Bytes;
+
+use crate::curve::{Curve, Line, crossing};
+use crate::line_shaping::shaped_by_line;
+use crate::passage::{Brought, NO_REASON};
+use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
+use crate::port_plan::PortPlan;
+
+/// An entry as it reaches its queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    /// Number of the entry.
+    pub(crate) entry: u32,
+    pub(crate) brought: Brought,
+    /// From the application to the queue, greatest.
+    pub(crate) ready_max: Option<u64>,
+    /// From the last bit here to the queue, greatest.
+    pub(crate) queue_max: Option<u64>,
+    /// From the last bit here to the queue, least, for the order of what comes by one link.
+    pub(crate) queue_min: i64,
+    /// How much later than its eligibility time it may come.
+    pub(crate) tardy: u64,
+    /// Whether it goes by eligibility times.
+    pub(crate) scheduled: bool,
+    /// Whether another entry stands for its scheduler.
+    pub(crate) stands_behind: bool,
+    /// Why it brings more than is known.
+    pub(crate) reason: u32,
+}
+
+/// What one lane brings to one class.
+#[derive(Clone, Debug)]
+pub(crate) struct Contribution {
+    pub(crate) class: usize,
+    pub(crate) lane: u16,
+    /// Sum of the lines of least burst.
+    pub(crate) least_burst: Line,
+    /// Streams that bring less by another line after a while: when, and both lines.
+    pub(crate) switches: Vec<(u64, Line, Line)>,
+    /// Why there are none.
+    pub(crate) unknown: u32,
+    pub(crate) wire_min: u64,
+    pub(crate) wire_max: u64,
+    pub(crate) frame_min: Bytes,
+    pub(crate) frame_max: Bytes,
+    /// Greatest and least time to the queue, for what comes by a link; none where that says nothing.
+    pub(crate) way: Option<(u64, i64)>,
+    /// Rate of the link, true time, and what tags add to it.
+    pub(crate) line_rate: u64,
+    pub(crate) reception_jitter: u64,
+    pub(crate) tag_added: bool,
+    /// What the class before lets onto the link, if all come from one class: true time.
+    pub(crate) before: Before,
+}
+
+/// The class from which a lane's frames come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    Unknown,
+    /// Class, and what a credit-based one sends at most.
+    One(u8, Option<Line>),
+    Several,
+}
+
+/// What the port before an entry tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upstream {
+    /// Rate of the line, true time, as fast as it may be.
+    pub(crate) line_rate: u64,
+    /// By how much less two frames may lie apart at reception than on the line.
+    pub(crate) jitter: u64,
+    pub(crate) tagged: bool,
+    pub(crate) class: u8,
+    /// What the class sends at most, if it is credit-based: true time.
+    pub(crate) output: Option<Line>,
+}
+
+/// What comes to a class, without and with line shaping.
+#[derive(Clone, Debug)]
+pub(crate) struct Offered {
+    pub(crate) plain: Curve,
+    pub(crate) shaped: Curve,
+}
+
+/// Adds up what comes, lane by lane.
+pub(crate) fn contributions(
+    port: &PortPlan,
+    entries: &[Entry],
+    arriving: &[Arriving],
+    upstream: impl Fn(&Entry) -> Upstream,
+) -> Vec<Contribution> {
+    let mut all: Vec<Contribution> = Vec::new();
+    for arriving in arriving {
+        let entry = &entries[arriving.entry as usize];
+        let class = usize::from(entry.class);
+        let place = all.iter().position(|known| known.class == class && known.lane == entry.lane);
+        let place = place.unwrap_or_else(|| {
+            all.push(Contribution::empty(class, entry.lane));
+            all.len() - 1
+        });
+        let sum = &mut all[place];
+        sum.frame_min = sum.frame_min.min(entry.frame_min);
+        sum.frame_max = sum.frame_max.max(entry.frame_max);
+        sum.wire_min = sum.wire_min.min(entry.wire_min());
+        sum.wire_max = sum.wire_max.max(entry.wire_max());
+        if !arriving.stands_behind {
+            match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
+                (Some(burst), Some(rate)) => {
+                    let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
+                    let (steep, flat) = (local(burst), local(rate));
+                    sum.least_burst = sum.least_burst.and(steep);
+                    if flat.rate < steep.rate {
+                        sum.switches.push((crossing(steep, flat), steep, flat));
+                    }
+                }
+                _ if sum.unknown == NO_REASON => sum.unknown = arriving.reason,
+                _ => {}
+            }
+        }
+        let held = arriving.scheduled || entry.reception == NONE;
+        match (arriving.queue_max.filter(|_| !held), sum.way) {
+            (Some(most), Some((known_max, known_min))) => {
+                sum.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
+                let upstream = upstream(entry);
+                sum.line_rate = upstream.line_rate;
+                sum.reception_jitter = upstream.jitter;
+                sum.tag_added |= entry.tagged && !upstream.tagged;
+                sum.before = match sum.before {
+                    Before::Unknown => Before::One(upstream.class, upstream.output),
+                    Before::One(class, _) if class != upstream.class => Before::Several,
+                    same => same,
+                };
+            }
+            _ => sum.way = None,
+        }
+    }
+    if let Some((class, line, bits)) = port.control {
+        let mut own = Contribution::empty(class, OWN_LANE);
+        own.least_burst = line;
+        own.way = None;
+        (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
+        (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
+        all.push(own);
+    }
+    all
+}
+
+impl Contribution {
+    fn empty(class: usize, lane: u16) -> Self {
+        Self {
+            class,
+            lane,
+            least_burst: Line::default(),
+            switches: Vec::new(),
+            unknown: NO_REASON,
+            wire_min: u64::MAX,
+            wire_max: 0,
+            frame_min: Bytes::new(u64::MAX),
+            frame_max: Bytes::ZERO,
+            way: Some((0, i64::MAX)),
+            line_rate: 0,
+            reception_jitter: 0,
+            tag_added: false,
+            before: Before::Unknown,
+        }
+    }
+
+    /// What its streams promise, or their last shapers let through: the sum of the lesser of each.
+    fn promises(&self) -> Curve {
+        if self.unknown != NO_REASON {
+            return Curve::default();
+        }
+        let mut switches = self.switches.clone();
+        switches
+            .sort_unstable_by_key(|(at, steep, flat)| (*at, steep.burst, steep.rate, flat.burst, flat.rate));
+        let mut sum = self.least_burst;
+        let mut lines = Vec::with_capacity(switches.len() + 1);
+        lines.push(sum);
+        for (_, steep, flat) in switches {
+            sum = Line {
+                burst: sum.burst + flat.burst - steep.burst,
+                rate: sum.rate.saturating_sub(steep.rate - flat.rate),
+            };
+            lines.push(sum);
+        }
+        Curve::least_of(lines)
+    }
+
+    /// What its link, and a credit-based class before it, let through, on the clock of the port.
+    fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
+        let way = self.way.filter(|_| self.line_rate > 0);
+        let jitter =
+            way.map(|(most, least)| u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter);
+        let largest = self.wire_max;
+        #[cfg(feature = "planted-faults")]
+        let largest = if port.fault == Some(crate::PlantedFault::LineShapingFluid) { 0 } else { largest };
+        let by_link = jitter.map(|jitter| shaped_by_line(largest, self.line_rate, jitter));
+        let by_credit = jitter.and_then(|jitter| match self.before {
+            Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
+            Before::Unknown | Before::Several => None,
+        });
+        let ratio = if self.tag_added { (self.wire_min, self.wire_min - 32) } else { (1, 1) };
+        let local = move |line: Line| {
+            let line = line.in_bits(ratio);
+            Line { rate: port.deviation.fastest(line.rate), ..line }
+        };
+        by_link.into_iter().chain(by_credit).map(local)
+    }
+
+    pub(crate) fn curve(&self, port: &PortPlan) -> Curve {
+        Curve::least_of(self.promises().lines().iter().copied().chain(self.by_line(port)))
+    }
+}
+
+/// What comes to a class in all.
+pub(crate) fn offered(port: &PortPlan, members: &[&Contribution]) -> Offered {
+    let plain = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.promises()));
+    let shaped = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.curve(port)));
+    Offered { plain, shaped }
+}

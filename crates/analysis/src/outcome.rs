@@ -1,0 +1,65 @@
+//! The analysis in its public form: bounds per listener and hop, and reasons where there are none.
+
+use tautwire_model::Network;
+use tautwire_model::network::PortIndex;
+use tautwire_units::Duration;
+
+use crate::analysis::Analysis;
+use crate::passage::NO_REASON;
+use crate::plan::Entry;
+use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
+
+impl Analysis<'_> {
+    /// The results in their public form.
+    pub(crate) fn bounds(self) -> Bounds {
+        let network = self.plan.network;
+        let streams = (0..network.streams.len()).map(|stream| self.stream(network, stream)).collect();
+        Bounds { streams, ports: self.ports }
+    }
+
+    fn stream(&self, network: &Network, number: usize) -> StreamBounds {
+        let stream = &network.streams[number];
+        let first = self.plan.first_entry[number] as usize;
+        let entries = first..first + stream.hops.len();
+        let time = |ps: i64| Duration::from_ps(u64::try_from(ps).unwrap_or(0));
+        let hops = entries
+            .clone()
+            .map(|entry| {
+                let (entry, passage) = (&self.plan.entries[entry], &self.passages[entry]);
+                let delay = match (passage.hop_max, passage.hop_reason) {
+                    (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
+                    (_, reason) => Err(self.told(reason, entry)),
+                };
+                let delay_min = time(entry.next_min - entry.here_min);
+                HopBounds { delay, delay_min, method: passage.method }
+            })
+            .collect();
+        let listeners = (0..stream.listeners.len())
+            .map(|listener| {
+                let hop = stream
+                    .hops
+                    .iter()
+                    .position(|hop| hop.listener.is_some_and(|one| one as usize == listener));
+                let Some(hop) = hop else {
+                    // A listener that no hop reaches never sees a frame.
+                    return ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO };
+                };
+                let (entry, passage) = (&self.plan.entries[first + hop], &self.passages[first + hop]);
+                let delay = match (passage.next_max, passage.reason) {
+                    (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
+                    (_, reason) => Err(self.told(reason, entry)),
+                };
+                ListenerBounds { delay, delay_min: time(entry.next_min) }
+            })
+            .collect();
+        StreamBounds { listeners, hops }
+    }
+
+    fn told(&self, reason: u32, entry: &Entry) -> Unbounded {
+        let overload = || Unbounded::Overload {
+            port: PortIndex(entry.port),
+            class: tautwire_core::TrafficClass::new(entry.class).expect("below eight"),
+        };
+        self.reasons.get(reason as usize).cloned().unwrap_or_else(overload)
+    }
+}

@@ -1,0 +1,130 @@
+//! A port as the analysis wants it: its line, its classes over the run, its clock.
+
+use tautwire_model::network::{
+    AtsOrganisation, Network, NodeKind, PortIndex, TieRule, TransmissionSelection,
+};
+use tautwire_units::Bytes;
+
+use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::curve::Line;
+use crate::plan::wire;
+use crate::timeline::Timeline;
+
+/// Order of the frames of one class from several lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassOrder {
+    /// In the order in which they become eligible.
+    Fifo,
+    /// The lanes in turn.
+    RoundRobin,
+    /// The lowest lane first.
+    LowestLane,
+}
+
+/// Selection of a class over the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// Strict priority.
+    StrictPriority,
+    /// Credit-based, with the least and the greatest idleSlope of the run.
+    CreditBased { slope_min: u64, slope_max: u64 },
+    /// Asynchronous traffic shaping.
+    Ats,
+}
+
+/// A connected egress port.
+#[derive(Clone, Debug)]
+pub(crate) struct PortPlan {
+    /// Rate of the line on the node's clock.
+    pub(crate) rate: u64,
+    /// The same less the roundings of every frame.
+    pub(crate) rate_served: u64,
+    pub(crate) deviation: Deviation,
+    /// How late a timed step may be.
+    pub(crate) slack: u64,
+    pub(crate) two_stage: bool,
+    pub(crate) credit_charged: u64,
+    pub(crate) classes: [(Selection, ClassOrder); 8],
+    /// Network control that leaves here: its class, curve and largest frame in bits of the wire.
+    pub(crate) control: Option<(usize, Line, u64)>,
+    /// Its entries: a range of [`Plan::port_entries`].
+    pub(crate) entries: (u32, u32),
+    /// Whether its stages behind the selection are slower than its line.
+    pub(crate) stages_too_slow: bool,
+    /// By how much these delay one frame more than another.
+    pub(crate) stages_jitter: u64,
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fault: Option<crate::PlantedFault>,
+}
+
+/// A connected port, but for what depends on its entries.
+pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -> Option<PortPlan> {
+    let port = &network.ports[number];
+    let rate = network.links[port.links?.egress.index()].rate.as_bps();
+    let node = &network.nodes[port.node.index()];
+    let device = network.device(port.node);
+    let deviation = Deviation::of(&node.clock);
+    let slack = slack_ps(&node.clock);
+    let tie = |tie_rule| match tie_rule {
+        TieRule::ArrivalOrder => ClassOrder::Fifo,
+        TieRule::RoundRobin => ClassOrder::RoundRobin,
+        TieRule::LowestPort => ClassOrder::LowestLane,
+    };
+    let mut classes = [(Selection::StrictPriority, ClassOrder::Fifo); 8];
+    for (class, (settings, slot)) in (0_u8..8).zip(port.classes.iter().zip(&mut classes)) {
+        let order = device.map_or(ClassOrder::Fifo, |device| tie(device.tie_rule));
+        *slot = match settings.selection {
+            TransmissionSelection::StrictPriority => (Selection::StrictPriority, order),
+            TransmissionSelection::CreditBased { idle_slope } => {
+                let (slope_min, slope_max) = timeline.idle_slope(PortIndex::at(number), class, idle_slope);
+                (Selection::CreditBased { slope_min, slope_max }, order)
+            }
+            // A talker shapes before its queues; these know no eligibility.
+            TransmissionSelection::Ats => match device {
+                None => (Selection::StrictPriority, ClassOrder::Fifo),
+                Some(device) => {
+                    let ordered = device.ats.organisation == AtsOrganisation::EligibilityOrdered;
+                    (Selection::Ats, if ordered { ClassOrder::Fifo } else { order })
+                }
+            },
+        };
+    }
+    let control = network.network_control.map(|control| {
+        let class = port.class_table.class_of(control.priority, true).index();
+        let line = Line::new(control.arrival.burst.get(), deviation.fastest(control.arrival.rate.as_bps()));
+        (class, line, wire(control.frame_max.max(Bytes::new(64))))
+    });
+    let credit_charged = match &node.kind {
+        NodeKind::Bridge { device, .. } => network.devices[device.index()].credit_charged_overhead,
+        NodeKind::EndStation { host } => network.hosts[host.index()].credit_charged_overhead,
+    };
+    // A line that takes whole picoseconds for an octet, at a perfect clock, loses nothing to rounding.
+    let exact = (PS_PER_S * 8).is_multiple_of(u128::from(rate));
+    let lost = slack + if exact { 0 } else { 1 };
+    Some(PortPlan {
+        rate,
+        rate_served: served(rate, lost),
+        deviation,
+        slack: lost,
+        two_stage: device.is_some_and(|device| device.two_stage),
+        credit_charged: credit_charged.get(),
+        classes,
+        control,
+        entries: (0, 0),
+        stages_too_slow: false,
+        stages_jitter: 0,
+        #[cfg(feature = "planted-faults")]
+        fault: None,
+    })
+}
+
+/// The rate at which a line serves that loses `lost` picoseconds with every frame: worst for the
+/// smallest frame of all.
+fn served(rate: u64, lost: u64) -> u64 {
+    if lost == 0 {
+        return rate;
+    }
+    let bits = u128::from(wire(Bytes::new(64)));
+    let time = (bits * PS_PER_S).div_ceil(u128::from(rate)) + u128::from(lost);
+    u64::try_from(bits * PS_PER_S / time).expect("less than the line's rate")
+}
