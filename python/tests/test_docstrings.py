@@ -38,3 +38,10 @@ def test_public_names_have_docstrings() -> None:
 def test_types(tool: list[str]) -> None:
     run = subprocess.run([sys.executable, "-m", *tool], cwd=PYTHON, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_examples_of_the_guide() -> None:
+    guide = PYTHON.parent / "docs" / "guide" / "python.md"
+    result = doctest.testfile(str(guide), module_relative=False)
+    assert result.attempted > 15
+    assert result.failed == 0
