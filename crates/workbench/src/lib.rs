@@ -16,19 +16,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod contradiction;
 mod scenario;
 mod story;
 
-pub use contradiction::{Contradiction, contradictions};
 pub use scenario::Scenario;
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
 pub use tautwire_report::{
-    Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification, arrow, html, judge,
-    table, verify,
+    Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
+    arrow, html, judge, table, verify,
 };
 pub use tautwire_sim::{Observation, Options, Progress, run as simulate, run_with as simulate_with};
 pub use tautwire_units::{Duration, ParseUnitError};

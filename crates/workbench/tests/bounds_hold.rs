@@ -6,7 +6,7 @@
 //! `cargo run -p tautwire-generate --example random_network -- n`.
 
 use tautwire_generate::random_network;
-use tautwire_workbench::{Network, Options, contradictions, load_text, simulate};
+use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 fn network(seed: u64) -> Network {
     let text = random_network(seed);
@@ -31,7 +31,7 @@ fn no_frame_is_later_than_its_bound() {
         let network = network(*seed);
         let bounds = tautwire_analysis::bounds(&network);
         let observation = simulate(&network, &mut Options::default());
-        let found = contradictions(&network, &bounds, &observation);
+        let found = verify(&network, &bounds, &observation).contradictions;
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
         for listener in bounds.streams.iter().flat_map(|stream| &stream.listeners) {

@@ -9,7 +9,7 @@ use tautwire_model::network::{
     ArrivalCurve, Delay, Distribution, NetworkControl, StreamIndex, TimelineAction, TimelineEvent,
 };
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
-use tautwire_workbench::{Network, Options, contradictions, load_text, simulate};
+use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 fn delay(dice: &mut Dice, most_ns: u64, per_octet_ns: u64) -> Delay {
     let least = dice.between(0, most_ns);
@@ -123,7 +123,7 @@ fn no_frame_is_later_than_its_bound_with_other_settings() {
         vary(&mut network, &mut Dice::new(seed ^ 0x5eed));
         let bounds = tautwire_analysis::bounds(&network);
         let observation = simulate(&network, &mut Options::default());
-        let found = contradictions(&network, &bounds, &observation);
+        let found = verify(&network, &bounds, &observation).contradictions;
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
         for listener in bounds.streams.iter().flat_map(|stream| &stream.listeners) {

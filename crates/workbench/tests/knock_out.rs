@@ -3,7 +3,7 @@
 //! Both answers are held to: the bounds prove the deadlines with the mechanism, and the simulation
 //! misses one of them without.
 
-use tautwire_workbench::{Network, Options, contradictions, load_text, simulate};
+use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 /// Whether every deadline is proven, and whether every deadline was kept.
 fn answers(text: &str) -> (bool, bool) {
@@ -12,7 +12,7 @@ fn answers(text: &str) -> (bool, bool) {
     let network: Network = loaded.network.expect("no errors");
     let bounds = tautwire_analysis::bounds(&network);
     let observation = simulate(&network, &mut Options::default());
-    assert_eq!(contradictions(&network, &bounds, &observation), []);
+    assert_eq!(verify(&network, &bounds, &observation).contradictions, []);
     let (mut proven, mut kept) = (true, true);
     for (index, stream) in network.streams.iter().enumerate() {
         let Some(deadline) = stream.deadline else { continue };

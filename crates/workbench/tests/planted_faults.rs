@@ -6,14 +6,14 @@
 use tautwire_analysis::Bounds;
 use tautwire_core::fault;
 use tautwire_generate::random_network;
-use tautwire_workbench::{Network, Options, contradictions, load_text, simulate};
+use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 /// The first seed whose network contradicts its bounds.
 fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
     (0..cases).find(|seed| {
         let network = load_text("random", &random_network(*seed)).network.expect("no errors");
         let observation = simulate(&network, &mut Options::default());
-        !contradictions(&network, &bounds(&network), &observation).is_empty()
+        !verify(&network, &bounds(&network), &observation).contradictions.is_empty()
     })
 }
 
