@@ -32,10 +32,13 @@ test-rust:
 	@tools/setup rust
 	@$(ENV) cargo test --locked --workspace
 
-# One extra build, with the faults that the search must find.
+# One extra build, with the faults that the search must find. As the whole workspace, so that the
+# packages that it uses have the features that they are built with already.
+PLANTED := cargo test --locked --workspace --features tautwire-workbench/planted-faults --test planted_faults
+
 test-planted:
 	@tools/setup rust
-	@$(ENV) cargo test --locked --package tautwire-workbench --features planted-faults --test planted_faults
+	@$(ENV) $(PLANTED)
 
 test-python: develop
 	@tools/setup browser
@@ -47,9 +50,8 @@ develop:
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
 
 test-slow: test
-	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --package tautwire-workbench --test bounds_hold
-	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --package tautwire-workbench --features planted-faults \
-	    --test planted_faults
+	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold
+	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
 
 bench:
 	@tools/setup rust
