@@ -14,18 +14,14 @@ pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// The factor by which spans of one clock and true time differ at most, less one, in parts in 10⁹.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Deviation(u32);
+pub(crate) struct Deviation(u64);
 
 impl Deviation {
-    /// Of a clock: `ρ/(1 − ρ)`, rounded up.
-    ///
-    /// # Panics
-    /// If the tolerance is half or more: no clock.
+    /// Of a clock: `ρ/(1 − ρ)`, rounded up. A clock that may stand still counts as one that all but does.
     pub(crate) fn of(clock: &Clock) -> Self {
-        let rho = u128::from(clock.tolerance_ppb);
-        assert!(rho < PPB / 2, "a clock that is wrong by half is none");
+        let rho = u128::from(clock.tolerance_ppb).min(PPB - 1);
         let deviation = (rho * PPB).div_ceil(PPB - rho);
-        Self(u32::try_from(deviation).expect("below one"))
+        Self(u64::try_from(deviation).expect("at most 10^18"))
     }
 
     /// The longest that a span of `ps` on one of two such clocks is on the other.
@@ -75,6 +71,7 @@ mod tests {
         assert!(deviation.stretch(second) >= second + second / 10_000);
         assert!(deviation.shrink(second) <= second - second / 10_001);
         assert_eq!(Deviation::of(&clock(0)).stretch(7), 7);
+        assert!(Deviation::of(&clock(u32::MAX)).stretch(second) >= second * 1_000_000, "no clock at all");
     }
 
     #[test]
