@@ -19,7 +19,15 @@ struct Figure {
     unit: &'static str,
 }
 
+/// Argument that asks for [`print_peak_memory`].
+const MEMORY: &str = "--memory";
+
 fn main() {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(MEMORY) {
+        let streams = arguments.next().and_then(|streams| streams.parse().ok());
+        return print_peak_memory(streams.expect("a number of streams"));
+    }
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut figures = Vec::new();
     let mut measure = |name: &'static str, unit: &'static str, run: &dyn Fn() -> f64| {
@@ -163,19 +171,32 @@ fn parse_10000x1000_ms() -> f64 {
     })
 }
 
-/// Growth of the resident memory from 2 000 to 20 000 streams of a running simulation.
+/// Growth of the peak of resident memory from 2 000 to 20 000 streams: reading the description,
+/// setting up and running it, each in a process of its own.
 fn memory_bytes_per_stream() -> f64 {
-    let resident = |streams: usize| {
-        let network = network(&Backbone { streams, ..mesh(100) });
-        let before = resident_bytes();
-        let mut peak = before;
-        let mut progress = |_| peak = peak.max(resident_bytes());
-        let duration = Some(tautwire_units::Duration::from_ms(20));
-        let options = &mut Options { duration, progress: Some(&mut progress), ..Options::default() };
-        std::hint::black_box(tautwire_sim::run(&network, options));
-        (peak - before) as f64
+    let peak = |streams: usize| {
+        let program = std::env::current_exe().expect("Linux tells");
+        let output = std::process::Command::new(program)
+            .arg(MEMORY)
+            .arg(streams.to_string())
+            .output()
+            .expect("this program runs again");
+        let text = String::from_utf8(output.stdout).expect("a number");
+        text.trim().parse::<f64>().expect("a number")
     };
-    (resident(20_000) - resident(2_000)) / 18_000.0
+    (peak(20_000) - peak(2_000)) / 18_000.0
+}
+
+/// Runs a mesh of so many streams and prints the peak of resident memory in octets.
+fn print_peak_memory(streams: usize) {
+    let network = network(&Backbone { streams, ..mesh(100) });
+    let duration = Some(tautwire_units::Duration::from_ms(20));
+    let options = &mut Options { duration, ..Options::default() };
+    std::hint::black_box(tautwire_sim::run(&network, options));
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux tells");
+    let kib: u64 = line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number");
+    println!("{}", kib * 1024);
 }
 
 /// Bound over worst observation of every greedy stream in 2 000 random networks, in order.
@@ -200,10 +221,4 @@ fn tightness() -> Vec<f64> {
     }
     ratios.sort_by(f64::total_cmp);
     ratios
-}
-
-fn resident_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
-    let pages: u64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
-    pages * 4096
 }
