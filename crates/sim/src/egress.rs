@@ -12,6 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Handle, InFlight, Slot, octets_of};
 use crate::options::Driver;
+use crate::plan::NONE;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
@@ -145,38 +146,25 @@ impl<R: Recorder> Engine<'_, R> {
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
     #[inline]
     fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
-        let slot = *self.slab.get(place);
-        let hop = &self.plan.hops[slot.hop as usize];
-        let (first, end) = hop.branches;
+        let hop = &self.plan.hops[self.slab.get(place).hop as usize];
         if hop.filtered {
             return self.drop_frame(place, DropReason::IngressFiltering);
         }
+        if hop.next != NONE && !self.links[ring as usize].to_learning {
+            let (next, class, cut_through) = (hop.next, hop.next_class, hop.cut_through);
+            let (arrival, ready) = self.pass_stages(ring, hop.profile, class, cut_through, octets, line);
+            self.slab.get_mut(place).arrival = arrival;
+            return self.fly(ring, InFlight { ready, slot: place, branch: InFlight::HOP | next });
+        }
+        let (first, end) = hop.branches;
         if first == end {
             return self.drop_frame(place, DropReason::NoRoute);
         }
+        let slot = *self.slab.get(place);
         for branch_index in first..end {
             let branch = &self.plan.branches[branch_index as usize];
-            let link = &mut self.links[ring as usize];
-            let begin = if branch.cut_through > 0 && branch.cut_through < octets {
-                // The rest of the frame is still to come: that much earlier than its last bit.
-                let octet = line.last.since(line.start).as_ps() / (u64::from(octets) + 8);
-                let left = octet * u64::from(octets - branch.cut_through);
-                SimTime::from_ps(line.received.as_ps() - left)
-            } else {
-                line.received
-            };
-            let profile = &self.plan.profiles[branch.profile as usize];
-            let passage = Passage {
-                octets: u64::from(octets),
-                class: branch.class,
-                cut_through: branch.cut_through > 0,
-            };
-            let mut arrival = link.stages.pass(&profile.reception, begin, passage, &mut link.random);
-            let recognition = self.nodes[link.to_node as usize].recognition_max;
-            let ready = link.stages.pass(&profile.processing, arrival, passage, &mut link.random);
-            if !recognition.is_zero() {
-                arrival = arrival + link.random.span_up_to(recognition);
-            }
+            let (profile, class, cut_through) = (branch.profile, branch.class, branch.cut_through);
+            let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             let slot = Slot { arrival, ..slot };
             let place = if branch_index == first {
                 *self.slab.get_mut(place) = slot;
@@ -187,6 +175,36 @@ impl<R: Recorder> Engine<'_, R> {
             };
             self.fly(ring, InFlight { ready, slot: place, branch: branch_index });
         }
+    }
+
+    /// When a frame's arrival is recognised at the end of a link, and when it reaches the queue.
+    #[inline]
+    fn pass_stages(
+        &mut self,
+        ring: u32,
+        profile: u32,
+        class: u8,
+        cut_through: u16,
+        octets: u16,
+        line: &LineTimes,
+    ) -> (SimTime, SimTime) {
+        let link = &mut self.links[ring as usize];
+        let begin = if cut_through > 0 && cut_through < octets {
+            // The rest of the frame is still to come: that much earlier than its last bit.
+            let octet = line.last.since(line.start).as_ps() / (u64::from(octets) + 8);
+            let left = octet * u64::from(octets - cut_through);
+            SimTime::from_ps(line.received.as_ps() - left)
+        } else {
+            line.received
+        };
+        let profile = &self.plan.profiles[profile as usize];
+        let passage = Passage { octets: u64::from(octets), class, cut_through: cut_through > 0 };
+        let mut arrival = link.stages.pass(&profile.reception, begin, passage, &mut link.random);
+        let ready = link.stages.pass(&profile.processing, arrival, passage, &mut link.random);
+        if !link.recognition_max.is_zero() {
+            arrival = arrival + link.random.span_up_to(link.recognition_max);
+        }
+        (arrival, ready)
     }
 
     /// Puts a frame into a ring.

@@ -93,13 +93,16 @@ impl QueuedFrame for Handle {
 pub(crate) struct InFlight {
     pub(crate) ready: SimTime,
     pub(crate) slot: u32,
-    /// Branch to be taken at the next node, or [`InFlight::DELIVERY`].
+    /// Branch to be taken at the next node; or the only hop behind it and [`InFlight::HOP`]; or
+    /// [`InFlight::DELIVERY`].
     pub(crate) branch: u32,
 }
 
 impl InFlight {
     /// The far end is an end station.
     pub(crate) const DELIVERY: u32 = u32::MAX;
+    /// Marks a hop.
+    pub(crate) const HOP: u32 = 1 << 31;
 }
 
 /// Frames between two nodes' queues, in the order in which they are due; among equals, as they came.

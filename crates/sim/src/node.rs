@@ -36,6 +36,8 @@ pub(crate) struct LinkState {
     pub(crate) to_mtu: u16,
     /// Whether the bridge at the end learns addresses.
     pub(crate) to_learning: bool,
+    /// Largest delay of the recognition of an arrival at the end.
+    pub(crate) recognition_max: Duration,
     /// Stages of the device at the end, this port's state.
     pub(crate) stages: Stages,
     /// Whether errors occur.
@@ -63,6 +65,9 @@ impl LinkState {
                 network.nodes[to.node.index()].kind,
                 NodeKind::Bridge { learning: Some(_), .. }
             ),
+            recognition_max: network
+                .device(to.node)
+                .map_or(Duration::ZERO, |device| device.ats.arrival_recognition_delay_max),
             stages: Stages::new(stages),
             errs: false,
             error_distance: None,
@@ -147,8 +152,6 @@ pub(crate) struct NodeState {
     /// Schedulers of a bridge, or of a talker that shapes.
     pub(crate) ats: AtsSchedulers,
     pub(crate) quantum: Duration,
-    /// Largest delay of the recognition of an arrival.
-    pub(crate) recognition_max: Duration,
     /// Deviation of the schedulers' clock from that of the ports, parts in 10⁹.
     pub(crate) ats_deviation_ppb: i64,
 }
@@ -169,7 +172,6 @@ impl NodeState {
                 .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
             ats: AtsSchedulers::new(TALKER_QUANTUM, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
             quantum: TALKER_QUANTUM,
-            recognition_max: Duration::ZERO,
             ats_deviation_ppb: 0,
         };
         if let Some(device) = network.device(NodeIndex::at(number)) {
@@ -177,7 +179,6 @@ impl NodeState {
             let later = ats.processing_delay_max + random.span_up_to(ats.clock_offset_variation_max);
             state.ats = AtsSchedulers::new(ats.time_quantum, ats.charged_overhead.get(), later);
             state.quantum = ats.time_quantum;
-            state.recognition_max = ats.arrival_recognition_delay_max;
             let most = u64::from(ats.clock_rate_deviation_max_ppb);
             state.ats_deviation_ppb = random.up_to(2 * most) as i64 - most as i64;
         }

@@ -13,9 +13,9 @@ use tautwire_units::BitRate;
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The passage of a stream through an egress port, and what follows: half a cache line.
+/// The passage of a stream through an egress port, and what follows: a cache line.
 #[derive(Clone, Debug)]
-#[repr(align(32))]
+#[repr(align(64))]
 pub(crate) struct HopPlan {
     /// Egress port, and with it the link behind it.
     pub(crate) port: u32,
@@ -33,6 +33,14 @@ pub(crate) struct HopPlan {
     pub(crate) filtered: bool,
     /// What a bridge at the far end does: `first..end` of [`Plan::branches`].
     pub(crate) branches: (u32, u32),
+    /// The only hop behind that bridge, if there is one only, or [`NONE`].
+    pub(crate) next: u32,
+    /// Stages before that hop's queue, as in its branch.
+    pub(crate) profile: u32,
+    /// As in its branch.
+    pub(crate) cut_through: u16,
+    /// Class at that hop.
+    pub(crate) next_class: u8,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -160,7 +168,15 @@ impl Plan {
         for (number, hop) in stream.hops.iter().enumerate() {
             let branches = index(self.branches.len());
             self.add_branches(network, stream, first, Some(number), &behind[number], profile_of);
+            let only = match &self.branches[branches as usize..] {
+                [branch] if branch.children.1 - branch.children.0 == 1 => Some(branch),
+                _ => None,
+            };
             self.hops.push(HopPlan {
+                next: only.map_or(NONE, |branch| self.children[branch.children.0 as usize]),
+                profile: only.map_or(0, |branch| branch.profile),
+                cut_through: only.map_or(0, |branch| branch.cut_through),
+                next_class: only.map_or(0, |branch| branch.class),
                 port: hop.port.0,
                 lane: network.lane(stream, number),
                 class: hop.class.number(),

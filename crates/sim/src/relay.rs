@@ -32,12 +32,22 @@ impl<R: Recorder> Engine<'_, R> {
             self.slab.remove(frame.slot);
             return self.deliver(&slot, self.now);
         }
-        if slot.corrupted && self.plan.branches[frame.branch as usize].cut_through == 0 {
-            return self.drop_frame(frame.slot, DropReason::BitError);
+        let is_hop = frame.branch & InFlight::HOP != 0;
+        if slot.corrupted {
+            let cut_through = match is_hop {
+                true => self.plan.hops[slot.hop as usize].cut_through,
+                false => self.plan.branches[frame.branch as usize].cut_through,
+            };
+            if cut_through == 0 {
+                return self.drop_frame(frame.slot, DropReason::BitError);
+            }
         }
         let link = &self.links[link as usize];
         if slot.payload > link.to_mtu {
             return self.drop_frame(frame.slot, DropReason::Oversize);
+        }
+        if is_hop {
+            return self.pass_on(frame.slot, frame.branch ^ InFlight::HOP);
         }
         let mut only_port = None;
         if link.to_learning {
@@ -63,19 +73,24 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn take_branch(&mut self, place: u32, branch: u32, only_port: Option<u32>) {
         let (first, end) = self.plan.branches[branch as usize].children;
         if end - first == 1 && only_port.is_none() {
-            let hop_index = self.plan.children[first as usize];
-            let hop = &self.plan.hops[hop_index as usize];
-            let mut eligible = Instant::ZERO;
-            if hop.scheduler != NONE {
-                let (scheduler, port) = (hop.scheduler, hop.port);
-                match self.schedule(scheduler, place, port) {
-                    Ok(at) => eligible = at,
-                    Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
-                }
-            }
-            return self.enqueue(place, hop_index, eligible);
+            return self.pass_on(place, self.plan.children[first as usize]);
         }
         self.replicate(place, (first, end), only_port);
+    }
+
+    /// Hands a frame to the queue of the port of one hop.
+    #[inline]
+    fn pass_on(&mut self, place: u32, hop_index: u32) {
+        let hop = &self.plan.hops[hop_index as usize];
+        let mut eligible = Instant::ZERO;
+        if hop.scheduler != NONE {
+            let (scheduler, port) = (hop.scheduler, hop.port);
+            match self.schedule(scheduler, place, port) {
+                Ok(at) => eligible = at,
+                Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+            }
+        }
+        self.enqueue(place, hop_index, eligible);
     }
 
     /// Hands copies of a frame to the queues of several ports.
