@@ -3,7 +3,7 @@
 //! In: arrival time and length of a frame of a stream. Out: its assigned eligibility time, or its
 //! discard. Invariants: the eligibility times of a group never decrease; a frame is never eligible
 //! earlier than exact arithmetic would make it. Not here: the queues that hold frames until then
-//! (`queue.rs`, `port.rs`). Scenarios: `scenarios/ats/`.
+//! (`queue.rs`, `port.rs`). Scenario: `scenarios/asynchronous.yaml`.
 //!
 //! Times are ticks of the scheduler's clock. [`AtsParameters::new`] alone derives ticks from rates,
 //! and rounds every one of them to the late side, so that the simulator, a live bridge and the

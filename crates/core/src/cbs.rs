@@ -2,7 +2,7 @@
 //!
 //! In: whether frames wait, transmission started. Out: eligible or not, and when it will be.
 //! Invariant: credit is exact; a frame starts only at credit >= 0; an empty queue holds no positive
-//! credit. Not here: gates, order between queues (`port.rs`). Scenarios: `scenarios/cbs/`.
+//! credit. Not here: gates, order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
 
 use tautwire_units::{BitRate, Credit, Instant};
 
