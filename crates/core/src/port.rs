@@ -109,7 +109,7 @@ struct Class<F> {
     limit_octets: u64,
     counters: ClassCounters,
     /// The frame that the class has committed to send next, if the port has two stages.
-    committed: Option<Box<Waiting<F>>>,
+    committed: Option<Waiting<F>>,
 }
 
 /// An egress port. `F` is a small handle of a frame.
@@ -252,7 +252,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     pub fn waiting(&self) -> impl Iterator<Item = F> {
         self.classes
             .iter()
-            .flat_map(|class| class.committed.as_deref().into_iter().chain(class.lanes.iter()))
+            .flat_map(|class| class.committed.iter().chain(class.lanes.iter()))
             .map(|waiting| waiting.frame)
     }
 
@@ -264,7 +264,7 @@ impl<F: QueuedFrame> EgressPort<F> {
                 shaper.settle(now, class.frames > 0);
             }
             if let Some(buffer) = &mut self.buffer {
-                for waiting in class.committed.as_deref().into_iter().chain(class.lanes.iter()) {
+                for waiting in class.committed.iter().chain(class.lanes.iter()) {
                     buffer.give(index, waiting.frame.octets());
                 }
             }
@@ -343,7 +343,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
         let taken = match class.committed.take() {
-            Some(committed) => *committed,
+            Some(committed) => committed,
             None => class.lanes.pop(lane, idle),
         };
         let octets = taken.frame.octets();
@@ -386,7 +386,7 @@ impl<F: QueuedFrame> Class<F> {
         if self.committed.is_none()
             && let Some(Ok(lane)) = self.lanes.choose(now)
         {
-            self.committed = Some(Box::new(self.lanes.pop(lane, idle)));
+            self.committed = Some(self.lanes.pop(lane, idle));
         }
     }
 }
