@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tautwire
 from measure import EXACT, Cards, Passage, figures, passage
+from tautwire import Periodic
 from testbed import (
     FULL_FRAME,
     MAX_RESIDENCE_TIME,
@@ -23,8 +24,10 @@ from testbed import (
 RATES = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]
 #: 100 frames a second.
 MEASURED_INTERVAL_NS = 10_000_000
-#: Beats of Figure 18: about 1500 frames in conflict and 2000 without, at 25 us and 10 ms.
-DRIFT_PPB = round(interval_ns(500) / 3500 / MEASURED_INTERVAL_NS * 1e9)
+#: The load generator that is named, iperf, wakes every millisecond and sends at once what is due.
+BATCH_INTERVAL_NS = 1_000_000
+#: Beats of Figure 18: about 1500 frames in conflict and 2000 without, 10 ms apart, are one such interval.
+DRIFT_PPB = round(BATCH_INTERVAL_NS / 3500 / MEASURED_INTERVAL_NS * 1e9)
 #: A frame on the wire at 1 Gbit/s, with preamble and gap.
 WIRE_NS = 8 * (FULL_FRAME + 20)
 
@@ -198,13 +201,11 @@ def contention_bed(figure: int, level: float, frames: int, seed: int = 1) -> Tes
     if figure == 17:
         rivals = (best_effort(level),)
     elif figure == 19:
-        step = interval_ns(1000)
-        rivals = (Stream("rival", "b0", 7, every(step), cir_mbps=level),)
+        rivals = (Stream("rival", "b0", 7, batches(1000), cir_mbps=level),)
     else:
-        step = interval_ns(100)
         # When the two streams of Host B were started against each other is unpublished: it is drawn.
-        offset = step * random.Random(f"{figure} {level} {seed}").random()
-        rival = Stream("rival", "b0", 6 if figure == 20 else 7, every(step, offset), udp_port=5002)
+        offset = BATCH_INTERVAL_NS * random.Random(f"{figure} {level} {seed}").random()
+        rival = Stream("rival", "b0", 6 if figure == 20 else 7, batches(100, offset), udp_port=5002)
         rivals = (rival, best_effort(level))
     return Testbed(
         f"figure-{figure}",
@@ -212,6 +213,12 @@ def contention_bed(figure: int, level: float, frames: int, seed: int = 1) -> Tes
         drift_ppb=DRIFT_PPB,
         duration_ns=frames * MEASURED_INTERVAL_NS,
     )
+
+
+def batches(rate_mbps: float, offset_ns: float = 0) -> Periodic:
+    """What the load generator sends at a nominal rate: the frames of a millisecond, back to back."""
+    frames = round(BATCH_INTERVAL_NS / interval_ns(rate_mbps))
+    return Periodic(f"{BATCH_INTERVAL_NS} ns", offset=f"{round(offset_ns * 1000)} ps", burst=frames)
 
 
 #: Start delimiter in to start delimiter out, from Tables 3 and 4, in ns.
@@ -224,5 +231,4 @@ LATENCY_NS = {
 def best_effort(rate_mbps: float) -> Stream:
     """Class 5 from Host B, placed so that the first measured frame finds the line just taken."""
     ahead = LATENCY_NS["measured"] - LATENCY_NS["best-effort"] - 100
-    step = interval_ns(rate_mbps)
-    return Stream("best-effort", "b0", 5, every(step, ahead % step), udp_port=5003)
+    return Stream("best-effort", "b0", 5, batches(rate_mbps, ahead), udp_port=5003)

@@ -117,20 +117,47 @@ def two_fluctuations(study: Study) -> Outcome:
     return Outcome("+-10 us and +-13 us", f"+-{slow:.1f} us and +-{fast:.1f} us", holds)
 
 
+#: Values of MaxResidenceTime; 65.536 ns is one that the authors' registers had.
+LIMITS_NS = [65.536, 10_000, 30_000, 60_000, 90_000, 120_000, 134_217.728]
+#: Frames of one stream in a row before the other's turn.
+ORDERS = [1, 2, 4, 6, 8, 10, 16, 32]
+
+
+def group_rates(limit_ns: float, row: int, frames: int = 20_000) -> tuple[float, float]:
+    """Rates (Mbit/s) that one group leaves to two streams of 500 Mbit/s, ``row`` frames of each in turn."""
+    octets = 1508
+    bank = tautwire.AtsSchedulers(charged_overhead_octets=0)
+    group = bank.add_group(max_residence_time_ps=round(1000 * limit_ns))
+    slow, fast = (bank.add_scheduler(group, rate_bps=rate, burst_octets=1542) for rate in (100_000_000, 200_000_000))
+    of = np.array([(slow, fast)[k // row % 2] for k in range(frames)])
+    arrivals = (np.arange(frames) * 12_500_000).tolist()
+    eligible = np.array(bank.process(of.tolist(), arrivals, [octets] * frames))
+
+    def rate(scheduler: int) -> float:
+        # The first frames find full buckets.
+        passed = eligible[(of == scheduler) & (eligible >= 0)][20:]
+        return float(8 * octets * (len(passed) - 1) / (passed[-1] - passed[0]) * 1e6)
+
+    return rate(slow), rate(fast)
+
+
 @claim("ATS-20", Basis.PREDICTED)
 def residence_time_below_the_interval(study: Study) -> Outcome:
-    """Rates under several values of MaxResidenceTime; 65.536 ns is a value that the authors' register had."""
-    limits = ["65536 ps", "10 us", "30 us", "60 us", "90 us", "120 us", "134 us"]
-    rates = {limit: 1508 * 8 / one_flow_residence(limit, 0.5)["mean"] * 1000 for limit in limits}
-    pair = {limit: 1508 * 8 / two_flows(0.5, limit)["slow_mean"] * 1000 for limit in limits}
-    told = "; ".join(f"{limit}: {rates[limit]:.1f} and {pair[limit]:.1f}" for limit in limits)
-    low = all(rates[limit] < 99 and pair[limit] < 99 for limit in limits[:-1])
-    holds = low and rates["134 us"] > 99.5 and pair["134 us"] > 99.5
-    return Outcome(
-        "below 123 us the rate falls below the CIR of 100 Mbit/s; 134 us avoids it",
-        f"rates alone and as one of two, in Mbit/s: {told}",
-        holds,
+    """Rates under several values of MaxResidenceTime: one stream, two, and two in any order of emission."""
+    limits = {f"{limit:g} ns" if limit < 1000 else f"{limit / 1000:g} us": limit for limit in LIMITS_NS}
+    names = {name: f"{round(1000 * limit)} ps" for name, limit in limits.items()}
+    rates = {name: 1508 * 8 / one_flow_residence(text, 0.5)["mean"] * 1000 for name, text in names.items()}
+    pair = {name: 1508 * 8 / two_flows(0.5, text)["slow_mean"] * 1000 for name, text in names.items()}
+    told = "; ".join(f"{name}: {rates[name]:.1f} and {pair[name]:.1f}" for name in names)
+    orders = {row: [group_rates(limit, row) for limit in LIMITS_NS] for row in ORDERS}
+    kept = [row for row, found in orders.items() if found[-1][0] > 99.5 and found[-1][1] > 199]
+    fell = {row: max(limit for limit, one in zip(LIMITS_NS, orders[row], strict=True) if one[0] < 99) for row in kept}
+    holds = any(limit == LIMITS_NS[-2] for limit in fell.values())
+    ours = (
+        f"rates alone and as one of two, in Mbit/s: {told}. Of {ORDERS} frames of a stream in a row, {kept} keep "
+        f"both rates at 134 us; of these limits, the rate falls at most at {max(fell.values()) / 1000:g} us"
     )
+    return Outcome("below 123 us the rate falls below the CIR of 100 Mbit/s; 134 us avoids it", ours, holds)
 
 
 @claim("ATS-21", Basis.PREDICTED)
