@@ -144,6 +144,8 @@ fn device_of<'py>(py: Python<'py>, device: &DeviceModel) -> PyResult<Bound<'py, 
     ats.set_item("time_quantum_ps", device.ats.time_quantum.as_ps())?;
     ats.set_item("processing_delay_max_ps", device.ats.processing_delay_max.as_ps())?;
     ats.set_item("schedulers_per_group", device.ats.schedulers_per_group)?;
+    let functions: Vec<_> = device.stream_identification.iter().map(|function| function.name()).collect();
+    ats.set_item("stream_identification", functions)?;
     let whole = PyDict::new(py);
     whole.set_item("name", &device.name)?;
     whole.set_item("stages", stages)?;

@@ -21,7 +21,7 @@ pub struct Header<'frame> {
     pub tag: Option<(VlanId, Priority)>,
     /// IPv4 addresses, protocol and ports; none if it carries no IPv4.
     pub ip: Option<IpHeader>,
-    /// MAC client data, behind the tag.
+    /// What follows addresses and tag, from the EtherType on.
     pub data: &'frame [u8],
 }
 
@@ -91,13 +91,13 @@ pub enum StreamIdentification {
         /// Destination port.
         destination_port: Option<u16>,
     },
-    /// Mask-and-match stream identification (802.1CBdb 6.8): masked octets of addresses and data.
+    /// Mask-and-match stream identification (802.1CBdb 6.8): masked octets of addresses and of the rest.
     MaskAndMatch {
         /// Destination address: mask, then what must be left.
         destination: ([u8; 6], [u8; 6]),
         /// Source address: mask, then what must be left.
         source: ([u8; 6], [u8; 6]),
-        /// MAC client data from its start: mask and what must be left, octet by octet.
+        /// From the EtherType on: mask and what must be left, octet by octet.
         data: Vec<(u8, u8)>,
     },
 }

@@ -40,6 +40,8 @@ enum Selection {
 struct Sketch {
     seed: u64,
     dice: Dice,
+    /// Draws stream identification, so that the rest is the same with and without.
+    names: Dice,
     /// Links between bridges.
     trunks: Vec<(usize, usize)>,
     bridges: usize,
@@ -88,6 +90,7 @@ impl Sketch {
             tolerance_ppm: *dice.one_of(&[0, 0, 100, 1_000, 10_000]),
             trunk_rate,
             edge_rate,
+            names: Dice::new(!seed),
             dice,
         };
         sketch.draw_streams(few_classes);
@@ -199,6 +202,26 @@ impl Sketch {
              time-quantum: {quantum} ps\n      processing-delay-max: {} ns\n",
             processing_max_ns + margin
         );
+        // Without a function every stream has a scheduler of its own; with one or with few, some share.
+        if self.names.chance(35) {
+            let function = self.names.one_of(&["null-stream", "smac-vlan-stream", "ip-stream"]);
+            let _ = writeln!(text, "      stream-identification: [{function}-identification]");
+        }
+        if self.names.chance(15) {
+            let limit = self.names.between(1, 3);
+            let _ = writeln!(text, "      schedulers-per-group: {limit}");
+        }
+    }
+
+    /// Addresses of IPv4, of which several streams have the same.
+    fn udp(&mut self, payload_min: u64) -> String {
+        if payload_min < 28 || self.names.chance(30) {
+            return String::new();
+        }
+        let port = self.names.between(1, 4);
+        format!(
+            ", udp: {{source: 10.0.0.1, destination: 10.0.0.2, source-port: 9, destination-port: {port}}}"
+        )
     }
 
     fn write_nodes(&mut self, text: &mut String) {
@@ -292,13 +315,14 @@ impl Sketch {
                 stream.listeners.iter().map(|listener| format!("e{listener}")).collect();
             let cir = self.committed(stream.rate);
             let committed_burst = if self.dice.chance(80) { burst_bits } else { wire };
+            let udp = self.udp(least);
             let stream = &self.streams[number];
             let shape = if self.dice.chance(20) { ", shape-at-talker: true" } else { "" };
             let _ = writeln!(
                 text,
                 "  - {{name: s{number}, talker: e{}, listeners: [{}], priority: {}, \
                  payload: {{min: {least} B, max: {most} B}}, traffic: {traffic}{curve}, \
-                 shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {committed_burst} bit{shape}}}}}",
+                 shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {committed_burst} bit{shape}}}{udp}}}",
                 stream.talker,
                 listeners.join(", "),
                 stream.priority,

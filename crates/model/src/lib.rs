@@ -29,6 +29,7 @@ mod build;
 mod configuration;
 mod diagnostic;
 mod frame;
+mod identification;
 mod load;
 pub mod network;
 mod text;

@@ -11,6 +11,7 @@ use tautwire_units::{BitRate, Bits, Bytes, ClockOffset, Duration};
 use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 pub use crate::frame::{frame_length, wire_bits};
+pub use crate::identification::IdentificationFunction;
 
 macro_rules! index {
     ($(#[doc = $doc:literal] $name:ident)*) => {$(
@@ -450,6 +451,9 @@ pub struct DeviceModel {
     pub credit_charged_overhead: Bytes,
     /// ATS.
     pub ats: AtsDevice,
+    /// Functions by which a frame finds its ATS scheduler, in order of preference; none: every stream is
+    /// told apart, as if its frames carried its name.
+    pub stream_identification: Vec<IdentificationFunction>,
 }
 
 /// When a bridge may begin to forward.
@@ -565,7 +569,7 @@ pub struct AtsDevice {
     pub time_quantum: Duration,
     /// ProcessingDelayMax, added to every eligibility time.
     pub processing_delay_max: Duration,
-    /// Most schedulers of one group; streams above it share the one with the lowest index. None: no limit.
+    /// Most schedulers of one group beside the default one, which streams above it share. None: no limit.
     pub schedulers_per_group: Option<u32>,
     /// ArrivalRecognitionDelayMax: how much later than the last bit the arrival time may be read.
     pub arrival_recognition_delay_max: Duration,

@@ -119,6 +119,7 @@ fn device() -> DeviceModel {
             clock_offset_variation_max: Duration::ZERO,
             clock_rate_deviation_max_ppb: 0,
         },
+        stream_identification: Vec::new(),
     }
 }
 

@@ -1,21 +1,23 @@
 //! ATS scheduler groups and instances of every bridge (IEEE Std 802.1Q-2022, 8.6.5.6).
 //!
 //! A group is made by the reception port and, as the device says, the class that the frames had at the
-//! port before or have at this bridge. Within a group every stream has an instance of its own, shared by
-//! all egress ports to which the bridge copies it. Where the device has fewer instances than streams, the
-//! further streams share a default instance, the first of the group, that has the sum of their
-//! parameters.
+//! port before or have at this bridge. Within a group every stream that its stream filter tells apart
+//! (`identification.rs`) has an instance of its own, shared by all egress ports to which the bridge copies
+//! it. Streams that one filter takes share an instance; so do those that none takes, and those beyond the
+//! instances of the device: a default one, the first of the group. What is shared has the sum of the
+//! parameters of those that share it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits};
 
+use super::identification::{Filters, filters};
 use super::models::Models;
 use super::streams::{StreamDraft, Streams, largest_frame};
 use super::topology::Topology;
 use crate::network::{
-    Grouping, NodeKind, PortIndex, Scheduler, SchedulerGroup, SchedulerGroupIndex, SchedulerIndex,
+    Grouping, Hop, NodeKind, PortIndex, Scheduler, SchedulerGroup, SchedulerGroupIndex, SchedulerIndex,
     ShaperSettings, TransmissionSelection,
 };
 use crate::text::codes;
@@ -33,6 +35,8 @@ pub(crate) struct Assigned {
 struct Use {
     stream: usize,
     shaper: Option<ShaperSettings>,
+    /// Its hop before the reception port.
+    before: Hop,
     hops: Vec<usize>,
 }
 
@@ -74,14 +78,19 @@ pub(crate) fn assign(
                 Some(last) => last.hops.push(hop_number),
                 None => {
                     let shaper = stepped(topology, draft, hop_number);
-                    uses[group].push(Use { stream: number, shaper, hops: vec![hop_number] });
+                    uses[group].push(Use { stream: number, shaper, before: *before, hops: vec![hop_number] });
                 }
             }
         }
     }
+    let mut told = HashSet::new();
     for (group, uses) in uses.iter().enumerate() {
-        let limit = device(topology, models, assigned.groups[group].reception_port).ats.schedulers_per_group;
-        instances(SchedulerGroupIndex::at(group), uses, limit, streams, &mut assigned.schedulers, faults);
+        let device = device(topology, models, assigned.groups[group].reception_port);
+        let members: Vec<(usize, Hop)> = uses.iter().map(|of| (of.stream, of.before)).collect();
+        let filters = filters(&members, device, topology, streams, &mut told, faults);
+        let group = SchedulerGroupIndex::at(group);
+        say_what_is_shared(topology, &assigned.groups[group.index()], uses, &filters, streams, faults);
+        instances(group, uses, &filters, streams, &mut assigned.schedulers);
     }
     assigned
 }
@@ -112,53 +121,81 @@ fn device<'m>(
     }
 }
 
-/// The instances of one group.
+/// The instances of one group: the default one first, if it is needed, then one for each filter in use.
 fn instances(
     group: SchedulerGroupIndex,
     uses: &[Use],
-    limit: Option<u32>,
+    filters: &Filters,
     streams: &mut Streams<'_, '_>,
     schedulers: &mut Vec<Scheduler>,
+) {
+    let nothing =
+        Scheduler { group, committed_information_rate: BitRate::ZERO, committed_burst_size: Bits::ZERO };
+    let mut instance_of: Vec<Option<SchedulerIndex>> = vec![None; filters.len() + 1];
+    let default = filters.len();
+    let first = filters.found.iter().any(Option::is_none).then_some(default);
+    for filter in first.into_iter().chain(filters.found.iter().flatten().copied()) {
+        if instance_of[filter].is_none() {
+            instance_of[filter] = Some(SchedulerIndex::at(schedulers.len()));
+            schedulers.push(nothing);
+        }
+    }
+    for (of, filter) in uses.iter().zip(&filters.found) {
+        let Some(shaper) = of.shaper else { continue };
+        let scheduler = instance_of[filter.unwrap_or(default)].expect("made above");
+        let sum = &mut schedulers[scheduler.index()];
+        let rate = sum.committed_information_rate.saturating_add(shaper.committed_information_rate);
+        sum.committed_information_rate = rate;
+        sum.committed_burst_size = sum.committed_burst_size.saturating_add(shaper.committed_burst_size);
+        for hop in &of.hops {
+            streams.list[of.stream].stream.hops[*hop].scheduler = Some(scheduler);
+        }
+    }
+}
+
+/// Warns of streams of a group that have no instance of their own.
+fn say_what_is_shared(
+    topology: &Topology<'_>,
+    group: &SchedulerGroup,
+    uses: &[Use],
+    filters: &Filters,
+    streams: &Streams<'_, '_>,
     faults: &mut Faults,
 ) {
-    let own = limit.map_or(uses.len(), |limit| uses.len().min(limit as usize));
-    let mut default = None;
-    if uses.len() > own {
-        let mut sum =
-            Scheduler { group, committed_information_rate: BitRate::ZERO, committed_burst_size: Bits::ZERO };
-        for sharing in &uses[own..] {
-            let Some(shaper) = sharing.shaper else { continue };
-            let rate = sum.committed_information_rate.saturating_add(shaper.committed_information_rate);
-            sum.committed_information_rate = rate;
-            sum.committed_burst_size = sum.committed_burst_size.saturating_add(shaper.committed_burst_size);
-        }
-        default = Some(SchedulerIndex::at(schedulers.len()));
-        schedulers.push(sum);
-        let draft = &streams.list[uses[own].stream];
+    let draft = |number: usize| &streams.list[uses[number].stream];
+    let at = topology.port_name(group.reception_port);
+    let mut taken: Vec<Option<usize>> = vec![None; filters.len()];
+    for (number, filter) in filters.found.iter().enumerate() {
+        let Some(filter) = *filter else { continue };
+        let Some(first) = taken[filter] else {
+            taken[filter] = Some(number);
+            continue;
+        };
         let message = format!(
-            "{} streams in a group of {own} schedulers: from this stream on they share a default one",
-            uses.len()
+            "at {at} its frames match the stream filter of `{}`: both share one ATS scheduler",
+            draft(first).stream.name
+        );
+        let help = "it has the sum of their parameters; tell them apart by another address, VLAN or \
+                    `identification`";
+        let other = (draft(first).name_place, "the other stream");
+        faults.warning_beside(codes::SHARED_FILTER, draft(number).name_place, message, help, other);
+    }
+    if let Some(number) = (0..uses.len()).find(|number| filters.unknown[*number]) {
+        let message = format!(
+            "at {at} none of the bridge's functions tells it apart: its frames go to the default scheduler"
+        );
+        let help = "give it the addresses that the bridge looks at, with `udp:`";
+        faults.warning(codes::SHARED_FILTER, draft(number).name_place, message, help);
+    }
+    let beyond = |number: &usize| filters.found[*number].is_none() && !filters.unknown[*number];
+    if let Some(number) = (0..uses.len()).find(beyond) {
+        let message = format!(
+            "{} streams in a group of {} schedulers: from this stream on they share a default one",
+            uses.len(),
+            filters.len()
         );
         let help = "it has the sum of their parameters; use more priorities, ports, or another device";
-        faults.warning(codes::SCHEDULERS, draft.name_place, message, help);
-    }
-    for (number, sharing) in uses.iter().enumerate() {
-        let stream = &mut streams.list[sharing.stream].stream;
-        let Some(shaper) = sharing.shaper else { continue };
-        let scheduler = match default.filter(|_| number >= own) {
-            Some(default) => default,
-            None => {
-                schedulers.push(Scheduler {
-                    group,
-                    committed_information_rate: shaper.committed_information_rate,
-                    committed_burst_size: shaper.committed_burst_size,
-                });
-                SchedulerIndex::at(schedulers.len() - 1)
-            }
-        };
-        for hop in &sharing.hops {
-            stream.hops[*hop].scheduler = Some(scheduler);
-        }
+        faults.warning(codes::SCHEDULERS, draft(number).name_place, message, help);
     }
 }
 

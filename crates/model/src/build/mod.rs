@@ -9,6 +9,7 @@ mod arrival;
 mod ats;
 mod check;
 mod events;
+mod identification;
 mod links;
 mod models;
 mod nodes;

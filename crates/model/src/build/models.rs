@@ -11,7 +11,7 @@ use super::layered;
 use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
-    HostModel, Mechanism, Stage, StagePosition, Switching, TieRule,
+    HostModel, IdentificationFunction, Mechanism, Stage, StagePosition, Switching, TieRule,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
@@ -182,6 +182,7 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
             .and_then(|text| text.parse().ok())
             .unwrap_or(Bytes::MEDIA_OVERHEAD),
         ats: ats(chain),
+        stream_identification: stream_identification(chain),
     }
 }
 
@@ -287,6 +288,12 @@ fn ats(chain: &[&Node<'_>]) -> AtsDevice {
             .and_then(|text| scalar::deviation(text).ok())
             .unwrap_or(0),
     }
+}
+
+fn stream_identification(chain: &[&Node<'_>]) -> Vec<IdentificationFunction> {
+    let sections: Vec<&Node<'_>> = chain.iter().filter_map(|node| node.get("ats")).collect();
+    let names = layered(&sections, "stream-identification").map_or(&[][..], Node::items);
+    names.iter().filter_map(|name| IdentificationFunction::named(name.text()?)).collect()
 }
 
 fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel {

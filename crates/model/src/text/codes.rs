@@ -111,6 +111,11 @@ codes! {
     BURST_SIZE = "shaper::burst-size";
     /// A CommittedInformationRate below the rate of the stream.
     SHAPER_RATE = "shaper::rate";
+    /// Stream identification that cannot be: a function that the bridge has not, or one that not all of the
+    /// stream's frames match.
+    IDENTIFICATION = "stream::identification";
+    /// Streams that stream identification does not tell apart: they share an ATS scheduler.
+    SHARED_FILTER = "shaper::shared-filter";
     /// More streams in a group than it has schedulers.
     SCHEDULERS = "shaper::schedulers";
     /// More traffic than a link can carry.

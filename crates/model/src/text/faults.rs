@@ -49,6 +49,18 @@ impl Faults {
         self.add(Severity::Warning, code, place, message, help.into(), None);
     }
 
+    /// Adds a warning that has to do with a second place.
+    pub(crate) fn warning_beside(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: impl Into<String>,
+        other: (Place, &str),
+    ) {
+        self.add(Severity::Warning, code, place, message, help.into(), Some(other));
+    }
+
     fn add(
         &mut self,
         severity: Severity,

@@ -107,3 +107,33 @@ fn order_of_eligibility() {
     );
     hold_observed(&text, "organisation: eligibility-ordered", "organisation: interleaved-regulators");
 }
+
+#[test]
+fn stream_identification() {
+    // Told apart by their ports, the burst has its own small bucket; by destination and VLAN both share a
+    // scheduler, and the burst passes at once by the room that is meant for the other.
+    let udp = |port| {
+        format!("udp: {{source: 10.0.0.1, destination: 10.0.0.2, source-port: 1, destination-port: {port}}}")
+    };
+    let text = two_talkers(
+        "device: mine, classes: {6: {transmission-selection: ats}}",
+        &format!(
+            "priority: 6, payload: 1000 B, traffic: {{type: periodic, interval: 10 ms, burst: 20}}, \
+             shaper: {{committed-information-rate: 30 Mbit/s, committed-burst-size: 1042 B}}, {}",
+            udp(1)
+        ),
+        "priority: 5, payload: 200 B, traffic: {type: periodic, interval: 1 ms}, deadline: 450 us",
+    )
+    .replace("[one, bridge]", "[one, bridge], rate: 1 Gbit/s")
+    .replace(
+        "streams:",
+        &format!(
+            "streams:\n  - {{name: wide, talker: one, listeners: sink, priority: 6, payload: 1000 B, \
+             traffic: {{type: periodic, interval: 10 ms, offset: 5 ms}}, \
+             shaper: {{committed-information-rate: 30 Mbit/s, committed-burst-size: 20 kB}}, {}}}",
+            udp(2)
+        ),
+    )
+    .replace("nodes:", "devices: {mine: {ats: {stream-identification: [ip-stream-identification]}}}\nnodes:");
+    hold(&text, "ip-stream-identification", "null-stream-identification");
+}

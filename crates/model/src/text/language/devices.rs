@@ -1,5 +1,6 @@
 //! Device and host models, here and in the files of `devices/`.
 
+use super::streams::FUNCTIONS;
 use super::topology::PORT_KEYS;
 use super::{MANY, key, must};
 use crate::text::shape::{Kind, Shape};
@@ -110,6 +111,11 @@ pub(super) static ATS: Shape = Shape {
             "schedulers-per-group",
             Kind::OneOf(&[Kind::Word(&["unlimited"]), Kind::Integer(1, 4_294_967_295)]),
             "Most schedulers of one group; further streams share a default instance.",
+        ),
+        key(
+            "stream-identification",
+            Kind::List(0, 4, &Kind::Word(FUNCTIONS)),
+            "Functions by which a frame finds its scheduler (802.1CB); a stream without `identification` is told apart by the first of them that can. Empty: every stream is told apart, and may state any function.",
         ),
         key(
             "arrival-recognition-delay-max",

@@ -41,6 +41,11 @@ pub(crate) static STREAM: Shape = Shape {
             Kind::MacAddress,
             "Destination address; by default the listener's, or a group address.",
         ),
+        key(
+            "identification",
+            Kind::Tagged(IDENTIFICATION),
+            "How bridges find its ATS scheduler (802.1CB stream identification); by default as their device model says.",
+        ),
         key("udp", Kind::Object(&UDP), "IPv4 and UDP addresses; the headers are part of the payload."),
         key("started", Kind::Flag, "Whether it runs from the start; true."),
     ]],
@@ -81,6 +86,88 @@ pub(super) static UDP: Shape = Shape {
         must("destination", Kind::Ipv4Address, "Destination address."),
         must("source-port", Kind::Integer(0, 65_535), "Source port."),
         must("destination-port", Kind::Integer(0, 65_535), "Destination port."),
+    ]],
+};
+
+/// Names of the stream identification functions, in the order of [`IDENTIFICATION`].
+pub(super) static FUNCTIONS: &[&str] = &[
+    "null-stream-identification",
+    "smac-vlan-stream-identification",
+    "ip-stream-identification",
+    "mask-and-match-stream-identification",
+];
+
+/// Stream identification by its `type`.
+pub(super) static IDENTIFICATION: &[(&str, &Shape)] = &[
+    ("null-stream-identification", &NULL_STREAM),
+    ("smac-vlan-stream-identification", &SMAC_VLAN),
+    ("ip-stream-identification", &IP_STREAM),
+    ("mask-and-match-stream-identification", &MASK_AND_MATCH),
+];
+
+const TAGGED: Key = key(
+    "tagged",
+    Kind::Word(&["tagged", "priority", "all"]),
+    "Frames with a tag, without one, or both; as its frames come.",
+);
+const VLAN: Key = key(
+    "vlan",
+    Kind::OneOf(&[Kind::Word(&["any"]), VLAN_ID]),
+    "VLAN of the tag; that of the stream, or `any` where its frames come without a tag.",
+);
+
+pub(super) static NULL_STREAM: Shape = Shape {
+    name: "null stream identification",
+    about: "By destination address and VLAN (802.1CB 6.4). Streams that have both in common share a scheduler.",
+    keys: &[&[TAGGED, VLAN]],
+};
+
+pub(super) static SMAC_VLAN: Shape = Shape {
+    name: "source MAC and VLAN stream identification",
+    about: "By source address and VLAN (802.1CB 6.5). Streams of one talker's port in a VLAN share a scheduler.",
+    keys: &[&[TAGGED, VLAN]],
+};
+
+pub(super) static IP_STREAM: Shape = Shape {
+    name: "IP stream identification",
+    about: "By fields of the IPv4 and UDP headers (802.1CB 6.7), of a stream with `udp`.",
+    keys: &[&[
+        key(
+            "fields",
+            Kind::List(
+                1,
+                8,
+                &Kind::Word(&[
+                    "destination-mac",
+                    "vlan",
+                    "ip-source",
+                    "ip-destination",
+                    "dscp",
+                    "next-protocol",
+                    "source-port",
+                    "destination-port",
+                ]),
+            ),
+            "What is looked at; addresses, protocol and ports of IPv4.",
+        ),
+        VLAN,
+    ]],
+};
+
+pub(super) static MASK_AND_MATCH: Shape = Shape {
+    name: "mask-and-match stream identification",
+    about: "By masked octets of the addresses and of what follows them (802.1CBdb 6.8). What is not masked is not looked at; what must be left is the stream's own, unless stated.",
+    keys: &[&[
+        key("destination-mac-mask", Kind::MacAddress, "Mask of the destination address; 00:00:00:00:00:00."),
+        key("destination-mac-match", Kind::MacAddress, "What must be left of it; its own."),
+        key("source-mac-mask", Kind::MacAddress, "Mask of the source address; 00:00:00:00:00:00."),
+        key("source-mac-match", Kind::MacAddress, "What must be left of it; its own."),
+        key(
+            "msdu-mask",
+            Kind::Text,
+            "Mask of the octets from the EtherType on, in hexadecimal digits; none.",
+        ),
+        key("msdu-match", Kind::Text, "What must be left of them, as many octets; its own."),
     ]],
 };
 
