@@ -153,7 +153,7 @@ impl Analysis<'_> {
         if let Some(range) = self.plan.talker_shapers[entry.stream as usize] {
             let plan = self.plan.port(entry.port);
             let (deviation, slack) = (plan.deviation, plan.slack);
-            let line = lets_through(&range, 0);
+            let line = lets_through(&range);
             let line = Line { rate: deviation.fastest(line.rate), ..line };
             let overhead = Bytes::MEDIA_OVERHEAD.get();
             let frames =
@@ -291,7 +291,7 @@ impl Analysis<'_> {
         let tardy = queue.map(|queue| signed(queue) - entry.arrival_min - signed(hold_min));
         let tardy = tardy.map_or(u64::MAX, |late| u64::try_from(late).unwrap_or(0));
         let range = &self.plan.schedulers[entry.scheduler as usize];
-        let line = lets_through(range, ats.clock_rate_deviation_max_ppb);
+        let line = lets_through(range);
         let line = line.in_bits(entry.wire_per_charged(ats.charged_overhead.get()));
         let line = Line { rate: deviation.fastest(line.rate), ..line };
         let shaped = (tardy < u64::MAX).then(|| bunched(line, tardy + slack));

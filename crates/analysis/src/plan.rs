@@ -424,10 +424,11 @@ impl<'network> Plan<'network> {
                     burst_min: burst,
                     burst_sum: burst,
                     constant: true,
+                    deviation_ppb: scheduler.clock_rate_deviation_max_ppb,
                 }
             })
             .collect();
-        for entry in self.entries.iter().filter(|entry| entry.scheduler != NONE) {
+        for entry in self.entries.iter().filter(|entry| entry.scheduler != NONE && entry.primary) {
             let scheduler = &network.schedulers[entry.scheduler as usize];
             let rate = scheduler.committed_information_rate.as_bps();
             let node = network.ports[entry.port as usize].node;
@@ -436,7 +437,10 @@ impl<'network> Plan<'network> {
             widest.rate_min = widest.rate_min.min(range.rate_min);
             widest.rate_max = widest.rate_max.max(range.rate_max);
             widest.burst_min = widest.burst_min.min(range.burst_min);
-            widest.burst_sum = widest.burst_sum.max(range.burst_sum);
+            // Every stream that shares it may change it.
+            let unchanged = timeline.shaper(NONE, node, rate, scheduler.committed_burst_size.get()).burst_sum;
+            let changes = range.burst_sum.saturating_sub(unchanged);
+            widest.burst_sum = widest.burst_sum.max(unchanged).saturating_add(changes);
             widest.constant &= range.constant;
         }
     }

@@ -22,6 +22,7 @@
 //! Not here: the wait from eligibility to transmission (`port.rs`).
 
 use tautwire_model::network::{AtsDevice, PortIndex};
+use tautwire_units::Duration;
 
 use crate::clock::{Deviation, PS_PER_S};
 use crate::curve::{Line, MICRO, span, volume};
@@ -66,10 +67,10 @@ pub(crate) struct Frames {
 /// length, of which the bucket holds `n` exactly, more than the bucket is a whole frame more, so that
 /// the roundings of `n + 1` durations may be charged to the rate and the whole bucket counts. Of ticks
 /// of picoseconds a thousand are put into the wait instead.
-pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, frames: Frames) -> Choice {
-    let deviation = u128::from(ats.clock_rate_deviation_max_ppb);
+pub(crate) fn slowest(range: &ShaperRange, time_quantum: Duration, frames: Frames) -> Choice {
+    let deviation = u128::from(range.deviation_ppb);
     let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);
-    let quantum = u128::from(ats.time_quantum.as_ps().max(1));
+    let quantum = u128::from(time_quantum.as_ps().max(1));
     let bits_min = u128::from(frames.min * 8);
     let burst = u128::from(range.burst_min);
     let octet_is_whole = (8 * PS_PER_S).is_multiple_of(low * quantum);
@@ -107,8 +108,8 @@ pub(crate) fn slowest(range: &ShaperRange, ats: &AtsDevice, frames: Frames) -> C
 }
 
 /// What a scheduler lets through at most, in charged bits and on its own clock.
-pub(crate) fn lets_through(range: &ShaperRange, deviation_ppb: u32) -> Line {
-    let rate = (u128::from(range.rate_max) * (PPB + u128::from(deviation_ppb))).div_ceil(PPB);
+pub(crate) fn lets_through(range: &ShaperRange) -> Line {
+    let rate = (u128::from(range.rate_max) * (PPB + u128::from(range.deviation_ppb))).div_ceil(PPB);
     Line::new(range.burst_sum, u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
@@ -167,7 +168,7 @@ pub(crate) fn choices(plan: &Plan<'_>, ats: &AtsDevice, members: &[u32]) -> Vec<
                 frames = Frames { min: frames.min.min(other.min), max: frames.max.max(other.max) };
             }
         }
-        slowest(&plan.schedulers[scheduler as usize], ats, frames)
+        slowest(&plan.schedulers[scheduler as usize], ats.time_quantum, frames)
     };
     members.iter().map(choice).collect()
 }
@@ -336,7 +337,7 @@ impl Regulator<'_> {
         if let Some(range) = self.range(before).filter(|_| !self.tardy_before(member)) {
             let node = self.plan.network.ports[before.port as usize].node;
             let device = self.plan.network.device(node).expect("only bridges have schedulers");
-            let line = lets_through(range, device.ats.clock_rate_deviation_max_ppb);
+            let line = lets_through(range);
             let line = line.in_bits(before.wire_per_charged(device.ats.charged_overhead.get()));
             let rate = self.plan.port(before.port).deviation.fastest(line.rate);
             let shaped = Line { rate, ..line }.in_bits(ratio);
@@ -380,8 +381,7 @@ impl Regulator<'_> {
             && earlier
             && device.ats.time_quantum == self.ats.time_quantum
             && device.ats.charged_overhead == self.ats.charged_overhead
-            && device.ats.clock_rate_deviation_max_ppb == 0
-            && self.ats.clock_rate_deviation_max_ppb == 0;
+            && range.deviation_ppb == 0;
         if !alike || self.tardy_before(member) {
             return None;
         }
@@ -464,18 +464,7 @@ impl Regulator<'_> {
 
 /// How long a talker's own shaper holds a stream, on its clock: each stream has a bucket of its own.
 pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, frames: Frames) -> Option<u64> {
-    let device = AtsDevice {
-        organisation: tautwire_model::network::AtsOrganisation::EligibilityOrdered,
-        grouping: tautwire_model::network::Grouping::UpstreamClass,
-        charged_overhead: tautwire_units::Bytes::MEDIA_OVERHEAD,
-        time_quantum: tautwire_units::Duration::from_ps(1),
-        processing_delay_max: tautwire_units::Duration::ZERO,
-        schedulers_per_group: None,
-        arrival_recognition_delay_max: tautwire_units::Duration::ZERO,
-        clock_offset_variation_max: tautwire_units::Duration::ZERO,
-        clock_rate_deviation_max_ppb: 0,
-    };
-    let choice = slowest(range, &device, frames);
+    let choice = slowest(range, Duration::from_ps(1), frames);
     let waits = choice.iter().filter(|slowest| charged.rate <= slowest.rate).filter_map(|slowest| {
         let excess = charged.burst.saturating_sub(slowest.burst);
         span(excess, slowest.rate)?.checked_add(slowest.late)
@@ -492,31 +481,23 @@ pub(crate) fn bunched(line: Line, late: u64) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tautwire_units::{Bytes, Duration};
-
-    fn device(quantum_ps: u64) -> AtsDevice {
-        AtsDevice {
-            organisation: tautwire_model::network::AtsOrganisation::EligibilityOrdered,
-            grouping: tautwire_model::network::Grouping::UpstreamClass,
-            charged_overhead: Bytes::ZERO,
-            time_quantum: Duration::from_ps(quantum_ps),
-            processing_delay_max: Duration::ZERO,
-            schedulers_per_group: None,
-            arrival_recognition_delay_max: Duration::ZERO,
-            clock_offset_variation_max: Duration::ZERO,
-            clock_rate_deviation_max_ppb: 0,
-        }
-    }
 
     fn range(rate: u64, burst: u64) -> ShaperRange {
-        ShaperRange { rate_min: rate, rate_max: rate, burst_min: burst, burst_sum: burst, constant: true }
+        ShaperRange {
+            rate_min: rate,
+            rate_max: rate,
+            burst_min: burst,
+            burst_sum: burst,
+            constant: true,
+            deviation_ppb: 0,
+        }
     }
 
     const FRAME: Frames = Frames { min: 1_522, max: 1_522 };
 
     #[test]
     fn whole_ticks_cost_nothing() {
-        let [exact, same] = slowest(&range(100_000_000, 12_176), &device(8_000), FRAME);
+        let [exact, same] = slowest(&range(100_000_000, 12_176), Duration::from_ps(8_000), FRAME);
         assert_eq!(exact, Slowest { rate: 100_000_000, burst: 12_176 * MICRO, late: 16_000 });
         assert_eq!(exact, same);
     }
@@ -524,10 +505,10 @@ mod tests {
     #[test]
     fn other_ticks_cost_rate_and_burst() {
         let sizes = Frames { min: 64, max: 1_522 };
-        let [coarse, _] = slowest(&range(33_000_000, 12_176), &device(8_000), sizes);
+        let [coarse, _] = slowest(&range(33_000_000, 12_176), Duration::from_ps(8_000), sizes);
         assert!(coarse.rate < 33_000_000 && coarse.rate > 32_900_000, "{coarse:?}");
         assert!(coarse.burst < 12_176 * MICRO, "{coarse:?}");
-        let [_, fine] = slowest(&range(33_000_000, 12_176), &device(1), sizes);
+        let [_, fine] = slowest(&range(33_000_000, 12_176), Duration::from_ps(1), sizes);
         assert_eq!(fine.burst, 12_176 * MICRO);
     }
 
@@ -537,7 +518,7 @@ mod tests {
     fn a_bucket_of_one_frame_loses_both_roundings() {
         let (cir, octets, quantum) = (29_431_676, 380, 8_000);
         let frames = Frames { min: octets, max: octets };
-        let [first, second] = slowest(&range(cir, octets * 8), &device(quantum), frames);
+        let [first, second] = slowest(&range(cir, octets * 8), Duration::from_ps(quantum), frames);
         // 12911.26 ticks at the rate; the machine takes 12912 and one more, as its bucket holds 12911.
         let most = octets * 8 * 1_000_000_000_000 / (12_913 * quantum);
         assert!(first.rate <= most && second.rate <= most, "{first:?} {second:?} above {most}");

@@ -24,6 +24,8 @@ pub(crate) struct ShaperRange {
     pub(crate) burst_sum: u64,
     /// Whether it is the same throughout.
     pub(crate) constant: bool,
+    /// By how much its clock may run faster or slower than its node's, parts in 10⁹.
+    pub(crate) deviation_ppb: u32,
 }
 
 /// The timeline's worst.
@@ -124,6 +126,7 @@ impl Timeline {
             burst_min: burst,
             burst_sum: burst,
             constant: true,
+            deviation_ppb: 0,
         };
         let changes = self.shapers.get(&stream).map_or(&[][..], Vec::as_slice);
         for (rate, burst) in changes {

@@ -420,6 +420,10 @@ pub struct Scheduler {
     pub committed_information_rate: BitRate,
     /// CommittedBurstSize, in charged bits.
     pub committed_burst_size: Bits,
+    /// The first of the ports to which its frames go.
+    pub transmission_port: PortIndex,
+    /// ClockRateDeviationMax, parts in 10⁹: the greatest of its pairs of reception and transmission port.
+    pub clock_rate_deviation_max_ppb: u32,
 }
 
 /// An ATS scheduler group of a bridge (802.1Q-2022 8.6.5.6).
@@ -454,6 +458,8 @@ pub struct DeviceModel {
     /// Functions by which a frame finds its ATS scheduler, in order of preference; none: every stream is
     /// told apart, as if its frames carried its name.
     pub stream_identification: Vec<IdentificationFunction>,
+    /// Pairs of ports that differ from the rest.
+    pub port_pairs: Vec<PortPair>,
 }
 
 /// When a bridge may begin to forward.
@@ -575,8 +581,32 @@ pub struct AtsDevice {
     pub arrival_recognition_delay_max: Duration,
     /// ClockOffsetVariationMax between the clocks of a reception and a transmission port.
     pub clock_offset_variation_max: Duration,
+    /// ClockRateDeviationMax between them, parts in 10⁹, of the pairs of ports that are not in
+    /// [`DeviceModel::port_pairs`].
+    pub clock_rate_deviation_max_ppb: u32,
+}
+
+/// What a pair of ports has of its own (scheduler timing characteristics, 802.1Q-2022 clause 12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortPair {
+    /// Reception port, by its number in the node from zero.
+    pub reception: u32,
+    /// Transmission port, by its number in the node from zero.
+    pub transmission: u32,
     /// ClockRateDeviationMax between them, parts in 10⁹.
     pub clock_rate_deviation_max_ppb: u32,
+}
+
+impl DeviceModel {
+    /// ClockRateDeviationMax of two ports, by their numbers in the node from zero, in parts in 10⁹.
+    #[must_use]
+    pub fn clock_rate_deviation_max_ppb(&self, reception: u32, transmission: u32) -> u32 {
+        let pair = self
+            .port_pairs
+            .iter()
+            .find(|pair| (pair.reception, pair.transmission) == (reception, transmission));
+        pair.map_or(self.ats.clock_rate_deviation_max_ppb, |pair| pair.clock_rate_deviation_max_ppb)
+    }
 }
 
 /// How an ATS class stores its frames.

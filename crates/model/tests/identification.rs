@@ -170,3 +170,24 @@ fn frames_without_a_tag_match_by_their_address_alone() {
     assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
     assert_eq!(schedulers(&loaded.network.expect("no errors")), [0, 0]);
 }
+
+#[test]
+fn pairs_of_ports_have_clock_rates_of_their_own() {
+    let pairs = "clock-rate-deviation-max: 10 ppm, scheduler-timing-characteristics: [{reception-port: 1, transmission-port: 2, clock-rate-deviation-max: 30 ppm}, {reception-port: 1, transmission-port: 3, clock-rate-deviation-max: 1 ppm}]";
+    let streams = "
+        talker: a, listeners: x
+        talker: b, listeners: y
+        talker: b, listeners: [x, y]";
+    let (network, _) = network(pairs, streams);
+    let of = |number: usize| {
+        let scheduler = &network.schedulers[number];
+        (network.port_number(scheduler.transmission_port), scheduler.clock_rate_deviation_max_ppb)
+    };
+    assert_eq!(
+        [of(0), of(1), of(2)],
+        [(1, 30_000), (2, 1_000), (1, 30_000)],
+        "of several pairs the greatest"
+    );
+    let (network, _) = self::network("clock-rate-deviation-max: 10 ppm", streams);
+    assert!(network.schedulers.iter().all(|scheduler| scheduler.clock_rate_deviation_max_ppb == 10_000));
+}

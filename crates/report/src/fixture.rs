@@ -120,6 +120,7 @@ fn device() -> DeviceModel {
             clock_rate_deviation_max_ppb: 0,
         },
         stream_identification: Vec::new(),
+        port_pairs: Vec::new(),
     }
 }
 

@@ -76,7 +76,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             .enumerate()
             .map(|(number, clock)| NodeState::new(network, number, *clock, seed))
             .collect();
-        let schedulers = add_schedulers(network, &mut nodes);
+        let schedulers = add_schedulers(network, &mut nodes, seed);
         let talker_schedulers = add_talker_schedulers(network, &mut nodes);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];

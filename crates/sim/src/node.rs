@@ -152,8 +152,6 @@ pub(crate) struct NodeState {
     /// Schedulers of a bridge, or of a talker that shapes.
     pub(crate) ats: AtsSchedulers,
     pub(crate) quantum: Duration,
-    /// Deviation of the schedulers' clock from that of the ports, parts in 10⁹.
-    pub(crate) ats_deviation_ppb: i64,
 }
 
 impl NodeState {
@@ -172,23 +170,20 @@ impl NodeState {
                 .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
             ats: AtsSchedulers::new(TALKER_QUANTUM, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
             quantum: TALKER_QUANTUM,
-            ats_deviation_ppb: 0,
         };
         if let Some(device) = network.device(NodeIndex::at(number)) {
             let ats = &device.ats;
             let later = ats.processing_delay_max + random.span_up_to(ats.clock_offset_variation_max);
             state.ats = AtsSchedulers::new(ats.time_quantum, ats.charged_overhead.get(), later);
             state.quantum = ats.time_quantum;
-            let most = u64::from(ats.clock_rate_deviation_max_ppb);
-            state.ats_deviation_ppb = random.up_to(2 * most) as i64 - most as i64;
         }
         state
     }
 
-    /// Parameters of a scheduler as this node's scheduler clock makes them.
-    pub(crate) fn parameters(&self, settings: &ShaperSettings) -> AtsParameters {
+    /// Parameters of a scheduler whose clock deviates from that of the ports by parts in 10⁹.
+    pub(crate) fn parameters(&self, settings: &ShaperSettings, deviation_ppb: i64) -> AtsParameters {
         let bps = i128::from(settings.committed_information_rate.as_bps());
-        let rate = bps * (1_000_000_000 + i128::from(self.ats_deviation_ppb)) / 1_000_000_000;
+        let rate = bps * (1_000_000_000 + i128::from(deviation_ppb)) / 1_000_000_000;
         let rate = BitRate::from_bps(u64::try_from(rate.max(1)).expect("about a rate"));
         AtsParameters::new(rate, settings.committed_burst_size, self.quantum)
             .expect("the description's rates were checked")
@@ -252,8 +247,23 @@ pub(crate) fn clocks(network: &Network, seed: u64) -> Vec<LocalClock> {
 /// Tick of the shapers of a talker.
 const TALKER_QUANTUM: Duration = Duration::from_ps(1);
 
+/// How much faster a scheduler's clock is than that of the ports, parts in 10⁹: drawn for every pair of
+/// reception and transmission port.
+pub(crate) fn deviation_ppb(network: &Network, scheduler: &Scheduler, seed: u64) -> i64 {
+    if scheduler.clock_rate_deviation_max_ppb == 0 {
+        return 0;
+    }
+    let reception = network.scheduler_groups[scheduler.group.index()].reception_port;
+    let ports = network.ports.len();
+    // Behind the numbers of the nodes, which draw their offsets.
+    let pair = network.nodes.len() + reception.index() * ports + scheduler.transmission_port.index();
+    let most = i64::from(scheduler.clock_rate_deviation_max_ppb);
+    let drawn = Random::new(seed, Purpose::Ats, pair).up_to(2 * most.unsigned_abs());
+    i64::try_from(drawn).expect("twice a number of 32 bits") - most
+}
+
 /// Puts the network's schedulers into the banks of their bridges, and gives each its number there.
-pub(crate) fn add_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<u32> {
+pub(crate) fn add_schedulers(network: &Network, nodes: &mut [NodeState], seed: u64) -> Vec<u32> {
     let mut groups = Vec::with_capacity(network.scheduler_groups.len());
     for group in &network.scheduler_groups {
         let node = network.ports[group.reception_port.index()].node;
@@ -262,10 +272,11 @@ pub(crate) fn add_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<
     let add = |scheduler: &Scheduler| {
         let group = &network.scheduler_groups[scheduler.group.index()];
         let node = &mut nodes[network.ports[group.reception_port.index()].node.index()];
-        let parameters = node.parameters(&ShaperSettings {
+        let settings = ShaperSettings {
             committed_information_rate: scheduler.committed_information_rate,
             committed_burst_size: scheduler.committed_burst_size,
-        });
+        };
+        let parameters = node.parameters(&settings, deviation_ppb(network, scheduler, seed));
         node.ats.add_scheduler(groups[scheduler.group.index()], parameters)
     };
     network.schedulers.iter().map(add).collect()
@@ -277,7 +288,7 @@ pub(crate) fn add_talker_schedulers(network: &Network, nodes: &mut [NodeState]) 
         Some(shaper) if stream.shaped_at_talker => {
             let node = &mut nodes[stream.talker.index()];
             let group = node.ats.add_group(None);
-            let parameters = node.parameters(shaper);
+            let parameters = node.parameters(shaper, 0);
             node.ats.add_scheduler(group, parameters)
         }
         _ => NONE,

@@ -5,6 +5,7 @@ use tautwire_model::network::{LinkIndex, NodeIndex, ShaperSettings, StreamIndex,
 use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::Ring;
+use crate::node::deviation_ppb;
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -151,13 +152,14 @@ impl<R: Recorder> Engine<'_, R> {
             let Some(scheduler) = hop.scheduler else { continue };
             let node = network.ports[hop.port.index()].node;
             let state = &mut self.nodes[node.index()];
-            let parameters = state.parameters(settings);
+            let deviation = deviation_ppb(network, &network.schedulers[scheduler.index()], self.seed);
+            let parameters = state.parameters(settings, deviation);
             state.ats.set_parameters(self.schedulers[scheduler.index()], parameters);
         }
         let talker = &self.talkers[stream.index()];
         if talker.scheduler != NONE {
             let state = &mut self.nodes[talker.node as usize];
-            let parameters = state.parameters(settings);
+            let parameters = state.parameters(settings, 0);
             state.ats.set_parameters(talker.scheduler, parameters);
         }
     }

@@ -1,6 +1,6 @@
 //! The same search with settings that the drawn descriptions leave as they are: stages that take their
 //! time, hosts that do, coarse clocks, other charges, MaxResidenceTime, late recognition of arrivals,
-//! network control, and a timeline.
+//! clock rates between pairs of ports, network control, and a timeline.
 //!
 //! The settings are drawn into the resolved network. `TAUTWIRE_CASES` sets how many are drawn.
 
@@ -77,6 +77,13 @@ fn vary(network: &mut Network, dice: &mut Dice) {
         let most = Duration::from_us(dice.between(20, 2_000));
         for group in &mut network.scheduler_groups {
             group.max_residence_time = Some(most);
+        }
+    }
+    if dice.chance(30) {
+        let most = dice.between(1, 5_000) * 1_000;
+        for scheduler in &mut network.schedulers {
+            let deviation = if dice.chance(70) { dice.between(0, most) } else { 0 };
+            scheduler.clock_rate_deviation_max_ppb = u32::try_from(deviation).expect("small");
         }
     }
     if dice.chance(30) {

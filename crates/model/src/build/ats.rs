@@ -90,7 +90,12 @@ pub(crate) fn assign(
         let filters = filters(&members, device, topology, streams, &mut told, faults);
         let group = SchedulerGroupIndex::at(group);
         say_what_is_shared(topology, &assigned.groups[group.index()], uses, &filters, streams, faults);
-        instances(group, uses, &filters, streams, &mut assigned.schedulers);
+        let reception = assigned.groups[group.index()].reception_port;
+        let first = topology.nodes[topology.ports[reception.index()].node.index()].ports.start;
+        let deviation = |transmission: PortIndex| {
+            device.clock_rate_deviation_max_ppb(reception.0 - first, transmission.0 - first)
+        };
+        instances(group, uses, &filters, &deviation, streams, &mut assigned.schedulers);
     }
     assigned
 }
@@ -126,11 +131,17 @@ fn instances(
     group: SchedulerGroupIndex,
     uses: &[Use],
     filters: &Filters,
+    deviation: &dyn Fn(PortIndex) -> u32,
     streams: &mut Streams<'_, '_>,
     schedulers: &mut Vec<Scheduler>,
 ) {
-    let nothing =
-        Scheduler { group, committed_information_rate: BitRate::ZERO, committed_burst_size: Bits::ZERO };
+    let nothing = Scheduler {
+        group,
+        committed_information_rate: BitRate::ZERO,
+        committed_burst_size: Bits::ZERO,
+        transmission_port: PortIndex(u32::MAX),
+        clock_rate_deviation_max_ppb: 0,
+    };
     let mut instance_of: Vec<Option<SchedulerIndex>> = vec![None; filters.len() + 1];
     let default = filters.len();
     let first = filters.found.iter().any(Option::is_none).then_some(default);
@@ -148,7 +159,10 @@ fn instances(
         sum.committed_information_rate = rate;
         sum.committed_burst_size = sum.committed_burst_size.saturating_add(shaper.committed_burst_size);
         for hop in &of.hops {
-            streams.list[of.stream].stream.hops[*hop].scheduler = Some(scheduler);
+            let hop = &mut streams.list[of.stream].stream.hops[*hop];
+            hop.scheduler = Some(scheduler);
+            sum.transmission_port = sum.transmission_port.min(hop.port);
+            sum.clock_rate_deviation_max_ppb = sum.clock_rate_deviation_max_ppb.max(deviation(hop.port));
         }
     }
 }

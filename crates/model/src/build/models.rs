@@ -11,7 +11,7 @@ use super::layered;
 use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
-    HostModel, IdentificationFunction, Mechanism, Stage, StagePosition, Switching, TieRule,
+    HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, Switching, TieRule,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
@@ -183,6 +183,7 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
             .unwrap_or(Bytes::MEDIA_OVERHEAD),
         ats: ats(chain),
         stream_identification: stream_identification(chain),
+        port_pairs: port_pairs(chain, faults),
     }
 }
 
@@ -294,6 +295,30 @@ fn stream_identification(chain: &[&Node<'_>]) -> Vec<IdentificationFunction> {
     let sections: Vec<&Node<'_>> = chain.iter().filter_map(|node| node.get("ats")).collect();
     let names = layered(&sections, "stream-identification").map_or(&[][..], Node::items);
     names.iter().filter_map(|name| IdentificationFunction::named(name.text()?)).collect()
+}
+
+/// The pairs of ports of `scheduler-timing-characteristics`.
+fn port_pairs(chain: &[&Node<'_>], faults: &mut Faults) -> Vec<PortPair> {
+    let sections: Vec<&Node<'_>> = chain.iter().filter_map(|node| node.get("ats")).collect();
+    let listed = layered(&sections, "scheduler-timing-characteristics").map_or(&[][..], Node::items);
+    let mut pairs: Vec<PortPair> = Vec::with_capacity(listed.len());
+    for node in listed {
+        let number = |key: &str| node.parsed::<u32>(key)?.checked_sub(1);
+        let deviation = node.get("clock-rate-deviation-max").and_then(Node::text);
+        let (Some(reception), Some(transmission), Some(deviation)) =
+            (number("reception-port"), number("transmission-port"), deviation)
+        else {
+            continue;
+        };
+        if pairs.iter().any(|pair| (pair.reception, pair.transmission) == (reception, transmission)) {
+            let message = "this pair of ports is listed twice".to_owned();
+            faults.error(codes::CONFLICT, node.anchor(), message, "list every pair once");
+            continue;
+        }
+        let clock_rate_deviation_max_ppb = scalar::deviation(deviation).unwrap_or(0);
+        pairs.push(PortPair { reception, transmission, clock_rate_deviation_max_ppb });
+    }
+    pairs
 }
 
 fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel {

@@ -127,7 +127,26 @@ pub(super) static ATS: Shape = Shape {
             Kind::Duration,
             "ClockOffsetVariationMax between a reception and a transmission port.",
         ),
-        key("clock-rate-deviation-max", Kind::Deviation, "ClockRateDeviationMax between them."),
+        key(
+            "clock-rate-deviation-max",
+            Kind::Deviation,
+            "ClockRateDeviationMax between them; 0 ppm. A run draws it for every pair of ports.",
+        ),
+        key(
+            "scheduler-timing-characteristics",
+            Kind::List(0, MANY, &Kind::Object(&PORT_PAIR)),
+            "Pairs of ports that differ from the rest.",
+        ),
+    ]],
+};
+
+pub(super) static PORT_PAIR: Shape = Shape {
+    name: "a pair of ports",
+    about: "A reception and a transmission port of a bridge, by their places in its list of ports.",
+    keys: &[&[
+        must("reception-port", Kind::Integer(1, 4096), "Reception port, from 1."),
+        must("transmission-port", Kind::Integer(1, 4096), "Transmission port, from 1."),
+        must("clock-rate-deviation-max", Kind::Deviation, "ClockRateDeviationMax between the two."),
     ]],
 };
 
