@@ -1,7 +1,7 @@
 //! A log-linear histogram of spans of time: 128 steps an octave.
 //!
-//! Octaves are allocated on first hit, so a stream whose delays vary little costs little. A quantile
-//! is told to within 1/128 of its value.
+//! The octaves between the least and the greatest hit are kept, so a stream whose delays vary little
+//! costs little. A quantile is told to within 1/128 of its value.
 
 use tautwire_units::Duration;
 
@@ -13,7 +13,10 @@ const STEPS: usize = 1 << STEP_BITS;
 /// Counts of spans by size; counters saturate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    octaves: Vec<Option<Box<[u32; STEPS]>>>,
+    /// The counts of whole octaves.
+    counts: Vec<u32>,
+    /// Octave of the first count.
+    first_octave: usize,
 }
 
 impl Histogram {
@@ -21,31 +24,27 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, span: Duration) {
         let (octave, step) = place(span.as_ps());
-        if let Some(Some(counts)) = self.octaves.get_mut(octave) {
-            counts[step] = counts[step].saturating_add(1);
-        } else {
-            self.add_to_new_octave(octave, step, 1);
+        let index = (octave.wrapping_sub(self.first_octave)).wrapping_mul(STEPS).wrapping_add(step);
+        match self.counts.get_mut(index) {
+            Some(count) if octave >= self.first_octave => *count = count.saturating_add(1),
+            _ => self.add_to_new_octave(octave, step, 1),
         }
     }
 
     /// Adds all that another histogram holds.
     pub fn merge(&mut self, other: &Self) {
-        for (octave, counts) in other.octaves.iter().enumerate() {
-            for (step, count) in counts.iter().flat_map(|counts| counts.iter().enumerate()) {
-                if *count > 0 {
-                    self.add_to_new_octave(octave, step, *count);
-                }
+        for (index, count) in other.counts.iter().enumerate() {
+            if *count > 0 {
+                self.add_to_new_octave(other.first_octave + index / STEPS, index % STEPS, *count);
             }
         }
     }
 
     /// The filled steps in order of size: least and greatest span of the step, and its count.
     pub fn steps(&self) -> impl Iterator<Item = (Duration, Duration, u32)> + '_ {
-        self.octaves.iter().enumerate().flat_map(|(octave, counts)| {
-            counts.iter().flat_map(|counts| counts.iter().enumerate()).filter_map(move |(step, count)| {
-                let (least, greatest) = span_of(octave, step);
-                (*count > 0).then_some((Duration::from_ps(least), Duration::from_ps(greatest), *count))
-            })
+        self.counts.iter().enumerate().filter_map(|(index, count)| {
+            let (least, greatest) = span_of(self.first_octave + index / STEPS, index % STEPS);
+            (*count > 0).then_some((Duration::from_ps(least), Duration::from_ps(greatest), *count))
         })
     }
 
@@ -66,11 +65,19 @@ impl Histogram {
 
     #[cold]
     fn add_to_new_octave(&mut self, octave: usize, step: usize, count: u32) {
-        if self.octaves.len() <= octave {
-            self.octaves.resize(octave + 1, None);
+        if self.counts.is_empty() {
+            self.first_octave = octave;
         }
-        let counts = self.octaves[octave].get_or_insert_with(|| Box::new([0; STEPS]));
-        counts[step] = counts[step].saturating_add(count);
+        let missing = self.first_octave.saturating_sub(octave);
+        self.counts.splice(..0, std::iter::repeat_n(0, missing * STEPS));
+        self.first_octave -= missing;
+        let octaves = octave - self.first_octave + 1;
+        if self.counts.len() < octaves * STEPS {
+            self.counts.reserve_exact(octaves * STEPS - self.counts.len());
+            self.counts.resize(octaves * STEPS, 0);
+        }
+        let place = &mut self.counts[(octaves - 1) * STEPS + step];
+        *place = place.saturating_add(count);
     }
 }
 
