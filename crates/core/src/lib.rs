@@ -33,6 +33,7 @@ macro_rules! planted {
 pub mod ats;
 pub mod buffer;
 pub mod cbs;
+mod class;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
 pub mod forwarding;

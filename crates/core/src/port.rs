@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
 
 use crate::buffer::{QueueLimit, SharedBuffer};
-use crate::cbs::CreditBasedShaper;
-use crate::queue::{LaneOrder, Lanes, Waiting};
+use crate::class::Class;
+use crate::queue::{LaneOrder, Waiting};
 use crate::{OctetTime, TrafficClass};
 
 /// What a port knows of a frame; the rest is the driver's.
@@ -36,6 +36,13 @@ pub struct ClassConfig {
     pub lanes: usize,
     /// Limits.
     pub limit: QueueLimit,
+}
+
+impl ClassConfig {
+    /// Whether frames stand in several lanes.
+    const fn has_several_lanes(&self) -> bool {
+        self.order.has_lanes() && self.lanes > 1
+    }
 }
 
 impl Default for ClassConfig {
@@ -97,21 +104,6 @@ pub struct ClassCounters {
     pub octets_max: u64,
 }
 
-/// One class. What every frame touches stands first, in one cache line.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Class<F> {
-    lanes: Lanes<F>,
-    shaper: Option<Box<CreditBasedShaper>>,
-    frames: u32,
-    limit_frames: u32,
-    octets: u64,
-    limit_octets: u64,
-    counters: ClassCounters,
-    /// The frame that the class has committed to send next, if the port has two stages.
-    committed: Option<Waiting<F>>,
-}
-
 /// An egress port. `F` is a small handle of a frame.
 #[derive(Clone, Debug)]
 pub struct EgressPort<F> {
@@ -121,11 +113,17 @@ pub struct EgressPort<F> {
     /// Time with the line taken, the frame under way included; with `busy_until` it gives the time
     /// that the line was free.
     busy: Duration,
+    credit_charged_overhead: u64,
+    buffer: Option<Box<SharedBuffer>>,
+    /// Octets given out.
+    octets: u64,
     /// Bit *n*: class *n* has frames.
     occupied: u8,
+    /// Bit *n*: class *n* has a credit-based shaper.
+    shaped: u8,
+    /// Bit *n*: the frames of class *n* stand in lanes.
+    in_lanes: u8,
     two_stage: bool,
-    credit_charged_overhead: u64,
-    buffer: Option<SharedBuffer>,
     classes: [Class<F>; 8],
 }
 
@@ -137,25 +135,24 @@ impl<F: QueuedFrame> EgressPort<F> {
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let rate = config.rate;
+        let mask = |is_so: &dyn Fn(&ClassConfig) -> bool| {
+            let bits =
+                config.classes.iter().enumerate().map(|(number, class)| u8::from(is_so(class)) << number);
+            bits.fold(0, |all, bit| all | bit)
+        };
         Self {
             octet_time: OctetTime::new(rate, Duration::from_ps(1)).expect("a port has a rate"),
             rate,
             busy_until: Instant::ZERO,
             busy: Duration::ZERO,
-            occupied: 0,
-            two_stage: config.two_stage,
             credit_charged_overhead: config.credit_charged_overhead.get(),
-            buffer: config.buffer,
-            classes: config.classes.map(|class| Class {
-                lanes: Lanes::new(class.order, class.lanes),
-                shaper: class.idle_slope.map(|slope| Box::new(CreditBasedShaper::new(slope, rate))),
-                frames: 0,
-                limit_frames: class.limit.frames,
-                octets: 0,
-                limit_octets: class.limit.octets,
-                counters: ClassCounters::default(),
-                committed: None,
-            }),
+            octets: 0,
+            occupied: 0,
+            shaped: mask(&|class| class.idle_slope.is_some()),
+            in_lanes: mask(&|class| config.two_stage || class.has_several_lanes()),
+            two_stage: config.two_stage,
+            buffer: config.buffer.map(Box::new),
+            classes: config.classes.map(|class| Class::new(class, rate)),
         }
     }
 
@@ -168,33 +165,38 @@ impl<F: QueuedFrame> EgressPort<F> {
     pub fn enqueue(&mut self, now: Instant, lane: u16, eligible: Instant, frame: F) -> Result<(), Discard> {
         let index = frame.class().index();
         let octets = frame.octets();
+        let bit = 1 << index;
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
-        if class.frames >= class.limit_frames || class.octets + u64::from(octets) > class.limit_octets {
-            class.counters.discarded += 1;
+        if !class.has_room(octets) {
+            class.discard();
             return Err(Discard::QueueFull);
         }
         if let Some(buffer) = &mut self.buffer
             && !buffer.take(index, octets)
         {
-            class.counters.discarded += 1;
+            class.discard();
             return Err(Discard::BufferFull);
         }
-        if let Some(shaper) = &mut class.shaper {
-            shaper.settle(now, class.frames > 0);
+        if self.shaped & bit != 0 {
+            let (shaper, waiting) = class.shaper();
+            shaper.settle(now, waiting);
         }
-        if self.two_stage {
-            class.commit(now, idle);
+        let waiting = Waiting { frame, eligible, idle_at_head: idle };
+        if self.in_lanes & bit == 0 {
+            class.push(waiting);
+        } else {
+            // What became eligible before is committed before.
+            if self.two_stage {
+                class.commit(now, idle);
+            }
+            class.push_to_lane(lane, waiting);
+            if self.two_stage {
+                class.commit(now, idle);
+            }
         }
-        class.lanes.push(lane, frame, eligible, idle);
-        class.frames += 1;
-        class.octets += u64::from(octets);
-        class.counters.frames_max = class.counters.frames_max.max(class.frames);
-        class.counters.octets_max = class.counters.octets_max.max(class.octets);
-        self.occupied |= 1 << index;
-        if self.two_stage {
-            class.commit(now, idle);
-        }
+        class.count_in(octets);
+        self.occupied |= bit;
         Ok(())
     }
 
@@ -250,28 +252,23 @@ impl<F: QueuedFrame> EgressPort<F> {
 
     /// The waiting frames, class by class.
     pub fn waiting(&self) -> impl Iterator<Item = F> {
-        self.classes
-            .iter()
-            .flat_map(|class| class.committed.iter().chain(class.lanes.iter()))
-            .map(|waiting| waiting.frame)
+        self.classes.iter().flat_map(Class::iter).map(|waiting| waiting.frame)
     }
 
     /// Throws away all waiting frames and gives them back.
     pub fn flush(&mut self, now: Instant) -> Vec<F> {
         let flushed: Vec<F> = self.waiting().collect();
         for (index, class) in self.classes.iter_mut().enumerate() {
-            if let Some(shaper) = &mut class.shaper {
-                shaper.settle(now, class.frames > 0);
+            if self.shaped & (1 << index) != 0 {
+                let (shaper, waiting) = class.shaper();
+                shaper.settle(now, waiting);
             }
             if let Some(buffer) = &mut self.buffer {
-                for waiting in class.committed.iter().chain(class.lanes.iter()) {
+                for waiting in class.iter() {
                     buffer.give(index, waiting.frame.octets());
                 }
             }
-            class.lanes.clear();
-            class.committed = None;
-            class.frames = 0;
-            class.octets = 0;
+            class.clear();
         }
         self.occupied = 0;
         flushed
@@ -282,22 +279,33 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// # Panics
     /// If the class has none, or idleSlope is zero or above the rate.
     pub fn set_idle_slope(&mut self, now: Instant, class: TrafficClass, idle_slope: BitRate) {
-        let class = &mut self.classes[class.index()];
-        let waiting = class.frames > 0;
-        class.shaper.as_mut().expect("a credit-based class").set_idle_slope(now, waiting, idle_slope);
+        let (shaper, waiting) = self.classes[class.index()].shaper();
+        shaper.set_idle_slope(now, waiting, idle_slope);
+    }
+
+    /// Frames of a class that wait.
+    #[inline]
+    #[must_use]
+    pub const fn frames(&self, class: TrafficClass) -> u32 {
+        self.classes[class.index()].frames()
     }
 
     /// What a class has counted.
     #[must_use]
-    pub const fn counters(&self, class: TrafficClass) -> ClassCounters {
-        self.classes[class.index()].counters
+    pub fn counters(&self, class: TrafficClass) -> ClassCounters {
+        self.classes[class.index()].counters()
     }
 
     /// Greatest and least credit of a class's shaper, if it has one.
     #[must_use]
     pub fn credit_range(&self, class: TrafficClass) -> Option<(Credit, Credit)> {
-        let shaper = self.classes[class.index()].shaper.as_deref()?;
-        Some((shaper.hi_credit(), shaper.lo_credit()))
+        self.classes[class.index()].credit_range()
+    }
+
+    /// Octets given out so far, destination to FCS.
+    #[must_use]
+    pub const fn octets(&self) -> u64 {
+        self.octets
     }
 
     /// Time with the line taken so far, the frame under way whole.
@@ -321,46 +329,58 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// The lane of a class that may send at `now`, or when one may at the earliest.
     #[inline]
     fn eligible(&mut self, index: usize, now: Instant) -> Result<usize, Instant> {
+        let bit = 1 << index;
+        let mut lane = 0;
+        let class = &self.classes[index];
+        if self.in_lanes & bit == 0 {
+            let eligible = class.head_eligible();
+            if eligible > now {
+                return Err(eligible);
+            }
+        } else {
+            lane = self.eligible_lane(index, now)?;
+        }
+        if self.shaped & bit != 0 {
+            let (shaper, _) = self.classes[index].shaper();
+            shaper.settle(now, true);
+            let at = shaper.eligible_at(now);
+            if at > now {
+                return Err(at);
+            }
+        }
+        Ok(lane)
+    }
+
+    fn eligible_lane(&mut self, index: usize, now: Instant) -> Result<usize, Instant> {
         let idle = self.idle_time(now);
-        let two_stage = self.two_stage;
         let class = &mut self.classes[index];
-        if two_stage {
+        if self.two_stage {
             class.commit(now, idle);
         }
-        let lane = if class.committed.is_some() {
-            0
-        } else {
-            class.lanes.choose(now).expect("an occupied class has a head")?
-        };
-        let Some(shaper) = &mut class.shaper else { return Ok(lane) };
-        shaper.settle(now, true);
-        let at = shaper.eligible_at(now);
-        if at <= now { Ok(lane) } else { Err(at) }
+        class.choose_lane(now)
     }
 
     #[inline]
     fn transmit(&mut self, index: usize, lane: usize, now: Instant) -> Selection<F> {
+        let bit = 1 << index;
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
-        let taken = match class.committed.take() {
-            Some(committed) => committed,
-            None => class.lanes.pop(lane, idle),
-        };
+        let taken = if self.in_lanes & bit == 0 { class.pop(idle) } else { class.pop_from_lane(lane, idle) };
         let octets = taken.frame.octets();
-        class.frames -= 1;
-        class.octets -= u64::from(octets);
-        class.counters.sent += 1;
-        if class.frames == 0 {
-            self.occupied &= !(1 << index);
+        class.count_out(octets);
+        self.octets += u64::from(octets);
+        if class.frames() == 0 {
+            self.occupied &= !bit;
         }
         if self.two_stage {
             class.commit(now, idle);
         }
-        if let Some(shaper) = &mut class.shaper {
+        if self.shaped & bit != 0 {
             let mut charged = u64::from(octets) + self.credit_charged_overhead;
             if planted!(FrameChargedTwice) {
                 charged *= 2;
             }
+            let (shaper, _) = class.shaper();
             shaper.transmit(now, now + self.octet_time.duration_ceil(Bytes::new(charged)));
         }
         if let Some(buffer) = &mut self.buffer {
@@ -375,18 +395,6 @@ impl<F: QueuedFrame> EgressPort<F> {
         Selection::Transmit {
             frame: taken.frame,
             held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
-        }
-    }
-}
-
-impl<F: QueuedFrame> Class<F> {
-    /// First stage: moves the first frame that became eligible to the class's output.
-    #[inline]
-    fn commit(&mut self, now: Instant, idle: u64) {
-        if self.committed.is_none()
-            && let Some(Ok(lane)) = self.lanes.choose(now)
-        {
-            self.committed = Some(self.lanes.pop(lane, idle));
         }
     }
 }

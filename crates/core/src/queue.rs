@@ -25,6 +25,16 @@ pub enum LaneOrder {
     LowestLane,
 }
 
+impl LaneOrder {
+    /// Whether the lane of a frame is looked at.
+    pub(crate) const fn has_lanes(self) -> bool {
+        match self {
+            Self::Arrival | Self::Eligibility => false,
+            Self::EligibilityOfHeads | Self::RoundRobin | Self::LowestLane => true,
+        }
+    }
+}
+
 /// A waiting frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<F> {
@@ -37,8 +47,7 @@ pub(crate) struct Waiting<F> {
 
 /// The queues of one class.
 ///
-/// The first lane, which for most classes is the only one, stands inline: a frame that waits in it
-/// touches one cache line beside its own.
+/// The first lane, which for most classes is the only one, stands inline.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F> {
     first: VecDeque<Waiting<F>>,
@@ -57,21 +66,22 @@ struct Others<F> {
 
 impl<F: Copy> Lanes<F> {
     pub(crate) fn new(order: LaneOrder, lanes: usize) -> Self {
-        let others = match order {
-            LaneOrder::Arrival | LaneOrder::Eligibility => 0,
-            LaneOrder::EligibilityOfHeads | LaneOrder::RoundRobin | LaneOrder::LowestLane => {
-                lanes.saturating_sub(1)
-            }
-        };
+        let others = if order.has_lanes() { lanes.saturating_sub(1) } else { 0 };
         let others = (others > 0)
             .then(|| Box::new(Others { lanes: (0..others).map(|_| VecDeque::new()).collect(), turn: 0 }));
         Self { first: VecDeque::new(), order, others }
     }
 
-    /// Appends a frame; `idle` is the line's idle time now.
+    /// How frames are ordered.
     #[inline]
-    pub(crate) fn push(&mut self, lane: u16, frame: F, eligible: Instant, idle: u64) {
-        let waiting = Waiting { frame, eligible, idle_at_head: idle };
+    pub(crate) const fn order(&self) -> LaneOrder {
+        self.order
+    }
+
+    /// Appends a frame.
+    #[inline]
+    pub(crate) fn push(&mut self, lane: u16, waiting: Waiting<F>) {
+        let eligible = waiting.eligible;
         let queue = match (&mut self.others, lane) {
             (Some(others), 1..) => &mut others.lanes[usize::from(lane) - 1],
             _ => &mut self.first,
@@ -167,7 +177,7 @@ mod tests {
     fn filled(order: LaneOrder) -> Lanes<u8> {
         let mut lanes = Lanes::new(order, 3);
         for (lane, frame, eligible) in [(2, 1, 30), (0, 2, 40), (2, 3, 35), (1, 4, 10), (0, 5, 50)] {
-            lanes.push(lane, frame, at(eligible), 0);
+            lanes.push(lane, Waiting { frame, eligible: at(eligible), idle_at_head: 0 });
         }
         lanes
     }

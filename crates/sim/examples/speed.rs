@@ -1,10 +1,12 @@
-//! Runs a generated line or mesh: a target for a profiler.
+//! Runs a generated line or mesh for so many milliseconds: `speed mesh 20`, a target for a profiler.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use tautwire_generate::{Backbone, Topology};
 
 fn main() {
-    let mesh = std::env::args().nth(1).is_some_and(|name| name == "mesh");
+    let mut arguments = std::env::args().skip(1);
+    let mesh = arguments.next().is_some_and(|name| name == "mesh");
+    let duration_ms = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100);
     let line = Backbone {
         topology: Topology::Line,
         bridges: 20,
@@ -12,7 +14,7 @@ fn main() {
         streams: 1_000,
         distance: 4,
         load: 50,
-        duration_ms: 100,
+        duration_ms,
         seed: 1,
     };
     let backbone = if mesh {

@@ -3,80 +3,205 @@
 //! Entities are numbered by phase and then in file order, so the order of events at one instant is
 //! that of the phases and does not depend on how the loop is built.
 //!
-//! A tournament tree: the leaves are the entities in their order, an inner node holds the earlier of
-//! its two children, the left one of equals. Setting an entry plays its matches up to the first that
-//! ends as before, which for an entry far in the future is near the leaf.
+//! What is due soon stands in a wheel of buckets: an entry is a link of the chain of its bucket, the
+//! chains are ordered, and a map of the filled buckets tells the next one. What is due later than the
+//! wheel reaches stands in a tournament tree, and stays there until it is due: sources, mostly.
+//! Neither allocates once it is made.
+
+use tautwire_units::Duration;
 
 use crate::clock::SimTime;
+use crate::plan::NONE;
+use crate::tournament::Tournament;
 
-/// An entity and the time of its entry; [`SimTime::MAX`] for none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Player {
+/// Buckets of the wheel: as many as one word of words tells apart.
+const BUCKETS: usize = 64 * 64;
+
+/// An entity's entry and its place.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// When it is due; [`SimTime::MAX`] for none.
     time: SimTime,
-    entity: u32,
+    /// The entry behind it in its chain, of the last one the first; [`NONE`] outside the wheel.
+    next: u32,
+    /// The entry before it, of the first one the last.
+    previous: u32,
+}
+
+impl Entry {
+    const NONE: Self = Self { time: SimTime::MAX, next: NONE, previous: NONE };
 }
 
 /// What is due, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The matches: winners of 2·n and 2·n+1 meet in match *n*, the final is 1. The two players of a
-    /// match stand together; in the last half of the matches entities meet.
-    matches: Vec<[Player; 2]>,
-    winner: Player,
+    entries: Vec<Entry>,
+    /// First entry of each bucket, or [`NONE`].
+    buckets: Box<[u32; BUCKETS]>,
+    /// Bit *n* of word *m*: bucket 64·*m* + *n* is filled.
+    filled: [u64; 64],
+    /// Bit *m*: word *m* has a bit.
+    filled_words: u64,
+    /// A bucket lasts 2 to this power picoseconds.
+    shift: u32,
+    /// How far from now the wheel reaches.
+    reach: Duration,
+    now: SimTime,
+    /// What is due later.
+    later: Tournament,
 }
 
 impl Agenda {
-    pub(crate) fn new(entities: usize) -> Self {
-        let entities = entities.next_power_of_two().max(2);
-        let player = |entity: usize| Player {
-            time: SimTime::MAX,
-            entity: u32::try_from(entity).expect("fewer than 2^32 entities"),
-        };
-        let mut matches = vec![[player(0); 2]; entities];
-        for number in (1..entities).rev() {
-            matches[number] = match (2 * number).checked_sub(entities) {
-                Some(first) => [player(first), player(first + 1)],
-                None => [matches[2 * number][0], matches[2 * number + 1][0]],
-            };
+    /// An agenda of so many entities whose wheel reaches about `reach` from now.
+    pub(crate) fn new(entities: usize, reach: Duration) -> Self {
+        let shift = (reach.as_ps() / BUCKETS as u64).max(1).ilog2();
+        Self {
+            entries: vec![Entry::NONE; entities],
+            buckets: Box::new([NONE; BUCKETS]),
+            filled: [0; 64],
+            filled_words: 0,
+            shift,
+            // The bucket of now is not filled a second time.
+            reach: Duration::from_ps((BUCKETS as u64 - 1) << shift),
+            now: SimTime::ZERO,
+            later: Tournament::new(entities),
         }
-        Self { matches, winner: player(0) }
     }
 
-    /// The next entry.
+    /// The next entry; the agenda's time becomes that of the entry.
     #[inline]
-    pub(crate) fn next(&self) -> Option<(SimTime, u32)> {
-        let Player { time, entity } = self.winner;
-        (time < SimTime::MAX).then_some((time, entity))
+    pub(crate) fn next(&mut self) -> Option<(SimTime, u32)> {
+        let mut winner = self.later.winner();
+        if let Some(bucket) = self.first_filled() {
+            let entity = self.buckets[bucket];
+            winner = winner.min((self.entries[entity as usize].time, entity));
+        }
+        if winner.0 == SimTime::MAX {
+            return None;
+        }
+        self.now = winner.0;
+        Some(winner)
     }
 
     /// The time of the next entry; [`SimTime::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_time(&self) -> SimTime {
-        self.winner.time
+        let later = self.later.winner().0;
+        match self.first_filled() {
+            Some(bucket) => self.entries[self.buckets[bucket] as usize].time.min(later),
+            None => later,
+        }
     }
 
-    /// Sets an entity's only entry.
+    /// Sets an entity's only entry, to a time that is not before the agenda's.
     #[inline]
     pub(crate) fn set(&mut self, entity: u32, time: SimTime) {
-        let mut player = Player { time, entity };
-        let mut place = self.matches.len() + entity as usize;
-        while place > 1 {
-            let players = &mut self.matches[place / 2];
-            let own = &mut players[place % 2];
-            if *own == player {
-                return;
-            }
-            *own = player;
-            player = if players[1].time < players[0].time { players[1] } else { players[0] };
-            place /= 2;
+        debug_assert!(time >= self.now, "time never goes back");
+        let is_near = time.since(self.now) < self.reach;
+        let entry = &mut self.entries[entity as usize];
+        let old = std::mem::replace(entry, Entry { time, ..Entry::NONE });
+        if old.next != NONE {
+            self.unlink(entity, &old);
+        } else if old.time < SimTime::MAX && is_near {
+            self.later.set(entity, SimTime::MAX);
         }
-        self.winner = player;
+        if is_near {
+            self.link(entity, time);
+        } else {
+            self.later.set(entity, time);
+        }
     }
 
     /// Removes an entity's entry, if it has one.
     #[inline]
     pub(crate) fn clear(&mut self, entity: u32) {
-        self.set(entity, SimTime::MAX);
+        let old = std::mem::replace(&mut self.entries[entity as usize], Entry::NONE);
+        if old.next != NONE {
+            self.unlink(entity, &old);
+        } else if old.time < SimTime::MAX {
+            self.later.set(entity, SimTime::MAX);
+        }
+    }
+
+    /// The bucket of a time.
+    #[inline]
+    fn bucket(&self, time: SimTime) -> usize {
+        (time.as_ps() >> self.shift) as usize % BUCKETS
+    }
+
+    /// The first filled bucket from now on.
+    #[inline]
+    fn first_filled(&self) -> Option<usize> {
+        let from = self.bucket(self.now);
+        let (word, bit) = (from / 64, from % 64);
+        let here = self.filled[word] >> bit;
+        if here != 0 {
+            return Some(from + here.trailing_zeros() as usize);
+        }
+        // The words behind, then from the first word round to this one.
+        let rotated = self.filled_words.rotate_right(word as u32 + 1);
+        if rotated == 0 {
+            return None;
+        }
+        let word = (word + 1 + rotated.trailing_zeros() as usize) % 64;
+        Some(word * 64 + self.filled[word].trailing_zeros() as usize)
+    }
+
+    /// Puts an entry into the chain of its bucket.
+    #[inline]
+    fn link(&mut self, entity: u32, time: SimTime) {
+        let bucket = self.bucket(time);
+        let first = self.buckets[bucket];
+        if first == NONE {
+            self.buckets[bucket] = entity;
+            self.filled[bucket / 64] |= 1 << (bucket % 64);
+            self.filled_words |= 1 << (bucket / 64);
+            let entry = &mut self.entries[entity as usize];
+            (entry.next, entry.previous) = (entity, entity);
+            return;
+        }
+        // From the last one on: what is set later is mostly due later.
+        let last = self.entries[first as usize].previous;
+        let mut before = last;
+        let is_first = loop {
+            let other = &self.entries[before as usize];
+            if (other.time, before) < (time, entity) {
+                break false;
+            }
+            if before == first {
+                break true;
+            }
+            before = other.previous;
+        };
+        if is_first {
+            before = last;
+            self.buckets[bucket] = entity;
+        }
+        let next = std::mem::replace(&mut self.entries[before as usize].next, entity);
+        self.entries[next as usize].previous = entity;
+        let entry = &mut self.entries[entity as usize];
+        (entry.next, entry.previous) = (next, before);
+    }
+
+    /// Takes an entry out of the chain of its bucket.
+    #[inline]
+    fn unlink(&mut self, entity: u32, old: &Entry) {
+        let Entry { time, next, previous } = *old;
+        let bucket = self.bucket(time);
+        if next == entity {
+            self.buckets[bucket] = NONE;
+            let word = &mut self.filled[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            if *word == 0 {
+                self.filled_words &= !(1 << (bucket / 64));
+            }
+            return;
+        }
+        self.entries[previous as usize].next = next;
+        self.entries[next as usize].previous = previous;
+        if self.buckets[bucket] == entity {
+            self.buckets[bucket] = next;
+        }
     }
 }
 
@@ -86,24 +211,40 @@ mod tests {
     use rand_chacha::rand_core::{Rng, SeedableRng};
     use std::collections::BTreeMap;
 
+    /// Sets, clears and takes entries near and far, many of them at one time, and compares with a
+    /// sorted list.
     #[test]
     fn it_agrees_with_a_sorted_list() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-        for entities in [1, 2, 7, 50, 64] {
-            let mut agenda = Agenda::new(entities as usize);
+        for (entities, span) in [(1, 50_000), (2, 3), (7, 9_000), (50, 20_000), (64, 400), (300, 5_000)] {
+            // Buckets of 2 ps: the wheel reaches 8190 ps.
+            let mut agenda = Agenda::new(entities as usize, Duration::from_ps(2 * BUCKETS as u64));
             let mut times: BTreeMap<u32, u64> = BTreeMap::new();
-            for _ in 0..20_000 {
+            let mut now = 0;
+            for _ in 0..40_000 {
                 let entity = random.next_u32() % entities;
-                if random.next_u32().is_multiple_of(3) {
-                    agenda.clear(entity);
-                    times.remove(&entity);
-                } else {
-                    let time = u64::from(random.next_u32() % 1_000);
-                    agenda.set(entity, SimTime::from_ps(time));
-                    times.insert(entity, time);
+                match random.next_u32() % 4 {
+                    0 => {
+                        agenda.clear(entity);
+                        times.remove(&entity);
+                    }
+                    1 | 2 => {
+                        let time = now + u64::from(random.next_u32() % span);
+                        agenda.set(entity, SimTime::from_ps(time));
+                        times.insert(entity, time);
+                    }
+                    _ => {
+                        let next = times.iter().map(|(entity, time)| (*time, *entity)).min();
+                        assert_eq!(agenda.next().map(|(time, entity)| (time.as_ps(), entity)), next);
+                        if let Some((time, entity)) = next {
+                            now = time;
+                            agenda.clear(entity);
+                            times.remove(&entity);
+                        }
+                    }
                 }
-                let next = times.iter().map(|(entity, time)| (*time, *entity)).min();
-                assert_eq!(agenda.next().map(|(time, entity)| (time.as_ps(), entity)), next);
+                let next = times.values().min().copied().unwrap_or(u64::MAX);
+                assert_eq!(agenda.next_time().as_ps(), next);
             }
         }
     }

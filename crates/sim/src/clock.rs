@@ -82,11 +82,11 @@ impl LocalClock {
         }
         let deviation = u128::from(ppb.unsigned_abs());
         let gain = (deviation << 64) / 1_000_000_000;
-        let rate = if ppb < 0 { 1_000_000_000 - deviation } else { 1_000_000_000 + deviation };
+        let rate = if ppb < 0 { (1 << 64) - gain } else { (1 << 64) + gain };
         Self::Drifting {
             offset: offset.as_ps(),
             gain: u64::try_from(gain).expect("a deviation below one"),
-            inverse: u64::try_from((deviation << 64) / rate).expect("a deviation below one half"),
+            inverse: u64::try_from((gain << 64) / rate).expect("a deviation below one half"),
             slow: ppb < 0,
             step: step.as_ps().max(1),
         }
@@ -115,15 +115,18 @@ impl LocalClock {
                     wanted = wanted.div_ceil(step) * step;
                 }
                 let elapsed = wanted.saturating_sub(offset);
-                let error = ((u128::from(elapsed) * u128::from(inverse)) >> 64) as u64;
-                let mut time = if slow { elapsed + error } else { elapsed - error };
-                // The two factors are rounded: a picosecond or two are left to correct.
-                while unstepped(time, offset, gain, slow) < wanted {
-                    time += 1;
+                // Exact but for the rounding of `inverse`, which is worth less than a picosecond.
+                let mut time;
+                if slow {
+                    let Some(before) = elapsed.checked_sub(1) else { return SimTime::ZERO };
+                    time = elapsed + high_product(before, inverse);
+                    time += u64::from(unstepped(time, offset, gain, slow) < wanted);
+                } else {
+                    time = elapsed - high_product(elapsed, inverse);
+                    let is_late = time > 0 && unstepped(time - 1, offset, gain, slow) >= wanted;
+                    time -= u64::from(is_late);
                 }
-                while time > 0 && unstepped(time - 1, offset, gain, slow) >= wanted {
-                    time -= 1;
-                }
+                debug_assert!(unstepped(time, offset, gain, slow) >= wanted, "woken when it is time");
                 SimTime(time)
             }
         }
@@ -135,7 +138,7 @@ impl LocalClock {
         match self {
             Self::Perfect => span,
             Self::Drifting { inverse, slow, .. } => {
-                let error = ((u128::from(span.as_ps()) * u128::from(inverse)) >> 64) as u64;
+                let error = high_product(span.as_ps(), inverse);
                 let ps = if slow { span.as_ps() + error + 1 } else { span.as_ps() - error };
                 Duration::from_ps(ps)
             }
@@ -143,10 +146,16 @@ impl LocalClock {
     }
 }
 
+/// The part 2⁻⁶⁴ of a product.
+#[inline]
+fn high_product(left: u64, right: u64) -> u64 {
+    ((u128::from(left) * u128::from(right)) >> 64) as u64
+}
+
 /// The reading of a drifting clock before its steps.
 #[inline]
 fn unstepped(time: u64, offset: u64, gain: u64, slow: bool) -> u64 {
-    let error = ((u128::from(time) * u128::from(gain)) >> 64) as u64;
+    let error = high_product(time, gain);
     if slow { time - error + offset } else { time + error + offset }
 }
 

@@ -10,7 +10,7 @@ use tautwire_units::{Bytes, Duration, Instant};
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
-use crate::frame::{Handle, InFlight, Slot, octets_of};
+use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
 use crate::plan::NONE;
 use crate::recorder::{Recorder, Transmission};
@@ -52,7 +52,7 @@ impl<R: Recorder> Engine<'_, R> {
                 self.agenda.set(entity, port.clock.true_at(port.egress.busy_until()));
             }
         } else if self.driver == Driver::Eliding && self.agenda.next_time() > self.now {
-            self.service(port_index);
+            self.select(port_index, local);
         } else {
             self.agenda.set(entity, self.now);
         }
@@ -61,9 +61,15 @@ impl<R: Recorder> Engine<'_, R> {
     /// Asks a port what to send, and arms its next wake-up.
     #[inline]
     pub(crate) fn service(&mut self, port_index: u32) {
+        let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
+        self.select(port_index, port.clock.local(self.now));
+    }
+
+    /// As `service`, at a port whose clock reads `local` now.
+    #[inline]
+    fn select(&mut self, port_index: u32, local: Instant) {
         let entity = self.first_port + port_index;
         let port = self.ports[port_index as usize].as_mut().expect("an armed port is connected");
-        let local = port.clock.local(self.now);
         match port.egress.select(local) {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
@@ -92,7 +98,7 @@ impl<R: Recorder> Engine<'_, R> {
     fn transmit(&mut self, port_index: u32, frame: Handle, held: Duration, busy_until: SimTime) {
         let port = self.ports[port_index as usize].as_mut().expect("it was just served");
         let slot = self.slab.get_mut(frame.slot);
-        let octets = u64::from(frame.octets);
+        let octets = u64::from(frame.octets.get());
         let link = &mut self.links[port.link as usize];
         let (start, end) = if port.staged {
             let stages = &self.plan.transmission[port.node as usize];
@@ -107,7 +113,6 @@ impl<R: Recorder> Engine<'_, R> {
         };
         // The last bit leaves before the gap.
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start);
-        port.octets += octets;
         let received = link.reception(last);
         if link.errs {
             slot.corrupted |= link.corrupts(octets * 8);
@@ -127,7 +132,7 @@ impl<R: Recorder> Engine<'_, R> {
             stream: slot.stream,
             number: slot.number,
             hop: slot.hop - self.plan.first_hop[slot.stream as usize],
-            octets: u32::from(frame.octets),
+            octets: u32::from(frame.octets.get()),
         });
         slot.received = received;
         let ring = port.link;
@@ -136,11 +141,10 @@ impl<R: Recorder> Engine<'_, R> {
                 let slot = self.slab.remove(frame.slot);
                 return self.deliver(&slot, received);
             }
-            let frame = InFlight { ready: received, slot: frame.slot, branch: InFlight::DELIVERY };
-            return self.fly(ring, frame);
+            return self.fly(ring, frame.slot, received, Aim::DELIVERY);
         }
         let line = LineTimes { start, last, received };
-        self.branch_out(ring, frame.slot, frame.octets, &line);
+        self.branch_out(ring, frame.slot, frame.octets.get(), &line);
     }
 
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
@@ -151,10 +155,12 @@ impl<R: Recorder> Engine<'_, R> {
             return self.drop_frame(place, DropReason::IngressFiltering);
         }
         if hop.next != NONE && !self.links[ring as usize].to_learning {
-            let (next, class, cut_through) = (hop.next, hop.next_class, hop.cut_through);
-            let (arrival, ready) = self.pass_stages(ring, hop.profile, class, cut_through, octets, line);
+            let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
+            let (profile, cut_through) = (hop.profile, hop.cut_through);
+            self.touch(next, port, class);
+            let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             self.slab.get_mut(place).arrival = arrival;
-            return self.fly(ring, InFlight { ready, slot: place, branch: InFlight::HOP | next });
+            return self.fly(ring, place, ready, Aim::hop(next));
         }
         let (first, end) = hop.branches;
         if first == end {
@@ -173,7 +179,7 @@ impl<R: Recorder> Engine<'_, R> {
                 self.statistics.streams[slot.stream as usize].replicated += 1;
                 self.slab.insert(slot)
             };
-            self.fly(ring, InFlight { ready, slot: place, branch: branch_index });
+            self.fly(ring, place, ready, Aim::branch(branch_index));
         }
     }
 
@@ -207,11 +213,29 @@ impl<R: Recorder> Engine<'_, R> {
         (arrival, ready)
     }
 
-    /// Puts a frame into a ring.
+    /// Loads what the passage of a hop will need into the caches while the frame is under way: in large
+    /// networks the memory would else be waited for, one line after the other, when its arrival is due.
     #[inline]
-    pub(crate) fn fly(&mut self, ring: u32, frame: InFlight) {
-        if self.rings[ring as usize].insert(frame) {
-            self.agenda.set(1 + ring, frame.ready);
+    fn touch(&self, hop: u32, port: u32, class: u8) {
+        let port = self.ports[port as usize].as_ref().expect("a hop's port is connected");
+        let class = TrafficClass::new(class).expect("a class");
+        let lines = (
+            self.plan.hops[hop as usize].lane,
+            self.statistics.hop_frames(hop),
+            port.egress.frames(class),
+            port.egress.is_empty(),
+            port.link,
+        );
+        std::hint::black_box(lines);
+    }
+
+    /// Puts a frame into a ring, to be due at `due`.
+    #[inline]
+    pub(crate) fn fly(&mut self, ring: u32, place: u32, due: SimTime, aim: Aim) {
+        let slot = self.slab.get_mut(place);
+        (slot.queued, slot.aim) = (due, aim);
+        if self.rings[ring as usize].insert(&mut self.slab, place) {
+            self.agenda.set(1 + ring, due);
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
-use tautwire_units::Bytes;
+use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
@@ -98,14 +98,14 @@ impl<'run, R: Recorder> Engine<'run, R> {
             counts_early: options.driver == Driver::Eliding
                 && network.events.is_empty()
                 && network.run.stop_after_frames.is_none(),
-            agenda: Agenda::new(first_port as usize + network.ports.len()),
+            agenda: Agenda::new(first_port as usize + network.ports.len(), reach(network)),
             first_source,
             first_port,
-            rings: vec![Ring::default(); rings],
+            rings: vec![Ring::EMPTY; rings],
             links,
             ports: port_states(network, &plan, &clocks),
             hosts: host_states(network, seed),
-            talkers: talkers(network, &clocks, &talker_schedulers, seed),
+            talkers: talkers(network, &plan, &clocks, &talker_schedulers, seed),
             nodes,
             schedulers,
             slab: Slab::default(),
@@ -173,15 +173,21 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     /// The first frame of a link's or host's ring is due.
     fn take_arrival(&mut self, ring: u32) {
-        let frame = self.rings[ring as usize].pop().expect("an armed ring has a frame");
-        match self.rings[ring as usize].next_ready() {
-            Some(ready) => self.agenda.set(1 + ring, ready),
-            None => self.agenda.clear(1 + ring),
-        }
+        let place = self.rings[ring as usize].pop(&self.slab).expect("an armed ring has a frame");
+        self.arm_ring(ring);
         if (ring as usize) < self.links.len() {
-            self.receive(ring, frame);
+            self.receive(ring, place);
         } else {
-            self.take_branch(frame.slot, frame.branch, None);
+            self.take_aim(place, self.slab.get(place).aim);
+        }
+    }
+
+    /// Arms a ring with its first frame.
+    #[inline]
+    pub(crate) fn arm_ring(&mut self, ring: u32) {
+        match self.rings[ring as usize].next_due(&self.slab) {
+            Some(due) => self.agenda.set(1 + ring, due),
+            None => self.agenda.clear(1 + ring),
         }
     }
 
@@ -203,8 +209,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
     fn observation(mut self) -> Observation {
         self.report_progress();
         for ring in &self.rings {
-            for frame in ring.iter() {
-                let stream = self.slab.get(frame.slot).stream;
+            for place in ring.iter(&self.slab) {
+                let stream = self.slab.get(place).stream;
                 self.statistics.streams[stream as usize].in_flight += 1;
             }
         }
@@ -214,15 +220,22 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 self.statistics.streams[stream as usize].in_flight += 1;
             }
         }
+        let talkers = &self.talkers;
         Observation {
             seed: self.seed,
             end: self.now.since_start(),
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             ports: self.ports.iter().map(port_observation).collect(),
-            streams: self.statistics.into_streams(),
+            streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         }
     }
+}
+
+/// How far ahead most events are: some frames of full length on the fastest link.
+fn reach(network: &Network) -> Duration {
+    let rate = network.links.iter().map(|link| link.rate).max().unwrap_or(BitRate::from_gbps(1));
+    rate.duration_ceil(Bytes::new(8_000).bits())
 }
 
 fn port_observation(port: &Option<PortState>) -> PortObservation {
@@ -245,7 +258,7 @@ fn port_observation(port: &Option<PortState>) -> PortObservation {
     }
     PortObservation {
         frames: classes.iter().map(|class| class.frames).sum(),
-        octets: Bytes::new(port.octets),
+        octets: Bytes::new(port.egress.octets()),
         busy: port.egress.busy(),
         classes,
     }

@@ -1,10 +1,11 @@
-//! Frames on their way: slots in a slab, handles in the queues, entries in the rings.
+//! Frames on their way: slots in a slab, handles in the queues, chains of slots in the rings.
 
-use std::collections::VecDeque;
+use std::num::NonZeroU16;
 
 use tautwire_core::{QueuedFrame, TrafficClass};
 
 use crate::clock::SimTime;
+use crate::plan::NONE;
 
 /// One frame, or one copy of it: a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +17,16 @@ pub(crate) struct Slot {
     pub(crate) received: SimTime,
     /// When its arrival was recognised here: what ATS reckons from.
     pub(crate) arrival: SimTime,
-    /// When it reached the queue of the egress port.
+    /// When it reached the queue of the egress port; on its way there, when it will.
     pub(crate) queued: SimTime,
     pub(crate) stream: u32,
     pub(crate) number: u32,
     /// The hop that it is about to pass, or has passed.
     pub(crate) hop: u32,
+    /// What is to be done with it when it is due.
+    pub(crate) aim: Aim,
+    /// The frame behind it in its ring, or [`NONE`].
+    pub(crate) behind: u32,
     pub(crate) payload: u16,
     /// Whether a bit was received wrong.
     pub(crate) corrupted: bool,
@@ -29,8 +34,8 @@ pub(crate) struct Slot {
 
 /// Octets of a frame, destination to FCS.
 #[inline]
-pub(crate) fn octets_of(payload: u16, overhead: u8) -> u16 {
-    (payload + u16::from(overhead)).max(64)
+pub(crate) fn octets_of(payload: u16, overhead: u8) -> NonZeroU16 {
+    NonZeroU16::MIN.saturating_add((payload + u16::from(overhead)).max(64) - 1)
 }
 
 /// All frames on their way.
@@ -72,14 +77,14 @@ impl Slab {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handle {
     pub(crate) slot: u32,
-    pub(crate) octets: u16,
+    pub(crate) octets: NonZeroU16,
     pub(crate) class: TrafficClass,
 }
 
 impl QueuedFrame for Handle {
     #[inline]
     fn octets(self) -> u32 {
-        u32::from(self.octets)
+        u32::from(self.octets.get())
     }
 
     #[inline]
@@ -88,76 +93,121 @@ impl QueuedFrame for Handle {
     }
 }
 
-/// A frame between two nodes' queues, due at `ready`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InFlight {
-    pub(crate) ready: SimTime,
-    pub(crate) slot: u32,
-    /// Branch to be taken at the next node; or the only hop behind it and [`InFlight::HOP`]; or
-    /// [`InFlight::DELIVERY`].
-    pub(crate) branch: u32,
-}
+/// What is to be done with a frame that was under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Aim(u32);
 
-impl InFlight {
-    /// The far end is an end station.
-    pub(crate) const DELIVERY: u32 = u32::MAX;
-    /// Marks a hop.
-    pub(crate) const HOP: u32 = 1 << 31;
+impl Aim {
+    /// It has reached an end station.
+    pub(crate) const DELIVERY: Self = Self(u32::MAX);
+    const HOP: u32 = 1 << 31;
+
+    /// It goes to the queue of the port of a hop, the only one behind.
+    #[inline]
+    pub(crate) fn hop(hop: u32) -> Self {
+        debug_assert!(hop < Self::HOP - 1, "fewer than 2^31 hops");
+        Self(hop | Self::HOP)
+    }
+
+    /// It goes to the queues of the ports of a branch.
+    #[inline]
+    pub(crate) fn branch(branch: u32) -> Self {
+        debug_assert!(branch < Self::HOP, "fewer than 2^31 branches");
+        Self(branch)
+    }
+
+    /// The only hop behind, or the branch.
+    #[inline]
+    pub(crate) fn hop_or_branch(self) -> Result<u32, u32> {
+        if self.0 & Self::HOP == 0 { Err(self.0) } else { Ok(self.0 ^ Self::HOP) }
+    }
 }
 
 /// Frames between two nodes' queues, in the order in which they are due; among equals, as they came.
-#[derive(Clone, Debug, Default)]
+/// A chain of slots.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Ring {
-    frames: VecDeque<InFlight>,
+    first: u32,
+    last: u32,
+    len: u32,
 }
 
 impl Ring {
-    /// Adds a frame; true if it is the first to be due.
+    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
+
+    /// Adds a frame whose `queued` tells when it is due; true if it is the first to be.
     #[inline]
-    pub(crate) fn insert(&mut self, frame: InFlight) -> bool {
-        match self.frames.back() {
-            Some(last) if last.ready > frame.ready => {
-                let later = self.frames.iter().rev().take_while(|other| other.ready > frame.ready);
-                let place = self.frames.len() - later.count();
-                self.frames.insert(place, frame);
-                place == 0
-            }
-            last => {
-                let first = last.is_none();
-                self.frames.push_back(frame);
-                first
-            }
+    pub(crate) fn insert(&mut self, slab: &mut Slab, place: u32) -> bool {
+        self.len += 1;
+        let due = slab.get(place).queued;
+        if self.first == NONE {
+            slab.get_mut(place).behind = NONE;
+            (self.first, self.last) = (place, place);
+            return true;
         }
+        let last = slab.get_mut(self.last);
+        if last.queued <= due {
+            last.behind = place;
+            slab.get_mut(place).behind = NONE;
+            self.last = place;
+            return false;
+        }
+        self.overtake(slab, place, due)
     }
 
+    /// Adds a frame that is due before the last one.
+    #[cold]
+    fn overtake(&mut self, slab: &mut Slab, place: u32, due: SimTime) -> bool {
+        let mut before = NONE;
+        let mut behind = self.first;
+        while slab.get(behind).queued <= due {
+            before = behind;
+            behind = slab.get(behind).behind;
+        }
+        slab.get_mut(place).behind = behind;
+        match before {
+            NONE => self.first = place,
+            before => slab.get_mut(before).behind = place,
+        }
+        before == NONE
+    }
+
+    /// Takes the first frame.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<InFlight> {
-        self.frames.pop_front()
+    pub(crate) fn pop(&mut self, slab: &Slab) -> Option<u32> {
+        let place = self.first;
+        if place == NONE {
+            return None;
+        }
+        self.len -= 1;
+        self.first = slab.get(place).behind;
+        Some(place)
     }
 
+    /// When the first frame is due.
     #[inline]
-    pub(crate) fn next_ready(&self) -> Option<SimTime> {
-        self.frames.front().map(|frame| frame.ready)
+    pub(crate) fn next_due(&self, slab: &Slab) -> Option<SimTime> {
+        (self.first != NONE).then(|| slab.get(self.first).queued)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.frames.len()
+    pub(crate) fn len(&self) -> u32 {
+        self.len
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &InFlight> {
-        self.frames.iter()
+    /// The places of the frames in order.
+    pub(crate) fn iter(self, slab: &Slab) -> impl Iterator<Item = u32> {
+        let behind = |place: &u32| Some(slab.get(*place).behind).filter(|place| *place != NONE);
+        std::iter::successors((self.first != NONE).then_some(self.first), behind)
     }
 
-    /// Removes the frames for which `lost` holds and gives them back.
-    pub(crate) fn remove_if(&mut self, mut lost: impl FnMut(&InFlight) -> bool) -> Vec<InFlight> {
-        let mut removed = Vec::new();
-        self.frames.retain(|frame| {
-            let is_lost = lost(frame);
-            if is_lost {
-                removed.push(*frame);
-            }
-            !is_lost
-        });
+    /// Removes the frames for which `lost` holds and gives their places back.
+    pub(crate) fn remove_if(&mut self, slab: &mut Slab, lost: impl Fn(&Slot) -> bool) -> Vec<u32> {
+        let all: Vec<u32> = self.iter(slab).collect();
+        let (removed, kept): (Vec<u32>, Vec<u32>) = all.into_iter().partition(|place| lost(slab.get(*place)));
+        *self = Self::EMPTY;
+        for place in kept {
+            self.insert(slab, place);
+        }
         removed
     }
 }

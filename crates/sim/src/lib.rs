@@ -25,6 +25,7 @@ mod stages;
 mod statistics;
 mod talker;
 mod timeline;
+mod tournament;
 
 use tautwire_model::Network;
 

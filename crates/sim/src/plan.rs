@@ -10,6 +10,8 @@ use tautwire_model::network::{
 };
 use tautwire_units::BitRate;
 
+use crate::frame::Aim;
+
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -41,6 +43,8 @@ pub(crate) struct HopPlan {
     pub(crate) cut_through: u16,
     /// Class at that hop.
     pub(crate) next_class: u8,
+    /// Port of that hop.
+    pub(crate) next_port: u32,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -72,7 +76,8 @@ pub(crate) struct StagePlan {
     /// Number of the stage within the device, for its state.
     pub(crate) number: u32,
     pub(crate) latency: Delay,
-    pub(crate) occupancy: Delay,
+    /// None where it takes no time.
+    pub(crate) occupancy: Option<Delay>,
 }
 
 /// The tables.
@@ -143,6 +148,18 @@ impl Plan {
         plan
     }
 
+    /// Where a talker's host sends the frames of a stream; none if nowhere.
+    pub(crate) fn talker_aim(&self, stream: usize) -> Option<Aim> {
+        let number = self.talker_branch[stream];
+        let branch = self.branches.get(number as usize)?;
+        let children = &self.children[branch.children.0 as usize..branch.children.1 as usize];
+        match children {
+            [] => None,
+            [hop] => Some(Aim::hop(*hop)),
+            _ => Some(Aim::branch(number)),
+        }
+    }
+
     fn intern(&mut self, profile: Profile) -> u32 {
         let found = self.profiles.iter().position(|known| *known == profile);
         index(found.unwrap_or_else(|| {
@@ -172,8 +189,11 @@ impl Plan {
                 [branch] if branch.children.1 - branch.children.0 == 1 => Some(branch),
                 _ => None,
             };
+            let next = only.map_or(NONE, |branch| self.children[branch.children.0 as usize]);
+            let port_of = |hop: u32| stream.hops[(hop - first) as usize].port.0;
             self.hops.push(HopPlan {
-                next: only.map_or(NONE, |branch| self.children[branch.children.0 as usize]),
+                next,
+                next_port: if next == NONE { NONE } else { port_of(next) },
                 profile: only.map_or(0, |branch| branch.profile),
                 cut_through: only.map_or(0, |branch| branch.cut_through),
                 next_class: only.map_or(0, |branch| branch.class),
@@ -272,7 +292,8 @@ fn stages(all: &[Stage], position: StagePosition, mechanism: Mechanism) -> Vec<S
 }
 
 fn plan_of(number: usize, stage: &Stage) -> StagePlan {
-    StagePlan { number: index(number), latency: stage.latency, occupancy: stage.occupancy }
+    let occupancy = Some(stage.occupancy).filter(|occupancy| *occupancy != Delay::default());
+    StagePlan { number: index(number), latency: stage.latency, occupancy }
 }
 
 /// An index as it is stored.

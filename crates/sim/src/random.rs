@@ -39,6 +39,7 @@ impl Random {
     }
 
     /// Any number from 0 to `most`, equally likely.
+    #[inline]
     pub(crate) fn up_to(&mut self, most: u64) -> u64 {
         let Some(count) = most.checked_add(1) else { return self.0.next_u64() };
         // The high half of draw · count; the few draws that would favour a number are drawn anew.
@@ -89,6 +90,7 @@ impl Random {
     }
 
     /// Any span from none to `most`.
+    #[inline]
     pub(crate) fn span_up_to(&mut self, most: Duration) -> Duration {
         Duration::from_ps(if most.is_zero() { 0 } else { self.up_to(most.as_ps()) })
     }

@@ -8,7 +8,7 @@ use tautwire_units::Instant;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
-use crate::frame::{InFlight, Slot, octets_of};
+use crate::frame::{Aim, Slot, octets_of};
 use crate::plan::NONE;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
@@ -16,45 +16,46 @@ use crate::result::DropReason;
 impl<R: Recorder> Engine<'_, R> {
     /// A frame has passed a link and the stages behind it.
     #[inline]
-    pub(crate) fn receive(&mut self, link: u32, frame: InFlight) {
-        let slot = self.slab.get(frame.slot);
+    pub(crate) fn receive(&mut self, link: u32, place: u32) {
+        let slot = self.slab.get(place);
         if self.may_fail {
             let node = &self.nodes[self.links[link as usize].to_node as usize];
             if !node.up || slot.received < node.up_since {
-                return self.drop_frame(frame.slot, DropReason::NodeDown);
+                return self.drop_frame(place, DropReason::NodeDown);
             }
         }
-        if frame.branch == InFlight::DELIVERY {
+        if slot.aim == Aim::DELIVERY {
             let (corrupted, slot) = (slot.corrupted, *slot);
             if corrupted {
-                return self.drop_frame(frame.slot, DropReason::BitError);
+                return self.drop_frame(place, DropReason::BitError);
             }
-            self.slab.remove(frame.slot);
+            self.slab.remove(place);
             return self.deliver(&slot, self.now);
         }
-        let is_hop = frame.branch & InFlight::HOP != 0;
+        let aim = slot.aim.hop_or_branch();
         if slot.corrupted {
-            let cut_through = match is_hop {
-                true => self.plan.hops[slot.hop as usize].cut_through,
-                false => self.plan.branches[frame.branch as usize].cut_through,
+            let cut_through = match aim {
+                Ok(_) => self.plan.hops[slot.hop as usize].cut_through,
+                Err(branch) => self.plan.branches[branch as usize].cut_through,
             };
             if cut_through == 0 {
-                return self.drop_frame(frame.slot, DropReason::BitError);
+                return self.drop_frame(place, DropReason::BitError);
             }
         }
         let link = &self.links[link as usize];
         if slot.payload > link.to_mtu {
-            return self.drop_frame(frame.slot, DropReason::Oversize);
+            return self.drop_frame(place, DropReason::Oversize);
         }
-        if is_hop {
-            return self.pass_on(frame.slot, frame.branch ^ InFlight::HOP);
-        }
+        let branch = match aim {
+            Ok(hop) => return self.pass_on(place, hop),
+            Err(branch) => branch,
+        };
         let mut only_port = None;
         if link.to_learning {
             let (node, port) = (link.to_node, link.to_port);
-            only_port = self.consult_database(frame.slot, node, port);
+            only_port = self.consult_database(place, node, port);
         }
-        self.take_branch(frame.slot, frame.branch, only_port);
+        self.take_branch(place, branch, only_port);
     }
 
     /// A frame has reached an end station.
@@ -67,6 +68,15 @@ impl<R: Recorder> Engine<'_, R> {
         }
         self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
         self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
+    }
+
+    /// Hands a frame to where it is aimed.
+    #[inline]
+    pub(crate) fn take_aim(&mut self, place: u32, aim: Aim) {
+        match aim.hop_or_branch() {
+            Ok(hop) => self.pass_on(place, hop),
+            Err(branch) => self.take_branch(place, branch, None),
+        }
     }
 
     /// Hands a frame to the queues of the ports of a branch; of `only_port` if its address is known.
@@ -164,7 +174,7 @@ impl<R: Recorder> Engine<'_, R> {
         let slot = self.slab.get(place);
         let upstream = &self.plan.hops[slot.hop as usize];
         let node = self.ports[port as usize].as_ref().expect("a hop's port").node;
-        let octets = u64::from(octets_of(slot.payload, upstream.overhead));
+        let octets = u64::from(octets_of(slot.payload, upstream.overhead).get());
         let state = &mut self.nodes[node as usize];
         let arrival = state.clock.local(slot.arrival);
         state.ats.process(self.schedulers[scheduler as usize], arrival, octets)

@@ -13,7 +13,7 @@ use crate::random::Random;
 /// State of the stages of one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stages {
-    state: Vec<StageState>,
+    state: Box<[StageState]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Passage {
 
 impl Stages {
     pub(crate) fn new(count: u32) -> Self {
-        Self { state: vec![StageState::default(); 2 * count as usize] }
+        Self { state: vec![StageState::default(); 2 * count as usize].into() }
     }
 
     /// When a frame that comes at `time` has passed `stages`.
@@ -50,7 +50,10 @@ impl Stages {
             let state = &mut self.state[2 * stage.number as usize + usize::from(frame.cut_through)];
             let start = time.max(state.free_at);
             let latency: Duration = random.delay(&stage.latency, frame.octets);
-            state.free_at = start + random.delay(&stage.occupancy, frame.octets);
+            state.free_at = match &stage.occupancy {
+                Some(occupancy) => start + random.delay(occupancy, frame.octets),
+                None => start,
+            };
             time = (start + latency).max(state.last_out[usize::from(frame.class)]);
             state.last_out[usize::from(frame.class)] = time;
         }

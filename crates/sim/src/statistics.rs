@@ -11,21 +11,23 @@ use crate::result::{DropReason, HopObservation, ListenerObservation, StreamObser
 /// Counters of a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamCounters {
-    pub(crate) created: u64,
     pub(crate) replicated: u64,
-    pub(crate) delivered: u64,
     pub(crate) consumed: u64,
     pub(crate) in_flight: u64,
     pub(crate) dropped: [u64; DropReason::ALL.len()],
 }
 
-/// What one listener observes.
-#[derive(Clone, Debug, Default)]
+/// What one listener observes. What every frame touches stands first, in three cache lines.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Listener {
     delay: Moments,
-    histogram: Option<Histogram>,
     interval: Moments,
-    last: Option<SimTime>,
+    histogram: Option<Histogram>,
+    /// When the last frame came; [`SimTime::MAX`] before the first.
+    last: SimTime,
+    deadline: Duration,
+    delivered: u64,
     worst: Option<WorstFrame>,
     late: u64,
 }
@@ -44,7 +46,6 @@ pub(crate) struct Statistics {
     first_hop: Vec<u32>,
     listeners: Vec<Listener>,
     first_listener: Vec<u32>,
-    deadlines: Vec<Duration>,
     pub(crate) frame_hops: u64,
     pub(crate) delivered: u64,
     pub(crate) trace_hash: u64,
@@ -53,29 +54,38 @@ pub(crate) struct Statistics {
 impl Statistics {
     pub(crate) fn new(network: &Network, first_hop: Vec<u32>, histograms: bool) -> Self {
         let mut first_listener = Vec::with_capacity(network.streams.len());
-        let mut count = 0;
+        let mut listeners = Vec::new();
         for stream in &network.streams {
-            first_listener.push(index(count));
-            count += stream.listeners.len();
+            first_listener.push(index(listeners.len()));
+            listeners.extend(stream.listeners.iter().map(|_| Listener {
+                delay: Moments::default(),
+                interval: Moments::default(),
+                histogram: histograms.then(Histogram::default),
+                last: SimTime::MAX,
+                deadline: stream.deadline.unwrap_or(Duration::MAX),
+                delivered: 0,
+                worst: None,
+                late: 0,
+            }));
         }
-        let listener = Listener { histogram: histograms.then(Histogram::default), ..Listener::default() };
         let hops = first_hop.last().copied().unwrap_or_default() as usize;
         Self {
             warm_up: SimTime::ZERO + network.run.warm_up,
             streams: vec![StreamCounters::default(); network.streams.len()],
             hops: vec![Line::default(); hops],
             first_hop,
-            listeners: vec![listener; count],
+            listeners,
             first_listener,
-            deadlines: network
-                .streams
-                .iter()
-                .map(|stream| stream.deadline.unwrap_or(Duration::MAX))
-                .collect(),
             frame_hops: 0,
             delivered: 0,
             trace_hash: 0,
         }
+    }
+
+    /// Frames that have passed a hop.
+    #[inline]
+    pub(crate) fn hop_frames(&self, hop: u32) -> u64 {
+        self.hops[hop as usize].0.frames
     }
 
     /// A frame passed a hop.
@@ -116,15 +126,16 @@ impl Statistics {
         created: SimTime,
         now: SimTime,
     ) {
-        self.streams[stream as usize].delivered += 1;
         self.delivered += 1;
         let delay = now.since(created);
-        let deadline = self.deadlines[stream as usize];
         let observed = &mut self.listeners[(self.first_listener[stream as usize] + listener) as usize];
+        observed.delivered += 1;
         if observed.worst.is_none_or(|worst| delay > worst.delay) {
             observed.worst = Some(WorstFrame { number, created: created.since_start(), delay });
         }
-        observed.late += u64::from(delay > deadline);
+        if delay > observed.deadline {
+            observed.late += 1;
+        }
         if created < self.warm_up {
             return;
         }
@@ -132,9 +143,10 @@ impl Statistics {
         if let Some(histogram) = &mut observed.histogram {
             histogram.add(delay);
         }
-        if let Some(last) = observed.last.replace(now) {
-            observed.interval.add(now.saturating_since(last));
+        if observed.last < SimTime::MAX {
+            observed.interval.add(now.saturating_since(observed.last));
         }
+        observed.last = now;
     }
 
     #[cold]
@@ -142,11 +154,11 @@ impl Statistics {
         self.streams[stream as usize].dropped[reason as usize] += 1;
     }
 
-    /// What was observed of every stream.
+    /// What was observed of every stream, of each of which so many frames were created.
     ///
     /// # Panics
     /// If a frame has appeared or vanished: that would be a fault of the simulator.
-    pub(crate) fn into_streams(self) -> Vec<StreamObservation> {
+    pub(crate) fn into_streams(self, created: impl Fn(usize) -> u64) -> Vec<StreamObservation> {
         let mut listeners = self.listeners.into_iter();
         let mut ends = self.first_listener.iter().skip(1).copied().collect::<Vec<_>>();
         ends.push(index(listeners.len()));
@@ -154,18 +166,21 @@ impl Statistics {
             .into_iter()
             .enumerate()
             .map(|(number, counters)| {
+                let count = (ends[number] - self.first_listener[number]) as usize;
+                let listeners: Vec<Listener> = listeners.by_ref().take(count).collect();
+                let created = created(number);
+                let delivered = listeners.iter().map(|listener| listener.delivered).sum();
                 let lost: u64 = counters.dropped.iter().sum();
                 assert_eq!(
-                    counters.created + counters.replicated,
-                    counters.delivered + counters.consumed + lost + counters.in_flight,
+                    created + counters.replicated,
+                    delivered + counters.consumed + lost + counters.in_flight,
                     "frames of stream {number} are conserved"
                 );
-                let count = (ends[number] - self.first_listener[number]) as usize;
                 let hops = self.first_hop[number] as usize..self.first_hop[number + 1] as usize;
                 StreamObservation {
-                    created: counters.created,
+                    created,
                     replicated: counters.replicated,
-                    delivered: counters.delivered,
+                    delivered,
                     consumed: counters.consumed,
                     in_flight: counters.in_flight,
                     dropped: DropReason::ALL
@@ -173,7 +188,7 @@ impl Statistics {
                         .map(|reason| (reason, counters.dropped[reason as usize]))
                         .filter(|(_, count)| *count > 0)
                         .collect(),
-                    listeners: listeners.by_ref().take(count).map(Listener::observation).collect(),
+                    listeners: listeners.into_iter().map(Listener::observation).collect(),
                     hops: self.hops[hops].iter().map(|line| line.0).collect(),
                 }
             })

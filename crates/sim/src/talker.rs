@@ -8,28 +8,35 @@ use tautwire_units::Bytes;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
-use crate::frame::{InFlight, Slot, octets_of};
-use crate::plan::{NONE, index};
+use crate::frame::{Aim, Slot, octets_of};
+use crate::plan::{NONE, Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::source::Source;
 
-/// The talker of a stream.
+/// The talker of a stream. What every frame touches stands first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Talker {
-    pub(crate) source: Source,
     pub(crate) running: bool,
     /// Grows when the source starts anew: entries of an older epoch are void.
     pub(crate) epoch: u32,
     pub(crate) node: u32,
     pub(crate) scheduler: u32,
-    /// Number of its next frame.
+    /// Number of its next frame: as many were created.
     pub(crate) number: u32,
+    first_hop: u32,
+    /// Where its host sends its frames; none if nowhere.
+    aim: Option<Aim>,
+    /// Octets of its frames beside their payload.
+    overhead: u8,
+    pub(crate) source: Source,
 }
 
 pub(crate) fn talkers(
     network: &Network,
+    plan: &Plan,
     clocks: &[LocalClock],
     schedulers: &[u32],
     seed: u64,
@@ -40,7 +47,11 @@ pub(crate) fn talkers(
         let line = stream.hops.first().and_then(|hop| network.ports[hop.port.index()].links);
         let line = line.map(|links| network.links[links.egress.index()].rate).unwrap_or_default();
         debug_assert!(frame_length(stream.payload_max, stream.tagged).get() <= u64::from(u16::MAX));
+        let first_hop = plan.first_hop[number];
         Talker {
+            first_hop,
+            aim: plan.talker_aim(number),
+            overhead: plan.hops.get(first_hop as usize).map_or(0, |hop| hop.overhead),
             source: Source::new(stream, line, start, || Random::new(seed, Purpose::Source, number)),
             running: stream.started,
             epoch: 0,
@@ -94,8 +105,8 @@ impl<R: Recorder> Engine<'_, R> {
     fn create(&mut self, stream: u32, number: u32, payload: Bytes) {
         let now = self.now;
         let payload = u16::try_from(payload.get()).expect("a checked payload");
-        self.statistics.streams[stream as usize].created += 1;
         self.recorder.created(now, stream, number, u32::from(payload));
+        let talker = &self.talkers[stream as usize];
         let place = self.slab.insert(Slot {
             created: now,
             received: now,
@@ -103,24 +114,22 @@ impl<R: Recorder> Engine<'_, R> {
             queued: now,
             stream,
             number,
-            hop: self.plan.first_hop[stream as usize],
+            hop: talker.first_hop,
+            aim: Aim::DELIVERY,
+            behind: NONE,
             payload,
             corrupted: false,
         });
-        let talker = &self.talkers[stream as usize];
-        let node = talker.node as usize;
-        let branch = self.plan.talker_branch[stream as usize];
-        if self.plan.branches.get(branch as usize).is_none_or(|branch| branch.children.0 == branch.children.1)
-        {
+        let Some(aim) = talker.aim else {
             return self.drop_frame(place, DropReason::NoRoute);
-        }
+        };
+        let node = talker.node as usize;
         let ring = index(self.links.len() + node);
         let host = self.hosts[node].as_mut().expect("a talker is an end station");
-        if self.rings[ring as usize].len() >= host.queue_limit as usize {
+        if self.rings[ring as usize].len() >= host.queue_limit {
             return self.drop_frame(place, DropReason::HostQueueFull);
         }
-        let hop = &self.plan.hops[self.plan.first_hop[stream as usize] as usize];
-        let octets = u64::from(octets_of(payload, hop.overhead));
+        let octets = u64::from(octets_of(payload, talker.overhead).get());
         let mut ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
         host.last_out = ready;
         if talker.scheduler != NONE {
@@ -132,9 +141,9 @@ impl<R: Recorder> Engine<'_, R> {
             }
         }
         if ready == now {
-            self.take_branch(place, branch, None);
+            self.take_aim(place, aim);
         } else {
-            self.fly(ring, InFlight { ready, slot: place, branch });
+            self.fly(ring, place, ready, aim);
         }
     }
 }

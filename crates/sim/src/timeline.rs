@@ -4,7 +4,6 @@ use tautwire_model::network::{LinkIndex, NodeIndex, ShaperSettings, StreamIndex,
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
-use crate::frame::Ring;
 use crate::node::deviation_ppb;
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
@@ -99,9 +98,8 @@ impl<R: Recorder> Engine<'_, R> {
     fn cut_link(&mut self, link: LinkIndex) {
         let now = self.now;
         self.links[link.index()].up = false;
-        let slab = &self.slab;
-        let lost = self.rings[link.index()].remove_if(|frame| slab.get(frame.slot).received > now);
-        self.forget(link.0, lost.iter().map(|frame| frame.slot), DropReason::LinkDown);
+        let lost = self.rings[link.index()].remove_if(&mut self.slab, |frame| frame.received > now);
+        self.forget(link.0, &lost, DropReason::LinkDown);
         let from = self.network.links[link.index()].from;
         self.flush_port(from.0, DropReason::LinkDown);
     }
@@ -114,15 +112,14 @@ impl<R: Recorder> Engine<'_, R> {
         }
         for port in self.network.nodes[node.index()].ports.clone() {
             let Some(links) = self.network.ports[port as usize].links else { continue };
-            let slab = &self.slab;
             let ring = &mut self.rings[links.ingress.index()];
-            let lost = ring.remove_if(|frame| slab.get(frame.slot).received <= now);
-            self.forget(links.ingress.0, lost.iter().map(|frame| frame.slot), DropReason::NodeDown);
+            let lost = ring.remove_if(&mut self.slab, |frame| frame.received <= now);
+            self.forget(links.ingress.0, &lost, DropReason::NodeDown);
             self.flush_port(port, DropReason::NodeDown);
         }
         let ring = index(self.links.len() + node.index());
-        let lost = self.rings[ring as usize].remove_if(|_| true);
-        self.forget(ring, lost.iter().map(|frame| frame.slot), DropReason::NodeDown);
+        let lost = self.rings[ring as usize].remove_if(&mut self.slab, |_| true);
+        self.forget(ring, &lost, DropReason::NodeDown);
     }
 
     fn flush_port(&mut self, port: u32, reason: DropReason) {
@@ -135,14 +132,11 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// Drops frames that were taken from a ring, and arms the ring anew.
-    fn forget(&mut self, ring: u32, slots: impl Iterator<Item = u32>, reason: DropReason) {
-        for slot in slots {
-            self.drop_frame(slot, reason);
+    fn forget(&mut self, ring: u32, places: &[u32], reason: DropReason) {
+        for place in places {
+            self.drop_frame(*place, reason);
         }
-        match Ring::next_ready(&self.rings[ring as usize]) {
-            Some(ready) => self.agenda.set(1 + ring, ready),
-            None => self.agenda.clear(1 + ring),
-        }
+        self.arm_ring(ring);
     }
 
     /// Changes the schedulers of a stream everywhere on its way.

@@ -1,0 +1,200 @@
+//! One traffic class of a port: its frames, its shaper, its limits, and what it has counted.
+//!
+//! Invariant: of a class with one lane the first frame stands here and those behind it in the lane; a
+//! class with several lanes, or with a frame to commit, keeps all of them there (`in_lanes`). What
+//! every frame touches fills one cache line. Not here: the order between classes (`port.rs`).
+
+use alloc::boxed::Box;
+
+use tautwire_units::{BitRate, Credit, Instant};
+
+use crate::buffer::QueueLimit;
+use crate::cbs::CreditBasedShaper;
+use crate::port::{ClassConfig, ClassCounters};
+use crate::queue::{LaneOrder, Lanes, Waiting};
+
+/// A traffic class.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Class<F> {
+    /// The first frame, unless frames stand in lanes.
+    head: Option<Waiting<F>>,
+    /// Octets that the limit still lets in, and the least of them so far.
+    room: u64,
+    room_min: u64,
+    sent: u64,
+    frames: u32,
+    frames_limit: u32,
+    rest: Box<Rest<F>>,
+}
+
+/// What frames touch that must wait.
+#[derive(Clone, Debug)]
+struct Rest<F> {
+    lanes: Lanes<F>,
+    shaper: Option<CreditBasedShaper>,
+    octets_limit: u64,
+    /// Most frames that waited, where that is more than one.
+    frames_max: u32,
+    discarded: u64,
+    /// The frame that the class has committed to send next, if the port has two stages.
+    committed: Option<Waiting<F>>,
+}
+
+impl<F: Copy> Class<F> {
+    pub(crate) fn new(config: ClassConfig, rate: BitRate) -> Self {
+        let QueueLimit { frames, octets } = config.limit;
+        let rest = Rest {
+            lanes: Lanes::new(config.order, config.lanes),
+            shaper: config.idle_slope.map(|slope| CreditBasedShaper::new(slope, rate)),
+            octets_limit: octets,
+            frames_max: 0,
+            discarded: 0,
+            committed: None,
+        };
+        Self {
+            head: None,
+            room: octets,
+            room_min: octets,
+            sent: 0,
+            frames: 0,
+            frames_limit: frames,
+            rest: Box::new(rest),
+        }
+    }
+
+    /// Frames that wait.
+    #[inline]
+    pub(crate) const fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// Whether the limits let one more frame in.
+    #[inline]
+    pub(crate) fn has_room(&self, octets: u32) -> bool {
+        self.frames < self.frames_limit && u64::from(octets) <= self.room
+    }
+
+    /// Counts a frame that was not taken.
+    #[cold]
+    pub(crate) fn discard(&mut self) {
+        self.rest.discarded += 1;
+    }
+
+    /// Its credit-based shaper, and whether frames wait.
+    #[inline]
+    pub(crate) fn shaper(&mut self) -> (&mut CreditBasedShaper, bool) {
+        (self.rest.shaper.as_mut().expect("a credit-based class"), self.frames > 0)
+    }
+
+    /// Counts a frame in.
+    #[inline]
+    pub(crate) fn count_in(&mut self, octets: u32) {
+        self.frames += 1;
+        self.room -= u64::from(octets);
+        self.room_min = self.room_min.min(self.room);
+        if self.frames > 1 {
+            self.rest.frames_max = self.rest.frames_max.max(self.frames);
+        }
+    }
+
+    /// Counts a frame out.
+    #[inline]
+    pub(crate) fn count_out(&mut self, octets: u32) {
+        self.frames -= 1;
+        self.room += u64::from(octets);
+        self.sent += 1;
+    }
+
+    /// Adds a frame, of a class with one lane.
+    #[inline]
+    pub(crate) fn push(&mut self, frame: Waiting<F>) {
+        match &mut self.head {
+            None => self.head = Some(frame),
+            Some(head) => {
+                let overtakes =
+                    frame.eligible < head.eligible && self.rest.lanes.order() == LaneOrder::Eligibility;
+                let behind = if overtakes { core::mem::replace(head, frame) } else { frame };
+                self.rest.lanes.push(0, behind);
+            }
+        }
+    }
+
+    /// Adds a frame to its lane.
+    pub(crate) fn push_to_lane(&mut self, lane: u16, frame: Waiting<F>) {
+        self.rest.lanes.push(lane, frame);
+    }
+
+    /// When the first frame may go, of a class with one lane.
+    #[inline]
+    pub(crate) fn head_eligible(&self) -> Instant {
+        self.head.as_ref().expect("an occupied class has a head").eligible
+    }
+
+    /// The lane that may send at `now`, or when one may; of a class with frames in lanes.
+    pub(crate) fn choose_lane(&self, now: Instant) -> Result<usize, Instant> {
+        match self.rest.committed {
+            Some(_) => Ok(0),
+            None => self.rest.lanes.choose(now).expect("an occupied class has a head"),
+        }
+    }
+
+    /// Takes the first frame, of a class with one lane; `idle` is the line's idle time now.
+    #[inline]
+    pub(crate) fn pop(&mut self, idle: u64) -> Waiting<F> {
+        let taken = self.head.take().expect("an occupied class has a head");
+        if self.frames > 1 {
+            let next = self.rest.lanes.pop(0, idle);
+            self.head = Some(Waiting { idle_at_head: idle, ..next });
+        }
+        taken
+    }
+
+    /// Takes the committed frame, or the first of a lane.
+    pub(crate) fn pop_from_lane(&mut self, lane: usize, idle: u64) -> Waiting<F> {
+        match self.rest.committed.take() {
+            Some(committed) => committed,
+            None => self.rest.lanes.pop(lane, idle),
+        }
+    }
+
+    /// First stage: moves the first frame that became eligible to the class's output.
+    pub(crate) fn commit(&mut self, now: Instant, idle: u64) {
+        if self.rest.committed.is_none()
+            && let Some(Ok(lane)) = self.rest.lanes.choose(now)
+        {
+            self.rest.committed = Some(self.rest.lanes.pop(lane, idle));
+        }
+    }
+
+    /// The waiting frames.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
+        self.head.iter().chain(&self.rest.committed).chain(self.rest.lanes.iter())
+    }
+
+    /// Throws the waiting frames away.
+    pub(crate) fn clear(&mut self) {
+        self.head = None;
+        self.rest.committed = None;
+        self.rest.lanes.clear();
+        self.rest.frames_max = self.rest.frames_max.max(self.frames);
+        self.frames = 0;
+        self.room = self.rest.octets_limit;
+    }
+
+    pub(crate) fn counters(&self) -> ClassCounters {
+        let has_held = self.sent > 0 || self.frames > 0;
+        ClassCounters {
+            sent: self.sent,
+            discarded: self.rest.discarded,
+            frames_max: self.rest.frames_max.max(u32::from(has_held)),
+            octets_max: self.rest.octets_limit - self.room_min,
+        }
+    }
+
+    /// Greatest and least credit of its shaper, if it has one.
+    pub(crate) fn credit_range(&self) -> Option<(Credit, Credit)> {
+        let shaper = self.rest.shaper.as_ref()?;
+        Some((shaper.hi_credit(), shaper.lo_credit()))
+    }
+}
