@@ -37,8 +37,8 @@ fn main() {
             figures.push(Figure { name, value, unit });
         }
     };
-    measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s(&line(20)));
-    measure("sim_mesh100_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s(&mesh(100)));
+    measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("line-20"));
+    measure("sim_mesh100_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("mesh-100"));
     measure("setup_440_nodes_ms", "ms", &setup_440_nodes_ms);
     measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
@@ -93,34 +93,11 @@ fn network(backbone: &Backbone) -> Network {
     loaded.network.expect("no errors")
 }
 
-fn line(bridges: usize) -> Backbone {
-    Backbone {
-        topology: Topology::Line,
-        bridges,
-        stations: 5,
-        streams: 1_000,
-        distance: 4,
-        load: 50,
-        duration_ms: 200,
-        seed: 1,
-    }
-}
-
-fn mesh(bridges: usize) -> Backbone {
-    Backbone {
-        topology: Topology::Mesh { width: 10 },
-        bridges,
-        stations: 2,
-        streams: 2_000,
-        distance: 5,
-        load: 50,
-        duration_ms: 60,
-        seed: 1,
-    }
-}
-
-fn frame_hops_per_cpu_s(backbone: &Backbone) -> f64 {
-    let network = network(backbone);
+/// Speed of the simulation of a kept scenario.
+fn frame_hops_per_cpu_s(name: &str) -> f64 {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/generated");
+    let loaded = tautwire_model::load(format!("{folder}/{name}.yaml").as_ref()).expect("a kept scenario");
+    let network = loaded.network.expect("no errors");
     let empty = tautwire_units::Duration::from_ps(1);
     let setup = median_ms(3, || {
         let options = &mut Options { duration: Some(empty), ..Options::default() };
@@ -134,7 +111,7 @@ fn frame_hops_per_cpu_s(backbone: &Backbone) -> f64 {
 }
 
 fn setup_440_nodes_ms() -> f64 {
-    let backbone = Backbone { bridges: 220, stations: 1, streams: 440, ..line(220) };
+    let backbone = Backbone { bridges: 220, stations: 1, streams: 440, ..Backbone::LINE_20 };
     let text = backbone.describe();
     let empty = tautwire_units::Duration::from_ps(1);
     median_ms(9, || {
@@ -189,7 +166,7 @@ fn memory_bytes_per_stream() -> f64 {
 
 /// Runs a mesh of so many streams and prints the peak of resident memory in octets.
 fn print_peak_memory(streams: usize) {
-    let network = network(&Backbone { streams, ..mesh(100) });
+    let network = network(&Backbone { streams, ..Backbone::MESH_100 });
     let duration = Some(tautwire_units::Duration::from_ms(20));
     let options = &mut Options { duration, ..Options::default() };
     std::hint::black_box(tautwire_sim::run(&network, options));

@@ -47,6 +47,32 @@ pub struct Backbone {
     pub seed: u64,
 }
 
+impl Backbone {
+    /// The line of 20 bridges on which the speed of simulation is measured.
+    pub const LINE_20: Self = Self {
+        topology: Topology::Line,
+        bridges: 20,
+        stations: 5,
+        streams: 1_000,
+        distance: 4,
+        load: 50,
+        duration_ms: 200,
+        seed: 1,
+    };
+
+    /// The mesh of 100 bridges on which the speed of simulation is measured.
+    pub const MESH_100: Self = Self {
+        topology: Topology::Mesh { width: 10 },
+        bridges: 100,
+        stations: 2,
+        streams: 2_000,
+        distance: 5,
+        load: 50,
+        duration_ms: 60,
+        seed: 1,
+    };
+}
+
 /// Bits per second of the links between bridges, and to the end stations.
 const BACKBONE_RATE: u64 = 1_000_000_000;
 
