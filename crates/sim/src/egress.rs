@@ -150,7 +150,8 @@ impl<R: Recorder> Engine<'_, R> {
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
     #[inline]
     fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
-        let hop = &self.plan.hops[self.slab.get(place).hop as usize];
+        let hop_index = self.slab.get(place).hop as usize;
+        let hop = &self.plan.hops[hop_index];
         if hop.filtered {
             return self.drop_frame(place, DropReason::IngressFiltering);
         }
@@ -162,7 +163,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.slab.get_mut(place).arrival = arrival;
             return self.fly(ring, place, ready, Aim::hop(next));
         }
-        let (first, end) = hop.branches;
+        let (first, end) = self.plan.branches_behind[hop_index];
         if first == end {
             return self.drop_frame(place, DropReason::NoRoute);
         }
@@ -188,7 +189,7 @@ impl<R: Recorder> Engine<'_, R> {
     fn pass_stages(
         &mut self,
         ring: u32,
-        profile: u32,
+        profile: u16,
         class: u8,
         cut_through: u16,
         octets: u16,

@@ -15,36 +15,35 @@ use crate::frame::Aim;
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The passage of a stream through an egress port, and what follows: a cache line.
+/// The passage of a stream through an egress port, and what follows: half a cache line, so that the
+/// hop behind often stands in the line that is already there.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(32))]
 pub(crate) struct HopPlan {
     /// Egress port, and with it the link behind it.
     pub(crate) port: u32,
-    /// Lane of the class's queues.
-    pub(crate) lane: u16,
-    /// Traffic class at the port.
-    pub(crate) class: u8,
-    /// Octets of the frame beside its payload.
-    pub(crate) overhead: u8,
     /// Scheduler of the node's bank, or [`NONE`].
     pub(crate) scheduler: u32,
     /// Listener at the far end, or [`NONE`].
     pub(crate) listener: u32,
-    /// Whether the port at the far end drops the frame: it is no member of the VLAN and filters.
-    pub(crate) filtered: bool,
-    /// What a bridge at the far end does: `first..end` of [`Plan::branches`].
-    pub(crate) branches: (u32, u32),
-    /// The only hop behind that bridge, if there is one only, or [`NONE`].
+    /// The only hop behind the bridge at the far end, if there is one only, or [`NONE`].
     pub(crate) next: u32,
-    /// Stages before that hop's queue, as in its branch.
-    pub(crate) profile: u32,
-    /// As in its branch.
-    pub(crate) cut_through: u16,
-    /// Class at that hop.
-    pub(crate) next_class: u8,
     /// Port of that hop.
     pub(crate) next_port: u32,
+    /// Stages before that hop's queue, as in its branch.
+    pub(crate) profile: u16,
+    /// As in its branch.
+    pub(crate) cut_through: u16,
+    /// Lane of the class's queues.
+    pub(crate) lane: u16,
+    /// Traffic class at the port.
+    pub(crate) class: u8,
+    /// Class at the next hop.
+    pub(crate) next_class: u8,
+    /// Octets of the frame beside its payload.
+    pub(crate) overhead: u8,
+    /// Whether the port at the far end drops the frame: it is no member of the VLAN and filters.
+    pub(crate) filtered: bool,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -54,7 +53,7 @@ pub(crate) struct Branch {
     /// `first..end` of [`Plan::children`].
     pub(crate) children: (u32, u32),
     /// Stages before the queues, an index of [`Plan::profiles`].
-    pub(crate) profile: u32,
+    pub(crate) profile: u16,
     /// Traffic class, for the order of frames in the stages.
     pub(crate) class: u8,
     /// Octets that must be received before the stages begin; 0 for the whole frame.
@@ -84,6 +83,8 @@ pub(crate) struct StagePlan {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) hops: Vec<HopPlan>,
+    /// Per hop what a bridge at its far end does: `first..end` of `branches`.
+    pub(crate) branches_behind: Vec<(u32, u32)>,
     pub(crate) branches: Vec<Branch>,
     pub(crate) children: Vec<u32>,
     pub(crate) profiles: Vec<Profile>,
@@ -104,6 +105,7 @@ impl Plan {
         let hop_count = network.streams.iter().map(|stream| stream.hops.len()).sum();
         let mut plan = Self {
             hops: Vec::with_capacity(hop_count),
+            branches_behind: Vec::with_capacity(hop_count),
             branches: Vec::with_capacity(hop_count),
             children: Vec::with_capacity(hop_count),
             // The first profile has no stages: end stations, and devices that have none.
@@ -160,15 +162,16 @@ impl Plan {
         }
     }
 
-    fn intern(&mut self, profile: Profile) -> u32 {
+    fn intern(&mut self, profile: Profile) -> u16 {
         let found = self.profiles.iter().position(|known| *known == profile);
-        index(found.unwrap_or_else(|| {
+        let number = found.unwrap_or_else(|| {
             self.profiles.push(profile);
             self.profiles.len() - 1
-        }))
+        });
+        u16::try_from(number).expect("fewer than 2^16 ways through devices")
     }
 
-    fn add_stream(&mut self, network: &Network, stream: &Stream, profile_of: &[u32]) {
+    fn add_stream(&mut self, network: &Network, stream: &Stream, profile_of: &[u16]) {
         let first = index(self.hops.len());
         self.first_hop.push(first);
         let mut behind: Vec<Vec<u32>> = vec![Vec::new(); stream.hops.len()];
@@ -204,8 +207,8 @@ impl Plan {
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 listener: hop.listener.unwrap_or(NONE),
                 filtered: is_filtered(network, stream, number),
-                branches: (branches, index(self.branches.len())),
             });
+            self.branches_behind.push((branches, index(self.branches.len())));
         }
     }
 
@@ -217,10 +220,10 @@ impl Plan {
         first_hop: u32,
         upstream: Option<usize>,
         behind: &[u32],
-        profile_of: &[u32],
+        profile_of: &[u16],
     ) {
         let from = self.branches.len();
-        let mut keys: Vec<(u32, u8, u16)> = Vec::new();
+        let mut keys: Vec<(u16, u8, u16)> = Vec::new();
         let key_of = |hop: u32| {
             let hop = &stream.hops[hop as usize];
             let port = &network.ports[hop.port.index()];
