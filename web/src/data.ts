@@ -94,7 +94,14 @@ export interface Port {
   port: string;
   to: string;
   rate_bps: number;
-  observed?: { frames: number; octets: number; busy_ps: number; utilisation_ppm: number; dropped: number };
+  observed?: {
+    frames: number;
+    octets: number;
+    busy_ps: number;
+    utilisation_ppm: number;
+    dropped: number;
+    scheduler_discarded?: number;
+  };
   classes: PortClass[];
 }
 

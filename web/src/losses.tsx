@@ -1,4 +1,4 @@
-// Frames that were lost, by stream and reason.
+// Frames that were lost, by stream and reason, and what ATS discarded by reception port.
 
 import type { Selection } from "./app";
 import type { PageData } from "./data";
@@ -9,6 +9,7 @@ export function Losses(props: { data: PageData; any: boolean; onSelect: (selecti
     Object.entries(stream.frames?.dropped ?? {}).map(([reason, count]) => ({ stream, index, reason, count })),
   );
   rows.sort((a, b) => b.count - a.count);
+  const ports = props.data.summary.ports.filter((port) => port.observed?.scheduler_discarded);
   return (
     <section id="losses" class="panel">
       <div class="heading">
@@ -50,6 +51,34 @@ export function Losses(props: { data: PageData; any: boolean; onSelect: (selecti
         </div>
       ) : (
         <p class="none">No frame was lost.</p>
+      )}
+      {ports.length > 0 && (
+        <div class="scroll">
+          <table id="discards">
+            <thead>
+              <tr>
+                <th scope="col" class="text">
+                  Reception port
+                </th>
+                <th scope="col" class="text">
+                  From
+                </th>
+                <th scope="col">Discarded by its ATS schedulers</th>
+              </tr>
+            </thead>
+            <tbody>
+              {ports.slice(0, 500).map((port) => (
+                <tr key={port.port}>
+                  <th scope="row" class="text">
+                    {port.port}
+                  </th>
+                  <td class="text">{port.to}</td>
+                  <td class="number">{integer(port.observed?.scheduler_discarded)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </section>
   );

@@ -81,6 +81,7 @@ Examples:
   tautwire bounds scenarios/in-vehicle.yaml
   tautwire bounds scenarios/in-vehicle.yaml --explain view-front
   tautwire bounds scenarios/in-vehicle.yaml --json > bounds.json
+  tautwire bounds scenarios/in-vehicle.yaml --out runs/bounds
 
 Exit codes: 0 every deadline is proven, 1 one is not, 2 wrong input, 3 failure.";
 
@@ -91,6 +92,9 @@ pub(crate) struct Bounds {
     /// Say hop by hop what the bound of this stream is made of
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
+    /// Also keep the results in this folder, for `report` and for other programs
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// How a run is made and where its results go.

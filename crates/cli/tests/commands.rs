@@ -73,6 +73,29 @@ fn exit_codes_say_how_it_stands() {
 }
 
 #[test]
+fn bounds_are_kept_where_asked() {
+    let folder = folder("bounds-out");
+    small(&folder, "500 us");
+    let ended = tautwire(&folder, &["bounds", "small.yaml", "--out", "kept"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, "tautwire: results in kept\n"));
+    let read = |file: &str| fs::read_to_string(folder.join("kept").join(file)).unwrap();
+    let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
+    assert_eq!((&manifest["command"][0], manifest.get("seed")), (&Value::from("bounds"), None));
+    let printed = tautwire(&folder, &["bounds", "small.yaml", "--json"]);
+    assert_eq!(read("summary.json"), printed.stdout, "what is printed is what is kept");
+    assert_eq!(printed.stderr, "", "nothing is kept unless asked");
+    assert_eq!(
+        printed.stdout.lines().filter(|line| line.contains("\"talker\"")).count(),
+        2,
+        "a stream a line"
+    );
+    assert_eq!(tautwire(&folder, &["report", "kept"]).code, 0);
+    fs::create_dir(folder.join("taken")).unwrap();
+    fs::write(folder.join("taken/note"), "no run").unwrap();
+    assert_eq!(tautwire(&folder, &["bounds", "small.yaml", "--out", "taken"]).code, 2);
+}
+
+#[test]
 fn equal_runs_give_equal_bytes_and_other_seeds_keep_the_bounds() {
     let folder = folder("seeds");
     small(&folder, "500 us");

@@ -208,6 +208,7 @@ pub fn ports(summary: &Summary) -> RecordBatch {
         .u64("busy_ps", seen(|seen| seen.busy_ps))
         .u64("utilisation_ppm", seen(|seen| seen.utilisation_ppm))
         .u64("dropped", seen(|seen| seen.dropped))
+        .u64("scheduler_discarded", seen(|seen| seen.scheduler_discarded))
         .batch()
 }
 

@@ -20,6 +20,7 @@ mod contradiction;
 mod frame_trace;
 pub mod histogram;
 mod html;
+mod json;
 mod manifest;
 mod name;
 pub mod parquet;

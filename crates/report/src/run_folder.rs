@@ -17,7 +17,7 @@ use crate::histogram::{self, DelayHistogram};
 use crate::manifest::Manifest;
 use crate::summary::Summary;
 use crate::topology::NetworkDocument;
-use crate::{arrow, parquet};
+use crate::{arrow, json, parquet};
 
 const MANIFEST: &str = "manifest.json";
 const SUMMARY: &str = "summary.json";
@@ -107,7 +107,7 @@ impl RunFolderWriter {
     pub fn finish_with(mut self, run: &RunFolder) -> io::Result<()> {
         let summary = &run.summary;
         fs::write(self.temporary.join(SUMMARY), summary.to_json())?;
-        fs::write(self.temporary.join(NETWORK), json(&run.network))?;
+        fs::write(self.temporary.join(NETWORK), json::rows(&run.network))?;
         for (name, batch) in [
             ("streams.parquet", arrow::streams(summary)),
             ("listeners.parquet", arrow::listeners(summary)),
@@ -119,7 +119,7 @@ impl RunFolderWriter {
         ] {
             parquet::write(self.file(name)?, &batch)?;
         }
-        fs::write(self.temporary.join(MANIFEST), json(&run.manifest))?;
+        fs::write(self.temporary.join(MANIFEST), json::pretty(&run.manifest))?;
         self.put_in_place()?;
         self.is_done = true;
         Ok(())
@@ -170,12 +170,6 @@ impl RunFolder {
             .ok_or_else(|| at(&path, &io::Error::other("it holds no histograms")))?;
         Ok(Self { manifest, summary, network, histograms })
     }
-}
-
-fn json<T: serde::Serialize>(value: &T) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("it has string keys only");
-    text.push('\n');
-    text
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {

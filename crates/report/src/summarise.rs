@@ -264,6 +264,7 @@ fn port_traffic(observed: &PortObservation, end: Duration) -> PortTrafficSummary
         busy_ps: observed.busy.as_ps(),
         utilisation_ppm: u64::try_from((busy * 1_000_000 + end / 2) / end).unwrap_or(u64::MAX),
         dropped: observed.classes.iter().map(|class| class.dropped).sum(),
+        scheduler_discarded: observed.scheduler_discarded,
     }
 }
 

@@ -311,8 +311,16 @@ pub struct PortTrafficSummary {
     pub busy_ps: u64,
     /// Share of the run with the line taken, parts per million, to the nearest.
     pub utilisation_ppm: u64,
-    /// Frames discarded here.
+    /// Frames discarded by its queues.
     pub dropped: u64,
+    /// Frames received here that the ATS schedulers behind it discarded; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub scheduler_discarded: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A traffic class of an egress port.
@@ -373,9 +381,7 @@ impl Summary {
     /// As the text of `summary.json`: keys in the order of this file, a line feed at the end.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a summary has string keys only");
-        text.push('\n');
-        text
+        crate::json::rows(self)
     }
 
     /// Reads `summary.json`.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::summary::{ListenerSummary, StreamSummary, Summary};
+use crate::summary::{ListenerSummary, PortSummary, StreamSummary, Summary};
 use crate::verdict::Verdict;
 
 /// What a table may be like.
@@ -143,6 +143,11 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
             number("backlog B", 1),
         ]);
     }
+    let discarded = |port: &PortSummary| port.observed.as_ref().map_or(0, |seen| seen.scheduler_discarded);
+    let has_discards = summary.ports.iter().any(|port| discarded(port) > 0);
+    if has_discards {
+        columns.push(number("ATS discards", 0));
+    }
     if has_bounds {
         columns.extend([number("bound B", 1), number("class rate", 2)]);
     }
@@ -165,6 +170,9 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
                 row.push(seen.map_or_else(dash, |seen| seen.dropped.to_string()));
                 row.push(seen.map_or_else(dash, |seen| seen.backlog_max_octets.to_string()));
             }
+            if has_discards {
+                row.push(of_port(discarded(port).to_string()));
+            }
             if has_bounds {
                 let bound = class.bound.as_ref();
                 let backlog = bound.and_then(|bound| bound.backlog_max_octets);
@@ -172,6 +180,13 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
                 let rate = bound.and_then(|bound| bound.utilisation_ppm);
                 row.push(rate.map_or_else(dash, |ppm| per_cent(ppm.into())));
             }
+            rows.push(row);
+        }
+        if port.classes.is_empty() && discarded(port) > 0 {
+            // It sends nothing, and what it receives is discarded.
+            let mut row = vec![port.port.clone(), port.to.clone(), megabits(port.rate_bps)];
+            row.resize(columns.len(), "-".to_owned());
+            row[8] = discarded(port).to_string();
             rows.push(row);
         }
     }

@@ -206,6 +206,19 @@ impl<'run, R: Recorder> Engine<'run, R> {
         self.recorder.dropped(self.now, slot.stream, slot.number, hop, reason);
     }
 
+    fn port_observations(&self) -> Vec<PortObservation> {
+        let mut ports: Vec<_> = self.ports.iter().map(port_observation).collect();
+        // The groups of a bank have the numbers in which they were added.
+        let mut groups = vec![0; self.nodes.len()];
+        for group in &self.network.scheduler_groups {
+            let node = self.network.ports[group.reception_port.index()].node.index();
+            ports[group.reception_port.index()].scheduler_discarded +=
+                self.nodes[node].ats.discarded(groups[node]);
+            groups[node] += 1;
+        }
+        ports
+    }
+
     fn observation(mut self) -> Observation {
         self.report_progress();
         for ring in &self.rings {
@@ -226,7 +239,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             end: self.now.since_start(),
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
-            ports: self.ports.iter().map(port_observation).collect(),
+            ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         }
     }
@@ -238,6 +251,7 @@ fn reach(network: &Network) -> Duration {
     rate.duration_ceil(Bytes::new(8_000).bits())
 }
 
+/// What an egress port has counted.
 fn port_observation(port: &Option<PortState>) -> PortObservation {
     let Some(port) = port else { return PortObservation::default() };
     let class = |class: TrafficClass| {
@@ -260,6 +274,7 @@ fn port_observation(port: &Option<PortState>) -> PortObservation {
         frames: classes.iter().map(|class| class.frames).sum(),
         octets: Bytes::new(port.egress.octets()),
         busy: port.egress.busy(),
+        scheduler_discarded: 0,
         classes,
     }
 }

@@ -144,6 +144,9 @@ pub struct PortObservation {
     pub octets: Bytes,
     /// Time with the line taken, media overhead included.
     pub busy: Duration,
+    /// Frames received here that the ATS schedulers discarded (DiscardedFramesCount, 802.1Q-2022
+    /// 8.6.11.3): each once, whatever number of ports it was meant for.
+    pub scheduler_discarded: u64,
     /// Per class.
     pub classes: [ClassObservation; 8],
 }

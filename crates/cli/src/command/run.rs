@@ -103,7 +103,7 @@ fn observe(
 }
 
 /// Says that results cannot be written. A place that is taken is wrong usage, all else a failure.
-fn not_written(place: &Path, error: &io::Error) -> Exit {
+pub(super) fn not_written(place: &Path, error: &io::Error) -> Exit {
     say(&format!("cannot write results to {}: {error}", place.display()));
     if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }
 }

@@ -1,5 +1,7 @@
 //! Transmission selection: strict priority, credit-based shaper, ATS, and a talker that shapes.
 
+use tautwire_workbench::{Options, Summary, load_text, simulate, table};
+
 use super::{hold, hold_observed, two_talkers};
 
 #[test]
@@ -80,6 +82,22 @@ fn max_residence_time() {
     // The group waits for the burst's last frame; what would stay too long goes, and frees the others.
     let text = one_group("switching: store-and-forward", "max-residence-time: 5 ms", 6);
     hold_observed(&text, "max-residence-time: 5 ms", "max-residence-time: none");
+    // Every discard is counted at its stream and at the port by which it came.
+    let network = load_text("knock-out", &text).network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    let bridge = network.nodes.iter().find(|node| node.name == "bridge").expect("there is one");
+    let discarded: Vec<u64> = observation.ports.iter().map(|port| port.scheduler_discarded).collect();
+    let bursty = &observation.streams[0];
+    let lost = bursty.created - bursty.delivered - bursty.in_flight;
+    assert!(lost > 10, "{lost}");
+    let first = bridge.ports.start as usize;
+    assert_eq!(discarded.iter().sum::<u64>(), lost);
+    assert_eq!(discarded[first], lost, "the first port is that of the talker");
+    let summary = Summary::new(&network, None, Some(&observation));
+    let table = table::ports(&summary, table::TableOptions::default());
+    assert!(table.contains("ATS discards"), "{table}");
+    let row = table.lines().find(|line| line.starts_with("bridge.")).expect("the port of the talker");
+    assert!(row.contains(&format!(" {lost} ")) || row.ends_with(&format!(" {lost}")), "{table}");
 }
 
 #[test]
