@@ -94,3 +94,17 @@ fn every_description_of_the_guide_loads() {
         assert!(loaded.diagnostics.is_empty(), "{description}\n{:#?}", loaded.diagnostics);
     }
 }
+
+#[test]
+fn identified_streams_have_schedulers_of_their_own() {
+    let network = scenario("identification.yaml");
+    let scheduler = |name: &str| {
+        let found: Vec<_> = stream(&network, name).hops.iter().filter_map(|hop| hop.scheduler).collect();
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        found[0].index()
+    };
+    let all = ["state", "alarm", "picture", "sound"].map(scheduler);
+    assert_eq!(all, [0, 1, 2, 3]);
+    assert_eq!(network.schedulers.len(), 4);
+    assert_eq!(network.schedulers[3].committed_information_rate, BitRate::from_mbps(5));
+}
