@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import tautwire
-from measure import EXACT, Cards, Passage, figures, passage
+from measure import Passage, figures, passage, told
 from tautwire import Periodic
 from testbed import (
+    CAPTURE_DRIFT_PPM,
     FULL_FRAME,
     MAX_RESIDENCE_TIME,
     MEASURED_FRAME,
+    SYNC_JITTER_NS,
     Stream,
     Testbed,
     every,
@@ -43,15 +45,16 @@ def single_latency_ns(traffic_class: int, payload: int, pmd_ns: int, cir_mbps: f
 def plget(payload: int, frames: int, cir_mbps: float, seed: int) -> dict[str, Any]:
     """Latency of a periodic stream, as the cards tell it."""
     probe = Stream("probe", "a0", 7, every(MEASURED_INTERVAL_NS), payload + 4, cir_mbps)
-    bed = Testbed("plget", (probe,), duration_ns=frames * MEASURED_INTERVAL_NS)
-    seen = passage(tautwire.simulate(bed.network(), frames=True), "probe")
-    told = figures(Cards().latencies(seen.sent, seen.left, seed))
-    exact = figures(seen.latency)
+    duration_ns = frames * MEASURED_INTERVAL_NS
+    bed = Testbed("plget", (probe,), sync_jitter_ns=SYNC_JITTER_NS, duration_ns=duration_ns)
+    observation = tautwire.simulate(bed.network(), seed=seed, frames=True)
+    by_cards = told(observation, "probe")
+    exact = figures(passage(observation, "probe").latency)
     return {
-        "count": told.count,
-        "mean": told.mean,
-        "sd": told.deviation,
-        "ci": told.confidence,
+        "count": by_cards.count,
+        "mean": by_cards.mean,
+        "sd": by_cards.deviation,
+        "ci": by_cards.confidence,
         "exact_mean": exact.mean,
         "exact_sd": exact.deviation,
     }
@@ -76,19 +79,20 @@ def arrivals(bed: Testbed, stream: str, stop_after_ns: float | None = None) -> t
         stop = {"at": f"{round(stop_after_ns)} ns", "stop-stream": stream}
         bed = Testbed(**{**vars(bed), "more": {**bed.more, "events": [stop]}})
     seen = passage(tautwire.simulate(bed.network(), frames=True), stream)
-    return seen, EXACT.intervals(seen.received)
+    return seen, np.diff(seen.received)
 
 
 def shaped(cir_mbps: float, seconds: float) -> dict[str, Any]:
     """A stream at line rate, shaped to a CIR."""
-    seen, exact = arrivals(shaped_bed(cir_mbps, seconds), "flow")
-    told = figures(Cards().intervals(seen.received)[1:])
+    observation = tautwire.simulate(shaped_bed(cir_mbps, seconds).network(), frames=True)
+    exact = np.diff(passage(observation, "flow").received)
+    by_card = told(observation, "flow", "interval")
     return {
-        "count": told.count,
+        "count": by_card.count,
         "exact_mean": float(exact[1:].mean()),
-        "mean": told.mean / (1 + Cards().drift_ppm * 1e-6),
-        "sd": told.deviation,
-        "ci": told.confidence,
+        "mean": by_card.mean / (1 + CAPTURE_DRIFT_PPM * 1e-6),
+        "sd": by_card.deviation,
+        "ci": by_card.confidence,
         "theory": FULL_FRAME * 8 / cir_mbps * 1000,
     }
 
@@ -96,7 +100,14 @@ def shaped(cir_mbps: float, seconds: float) -> dict[str, Any]:
 def shaped_bed(cir_mbps: float, seconds: float) -> Testbed:
     """The test bed of Figure 14."""
     flow = Stream("flow", "a0", 7, every(interval_ns(1000)), cir_mbps=cir_mbps)
-    return Testbed(f"rate-{cir_mbps:g}", (flow,), duration_ns=round(seconds * 1e9))
+    # The first interval is that of a full bucket.
+    return Testbed(
+        f"rate-{cir_mbps:g}",
+        (flow,),
+        capture_drift_ppm=CAPTURE_DRIFT_PPM,
+        warm_up_ns=1_000_000,
+        duration_ns=round(seconds * 1e9),
+    )
 
 
 def two_flows_bed(
@@ -125,7 +136,7 @@ def two_flows(
     for stream in bed.streams:
         seen = passage(observation, stream.name)
         # The first frames find full buckets.
-        intervals = EXACT.intervals(seen.received)[20:]
+        intervals = np.diff(seen.received)[20:]
         found |= {
             f"{stream.name}_mean": float(intervals.mean()),
             f"{stream.name}_low": float(intervals.min()),
@@ -175,20 +186,20 @@ def arbitration_bed(ats_mbps: float, seconds: float) -> Testbed:
 def contention(figure: int, level: float, frames: int, seed: int = 1, series: bool = False) -> dict[str, Any]:
     """Latency of the measured stream of Figure 17, 19, 20 or 21 at one level of its competitor."""
     bed = contention_bed(figure, level, frames, seed)
-    seen = passage(tautwire.simulate(bed.network(), seed=seed, frames=["probe"]), "probe")
-    exact = figures(seen.latency)
-    told = figures(Cards().latencies(seen.sent, seen.left, seed))
+    observation = tautwire.simulate(bed.network(), seed=seed, frames=["probe"])
+    seen = passage(observation, "probe")
+    exact, by_cards = figures(seen.latency), told(observation, "probe")
     found = {
         "count": exact.count,
         "min": exact.least,
         "mean": exact.mean,
         "max": exact.greatest,
         "sd": exact.deviation,
-        "told_min": told.least,
-        "told_mean": told.mean,
-        "told_max": told.greatest,
-        "told_sd": told.deviation,
-        "told_ci": told.confidence,
+        "told_min": by_cards.least,
+        "told_mean": by_cards.mean,
+        "told_max": by_cards.greatest,
+        "told_sd": by_cards.deviation,
+        "told_ci": by_cards.confidence,
     }
     return found | ({"series": seen.latency} if series else {})
 
@@ -211,6 +222,7 @@ def contention_bed(figure: int, level: float, frames: int, seed: int = 1) -> Tes
         f"figure-{figure}",
         (probe, *rivals),
         drift_ppb=DRIFT_PPB,
+        sync_jitter_ns=SYNC_JITTER_NS,
         duration_ns=frames * MEASURED_INTERVAL_NS,
     )
 

@@ -1,4 +1,4 @@
-"""How the hosts measured: time stamps of the cards, and figures made from them."""
+"""Figures of what was seen: of the switch itself, and as the cards' time stamps tell it."""
 
 from __future__ import annotations
 
@@ -11,44 +11,6 @@ from numpy.typing import NDArray
 from tautwire import Observation
 
 Times = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Cards:
-    """The hosts' cards.
-
-    Parameters
-    ----------
-    quantum_ns
-        Step of their time stamps; printed (i210).
-    sync_jitter_ns
-        Standard deviation of the difference of two cards' clocks. Calibrated: it is the one unknown
-        of the largest standard deviation that is printed for a frame that meets no other.
-    drift_ppm
-        How much faster the capturing card's clock runs than the switch's. Unpublished; below zero,
-        for 121.760 us were told as 121.752 or 121.760 us.
-    """
-
-    quantum_ns: float = 8
-    sync_jitter_ns: float = 216
-    drift_ppm: float = -40
-
-    def latencies(self, sent_ns: Times, received_ns: Times, seed: int) -> Times:
-        """Latencies as the cards of one host tell them: both ends stamped, their clocks nearly equal."""
-        random = np.random.default_rng(seed)
-        error = random.normal(0, self.sync_jitter_ns, len(sent_ns)) if self.sync_jitter_ns else 0
-        return self._stamp(received_ns + error) - self._stamp(sent_ns)
-
-    def intervals(self, received_ns: Times) -> Times:
-        """Distances of arrivals at one card."""
-        return np.diff(self._stamp(received_ns * (1 + self.drift_ppm * 1e-6)))
-
-    def _stamp(self, times_ns: Times) -> Times:
-        return np.floor(times_ns / self.quantum_ns) * self.quantum_ns if self.quantum_ns else times_ns
-
-
-#: Cards without any error: what the logic analyser would see.
-EXACT = Cards(quantum_ns=0, sync_jitter_ns=0, drift_ppm=0)
 
 
 @dataclass(frozen=True)
@@ -107,6 +69,14 @@ class Figures:
     def increase(self) -> float:
         """Greatest less least."""
         return self.greatest - self.least
+
+
+def told(observation: Observation, stream: str, what: str = "latency") -> Figures:
+    """The figures of a stream's latencies or intervals as the cards stamped them."""
+    stamped = observation.stream(stream)["listeners"][0]["stamped"]
+    count = stamped["count" if what == "latency" else "interval_count"]
+    least, mean, greatest, deviation = (stamped[f"{what}_{name}_ps"] / 1000 for name in ("min", "mean", "max", "sd"))
+    return Figures(count, least, mean, greatest, deviation)
 
 
 def figures(values: Times) -> Figures:

@@ -16,7 +16,7 @@ import numpy as np  # noqa: E402
 import scenarios  # noqa: E402
 import shaping  # noqa: E402
 import tautwire  # noqa: E402
-from measure import Cards, figures, runs_of  # noqa: E402
+from measure import runs_of, told  # noqa: E402
 from tautwire.claims import Study, checks, load_module, run  # noqa: E402
 
 
@@ -114,11 +114,16 @@ def test_no_order_of_emission_makes_the_residence_time_decide() -> None:
 
 
 def test_time_stamps() -> None:
-    times = np.array([0.0, 12_336.0, 24_672.0])
-    assert Cards(drift_ppm=0).intervals(times).tolist() == [12_336, 12_336]
-    latencies = Cards(sync_jitter_ns=200).latencies(np.zeros(20_000), np.full(20_000, 98_938.0), seed=1)
-    assert figures(latencies).deviation == pytest.approx(200, rel=0.05)
-    assert set(np.unique(latencies % 8)) == {0}
+    """What the description says of the cards is what they tell."""
+    found = experiments.plget(1500, 5_000, 100, seed=1)
+    assert found["exact_mean"] == 98_938
+    assert found["mean"] == pytest.approx(98_938, abs=15)
+    assert found["sd"] == pytest.approx(216, rel=0.05)
+    observation = tautwire.simulate(experiments.shaped_bed(100, 0.5).network())
+    intervals = told(observation, "flow", "interval")
+    # 121.760 us by a clock that runs 40 ppm slow.
+    assert (intervals.least, intervals.greatest) == (121_752, 121_760)
+    assert intervals.mean == pytest.approx(121_760 * (1 - 40e-6), abs=0.1)
 
 
 def test_stretches() -> None:

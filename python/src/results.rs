@@ -157,7 +157,7 @@ pub(crate) fn simulate(
                 Results::new(network, bounds, Some(observation), Some(frames))
             }
             None => {
-                let observation = tautwire_sim::run(&network.network, &mut options);
+                let observation = tautwire_workbench::simulate(&network.network, &mut options);
                 Results::new(network, bounds, Some(observation), None)
             }
         }

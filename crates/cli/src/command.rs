@@ -67,7 +67,15 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 /// The tables that are a command's result, and a line that says how it stands.
 fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
-    format!("{}\n{}\n", table::streams(summary, options), table::outcome(summary))
+    let mut text = format!("{}\n", table::streams(summary, options));
+    let stamps = table::stamps(summary, options);
+    if !stamps.is_empty() {
+        text.push_str(&stamps);
+        text.push('\n');
+    }
+    text.push_str(&table::outcome(summary));
+    text.push('\n');
+    text
 }
 
 /// How a command with this worst verdict ends.

@@ -6,8 +6,10 @@ mod frame_record;
 mod histogram;
 mod moments;
 mod parts;
+mod signed_moments;
 
 pub use frame_record::{FrameEvent, FrameRecord};
 pub use histogram::Histogram;
 pub use moments::Moments;
 pub use parts::{DelayParts, Part};
+pub use signed_moments::SignedMoments;

@@ -60,6 +60,7 @@ fn empty() -> Network {
             receive: Delay::default(),
             queue_limit: 1_000,
             credit_charged_overhead: Bytes::new(20),
+            time_stamp: None,
         }],
         schedulers: Vec::new(),
         scheduler_groups: Vec::new(),

@@ -5,7 +5,8 @@ use tautwire_core::TrafficClass;
 use tautwire_model::network::{Hop, Network, Port, TransmissionSelection};
 use tautwire_observe::{DelayParts, Histogram, Moments, Part};
 use tautwire_sim::{
-    ClassObservation, HopObservation, ListenerObservation, Observation, PortObservation, StreamObservation,
+    ClassObservation, HopObservation, ListenerObservation, Observation, PortObservation, StampedObservation,
+    StreamObservation,
 };
 use tautwire_units::Duration;
 
@@ -13,8 +14,8 @@ use crate::name;
 use crate::summary::{
     BoundSummary, ClassBoundSummary, ClassSummary, ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts,
     HopDelaySummary, HopSummary, IntervalSummary, ListenerSummary, PartsSummary, PortSummary,
-    PortTrafficSummary, Quantiles, RunSummary, StreamSummary, Summary, UnboundedSummary, VerificationSummary,
-    WorstFrameSummary,
+    PortTrafficSummary, Quantiles, RunSummary, StampedSummary, StreamSummary, Summary, UnboundedSummary,
+    VerificationSummary, WorstFrameSummary,
 };
 use crate::verdict::{self, StreamVerification, Verdict, judge};
 
@@ -91,6 +92,9 @@ fn stream(
                 bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
                 margin_ps: verification.margin_ps,
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
+                stamped: observed
+                    .and_then(|observed| observed.listeners[listener].stamped.as_deref())
+                    .map(stamped),
             }
         })
         .collect();
@@ -147,6 +151,22 @@ fn delays(seen: &ListenerObservation) -> DelaySummary {
             created_ps: worst.created.as_ps(),
             delay_ps: worst.delay.as_ps(),
         }),
+    }
+}
+
+fn stamped(seen: &StampedObservation) -> StampedSummary {
+    let (latency, interval) = (&seen.latency, &seen.interval);
+    StampedSummary {
+        count: latency.count(),
+        latency_min_ps: latency.min_ps(),
+        latency_mean_ps: latency.mean_ps(),
+        latency_max_ps: latency.max_ps(),
+        latency_sd_ps: latency.standard_deviation_ps(),
+        interval_count: interval.count(),
+        interval_min_ps: interval.min_ps(),
+        interval_mean_ps: interval.mean_ps(),
+        interval_max_ps: interval.max_ps(),
+        interval_sd_ps: interval.standard_deviation_ps(),
     }
 }
 

@@ -121,6 +121,43 @@ pub struct ListenerSummary {
     /// What was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<DelaySummary>,
+    /// What the stations' time stamps say of the same frames; the verdict does not look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stamped: Option<StampedSummary>,
+}
+
+/// Latencies and intervals by the stations' time stamps, after the warm-up; each station stamps by its
+/// own clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StampedSummary {
+    /// Frames with a stamp of the talker and one of the listener.
+    pub count: u64,
+    /// Least difference, listener's stamp less talker's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_min_ps: Option<i64>,
+    /// Mean difference, to the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_mean_ps: Option<i64>,
+    /// Greatest difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_max_ps: Option<i64>,
+    /// Sample standard deviation of the differences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_sd_ps: Option<u64>,
+    /// Distances of the listener's stamps.
+    pub interval_count: u64,
+    /// Least distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_min_ps: Option<i64>,
+    /// Mean distance, to the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_mean_ps: Option<i64>,
+    /// Greatest distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_max_ps: Option<i64>,
+    /// Sample standard deviation of the distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_sd_ps: Option<u64>,
 }
 
 /// A proven range of delays.

@@ -130,6 +130,42 @@ fn stream_row(
     row
 }
 
+/// A table of what the stations' time stamps say, a row for each listener that stamps; empty if none does.
+#[must_use]
+pub fn stamps(summary: &Summary, options: TableOptions) -> String {
+    let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+    let row = |stream: &StreamSummary, listener: &ListenerSummary| {
+        let seen = listener.stamped.as_ref()?;
+        let deviation = seen.latency_sd_ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+        let latency = [seen.latency_min_ps, seen.latency_mean_ps, seen.latency_max_ps].map(us);
+        let [least, mean, most] = latency;
+        let ends = [stream.name.clone(), listener.listener.clone(), seen.count.to_string()];
+        Some(ends.into_iter().chain([least, mean, most, deviation, us(seen.interval_mean_ps)]).collect())
+    };
+    let pairs = summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l)));
+    let mut rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let left_out = rows.len().saturating_sub(options.rows);
+    rows.truncate(options.rows);
+    let columns = [
+        text("time stamps", 0),
+        text("listener", 4),
+        number("frames", 3),
+        number("least us", 0),
+        number("mean", 0),
+        number("greatest", 0),
+        number("deviation", 1),
+        number("interval", 2),
+    ];
+    let mut table = render(&columns, &rows, options.width);
+    if left_out > 0 {
+        writeln!(table, "… and {left_out} more").expect("a string can be written");
+    }
+    table
+}
+
 /// A table of the ports and their classes.
 #[must_use]
 pub fn ports(summary: &Summary, options: TableOptions) -> String {
@@ -302,8 +338,11 @@ fn cut(cell: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tautwire_observe::SignedMoments;
+
     use super::*;
     use crate::fixture;
+    use crate::summary::StampedSummary;
 
     fn summary() -> Summary {
         let (network, bounds, observation) = fixture::line();
@@ -375,6 +414,31 @@ logging      recorder              -  unbounded      1205.987  0.9 %          - 
     fn the_outcome_counts_streams() {
         let outcome = outcome(&summary());
         assert!(outcome.contains("streams: 1 missed, 1 not proven, 5 proven, 1 no requirement"), "{outcome}");
+    }
+
+    #[test]
+    fn time_stamps_have_a_table_of_their_own() {
+        let mut summary = summary();
+        assert_eq!(stamps(&summary, TableOptions::default()), "");
+        let mut seen = SignedMoments::default();
+        for ps in [-40_000, 60_000] {
+            seen.add(ps);
+        }
+        summary.streams[1].listeners[0].stamped = Some(StampedSummary {
+            count: seen.count(),
+            latency_min_ps: seen.min_ps(),
+            latency_mean_ps: seen.mean_ps(),
+            latency_max_ps: seen.max_ps(),
+            latency_sd_ps: seen.standard_deviation_ps(),
+            interval_count: 1,
+            interval_min_ps: Some(1_000_000),
+            interval_mean_ps: Some(1_000_000),
+            interval_max_ps: Some(1_000_000),
+            interval_sd_ps: None,
+        });
+        let table = stamps(&summary, TableOptions::default());
+        let row: Vec<&str> = table.lines().last().expect("a row").split_whitespace().collect();
+        assert_eq!(row[row.len() - 6..], ["2", "-0.040", "0.010", "0.060", "0.071", "1.000"], "{table}");
     }
 
     #[test]

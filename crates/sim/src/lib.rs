@@ -22,6 +22,7 @@ mod relay;
 mod result;
 mod source;
 mod stages;
+mod stamps;
 mod statistics;
 mod talker;
 mod timeline;
@@ -34,17 +35,37 @@ pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
 pub use result::{
     ClassObservation, DropReason, HopObservation, ListenerObservation, Observation, PortObservation,
-    StreamObservation, WorstFrame,
+    StampedObservation, StreamObservation, WorstFrame,
 };
 
-/// Runs a network.
+/// Runs a network in which no listener stamps frames, as fast as it can.
+///
+/// This crate holds one copy of the event loop, this one, so that all of it is inlined into one
+/// another; [`run_with`] makes copies where it is called.
+///
+/// # Panics
+/// If [`stamps_frames`] is true of the network: [`run_with`] makes time stamps.
 #[must_use]
 pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
-    run_with(network, options, &mut NoRecorder)
+    assert!(!stamps_frames(network), "time stamps are made by `run_with`");
+    engine::Engine::new(network, options, &mut NoRecorder).run()
+}
+
+/// Whether any listener of a network stamps frames.
+#[must_use]
+pub fn stamps_frames(network: &Network) -> bool {
+    stamps::are_wanted(network)
 }
 
 /// Runs a network and tells `recorder` what happens.
 #[must_use]
 pub fn run_with<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
-    engine::Engine::new(network, options, recorder).run()
+    if !stamps_frames(network) {
+        return engine::Engine::new(network, options, recorder).run();
+    }
+    let seed = options.seed.unwrap_or(network.run.seed);
+    let mut stamping = stamps::Stamping::new(network, seed, recorder);
+    let mut observation = engine::Engine::new(network, options, &mut stamping).run();
+    stamping.finish(&mut observation);
+    observation
 }

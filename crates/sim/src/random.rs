@@ -25,6 +25,10 @@ pub(crate) enum Purpose {
     /// Needless wake-ups of a test.
     #[cfg_attr(not(test), allow(dead_code, reason = "named here so that no other purpose takes its number"))]
     Spurious = 6,
+    /// Time stamps of a stream's talker.
+    TalkerStamp = 7,
+    /// Time stamps of a listener.
+    ListenerStamp = 8,
 }
 
 /// A random stream.

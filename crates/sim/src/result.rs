@@ -2,7 +2,7 @@
 //!
 //! Lists stand in the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
 
-use tautwire_observe::{DelayParts, Histogram, Moments};
+use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
 /// Why a frame, or a copy of it, was lost.
@@ -110,6 +110,18 @@ pub struct ListenerObservation {
     pub worst: Option<WorstFrame>,
     /// Frames later than the stream's deadline, those of the warm-up too.
     pub late: u64,
+    /// What the stations' time stamps say; none if the listener does not stamp.
+    pub stamped: Option<Box<StampedObservation>>,
+}
+
+/// What time stamps say of a stream at one listener, after the warm-up. Each station stamps by its
+/// own clock, so that an offset or drift between the two is in the latency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StampedObservation {
+    /// Listener's stamp less talker's; nothing if the talker does not stamp.
+    pub latency: SignedMoments,
+    /// Distances of the listener's stamps.
+    pub interval: SignedMoments,
 }
 
 /// The frame with the greatest delay.

@@ -204,6 +204,7 @@ impl Listener {
             interval: self.interval,
             worst: self.worst,
             late: self.late,
+            stamped: None,
         }
     }
 }

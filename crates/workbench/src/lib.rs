@@ -28,8 +28,17 @@ pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, html, judge, table, verify,
 };
-pub use tautwire_sim::{Observation, Options, Progress, run as simulate, run_with as simulate_with};
+pub use tautwire_sim::{Observation, Options, Progress, run_with as simulate_with};
 pub use tautwire_units::{Duration, ParseUnitError};
+
+/// Runs a network.
+#[must_use]
+pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
+    if tautwire_sim::stamps_frames(network) {
+        return simulate_with(network, options, &mut tautwire_sim::NoRecorder);
+    }
+    tautwire_sim::run(network, options)
+}
 
 /// The JSON Schema of the description.
 #[must_use]

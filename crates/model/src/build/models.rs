@@ -11,7 +11,8 @@ use super::layered;
 use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
-    HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, Switching, TieRule,
+    HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, StampPoint, Switching,
+    TieRule, TimeStamp,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
@@ -327,6 +328,7 @@ fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel
     };
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     HostModel {
+        time_stamp: time_stamp(chain, faults),
         name: name.to_owned(),
         transmit: part("transmit", faults),
         receive: part("receive", faults),
@@ -335,4 +337,18 @@ fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel
             .and_then(|text| text.parse().ok())
             .unwrap_or(Bytes::MEDIA_OVERHEAD),
     }
+}
+
+fn time_stamp(chain: &[&Node<'_>], faults: &mut Faults) -> Option<TimeStamp> {
+    let sections: Vec<&Node<'_>> = chain.iter().filter_map(|node| node.get("time-stamp")).collect();
+    let word = |key: &str| layered(&sections, key).and_then(Node::text);
+    (!sections.is_empty()).then(|| TimeStamp {
+        point: match word("point") {
+            Some("end-of-frame") => StampPoint::EndOfFrame,
+            Some("software") => StampPoint::Software,
+            _ => StampPoint::StartOfFrame,
+        },
+        quantum: word("quantum").and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO),
+        jitter: layered(&sections, "jitter").map_or(Delay::default(), |node| delay(node, faults)),
+    })
 }

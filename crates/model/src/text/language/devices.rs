@@ -164,5 +164,29 @@ pub(super) static HOST: Shape = Shape {
             Kind::Octets,
             "Octets beside the frame that the port's credit-based shapers charge; 20 B.",
         ),
+        key(
+            "time-stamp",
+            Kind::Object(&TIME_STAMP),
+            "How the station stamps frames that leave and come; not at all.",
+        ),
+    ]],
+};
+
+static TIME_STAMP: Shape = Shape {
+    name: "time stamps",
+    about: "How a station tells when a frame passed, by its own clock. What it tells is observed beside the true delays, \
+            which no stamp changes: listener's stamp less talker's stamp, where both stations stamp.",
+    keys: &[&[
+        key(
+            "point",
+            Kind::Word(&["start-of-frame", "end-of-frame", "software"]),
+            "What is stamped: the first bit behind the start delimiter (the default), the last bit, or the hand-over by the application and to it.",
+        ),
+        key("quantum", Kind::Duration, "Step of the stamps, which are rounded down; none."),
+        key(
+            "jitter",
+            DELAY,
+            "By how much a stamp is late; none. Equal means at both ends cancel, so that a pair of stamps errs both ways.",
+        ),
     ]],
 };
