@@ -68,10 +68,11 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     let mut text = format!("{}\n", table::streams(summary, options));
-    let stamps = table::stamps(summary, options);
-    if !stamps.is_empty() {
-        text.push_str(&stamps);
-        text.push('\n');
+    for part in [table::stamps(summary, options), table::discards(summary)] {
+        if !part.is_empty() {
+            text.push_str(&part);
+            text.push('\n');
+        }
     }
     text.push_str(&table::outcome(summary));
     text.push('\n');

@@ -96,6 +96,21 @@ fn bounds_are_kept_where_asked() {
 }
 
 #[test]
+fn discards_of_schedulers_are_said() {
+    let folder = folder("discards");
+    small(&folder, "500 us");
+    assert!(!tautwire(&folder, &["simulate", "small.yaml"]).stdout.contains("ATS schedulers"));
+    let path = folder.join("small.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("bridge: { type: bridge }", "bridge: { type: bridge, classes: { 3: { transmission-selection: ats } }, traffic-class-table: [0, 0, 2, 3, 3, 5, 6, 7], max-residence-time: 100 us }");
+    let shaper = "shaper: { committed-information-rate: 50 Mbit/s, committed-burst-size: 1442 B }, traffic: { type: periodic, interval: 1 ms, burst: 4";
+    fs::write(&path, text.replace("traffic: { type: periodic, interval: 1 ms, burst: 4", shaper)).unwrap();
+    let ended = tautwire(&folder, &["simulate", "small.yaml"]);
+    let line = ended.stdout.lines().find(|line| line.ends_with("discarded by ATS schedulers"));
+    assert!(line.is_some_and(|line| line.starts_with("bridge.p2: ")), "{}{}", ended.stdout, ended.stderr);
+}
+
+#[test]
 fn equal_runs_give_equal_bytes_and_other_seeds_keep_the_bounds() {
     let folder = folder("seeds");
     small(&folder, "500 us");

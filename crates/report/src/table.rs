@@ -166,6 +166,25 @@ pub fn stamps(summary: &Summary, options: TableOptions) -> String {
     table
 }
 
+/// What the ATS schedulers discarded, a line for each reception port; nothing if they discarded nothing.
+#[must_use]
+pub fn discards(summary: &Summary) -> String {
+    let mut text = String::new();
+    for port in &summary.ports {
+        let count = port.observed.as_ref().map_or(0, |seen| seen.scheduler_discarded);
+        if count > 0 {
+            let frames = if count == 1 { "frame" } else { "frames" };
+            writeln!(
+                text,
+                "{}: {count} {frames} received from {} discarded by ATS schedulers",
+                port.port, port.to
+            )
+            .expect("a string can be written");
+        }
+    }
+    text
+}
+
 /// A table of the ports and their classes.
 #[must_use]
 pub fn ports(summary: &Summary, options: TableOptions) -> String {
