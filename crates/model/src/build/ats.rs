@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use tautwire_core::TrafficClass;
-use tautwire_units::{BitRate, Bits};
+use tautwire_units::{BitRate, Bits, Bytes};
 
 use super::identification::{Filters, filters};
 use super::models::Models;
@@ -100,7 +100,8 @@ pub(crate) fn assign(
     assigned
 }
 
-/// The stream's parameters at a hop: its rate raised by a step for every scheduler before it, rounded up.
+/// The stream's parameters at a hop: its rate raised by a step for every scheduler before it, rounded up,
+/// and then its burst by an octet.
 fn stepped(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, hop: usize) -> Option<ShaperSettings> {
     let mut shaper = draft.stream.shaper?;
     let mut before = draft.stream.hops[hop].previous;
@@ -109,6 +110,9 @@ fn stepped(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, hop: usize) -> 
         if hop.previous.is_some() && selection == TransmissionSelection::Ats {
             let rate = shaper.committed_information_rate.fastest(u64::from(draft.rate_step_ppb));
             shaper.committed_information_rate = rate;
+            if draft.rate_step_ppb > 0 {
+                shaper.committed_burst_size += Bytes::new(1).bits();
+            }
         }
         before = hop.previous;
     }

@@ -66,7 +66,7 @@ pub(super) static SHAPER: Shape = Shape {
         key(
             "rate-step",
             Kind::Deviation,
-            "By how much the rate of each further bridge's scheduler is above that of the one before; 0 ppm. With clocks that are off by up to t either way, 2 t and a little more make every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
+            "By how much the rate of each further bridge's scheduler is above that of the one before; 0 ppm. With a step its burst is an octet more, too, which makes up for the roundings of its ticks. With clocks that are off by up to t either way, 2 t and a little more make every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
         ),
         key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well; false."),
     ]],
