@@ -120,20 +120,22 @@ impl<R: Recorder> Engine<'_, R> {
         self.statistics.transmitted(start, port.link, slot.stream, slot.number);
         let parts = delay_parts(slot, self.now, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
-        self.recorder.transmitted(&Transmission {
-            queued: slot.queued,
-            selected: self.now,
-            held,
-            start,
-            end,
-            received,
-            port: port_index,
-            class: frame.class.number(),
-            stream: slot.stream,
-            number: slot.number,
-            hop: slot.hop - self.plan.first_hop[slot.stream as usize],
-            octets: u32::from(frame.octets.get()),
-        });
+        if R::TAKES_TRANSMISSIONS {
+            self.recorder.transmitted(&Transmission {
+                queued: slot.queued,
+                selected: self.now,
+                held,
+                start,
+                end,
+                received,
+                port: port_index,
+                class: frame.class.number(),
+                stream: slot.stream,
+                number: slot.number,
+                hop: slot.hop - self.plan.first_hop[slot.stream as usize],
+                octets: u32::from(frame.octets.get()),
+            });
+        }
         slot.received = received;
         let ring = port.link;
         if !link.to_bridge {

@@ -36,6 +36,9 @@ pub struct Transmission {
 
 /// Takes what a run tells. Every method does nothing unless it is written.
 pub trait Recorder {
+    /// Whether it takes transmissions at all: what it would be told is not put together if not.
+    const TAKES_TRANSMISSIONS: bool = true;
+
     /// An application created a frame of `octets` of payload.
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         let _ = (time, stream, number, octets);
@@ -61,4 +64,6 @@ pub trait Recorder {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRecorder;
 
-impl Recorder for NoRecorder {}
+impl Recorder for NoRecorder {
+    const TAKES_TRANSMISSIONS: bool = false;
+}
