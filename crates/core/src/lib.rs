@@ -11,6 +11,7 @@
 //!  frame ─► classification ─► forwarding ─► ATS scheduler ─► egress port ─► wire
 //!           priority.rs       forwarding.rs  ats.rs           port.rs
 //!           identification.rs                                 queue.rs buffer.rs cbs.rs
+//!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
 //! ```
 #![no_std]
 
@@ -39,9 +40,12 @@ pub mod fault;
 pub mod forwarding;
 pub mod identification;
 mod octet_time;
+pub mod policing;
 pub mod port;
 pub mod priority;
 pub mod queue;
+pub mod redundancy;
+pub mod virtual_link;
 
 pub use octet_time::OctetTime;
 pub use port::{EgressPort, QueuedFrame, Selection};
