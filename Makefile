@@ -29,7 +29,7 @@ demo:
 test: test-rust test-planted test-python
 
 test-rust:
-	@tools/setup rust
+	@tools/setup tshark
 	@$(ENV) cargo test --locked --workspace
 
 # One extra build, with the faults that the search must find. As the whole workspace, so that the

@@ -17,6 +17,10 @@ impl EtherType {
     pub const VLAN: Self = Self(0x8100);
     /// Local experiments, the first of two (IEEE Std 802): frames of streams without a protocol.
     pub const LOCAL_EXPERIMENTAL: Self = Self(0x88b5);
+    /// RTmac (RTnet).
+    pub const RTMAC: Self = Self(0x9021);
+    /// RTcfg (RTnet).
+    pub const RTCFG: Self = Self(0x9022);
 
     /// Whether the field is a type: below 1536 it is a length.
     #[must_use]

@@ -1,4 +1,5 @@
-//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP.
+//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP;
+//! RTmac, TDMA and RTcfg of RTnet.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
 #![no_std]
@@ -10,6 +11,9 @@ mod checksum;
 mod error;
 mod ethernet;
 mod ipv4;
+mod rtcfg;
+mod rtmac;
+mod tdma;
 mod udp;
 mod vlan_tag;
 
@@ -17,5 +21,8 @@ pub use address::{Ipv4Address, MacAddress, ParseAddressError, VlanId};
 pub use error::WireError;
 pub use ethernet::{EtherType, EthernetHeader};
 pub use ipv4::Ipv4Header;
+pub use rtcfg::{Announcement, RtcfgFrame};
+pub use rtmac::RtmacHeader;
+pub use tdma::TdmaFrame;
 pub use udp::UdpHeader;
 pub use vlan_tag::VlanTag;
