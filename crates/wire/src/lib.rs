@@ -1,4 +1,4 @@
-//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP;
+//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP;
 //! RTmac, TDMA and RTcfg of RTnet.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
@@ -11,6 +11,7 @@ mod checksum;
 mod error;
 mod ethernet;
 mod ipv4;
+pub mod mrp;
 mod rtcfg;
 mod rtmac;
 mod tdma;
