@@ -38,6 +38,7 @@ mod class;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
 pub mod forwarding;
+pub mod fragment;
 pub mod identification;
 mod octet_time;
 pub mod policing;
@@ -45,6 +46,7 @@ pub mod port;
 pub mod priority;
 pub mod queue;
 pub mod redundancy;
+pub mod tdma;
 pub mod virtual_link;
 
 pub use octet_time::OctetTime;

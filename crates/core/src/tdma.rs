@@ -1,0 +1,272 @@
+//! Time division multiple access as in RTnet: master, standby master and slaves, and what each sends when.
+//!
+//! In: synchronisation frames heard, frames of the applications, the node's own clock. Out: when to act
+//! next, and then what to send: the synchronisation frame that opens a cycle, or the frame of a slot.
+//! Every basic cycle is opened by the active master. A station reckons its slots from the last cycle that
+//! it heard opened, by its own clock, corrected by what the synchronisation frame says: the cycle began
+//! when the frame arrived, less its travel time, less what it left too late. A station that did not hear
+//! a cycle opened is silent in it. The standby watches: if a cycle is not opened until its offset in it,
+//! it opens that cycle itself, with the start that the cycle had by its own reckoning, and all further
+//! ones. Invariants: one frame a slot at most; a frame handed over after the start of a slot waits for
+//! another; real-time frames go before ordinary ones where a slot carries both.
+//!
+//! Not here: the frames on the wire and the tunnel of ordinary ones (`tautwire-wire`, `tdma.rs` and
+//! `rtmac.rs`), fragments (`fragment.rs`).
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tautwire_units::{Duration, Instant};
+
+/// What a slot may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carries {
+    /// Real-time frames alone.
+    RealTime,
+    /// Ordinary frames alone, tunnelled.
+    Ordinary,
+    /// Ordinary frames where no real-time frame waits.
+    Both,
+}
+
+/// A slot of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TdmaSlot {
+    /// From the start of the cycle.
+    pub offset: Duration,
+    /// Used in every so many cycles; at least one.
+    pub period: u32,
+    /// In those whose number leaves this remainder by the period.
+    pub phase: u32,
+    /// What it carries.
+    pub carries: Carries,
+}
+
+/// The part of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TdmaRole {
+    /// Opens the cycles from the start.
+    Master,
+    /// Opens them when the master does not.
+    Standby {
+        /// How long after the start of a cycle it gives the master up.
+        offset: Duration,
+    },
+    /// Opens none.
+    Slave,
+}
+
+/// What a synchronisation frame says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Synchronisation {
+    /// Number of the cycle.
+    pub cycle: u32,
+    /// When the frame left, by the sender's clock.
+    pub transmitted: Instant,
+    /// When the cycle began, by the sender's clock; not after `transmitted`.
+    pub scheduled: Instant,
+}
+
+/// What a station does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TdmaAction<F> {
+    /// Sends the synchronisation frame.
+    Synchronise(Synchronisation),
+    /// Sends a frame in its slot.
+    Transmit(F),
+    /// Lets a slot pass, for no frame is there.
+    Pass,
+}
+
+/// A station's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TdmaConfig {
+    /// Length of the basic cycle.
+    pub cycle: Duration,
+    /// Its part.
+    pub role: TdmaRole,
+    /// Its slots, by offset, all below the length of the cycle.
+    pub slots: Vec<TdmaSlot>,
+    /// How long a synchronisation frame travels to it, as calibration found.
+    pub travel: Duration,
+    /// Most frames that wait, of each kind.
+    pub limit: usize,
+}
+
+/// One station.
+#[derive(Clone, Debug)]
+pub struct TdmaStation<F> {
+    config: TdmaConfig,
+    /// Whether it opens the cycles.
+    active: bool,
+    /// The current cycle; none before the first that a slave hears of.
+    cycle: Option<Cycle>,
+    /// The first slot of this cycle that did not come yet.
+    next: usize,
+    real_time: VecDeque<(Instant, F)>,
+    ordinary: VecDeque<(Instant, F)>,
+}
+
+/// A cycle by a station's own clock.
+#[derive(Clone, Copy, Debug)]
+struct Cycle {
+    number: u32,
+    start: Instant,
+    /// Start of the one behind it.
+    end: Instant,
+}
+
+impl<F: Copy> TdmaStation<F> {
+    /// A station whose clock reads `now`; a master opens its first cycle then.
+    ///
+    /// # Panics
+    /// If slots are not in order or not within the cycle, or a period is zero.
+    #[must_use]
+    pub fn new(config: TdmaConfig, now: Instant) -> Self {
+        assert!(config.slots.is_sorted_by_key(|slot| slot.offset), "slots in order");
+        assert!(config.slots.iter().all(|slot| slot.offset < config.cycle), "slots within the cycle");
+        assert!(config.slots.iter().all(|slot| slot.period > slot.phase), "a phase of the period");
+        let active = config.role == TdmaRole::Master;
+        let limit = config.limit;
+        // A master's first cycle, of number zero, follows one of no length.
+        let before = Cycle { number: u32::MAX, start: now, end: now };
+        Self {
+            next: config.slots.len(),
+            cycle: active.then_some(before),
+            config,
+            active,
+            real_time: VecDeque::with_capacity(limit),
+            ordinary: VecDeque::with_capacity(limit),
+        }
+    }
+
+    /// Takes a frame that may be sent from `ready` on; times of one kind never go back.
+    ///
+    /// # Errors
+    /// The frame itself, if as many as the limit wait already.
+    pub fn enqueue(&mut self, ready: Instant, frame: F, real_time: bool) -> Result<(), F> {
+        let queue = if real_time { &mut self.real_time } else { &mut self.ordinary };
+        if queue.len() >= self.config.limit {
+            return Err(frame);
+        }
+        queue.push_back((ready, frame));
+        Ok(())
+    }
+
+    /// A synchronisation frame has arrived at `now`. A standby that has taken over gives way to it.
+    pub fn hear(&mut self, now: Instant, heard: Synchronisation) {
+        if self.active && self.config.role == TdmaRole::Master {
+            return;
+        }
+        self.active = false;
+        let late = Duration::from_ps(heard.transmitted.as_ps().saturating_sub(heard.scheduled.as_ps()));
+        let ago = self.config.travel.as_ps().saturating_add(late.as_ps());
+        let start = Instant::from_ps(now.as_ps().saturating_sub(ago));
+        self.begin(heard.cycle, start, now);
+    }
+
+    /// When the station acts next; none if it waits for a synchronisation frame.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.next_slot().or_else(|| self.next_cycle())
+    }
+
+    /// Does what is due at `now`; none if nothing is.
+    pub fn act(&mut self, now: Instant) -> Option<TdmaAction<F>> {
+        let due = self.deadline()?;
+        if now < due {
+            return None;
+        }
+        if self.next_slot().is_some() {
+            return Some(self.take_slot(now));
+        }
+        let before = self.cycle.expect("a station with a deadline knows the cycle");
+        let (number, start) = (before.number.wrapping_add(1), before.end);
+        self.active = true;
+        self.begin(number, start, now);
+        Some(TdmaAction::Synchronise(Synchronisation { cycle: number, transmitted: now, scheduled: start }))
+    }
+
+    /// The station has failed or comes back: it forgets its frames, which are given out, and the cycle. A
+    /// master that comes back waits for a synchronisation frame like a slave.
+    pub fn reset(&mut self) -> impl Iterator<Item = F> + '_ {
+        self.active = false;
+        self.cycle = None;
+        self.next = self.config.slots.len();
+        self.real_time.drain(..).chain(self.ordinary.drain(..)).map(|(_, frame)| frame)
+    }
+
+    /// All frames that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = F> + '_ {
+        self.real_time.iter().chain(&self.ordinary).map(|(_, frame)| *frame)
+    }
+
+    /// Whether it opens the cycles.
+    #[must_use]
+    pub const fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// A cycle has begun at `start`; slots that began before `now` are past.
+    fn begin(&mut self, number: u32, start: Instant, now: Instant) {
+        self.cycle = Some(Cycle { number, start, end: start + self.config.cycle });
+        self.next = self.config.slots.partition_point(|slot| start + slot.offset < now);
+        self.skip_other_cycles();
+    }
+
+    /// Passes over slots of other cycles than this.
+    fn skip_other_cycles(&mut self) {
+        let Some(Cycle { number, .. }) = self.cycle else { return };
+        let used = |slot: &TdmaSlot| number % slot.period == slot.phase;
+        while self.config.slots.get(self.next).is_some_and(|slot| !used(slot)) {
+            self.next += 1;
+        }
+    }
+
+    fn next_slot(&self) -> Option<Instant> {
+        let Cycle { start, .. } = self.cycle?;
+        self.config.slots.get(self.next).map(|slot| start + slot.offset)
+    }
+
+    /// When it opens the next cycle, if nobody else does before.
+    fn next_cycle(&self) -> Option<Instant> {
+        let Cycle { end, .. } = self.cycle?;
+        match self.config.role {
+            _ if self.active => Some(end),
+            TdmaRole::Standby { offset } => Some(end + offset),
+            TdmaRole::Master | TdmaRole::Slave => None,
+        }
+    }
+
+    fn take_slot(&mut self, now: Instant) -> TdmaAction<F> {
+        let carries = self.config.slots[self.next].carries;
+        self.next += 1;
+        self.skip_other_cycles();
+        let take = |queue: &mut VecDeque<(Instant, F)>| match queue.front() {
+            Some((ready, _)) if *ready <= now => queue.pop_front().map(|(_, frame)| frame),
+            _ => None,
+        };
+        let mut frame = None;
+        if carries != Carries::Ordinary {
+            frame = take(&mut self.real_time);
+        }
+        if frame.is_none() && carries != Carries::RealTime {
+            frame = take(&mut self.ordinary);
+        }
+        frame.map_or(TdmaAction::Pass, TdmaAction::Transmit)
+    }
+}
+
+/// How long a frame travels, from a calibration request and its reply (RTnet): half of the round trip less
+/// the time at the master, rounded down. All times in picoseconds, the outer ones by the slave's clock, the
+/// inner ones by the master's.
+#[must_use]
+pub fn travel_time(requested: Instant, received: Instant, replied: Instant, heard: Instant) -> Duration {
+    let whole = heard.as_ps().saturating_sub(requested.as_ps());
+    let there = replied.as_ps().saturating_sub(received.as_ps());
+    Duration::from_ps(whole.saturating_sub(there) >> 1)
+}
+
+#[cfg(test)]
+#[path = "tdma_tests.rs"]
+mod tests;

@@ -1,0 +1,136 @@
+//! Stations of a TDMA cycle as timed traces, all in microseconds.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+
+fn us(us: u64) -> Instant {
+    Instant::from_ps(us * 1_000_000)
+}
+
+fn span(us: u64) -> Duration {
+    Duration::from_ps(us * 1_000_000)
+}
+
+fn slot(offset: u64, carries: Carries) -> TdmaSlot {
+    TdmaSlot { offset: span(offset), period: 1, phase: 0, carries }
+}
+
+fn station(role: TdmaRole, slots: Vec<TdmaSlot>, start: u64) -> TdmaStation<char> {
+    TdmaStation::new(TdmaConfig { cycle: span(1_000), role, slots, travel: span(7), limit: 4 }, us(start))
+}
+
+/// Acts at every deadline up to `end`: the times in microseconds and what was sent (`#` with the number of a
+/// cycle, `-` for a slot that passed).
+fn trace(station: &mut TdmaStation<char>, end: u64) -> Vec<(u64, char)> {
+    let mut sent = Vec::new();
+    while let Some(at) = station.deadline().filter(|at| *at <= us(end)) {
+        let what = match station.act(at).expect("it is due") {
+            TdmaAction::Synchronise(_) => '#',
+            TdmaAction::Transmit(frame) => frame,
+            TdmaAction::Pass => '-',
+        };
+        sent.push((at.as_ps() / 1_000_000, what));
+        assert_eq!(station.act(us(0)), None, "nothing is due before its time");
+    }
+    sent
+}
+
+fn sync(cycle: u32, scheduled: u64, transmitted: u64) -> Synchronisation {
+    Synchronisation { cycle, transmitted: us(transmitted), scheduled: us(scheduled) }
+}
+
+#[test]
+fn the_master_opens_every_cycle_and_sends_one_frame_a_slot() {
+    let mut master = station(TdmaRole::Master, vec![slot(200, Carries::RealTime)], 5_000);
+    for frame in ['a', 'b'] {
+        master.enqueue(us(5_100), frame, true).unwrap();
+    }
+    let seen = trace(&mut master, 7_999);
+    assert_eq!(seen, [(5_000, '#'), (5_200, 'a'), (6_000, '#'), (6_200, 'b'), (7_000, '#'), (7_200, '-')]);
+}
+
+#[test]
+fn a_frame_handed_over_after_its_slot_began_waits_for_the_next_cycle() {
+    let mut master = station(TdmaRole::Master, vec![slot(200, Carries::RealTime)], 0);
+    master.enqueue(us(1_201), 'a', true).unwrap();
+    assert_eq!(trace(&mut master, 2_500)[3..], [(1_200, '-'), (2_000, '#'), (2_200, 'a')]);
+}
+
+#[test]
+fn a_slave_corrects_its_clock_and_is_silent_in_a_cycle_that_it_does_not_hear_opened() {
+    let mut slave = station(TdmaRole::Slave, vec![slot(300, Carries::RealTime)], 0);
+    slave.enqueue(us(0), 'a', true).unwrap();
+    slave.enqueue(us(0), 'b', true).unwrap();
+    assert_eq!(slave.deadline(), None);
+    // Its clock is 70 us ahead of the master's; the frame left 3 us late and travelled 7 us.
+    slave.hear(us(4_080), sync(4, 4_000, 4_003));
+    assert_eq!(trace(&mut slave, 9_000), [(4_370, 'a')]);
+    slave.hear(us(6_077), sync(6, 6_000, 6_000));
+    assert_eq!(trace(&mut slave, 9_000), [(6_370, 'b')]);
+}
+
+#[test]
+fn the_standby_opens_the_cycle_that_the_master_does_not_and_all_further_ones() {
+    let role = TdmaRole::Standby { offset: span(100) };
+    let mut standby = station(role, vec![slot(50, Carries::Both), slot(500, Carries::Both)], 0);
+    assert_eq!(standby.deadline(), None, "it follows, it does not begin");
+    standby.hear(us(1_007), sync(1, 1_000, 1_000));
+    standby.enqueue(us(0), 'a', true).unwrap();
+    standby.enqueue(us(0), 'b', true).unwrap();
+    standby.hear(us(1_007), sync(1, 1_000, 1_000));
+    assert_eq!(
+        trace(&mut standby, 3_100),
+        [(1_050, 'a'), (1_500, 'b'), (2_100, '#'), (2_500, '-'), (3_000, '#'), (3_050, '-')],
+        "the slot before its offset is lost in the cycle in which it takes over"
+    );
+    assert!(standby.is_active());
+    standby.hear(us(4_007), sync(4, 4_000, 4_000));
+    assert!(!standby.is_active(), "it gives way to a master that it hears");
+}
+
+#[test]
+fn what_a_taking_over_standby_sends_keeps_the_raster_of_the_slaves() {
+    let mut standby = station(TdmaRole::Standby { offset: span(100) }, vec![], 0);
+    let mut slave = station(TdmaRole::Slave, vec![slot(300, Carries::RealTime)], 0);
+    standby.hear(us(1_007), sync(1, 1_000, 1_000));
+    let at = standby.deadline().expect("it watches");
+    let Some(TdmaAction::Synchronise(sent)) = standby.act(at) else { panic!("it takes over") };
+    assert_eq!(sent, sync(2, 2_000, 2_100));
+    slave.hear(at + span(7), sent);
+    assert_eq!(slave.deadline(), Some(us(2_300)));
+}
+
+#[test]
+fn slots_of_every_third_cycle_and_of_ordinary_frames() {
+    let third = TdmaSlot { offset: span(10), period: 3, phase: 1, carries: Carries::Ordinary };
+    let mut master = station(TdmaRole::Master, vec![third, slot(20, Carries::Both)], 0);
+    for (frame, real_time) in [('o', false), ('p', false), ('q', false), ('r', true)] {
+        master.enqueue(us(0), frame, real_time).unwrap();
+    }
+    let seen: Vec<_> = trace(&mut master, 4_500).into_iter().filter(|(_, what)| *what != '#').collect();
+    assert_eq!(
+        seen,
+        [(20, 'r'), (1_010, 'o'), (1_020, 'p'), (2_020, 'q'), (3_020, '-'), (4_010, '-'), (4_020, '-')]
+    );
+}
+
+#[test]
+fn queues_have_a_limit_and_a_failed_station_gives_its_frames_up() {
+    let mut master = station(TdmaRole::Master, vec![slot(20, Carries::Both)], 0);
+    for frame in ['a', 'b', 'c', 'd'] {
+        master.enqueue(us(0), frame, true).unwrap();
+    }
+    assert_eq!(master.enqueue(us(0), 'e', true), Err('e'));
+    assert_eq!(master.waiting().count(), 4);
+    assert_eq!(master.reset().collect::<Vec<_>>(), ['a', 'b', 'c', 'd']);
+    assert_eq!(master.deadline(), None);
+    master.hear(us(5_007), sync(5, 5_000, 5_000));
+    assert_eq!(master.deadline(), Some(us(5_020)), "it follows the one that took over");
+}
+
+#[test]
+fn the_travel_time_is_half_of_the_round_trip_without_the_stay() {
+    assert_eq!(travel_time(us(100), us(9_000), us(9_500), us(614)), span(7));
+}
