@@ -3,6 +3,8 @@
 #   make demo               build, verify the in-vehicle network, write its report
 #   make test               all tests, Rust and Python
 #   make test-slow          the property tests with 100 000 cases
+#   make hdl-test           the hardware: lint, and modules against the machines of core
+#   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part)
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
@@ -13,7 +15,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-planted test-python test-slow bench papers lint docs web clean develop
+.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow bench papers lint docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -26,7 +28,7 @@ demo:
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" verify $(SCENARIO) --out runs/demo
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" report runs/demo
 
-test: test-rust test-planted test-python
+test: test-rust test-planted test-python hdl-test
 
 test-rust:
 	@tools/setup tshark
@@ -53,6 +55,16 @@ test-slow: test
 	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold
 	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
 
+HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest tests
+
+hdl-test: develop
+	@tools/setup hdl
+	@$(ENV) $(HDL_TEST) -m 'not slow'
+
+hdl-test-slow: develop
+	@tools/setup hdl
+	@$(ENV) $(HDL_TEST)
+
 bench:
 	@tools/setup rust
 	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
@@ -69,7 +81,7 @@ lint:
 	    else echo 'lint: SKIPPED cargo clippy: not installed' >&2; fi
 	@$(ENV) "$$TAUTWIRE_PYTHON" tools/licences.py
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m doctest tools/licences.py
-	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers web/tests
+	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers web/tests hdl
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
 	@$(ENV) cargo test --locked --quiet --package tautwire-cli --test tidy

@@ -1,0 +1,11 @@
+"""Every module passes Verilator's lint with all warnings on."""
+
+from __future__ import annotations
+
+import pytest
+from verilated import RTL, lint
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in RTL.glob("*.sv")))
+def test_no_module_has_a_warning(module: str) -> None:
+    assert lint(module) == ""

