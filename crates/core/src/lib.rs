@@ -40,6 +40,7 @@ pub mod fault;
 pub mod forwarding;
 pub mod fragment;
 pub mod identification;
+pub mod mrp;
 mod octet_time;
 pub mod policing;
 pub mod port;

@@ -1,0 +1,98 @@
+//! Propagation of attributes in a bridge (IEEE Std 802.1Q-2022, 10.3): what a port has registered, every other port of
+//! the context declares. For MVRP and MMRP; streams follow rules of their own.
+
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+use tautwire_wire::mrp::{AttributeValue, MrpPdu};
+
+use super::participant::{Notice, Participant};
+
+/// The participants of a bridge's ports and the connection of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Relay<V> {
+    ports: Vec<Participant<V>>,
+    /// Whether a port takes part: it forwards.
+    forwarding: Vec<bool>,
+}
+
+impl<V: AttributeValue> Relay<V> {
+    /// A bridge of these ports, all forwarding.
+    #[must_use]
+    pub fn new(ports: Vec<Participant<V>>) -> Self {
+        let forwarding = alloc::vec![true; ports.len()];
+        Self { ports, forwarding }
+    }
+
+    /// A port's participant.
+    #[must_use]
+    pub fn port(&self, port: usize) -> &Participant<V> {
+        &self.ports[port]
+    }
+
+    /// An MRPDU comes in.
+    pub fn receive(&mut self, now: Instant, port: usize, pdu: &MrpPdu<V>) {
+        self.ports[port].receive(now, pdu);
+        self.propagate(now);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Instant) {
+        for port in &mut self.ports {
+            port.advance(now);
+        }
+        self.propagate(now);
+    }
+
+    /// The MRPDU that a port sends at `now`.
+    pub fn poll_transmit(&mut self, now: Instant, port: usize) -> Option<MrpPdu<V>> {
+        self.ports[port].poll_transmit(now)
+    }
+
+    /// When something is to be done next.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.ports.iter().map(Participant::deadline).min().unwrap_or(Instant::MAX)
+    }
+
+    /// A port begins or ends to forward: its registrations come to the others, or go.
+    pub fn set_forwarding(&mut self, now: Instant, port: usize, forwards: bool) {
+        self.propagate(now);
+        self.forwarding[port] = forwards;
+        let mut values: Vec<V> = Vec::new();
+        for port in &self.ports {
+            values.extend(port.registered().chain(port.declared()).map(|(value, _)| value));
+        }
+        values.sort_unstable();
+        values.dedup();
+        for value in values {
+            for to in 0..self.ports.len() {
+                self.settle(now, to, value, false);
+            }
+        }
+    }
+
+    fn propagate(&mut self, now: Instant) {
+        for from in 0..self.ports.len() {
+            while let Some(indication) = self.ports[from].poll_indication() {
+                let new = indication.notice == Notice::Join(true);
+                for to in (0..self.ports.len()).filter(|to| *to != from) {
+                    self.settle(now, to, indication.value, new);
+                }
+            }
+        }
+    }
+
+    /// A port declares what another port of the context has registered, and nothing else.
+    fn settle(&mut self, now: Instant, to: usize, value: V, new: bool) {
+        let registered =
+            |from: usize| from != to && self.forwarding[from] && self.ports[from].is_registered(&value);
+        let declares = self.forwarding[to] && (0..self.ports.len()).any(registered);
+        let before = self.ports[to].declared().any(|(declared, _)| declared == value);
+        if declares && (new || !before) {
+            self.ports[to].join(now, value, None, new);
+        } else if !declares && before {
+            self.ports[to].leave(now, value);
+        }
+    }
+}
