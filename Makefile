@@ -52,7 +52,8 @@ develop:
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
 
 test-slow: test
-	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold
+	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold --test bounds_hold_varied \
+	    --test random --test admit
 	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest tests

@@ -7,9 +7,10 @@
 
 use std::time::Duration;
 
+use tautwire_admission::{AdmissionTest, EndToEndBounds};
 use tautwire_generate::{Backbone, Topology};
 use tautwire_model::Network;
-use tautwire_model::network::Traffic;
+use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_sim::Options;
 
 /// One measured figure.
@@ -44,6 +45,9 @@ fn main() {
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
     measure("parse_10000x1000_ms", "ms", &parse_10000x1000_ms);
     measure("memory_bytes_per_stream", "B", &memory_bytes_per_stream);
+    measure("admit_100x16_us", "us", &|| admit_us(100, 16, 15));
+    measure("admit_1000x64_us", "us", &|| admit_us(1_000, 64, 9));
+    measure("admit_10000x1000_us", "us", &|| admit_us(10_000, 1_000, 5));
     if "tightness_median_ratio".starts_with(&only) || "tightness_p95_ratio".starts_with(&only) {
         let ratios = tightness();
         let mut at = |name: &'static str, percent: usize| {
@@ -138,6 +142,15 @@ fn bounds_ms(streams: usize, bridges: usize, runs: usize) -> f64 {
     let network = network(&tree(streams, bridges));
     median_ms(runs, || {
         std::hint::black_box(tautwire_analysis::bounds(&network));
+    })
+}
+
+/// One decision by proven bounds on the last stream, all others admitted.
+fn admit_us(streams: usize, bridges: usize, runs: usize) -> f64 {
+    let network = network(&tree(streams, bridges));
+    let all: Vec<StreamIndex> = (0..streams).map(StreamIndex::at).collect();
+    1e3 * median_ms(runs, || {
+        std::hint::black_box(EndToEndBounds.refuse(&network, &all));
     })
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all holds
-  1  a deadline is missed or not proven
+  1  a deadline is missed or not proven, or a request is refused
   2  wrong input or usage
   3  failure: a file that cannot be written, a fault of the program
   4  an observation above a bound: a fault of the program
@@ -41,6 +41,9 @@ pub(crate) enum Command {
     /// Hold a simulation against bounds and deadlines
     #[command(after_help = VERIFY_HELP)]
     Verify(Verify),
+    /// Decide which streams may run: requests in, decisions with reasons out
+    #[command(after_help = ADMIT_HELP)]
+    Admit(Admit),
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
@@ -161,6 +164,46 @@ pub(crate) struct Verify {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) run: Run,
+}
+
+const ADMIT_HELP: &str = "\
+Examples:
+  tautwire admit scenarios/in-vehicle.yaml --all
+  echo '{\"op\": \"reserve\", \"streams\": [\"view-front\"]}' | tautwire admit scenarios/in-vehicle.yaml
+  tautwire admit scenarios/in-vehicle.yaml --state reservations --json < requests.jsonl
+
+A request is a line: {\"op\": OP, \"streams\": [NAME, ...]}, with OP one of reserve, what-if, withdraw,
+replace (with \"instead_of\": [NAME, ...]) and list. \"mode\": \"best-effort\" admits of several streams
+those that can be; by default it is all or none. With an \"id\" a request that is sent again is answered
+as the first time. The candidates are the streams of the description.
+
+Exit codes: 0 all was granted, 1 something was refused, 2 wrong input or a wrong request, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Admit {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// What admits: bounds proves every deadline, bandwidth adds up rates as stream reservation does
+    #[arg(long, value_enum, default_value_t = Test::Bounds)]
+    pub(crate) test: Test,
+    /// Keep what is admitted in this folder, and go on from it
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) state: Option<PathBuf>,
+    /// Read the requests from this file [default: stdin]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) requests: Option<PathBuf>,
+    /// Ask for all streams of the description, in their order, each that can be
+    #[arg(long, conflicts_with = "requests")]
+    pub(crate) all: bool,
+}
+
+/// An admission test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Test {
+    /// Proven end-to-end bounds against every deadline
+    Bounds,
+    /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3), no proof of a deadline
+    Bandwidth,
 }
 
 const REPORT_HELP: &str = "\

@@ -1,5 +1,6 @@
 //! What each subcommand does: load, call the workbench, print, and say how it ended.
 
+mod admit;
 mod bounds;
 mod check;
 mod completions;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Bounds(arguments) => bounds::run(arguments),
         Command::Simulate(arguments) => run::simulate(arguments),
         Command::Verify(arguments) => run::verify(arguments),
+        Command::Admit(arguments) => admit::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

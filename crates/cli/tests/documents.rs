@@ -92,8 +92,10 @@ fn walk(name: &str, text: &str, folder: &Path) -> (String, Vec<String>) {
 #[test]
 fn documents_show_what_is_printed() {
     let mut documents = vec![PathBuf::from("README.md")];
-    let guide = fs::read_dir(root().join("docs/guide")).into_iter().flatten();
-    documents.extend(guide.map(|entry| Path::new("docs/guide").join(entry.unwrap().file_name())));
+    for place in ["docs/guide", "docs/mechanisms"] {
+        let pages = fs::read_dir(root().join(place)).into_iter().flatten();
+        documents.extend(pages.map(|entry| Path::new(place).join(entry.unwrap().file_name())));
+    }
     documents.sort();
     let mut faults = Vec::new();
     for document in documents.iter().filter(|path| path.extension().is_some_and(|end| end == "md")) {

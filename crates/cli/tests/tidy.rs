@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 /// Folders that hold no text of the project's own.
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
-/// units <- wire <- core <- model <- { analysis, sim } <- report <- workbench <- cli; observe stands
+/// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe stands
 /// on core, under sim and report. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("units", &[]),
     ("wire", &["units"]),
     ("core", &["units", "wire"]),
@@ -22,8 +22,12 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("analysis", &["units", "wire", "core", "model"]),
     ("sim", &["units", "wire", "core", "model", "observe"]),
     ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim"]),
-    ("workbench", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
-    ("cli", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "workbench"]),
+    ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
+    ("workbench", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "admission"]),
+    (
+        "cli",
+        &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "admission", "workbench"],
+    ),
 ];
 
 fn root() -> PathBuf {

@@ -32,6 +32,7 @@ mod frame;
 mod identification;
 mod load;
 pub mod network;
+mod subset;
 mod text;
 mod trace;
 

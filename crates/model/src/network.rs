@@ -700,6 +700,24 @@ pub enum TimelineAction {
     ChangeBitErrorRate(u32, u64),
 }
 
+impl TimelineAction {
+    /// The stream that it is about, if it is about one.
+    pub(crate) const fn stream_mut(&mut self) -> Option<&mut StreamIndex> {
+        match self {
+            Self::StartStream(stream)
+            | Self::StopStream(stream)
+            | Self::ChangeTraffic(stream, ..)
+            | Self::ChangeShaper(stream, _) => Some(stream),
+            Self::CutCable(_)
+            | Self::MendCable(_)
+            | Self::StopNode(_)
+            | Self::StartNode(_)
+            | Self::ChangeIdleSlope(..)
+            | Self::ChangeBitErrorRate(..) => None,
+        }
+    }
+}
+
 /// How a run is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSettings {

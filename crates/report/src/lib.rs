@@ -41,6 +41,7 @@ pub use contradiction::{Contradiction, Place, Quantity};
 pub use frame_trace::FrameTraceWriter;
 pub use html::html;
 pub use manifest::Manifest;
+pub use name::{port as port_name, unbounded_text};
 pub use pcapng::PcapngWriter;
 pub use run_folder::{RunFolder, RunFolderWriter};
 pub use sha256::sha256;

@@ -8,8 +8,9 @@ pub(crate) fn node(network: &Network, node: NodeIndex) -> &str {
     &network.nodes[node.index()].name
 }
 
-/// `bridge-1.p3`.
-pub(crate) fn port(network: &Network, port: PortIndex) -> String {
+/// A port with its node, `bridge-1.p3`.
+#[must_use]
+pub fn port(network: &Network, port: PortIndex) -> String {
     let port = &network.ports[port.index()];
     format!("{}.{}", node(network, port.node), port.name)
 }
@@ -34,7 +35,8 @@ pub(crate) fn unbounded_reason(unbounded: &Unbounded) -> String {
 }
 
 /// Why there is no bound, as a sentence's part.
-pub(crate) fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
+#[must_use]
+pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
     match unbounded {
         Unbounded::NoArrivalCurve { stream, port: at } => {
             let stream = &network.streams[stream.index()].name;

@@ -1,4 +1,4 @@
-//! The public interface: load, check, bounds, simulate, verify, report.
+//! The public interface: load, check, bounds, simulate, verify, admit, report.
 //!
 //! Thin functions over `model`, `sim`, `analysis` and `report`; the command and the Python package
 //! call these and compute nothing of their own.
@@ -21,6 +21,7 @@ mod story;
 
 pub use scenario::Scenario;
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
+pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};

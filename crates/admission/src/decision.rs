@@ -1,0 +1,127 @@
+//! Decisions: what was done, and of what was not done the reason and what would have fitted.
+
+use serde::{Deserialize, Serialize};
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All that was asked for is done (or, for `what-if`, could be).
+    Granted,
+    /// Some of it.
+    Partly,
+    /// Nothing.
+    Refused,
+    /// The request is wrong; nothing was done.
+    Wrong,
+}
+
+/// Why a stream is not admitted, or why a request is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "limit", rename_all = "kebab-case")]
+pub enum RefusalReason {
+    /// With it, a stream (itself or one that is admitted) may come later than its deadline.
+    Deadline {
+        /// Whose.
+        stream: String,
+        /// At which listener.
+        listener: String,
+        /// Its deadline, picoseconds.
+        deadline_ps: u64,
+        /// Its greatest delay, picoseconds: a deadline that would have fitted.
+        bound_ps: u64,
+    },
+    /// With it, a stream that has a deadline (itself or one that is admitted) has no bound.
+    Unbounded {
+        /// Which.
+        stream: String,
+        /// At which listener.
+        listener: String,
+        /// Why.
+        why: String,
+    },
+    /// A class of a port has not the rate left.
+    Bandwidth {
+        /// Where.
+        port: String,
+        /// In which class.
+        class: u8,
+        /// What the stream needs, bits per second.
+        wanted_bps: u64,
+        /// What would have fitted, bits per second.
+        left_bps: u64,
+    },
+    /// A port on the way does not reserve for the stream's class.
+    NoReservation {
+        /// Where.
+        port: String,
+        /// In which class.
+        class: u8,
+    },
+    /// The stream promises no arrival curve: nothing can be reserved for it.
+    NoArrivalCurve,
+    /// There is no such stream in the description.
+    UnknownStream,
+    /// It is admitted already.
+    AlreadyAdmitted,
+    /// It is not admitted.
+    NotAdmitted,
+    /// It stands twice in the request.
+    NamedTwice,
+}
+
+/// A stream that is not admitted, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The stream.
+    pub stream: String,
+    /// Why.
+    pub reason: RefusalReason,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// The request's own id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Streams that are admitted by it (for `list`: that are admitted at all).
+    pub admitted: Vec<String>,
+    /// Streams that are taken back by it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<String>,
+    /// Streams that are not admitted. Of a request that is all or nothing, those that stood in its way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refusal>,
+    /// Whether it was answered before: nothing was done again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
+    /// Why the line is no request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Decision {
+    /// A decision that changes nothing.
+    pub(crate) fn empty(id: Option<String>, outcome: Outcome) -> Self {
+        let (admitted, withdrawn, refused) = (Vec::new(), Vec::new(), Vec::new());
+        Self { id, outcome, admitted, withdrawn, refused, repeated: false, error: None }
+    }
+
+    /// The answer to a line that is no request.
+    #[must_use]
+    pub fn wrong(error: &crate::RequestError) -> Self {
+        Self { error: Some(error.to_string()), ..Self::empty(None, Outcome::Wrong) }
+    }
+
+    /// As one line of JSON.
+    ///
+    /// # Panics
+    /// Never: a decision has no part that JSON cannot hold.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a decision is JSON")
+    }
+}

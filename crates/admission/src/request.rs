@@ -1,0 +1,128 @@
+//! Requests: one JSON object a line.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// Admit streams.
+    Reserve,
+    /// Say what `reserve` would, and change nothing.
+    WhatIf,
+    /// Take streams back.
+    Withdraw,
+    /// Admit streams in the place of others; all or nothing.
+    Replace,
+    /// Tell which streams are admitted.
+    List,
+}
+
+/// What becomes of several streams of which some cannot be admitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// None of them is.
+    #[default]
+    AllOrNothing,
+    /// In their order, each that can be is.
+    BestEffort,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// What is asked for.
+    pub op: Operation,
+    /// The asker's name for this request: asked again, it is answered as the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The streams, by their names in the description.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<String>,
+    /// For `replace`: the streams that go.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead_of: Vec<String>,
+    /// For `reserve` and `what-if`.
+    #[serde(default)]
+    pub mode: Mode,
+}
+
+/// Why a line is no request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestError(pub(crate) String);
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl Request {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what would be right.
+    pub fn parse(line: &str) -> Result<Self, RequestError> {
+        let request: Self = serde_json::from_str(line).map_err(|error| {
+            RequestError(format!(
+                "{error}; a request looks like {{\"op\": \"reserve\", \"streams\": [\"a\", \"b\"]}}"
+            ))
+        })?;
+        request.check().map(|()| request)
+    }
+
+    /// Holds the parts against each other.
+    fn check(&self) -> Result<(), RequestError> {
+        let wrong = |text: &str| Err(RequestError(text.to_owned()));
+        match self.op {
+            Operation::List if !self.streams.is_empty() => wrong("`list` takes no `streams`"),
+            Operation::List => Ok(()),
+            _ if self.streams.is_empty() => wrong("`streams` is empty: name at least one stream"),
+            Operation::Replace if self.instead_of.is_empty() => {
+                wrong("`replace` needs `instead_of`: the streams that go")
+            }
+            Operation::Replace if self.mode == Mode::BestEffort => {
+                wrong("`replace` is all or nothing: leave `mode` out")
+            }
+            Operation::Reserve | Operation::WhatIf | Operation::Withdraw if !self.instead_of.is_empty() => {
+                wrong("only `replace` takes `instead_of`")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_request() {
+        let request = Request::parse(r#"{"op": "reserve", "streams": ["a"], "mode": "best-effort"}"#);
+        let request = request.expect("a request");
+        assert_eq!((request.op, request.mode), (Operation::Reserve, Mode::BestEffort));
+        assert_eq!(request.streams, ["a"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (line, part) in [
+            ("reserve a", "a request looks like"),
+            (r#"{"op": "reserve"}"#, "`streams` is empty"),
+            (r#"{"op": "list", "streams": ["a"]}"#, "takes no `streams`"),
+            (r#"{"op": "replace", "streams": ["a"]}"#, "`instead_of`"),
+            (r#"{"op": "withdraw", "streams": ["a"], "instead_of": ["b"]}"#, "only `replace`"),
+            (r#"{"op": "replace", "streams": ["a"], "instead_of": ["b"], "mode": "best-effort"}"#, "all or"),
+            (r#"{"op": "reserve", "streams": ["a"], "deadline": 1}"#, "unknown field `deadline`"),
+        ] {
+            let error = Request::parse(line).expect_err(line).to_string();
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+}
