@@ -101,45 +101,78 @@ impl<'network> Controller<'network> {
     /// What a request comes to; changes nothing.
     fn decide(&self, request: &Request) -> Decision {
         let mut decision = Decision::empty(request.id.clone(), Outcome::Granted);
+        let (asked, leaving) = match (self.named(&request.streams), self.named(&request.instead_of)) {
+            (Ok(asked), Ok(leaving)) => (asked, leaving),
+            (asked, leaving) => {
+                decision.outcome = Outcome::Wrong;
+                decision.refused = [asked, leaving].into_iter().filter_map(Result::err).flatten().collect();
+                return decision;
+            }
+        };
         match request.op {
             Operation::List => decision.admitted = self.names(&self.admitted),
-            Operation::Withdraw => match self.all_admitted(&request.streams) {
-                Ok(_) => decision.withdrawn.clone_from(&request.streams),
-                Err(refused) => (decision.outcome, decision.refused) = (Outcome::Wrong, refused),
-            },
-            Operation::Reserve | Operation::WhatIf | Operation::Replace => self.admit(request, &mut decision),
+            Operation::Withdraw => self.withdraw(&asked, &mut decision),
+            Operation::Reserve | Operation::WhatIf => self.admit(&asked, &[], request.mode, &mut decision),
+            Operation::Replace => {
+                self.withdraw(&leaving, &mut decision);
+                if decision.outcome == Outcome::Granted {
+                    self.admit(&asked, &leaving, Mode::AllOrNothing, &mut decision);
+                }
+            }
         }
         decision
     }
 
-    fn admit(&self, request: &Request, decision: &mut Decision) {
-        let mut streams = self.admitted.clone();
-        match self.all_admitted(&request.instead_of) {
-            Ok(leaving) => streams.retain(|stream| !leaving.contains(stream)),
-            Err(refused) => return (decision.outcome, decision.refused) = (Outcome::Wrong, refused),
-        }
-        for (place, name) in request.streams.iter().enumerate() {
-            let refuse = |reason| Refusal { stream: name.clone(), reason };
-            let wrong = match self.index_of.get(name.as_str()) {
-                None => Err(RefusalReason::UnknownStream),
-                Some(_) if request.streams[..place].contains(name) => Err(RefusalReason::NamedTwice),
-                Some(stream) if streams.contains(stream) => Err(RefusalReason::AlreadyAdmitted),
-                Some(stream) => Ok(*stream),
-            };
-            match wrong {
-                Err(reason) => decision.refused.push(refuse(reason)),
-                Ok(stream) => {
-                    streams.push(stream);
-                    if let Some(reason) = self.test.refuse(self.network, &streams) {
-                        streams.pop();
-                        decision.refused.push(refuse(reason));
-                    } else {
-                        decision.admitted.push(name.clone());
-                    }
+    /// The streams of these names, if there are such and each stands once; otherwise all faults.
+    fn named(&self, names: &[String]) -> Result<Vec<StreamIndex>, Vec<Refusal>> {
+        let (mut found, mut wrong) = (Vec::new(), Vec::new());
+        for (place, name) in names.iter().enumerate() {
+            let reason = match self.index_of.get(name.as_str()) {
+                None => RefusalReason::UnknownStream,
+                Some(_) if names[..place].contains(name) => RefusalReason::NamedTwice,
+                Some(stream) => {
+                    found.push(*stream);
+                    continue;
                 }
+            };
+            wrong.push(Refusal { stream: name.clone(), reason });
+        }
+        if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    }
+
+    /// Takes back streams, if all of them are admitted.
+    fn withdraw(&self, asked: &[StreamIndex], decision: &mut Decision) {
+        let missing = asked.iter().filter(|stream| !self.admitted.contains(stream));
+        decision.refused = missing.map(|stream| self.refusal(*stream, RefusalReason::NotAdmitted)).collect();
+        if decision.refused.is_empty() {
+            decision.withdrawn = self.names(asked);
+        } else {
+            decision.outcome = Outcome::Refused;
+        }
+    }
+
+    /// Admits streams, with those that leave already gone.
+    fn admit(&self, asked: &[StreamIndex], leaving: &[StreamIndex], mode: Mode, decision: &mut Decision) {
+        let stays = |stream: &&StreamIndex| !leaving.contains(stream);
+        let mut streams: Vec<StreamIndex> = self.admitted.iter().filter(stays).copied().collect();
+        for stream in asked {
+            let reason = if streams.contains(stream) {
+                Some(RefusalReason::AlreadyAdmitted)
+            } else {
+                streams.push(*stream);
+                let reason = self.test.refuse(self.network, &streams);
+                if reason.is_some() {
+                    streams.pop();
+                }
+                reason
+            };
+            match reason {
+                None => decision.admitted.extend(self.names(&[*stream])),
+                Some(reason) => decision.refused.push(self.refusal(*stream, reason)),
             }
-            if request.mode == Mode::AllOrNothing && !decision.refused.is_empty() {
+            if mode == Mode::AllOrNothing && !decision.refused.is_empty() {
                 decision.admitted.clear();
+                decision.withdrawn.clear();
                 decision.outcome = Outcome::Refused;
                 return;
             }
@@ -149,25 +182,10 @@ impl<'network> Controller<'network> {
             (false, false) => Outcome::Partly,
             (true, false) => Outcome::Refused,
         };
-        decision.withdrawn.clone_from(&request.instead_of);
     }
 
-    /// The streams of these names, if all of them are admitted and named once.
-    fn all_admitted(&self, names: &[String]) -> Result<Vec<StreamIndex>, Vec<Refusal>> {
-        let (mut found, mut refused) = (Vec::new(), Vec::new());
-        for (place, name) in names.iter().enumerate() {
-            let reason = match self.index_of.get(name.as_str()) {
-                None => RefusalReason::UnknownStream,
-                Some(_) if names[..place].contains(name) => RefusalReason::NamedTwice,
-                Some(stream) if !self.admitted.contains(stream) => RefusalReason::NotAdmitted,
-                Some(stream) => {
-                    found.push(*stream);
-                    continue;
-                }
-            };
-            refused.push(Refusal { stream: name.clone(), reason });
-        }
-        if refused.is_empty() { Ok(found) } else { Err(refused) }
+    fn refusal(&self, stream: StreamIndex, reason: RefusalReason) -> Refusal {
+        Refusal { stream: self.network.streams[stream.index()].name.clone(), reason }
     }
 
     /// Makes a change; the name of a stream that the network has not, if there is one.

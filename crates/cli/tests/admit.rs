@@ -54,11 +54,12 @@ fn wrong_requests_and_damaged_logs_are_told() {
         ("reserve view-left", "a request looks like"),
         (r#"{"op": "withdraw", "streams": ["view-left"]}"#, "view-left: it is not admitted"),
         (r#"{"op": "reserve", "streams": ["view-lift"]}"#, "no such stream; nearest: view-left"),
+        (r#"{"op": "reserve", "streams": ["view-left", "view-left"]}"#, "view-left: it stands twice"),
     ] {
         fs::write(folder.join("requests"), line).unwrap();
         let ended = tautwire(&folder, &["admit", &scenario(), "--requests", "requests"]);
         assert!(ended.stdout.contains(part), "{line}: {}", ended.stdout);
-        assert_eq!(ended.code, if line.contains("lift") { 1 } else { 2 }, "{line}");
+        assert_eq!(ended.code, if line.contains("withdraw") { 1 } else { 2 }, "{line}");
     }
     fs::create_dir(folder.join("state")).unwrap();
     fs::write(folder.join("state/reservations.jsonl"), "{\"change\":{}}\n").unwrap();
