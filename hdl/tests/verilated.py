@@ -46,7 +46,7 @@ def sources(top: str) -> list[pathlib.Path]:
 def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
     """What Verilator says about a module with all its warnings on; empty if nothing."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
-    command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", "--top-module", top, *options]
+    command = [str(VERILATOR), "--lint-only", "-Wall", "--assert", f"-I{RTL}", "--top-module", top, *options]
     command += [str(path) for path in sources(top)]
     run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     return run.stderr if run.returncode or "%Warning" in run.stderr else ""
@@ -55,10 +55,11 @@ def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
 def harness(top: str, program: str, parameters: Mapping[str, int], definitions: Sequence[str] = ()) -> pathlib.Path:
     """The program ``harness/<program>.cpp`` around a module, built."""
     files = [*sources(top), HDL / "harness" / f"{program}.cpp"]
+    included = sorted(RTL.glob("*.svh"))
     options = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
     options += ["-CFLAGS", " ".join(["-O1", *definitions])]
     digest = hashlib.sha256(repr([VERILATOR_ROOT, top, options]).encode())
-    for path in files:
+    for path in [*files, *included]:
         digest.update(path.read_bytes())
     folder = cache() / f"{program}-{digest.hexdigest()[:16]}"
     binary = folder / "model"
@@ -66,8 +67,20 @@ def harness(top: str, program: str, parameters: Mapping[str, int], definitions: 
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not binary.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            command = [str(VERILATOR), "--cc", "--exe", "--build", "-j", "1", "--assert", "-Wall"]
-            command += ["-O3", "--top-module", top, "--prefix", f"V{top}", "--Mdir", str(folder), "-o", "model"]
+            command = [str(VERILATOR), "--cc", "--exe", "--build", "-j", "1", "--assert", "-Wall", f"-I{RTL}"]
+            command += [
+                "-O3",
+                "-MAKEFLAGS",
+                "CFG_CXXFLAGS_PCH_I=-include",
+                "--top-module",
+                top,
+                "--prefix",
+                f"V{top}",
+                "--Mdir",
+                str(folder),
+                "-o",
+                "model",
+            ]
             command += [*options, *map(str, files)]
             run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
             if run.returncode:

@@ -1,0 +1,2 @@
+sync_fifo.sv
+packet_buffer.sv

@@ -1,0 +1,371 @@
+// The buffer memory that all ports share: frames as chains of cells of 64 octets.
+//
+// Every port writes and reads one word of eight octets in its own cycle of `Ports` cycles: access takes
+// the same time at any load. A cell is taken from the free list when a frame reaches it, and comes back
+// when the last port that sends the frame has read it, or when nobody wants the frame.
+//
+// Invariants: no cell is lost, none is given to two frames; a frame that finds no cell ends with
+// `done_whole_o` low and gives back what it had, like a frame that is released with no reader.
+//
+// Not here: who sends the frame (`tsn_switch.sv`), queues (`egress_port.sv`).
+
+module packet_buffer #(
+  // Ports; a power of two.
+  parameter int unsigned Ports = 4,
+  // Cells of 64 octets; a power of two.
+  parameter int unsigned Cells = 4096,
+  // Width of a length in octets.
+  parameter int unsigned LengthWidth = 11,
+  // Dependent, not to be overridden.
+  parameter int unsigned CellWidth = $clog2(Cells),
+  parameter int unsigned CountWidth = $clog2(Ports + 1),
+  parameter int unsigned ChainWidth = LengthWidth - 5
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+  // The free list is full: frames may come.
+  output logic                              ready_o,
+  // Cells in the free list.
+  output logic [CellWidth:0]                free_o,
+
+  // Words of a frame that comes in; at most one in eight cycles, but for the last.
+  input  logic [Ports-1:0]                  write_valid_i,
+  input  logic [Ports-1:0][63:0]            write_data_i,
+  input  logic [Ports-1:0]                  write_first_i,
+  input  logic [Ports-1:0]                  write_last_i,
+  // The frame stands in the buffer.
+  output logic [Ports-1:0]                  done_valid_o,
+  output logic [Ports-1:0]                  done_whole_o,
+  output logic [Ports-1:0][CellWidth-1:0]   done_cell_o,
+  output logic [Ports-1:0][ChainWidth-1:0]  done_cells_o,
+
+  // How many ports will read a frame; before any of them does.
+  input  logic                              claim_valid_i,
+  input  logic [CellWidth-1:0]              claim_cell_i,
+  input  logic [CountWidth-1:0]             claim_readers_i,
+  input  logic [ChainWidth-1:0]             claim_cells_i,
+
+  // A port reads a frame of so many octets.
+  input  logic [Ports-1:0]                  read_start_i,
+  input  logic [Ports-1:0][CellWidth-1:0]   read_cell_i,
+  input  logic [Ports-1:0][LengthWidth-1:0] read_octets_i,
+  output logic [Ports-1:0]                  read_valid_o,
+  output logic [Ports-1:0][63:0]            read_data_o,
+  input  logic [Ports-1:0]                  read_pop_i
+);
+
+  localparam int unsigned SlotWidth = $clog2(Ports);
+  localparam int unsigned WordsWidth = LengthWidth - 2;
+
+  logic [SlotWidth-1:0] slot_q;
+
+  always_ff @(posedge clk_i) begin
+    slot_q <= slot_q + 1'b1;
+    if (!rst_ni) slot_q <= '0;
+  end
+
+  // --- Memories. The list of next cells has a copy for the release.
+
+  logic [63:0]           data_mem [Cells * 8];
+  logic [CellWidth-1:0]  next_mem [Cells];
+  logic [CellWidth-1:0]  next_copy_mem [Cells];
+  logic [CountWidth-1:0] readers_mem [Cells];
+
+  logic                  data_write, next_write;
+  logic [CellWidth+2:0]  data_write_address, data_read_address;
+  logic [63:0]           data_write_word, data_read_q;
+  logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_read_q;
+
+  always_ff @(posedge clk_i) begin
+    if (data_write) data_mem[data_write_address] <= data_write_word;
+    data_read_q <= data_mem[data_read_address];
+    if (next_write) begin
+      next_mem[next_write_address]      <= next_write_cell;
+      next_copy_mem[next_write_address] <= next_write_cell;
+    end
+    next_read_q <= next_mem[next_read_address];
+  end
+
+  // --- Free list: filled with every cell after a reset, then by the release.
+
+  logic [CellWidth-1:0] free_mem [Cells];
+  logic [CellWidth:0]   free_write_q, free_read_q;
+  logic [CellWidth-1:0] free_head_q;
+  logic                 free_head_valid_q, free_push, free_pop, free_fetch;
+  logic [CellWidth-1:0] free_push_cell;
+  logic [CellWidth:0]   initial_q;
+  logic                 initialised;
+
+  assign initialised = initial_q[CellWidth];
+  assign ready_o = initialised;
+  assign free_o = free_write_q - free_read_q + (CellWidth + 1)'(free_head_valid_q);
+  assign free_fetch = free_write_q != free_read_q && (!free_head_valid_q || free_pop);
+
+  logic                 release_push;
+  logic [CellWidth-1:0] release_cell;
+  assign free_push = !initialised || release_push;
+  assign free_push_cell = initialised ? release_cell : initial_q[CellWidth-1:0];
+
+  always_ff @(posedge clk_i) begin
+    if (free_push) free_mem[free_write_q[CellWidth-1:0]] <= free_push_cell;
+    if (free_fetch) free_head_q <= free_mem[free_read_q[CellWidth-1:0]];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!initialised) initial_q <= initial_q + 1'b1;
+    if (free_push) free_write_q <= free_write_q + 1'b1;
+    if (free_fetch) free_read_q <= free_read_q + 1'b1;
+    if (free_fetch) free_head_valid_q <= 1'b1;
+    else if (free_pop) free_head_valid_q <= 1'b0;
+    if (!rst_ni) begin
+      initial_q         <= '0;
+      free_write_q      <= '0;
+      free_read_q       <= '0;
+      free_head_valid_q <= 1'b0;
+    end
+  end
+
+  // --- Writers: a port has one cell in hand, so that it never waits for the free list.
+
+  logic [Ports-1:0]                wants_cell;
+  logic [Ports-1:0]                takes_cell;
+  logic [Ports-1:0]                word_valid, word_pop, word_first, word_last, word_full;
+  logic [Ports-1:0][63:0]          word_data;
+  logic [Ports-1:0]                spare_valid_q;
+  logic [Ports-1:0][CellWidth-1:0] spare_q, head_q, current_q;
+  logic [Ports-1:0][2:0]           offset_q;
+  logic [Ports-1:0]                lost_q;
+  logic [Ports-1:0][ChainWidth-1:0] cells_q;
+
+  // One port a cycle takes a cell: the one that writes in the next cycle but one.
+  logic [SlotWidth-1:0] taker;
+  assign taker = slot_q + 1'b1;
+  assign wants_cell = ~spare_valid_q;
+  always_comb begin
+    takes_cell = '0;
+    takes_cell[taker] = wants_cell[taker] && free_head_valid_q && initialised;
+  end
+  assign free_pop = |takes_cell;
+
+  // The word of the port whose cycle it is.
+  logic                 here_new, here_lost, here_write;
+  logic [CellWidth-1:0] here_cell;
+
+  assign here_new = word_first[slot_q] || offset_q[slot_q] == '0;
+  assign here_lost = (lost_q[slot_q] && !word_first[slot_q]) || (here_new && !spare_valid_q[slot_q]);
+  assign here_write = word_valid[slot_q] && !here_lost;
+  assign here_cell = here_new ? spare_q[slot_q] : current_q[slot_q];
+  assign data_write = here_write;
+  assign data_write_address = {here_cell, word_first[slot_q] ? 3'd0 : offset_q[slot_q]};
+  assign data_write_word = word_data[slot_q];
+  assign next_write = here_write && here_new && !word_first[slot_q];
+  assign next_write_address = current_q[slot_q];
+  assign next_write_cell = here_cell;
+
+  for (genvar p = 0; p < Ports; p++) begin : g_writer
+    sync_fifo #(.Width(66), .Depth(4)) u_words (
+      .clk_i, .rst_ni,
+      .push_i(write_valid_i[p]),
+      .data_i({write_first_i[p], write_last_i[p], write_data_i[p]}),
+      .full_o(word_full[p]),
+      .valid_o(word_valid[p]),
+      .data_o({word_first[p], word_last[p], word_data[p]}),
+      .pop_i(word_pop[p])
+    );
+    assign word_pop[p] = word_valid[p] && slot_q == SlotWidth'(p);
+
+    always_ff @(posedge clk_i) begin
+      done_valid_o[p] <= 1'b0;
+      if (takes_cell[p]) begin
+        spare_valid_q[p] <= 1'b1;
+        spare_q[p]       <= free_head_q;
+      end
+      if (word_pop[p]) begin
+        lost_q[p]   <= here_lost;
+        offset_q[p] <= word_first[p] ? 3'd1 : offset_q[p] + 3'd1;
+        if (here_write && here_new) begin
+          spare_valid_q[p] <= 1'b0;
+          current_q[p]     <= spare_q[p];
+          cells_q[p]       <= word_first[p] ? ChainWidth'(1) : cells_q[p] + 1'b1;
+          if (word_first[p]) head_q[p] <= spare_q[p];
+        end else if (word_first[p]) begin
+          cells_q[p] <= '0;
+        end
+        if (word_last[p]) begin
+          done_valid_o[p] <= 1'b1;
+          done_whole_o[p] <= !here_lost;
+        end
+      end
+      if (!rst_ni) begin
+        spare_valid_q[p] <= 1'b0;
+        done_valid_o[p]  <= 1'b0;
+        lost_q[p]        <= 1'b0;
+        offset_q[p]      <= '0;
+      end
+    end
+    assign done_cell_o[p] = head_q[p];
+    assign done_cells_o[p] = cells_q[p];
+  end
+
+  // --- Readers: a word in each of the port's cycles while there is room for it.
+
+  logic [Ports-1:0]                 reading_q, fetch, fetch_q, next_fetch_q;
+  logic [Ports-1:0][CellWidth-1:0]  read_cell_q, read_next_q, read_head_q;
+  logic [Ports-1:0][2:0]            read_offset_q;
+  logic [Ports-1:0][WordsWidth-1:0] words_left_q;
+  logic [Ports-1:0][ChainWidth-1:0] read_cells_q;
+  logic [Ports-1:0][2:0]            room_q;
+  logic [Ports-1:0]                 read_full;
+  logic [Ports-1:0]                 freed_valid, freed_pop, freed_push, freed_full;
+  logic [Ports-1:0][CellWidth-1:0]  freed_cell;
+  logic [Ports-1:0][ChainWidth-1:0] freed_cells;
+
+  assign data_read_address = {read_cell_q[slot_q], read_offset_q[slot_q]};
+  assign next_read_address = read_cell_q[slot_q];
+
+  for (genvar p = 0; p < Ports; p++) begin : g_reader
+    logic last_fetch;
+    assign fetch[p] = reading_q[p] && slot_q == SlotWidth'(p) && room_q[p] != '0;
+    assign last_fetch = fetch[p] && words_left_q[p] == WordsWidth'(1);
+    assign freed_push[p] = last_fetch;
+
+    always_ff @(posedge clk_i) begin
+      fetch_q[p]      <= fetch[p];
+      next_fetch_q[p] <= fetch[p] && read_offset_q[p] == 3'd0;
+      if (next_fetch_q[p]) read_next_q[p] <= next_read_q;
+      room_q[p] <= room_q[p] - 3'(fetch[p]) + 3'(read_pop_i[p]);
+      if (read_start_i[p]) begin
+        reading_q[p]     <= 1'b1;
+        read_head_q[p]   <= read_cell_i[p];
+        read_cell_q[p]   <= read_cell_i[p];
+        read_offset_q[p] <= '0;
+        words_left_q[p]  <= WordsWidth'((read_octets_i[p] + LengthWidth'(7)) >> 3);
+        read_cells_q[p]  <= ChainWidth'((read_octets_i[p] + LengthWidth'(63)) >> 6);
+      end else if (fetch[p]) begin
+        read_offset_q[p] <= read_offset_q[p] + 3'd1;
+        words_left_q[p]  <= words_left_q[p] - 1'b1;
+        if (read_offset_q[p] == 3'd7) read_cell_q[p] <= read_next_q[p];
+        if (last_fetch) reading_q[p] <= 1'b0;
+      end
+      if (!rst_ni) begin
+        reading_q[p]    <= 1'b0;
+        fetch_q[p]      <= 1'b0;
+        next_fetch_q[p] <= 1'b0;
+        room_q[p]       <= 3'd4;
+      end
+    end
+
+    sync_fifo #(.Width(64), .Depth(4)) u_words (
+      .clk_i, .rst_ni,
+      .push_i(fetch_q[p]), .data_i(data_read_q), .full_o(read_full[p]),
+      .valid_o(read_valid_o[p]), .data_o(read_data_o[p]), .pop_i(read_pop_i[p])
+    );
+    sync_fifo #(.Width(CellWidth + ChainWidth), .Depth(8)) u_freed (
+      .clk_i, .rst_ni,
+      .push_i(freed_push[p]), .data_i({read_head_q[p], read_cells_q[p]}), .full_o(freed_full[p]),
+      .valid_o(freed_valid[p]), .data_o({freed_cell[p], freed_cells[p]}), .pop_i(freed_pop[p])
+    );
+  end
+
+  // --- Release: one reader less; after the last one cell in two cycles goes back.
+
+  typedef enum logic [1:0] {StIdle, StCount, StWalk, StNext} release_e;
+
+  release_e              release_q;
+  logic [SlotWidth-1:0]  turn_q;
+  logic [CellWidth-1:0]  walk_q, next_copy_q;
+  logic [ChainWidth-1:0] walk_left_q;
+  logic [CountWidth-1:0] readers_read_q;
+  logic                  orphan_valid, orphan_pop, orphan_full;
+  logic [CellWidth-1:0]  orphan_cell;
+  logic [ChainWidth-1:0] orphan_cells;
+  logic                  readers_write, claim_write, count_down;
+
+  // Frames that nobody reads.
+  sync_fifo #(.Width(CellWidth + ChainWidth), .Depth(32)) u_orphans (
+    .clk_i, .rst_ni,
+    .push_i(claim_write && claim_readers_i == '0),
+    .data_i({claim_cell_i, claim_cells_i}), .full_o(orphan_full),
+    .valid_o(orphan_valid), .data_o({orphan_cell, orphan_cells}), .pop_i(orphan_pop)
+  );
+
+  assign orphan_pop = release_q == StIdle && orphan_valid;
+  always_comb begin
+    freed_pop = '0;
+    freed_pop[turn_q] = release_q == StIdle && !orphan_valid && freed_valid[turn_q];
+  end
+
+  // A claim writes first; the count of another frame waits for it. A frame without a cell has no count.
+  assign claim_write = claim_valid_i && claim_cells_i != '0;
+  assign count_down = release_q == StCount && !claim_write;
+  assign readers_write = claim_write || count_down;
+  assign release_push = release_q == StWalk;
+  assign release_cell = walk_q;
+
+  always_ff @(posedge clk_i) begin
+    if (readers_write) begin
+      readers_mem[claim_write ? claim_cell_i : walk_q] <=
+          claim_write ? claim_readers_i : readers_read_q - 1'b1;
+    end
+    if (release_q == StIdle) readers_read_q <= readers_mem[freed_cell[turn_q]];
+    next_copy_q <= next_copy_mem[walk_q];
+  end
+
+  always_ff @(posedge clk_i) begin
+    unique case (release_q)
+      StIdle: begin
+        turn_q <= turn_q + 1'b1;
+        if (orphan_pop) begin
+          walk_q      <= orphan_cell;
+          walk_left_q <= orphan_cells;
+          release_q   <= StWalk;
+        end else if (freed_pop[turn_q]) begin
+          walk_q      <= freed_cell[turn_q];
+          walk_left_q <= freed_cells[turn_q];
+          release_q   <= StCount;
+        end
+      end
+      StCount: if (count_down) release_q <= readers_read_q == CountWidth'(1) ? StWalk : StIdle;
+      StWalk: begin
+        walk_left_q <= walk_left_q - 1'b1;
+        release_q   <= walk_left_q == ChainWidth'(1) ? StIdle : StNext;
+      end
+      StNext: begin
+        walk_q    <= next_copy_q;
+        release_q <= StWalk;
+      end
+    endcase
+    if (!rst_ni) begin
+      release_q <= StIdle;
+      turn_q    <= '0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  NoWordIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      (write_valid_i & word_full) == '0);
+  NoReadOverflows: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      (fetch_q & read_full) == '0);
+  NoReleaseIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      (freed_push & freed_full) == '0 && !(claim_write && claim_readers_i == '0 && orphan_full));
+  OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      (read_start_i & reading_q) == '0);
+  ReadersAreCounted: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      count_down |-> readers_read_q != '0);
+
+  // Every cell is free, or held by one frame.
+  logic [Cells-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    if (free_pop) held_q[free_head_q] <= 1'b1;
+    if (release_push) held_q[release_cell] <= 1'b0;
+    if (!rst_ni) held_q <= '0;
+  end
+  NoCellIsGivenTwice: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      free_pop |-> !held_q[free_head_q]);
+  NoCellIsFreedTwice: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      release_push |-> held_q[release_cell]);
+  FreeListHoldsNoMore: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      free_o <= (CellWidth + 1)'(Cells));
+`endif
+
+endmodule

@@ -1,0 +1,332 @@
+"""The whole switch on GMII: forwarding, latency, shaping, overload, bad frames.
+
+What comes out is held against a plain model: which ports a frame is for, the eligibility times of the
+machine of core, the rules of transmission selection.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from switch_run import (
+    ARRIVAL_AFTER,
+    CLASSES,
+    PORTS,
+    QUANTUM_PS,
+    START_BEFORE,
+    TICKS_PER_CYCLE,
+    Frame,
+    Outcome,
+    Sent,
+    address,
+    address_setting,
+    ats_setting,
+    class_setting,
+    credit_setting,
+    frame_octets,
+    group_setting,
+    nothing_is_left,
+    run,
+    scheduler_setting,
+    stream_setting,
+)
+from tautwire.machines import AtsSchedulers
+
+BROADCAST = address("ff-ff-ff-ff-ff-ff")
+OVERHEAD = 20
+DELAY_MAX_TICKS = 1000
+# The slowest way of a descriptor from the last octet into its queue and to the scan, in cycles.
+LAG = 48
+
+
+def host(port: int) -> bytes:
+    return address(f"02-00-00-00-00-{port:02x}")
+
+
+def stream(index: int) -> bytes:
+    return address(f"91-e0-f0-00-{index >> 8:02x}-{index & 255:02x}")
+
+
+def introductions() -> list[Frame]:
+    """One broadcast of every host, apart from each other, so that all addresses are known."""
+    frames = [frame_octets(BROADCAST, host(port), b"here", pcp=0) for port in range(PORTS)]
+    return [Frame(port, 100 + 1_000 * port, octets) for port, octets in enumerate(frames)]
+
+
+def latency_ns(settings: list[list[int]], folder: pathlib.Path, payload: int, pcp: int) -> int:
+    """From start delimiter to start delimiter of a frame alone in the switch; the slowest of 16."""
+    octets = [frame_octets(stream(0), host(0), bytes([k]) * payload, vid=5, pcp=pcp) for k in range(16)]
+    # 4 000 cycles and an odd number apart, so that every phase of the switch's slots is met.
+    frames = [Frame(0, 4_003 * (k + 1), one) for k, one in enumerate(octets)]
+    outcome = run(settings, frames, folder, quiet=4_000)
+    assert [one.octets for one in outcome.sent] == octets
+    assert {one.port for one in outcome.sent} == {1}
+    nothing_is_left(outcome)
+    return 8 * max(one.sfd - frame.sfd for one, frame in zip(outcome.sent, frames, strict=True))
+
+
+def shaped_settings(delay_max_ticks: int) -> list[list[int]]:
+    return [
+        ats_setting(delay_max_ticks, OVERHEAD, 1 << 6),
+        address_setting(stream(0), 5, 0b0010),
+        stream_setting(stream(0), 5, 3),
+        scheduler_setting(3, 6, 500_000_000, 4_000),
+        group_setting(6, 2**30),
+    ]
+
+
+def test_latency_of_a_frame_alone(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table for the documentation: a frame takes its own length and a constant."""
+    rows = []
+    for name, delay_max, pcp in (
+        ("strict priority", 0, 5),
+        ("ATS, ProcessingDelayMax 0", 0, 6),
+        ("ATS, ProcessingDelayMax 500 ns", 1000, 6),
+    ):
+        measured = {payload: latency_ns(shaped_settings(delay_max), tmp_path, payload, pcp) for payload in (64, 1500)}
+        rows.append((name, measured))
+        for payload, value in measured.items():
+            # Destination to frame check sequence, tagged, at 8 ns an octet; ProcessingDelayMax; the rest.
+            own = 8 * (payload + 22) + delay_max // 2
+            assert own < value < own + 350, (name, payload, value)
+    with capsys.disabled():
+        print("\nSFD to SFD, store and forward, ns:      64 B   1500 B")
+        for name, measured in rows:
+            print(f"{name:36}{measured[64]:9}{measured[1500]:9}")
+
+
+def test_addresses_are_learned_and_unknown_ones_flooded(tmp_path: pathlib.Path) -> None:
+    unicast = [frame_octets(host((p + 1) % PORTS), host(p), b"%d" % p) for p in range(PORTS)]
+    unknown = frame_octets(address("02-00-00-00-00-77"), host(2), b"unknown")
+    reserved = frame_octets(address("01-80-c2-00-00-0e"), host(1), b"reserved")
+    itself = frame_octets(host(0), host(0), b"itself")
+    frames = introductions()
+    frames += [Frame(p, 10_000, unicast[p]) for p in range(PORTS)]
+    frames += [Frame(2, 20_000, unknown), Frame(1, 20_000, reserved), Frame(0, 20_000, itself)]
+    outcome = run([], frames, tmp_path)
+    got = Counter((one.port, one.octets) for one in outcome.sent)
+    expected: Counter[tuple[int, bytes]] = Counter()
+    for frame in introductions():
+        expected.update((port, frame.octets) for port in range(PORTS) if port != frame.port)
+    expected.update(((p + 1) % PORTS, unicast[p]) for p in range(PORTS))
+    expected.update((port, unknown) for port in (0, 1, 3))
+    assert got == expected
+    assert outcome.counters["no_port"] == [1, 1, 0, 0]
+    nothing_is_left(outcome)
+
+
+def test_bad_frames_are_counted_and_go_nowhere(tmp_path: pathlib.Path) -> None:
+    good = frame_octets(BROADCAST, host(0), bytes(100))
+    flipped = good[:40] + bytes([good[40] ^ 1]) + good[41:]
+    longest = frame_octets(BROADCAST, host(0), bytes(1500))
+    jumbo = frame_octets(BROADCAST, host(0), bytes(1501))
+    jabber = frame_octets(BROADCAST, host(0), bytes(5000))
+    bad = [good[:63], good[:5], good[:4], good[:1], good[:13], flipped, good[:-1], jumbo, jabber]
+    frames, at = [], 100
+    for octets in [good, *bad, longest, *bad, good]:
+        frames.append(Frame(0, at, octets))
+        at += 50
+    frames.append(Frame(0, at, good, error_at=30))
+    frames.append(Frame(0, at, good))
+    outcome = run([], frames, tmp_path)
+    for port in (1, 2, 3):
+        assert [one.octets for one in outcome.sent if one.port == port] == [good, longest, good, good]
+    assert outcome.counters["received"][0] == 4
+    assert outcome.counters["short"][0] == 10
+    assert outcome.counters["check"][0] == 5
+    assert outcome.counters["long"][0] == 4
+    nothing_is_left(outcome)
+
+
+def test_minimum_frames_at_line_rate_on_all_ports(tmp_path: pathlib.Path) -> None:
+    """Full mesh, every port sends and receives without a gap; nothing is lost, order is kept."""
+    rng = np.random.default_rng(5)
+    frames, count = introductions(), 1500
+    for k in range(count):
+        # A permutation at a time: no port is asked for more than its rate.
+        shift = 1 + int(rng.integers(0, 3))
+        for port in range(PORTS):
+            octets = frame_octets(host((port + shift) % PORTS), host(port), k.to_bytes(4, "big"), pcp=k % 4)
+            frames.append(Frame(port, 10_000, octets))
+    outcome = run([], frames, tmp_path)
+    given = Counter(frame.octets for frame in frames[PORTS:])
+    sent = Counter(one.octets for one in outcome.sent if one.octets[:6] != BROADCAST)
+    assert sent == given
+    for name in ("no_cell", "no_port", "queue_full"):
+        assert outcome.counters[name] == [0] * PORTS
+    orders: dict[tuple[bytes, int], list[int]] = defaultdict(list)
+    for one in outcome.sent:
+        orders[one.octets[:12], one.octets[14] >> 5].append(int.from_bytes(one.octets[18:22], "big"))
+    for order in orders.values():
+        assert order == sorted(order)
+    sfds = [frame.sfd for frame in frames[PORTS:] if frame.port == 0]
+    assert set(np.diff(sfds)) == {84}, "no idle octet time at the input"
+    assert min(one.gap for one in outcome.sent) == 12
+    nothing_is_left(outcome)
+
+
+def test_overload_loses_no_frame_uncounted(tmp_path: pathlib.Path) -> None:
+    """Three ports at line rate to one: queues and buffer overflow, what is lost is counted."""
+    rng = np.random.default_rng(6)
+    frames = introductions()
+    for k in range(500):
+        for port in (1, 2, 3):
+            payload = int(rng.integers(1, 1500))
+            frames.append(Frame(port, 10_000, frame_octets(host(0), host(port), bytes([k % 251]) * payload)))
+    outcome = run([], frames, tmp_path)
+    counters = {name: sum(values) for name, values in outcome.counters.items()}
+    assert counters["received"] == len(frames)
+    assert counters["no_cell"] > 50 and counters["queue_full"] > 0
+    copies = 3 * PORTS + 1500 - counters["no_cell"] - counters["queue_full"]
+    assert len(outcome.sent) == counters["sent"] == copies
+    given = Counter(frame.octets for frame in frames)
+    assert all(one.octets in given for one in outcome.sent)
+    nothing_is_left(outcome)
+
+
+class Mixed:
+    """Random streams under ATS in two classes, credit-based and strict priority traffic beside them."""
+
+    def __init__(self, seed: int, count: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.streams = 32
+        self.ports = [int(rng.integers(0, PORTS)) for _ in range(self.streams)]
+        self.targets = [int(rng.integers(1, 15)) & ~(1 << port) or 1 << (port + 1) % PORTS for port in self.ports]
+        self.pcp = [5 + k % 2 for k in range(self.streams)]
+        self.rate = [int(rng.integers(5_000_000, 60_000_000)) for _ in range(self.streams)]
+        self.burst = [int(rng.integers(1_000, 3_000)) for _ in range(self.streams)]
+        self.residence = [int(rng.integers(100_000, 800_000)) for _ in range(PORTS * CLASSES)]
+        self.settings = [ats_setting(DELAY_MAX_TICKS, OVERHEAD, 0b0110_0000)]
+        for k in range(self.streams):
+            self.settings.append(address_setting(stream(k), 5, self.targets[k]))
+            self.settings.append(stream_setting(stream(k), 5, k))
+            self.settings.append(scheduler_setting(k, self.group(k), self.rate[k], self.burst[k]))
+        self.settings += [group_setting(g, limit) for g, limit in enumerate(self.residence)]
+        self.settings += [credit_setting(port, 4, 150_000_000) for port in range(PORTS)]
+        self.frames = introductions()
+        at = [10_000] * PORTS
+        for k in range(count):
+            port = int(rng.integers(0, PORTS))
+            mine = [s for s in range(self.streams) if self.ports[s] == port]
+            kind = rng.random()
+            number = k.to_bytes(4, "big")
+            if kind < 0.5 and mine:
+                one = mine[int(rng.integers(0, len(mine)))]
+                payload = number + bytes(int(rng.integers(0, 700)))
+                octets = frame_octets(stream(one), host(port), payload, vid=5, pcp=self.pcp[one])
+            else:
+                target = (port + int(rng.integers(1, PORTS))) % PORTS
+                payload = number + bytes(int(rng.integers(0, 1400)))
+                octets = frame_octets(
+                    host(target), host(port), payload, pcp=4 if kind < 0.65 else int(rng.integers(0, 4))
+                )
+            self.frames.append(Frame(port, at[port], octets))
+            at[port] += int(len(octets) * rng.exponential(4.0))
+
+    def group(self, index: int) -> int:
+        return 8 * self.ports[index] + self.pcp[index]
+
+    def ports_of(self, frame: Frame) -> list[int]:
+        if frame.octets[:6] == BROADCAST:
+            return [port for port in range(PORTS) if port != frame.port]
+        if frame.octets[0] == 0x91:
+            mask = self.targets[int.from_bytes(frame.octets[4:6], "big")]
+            return [port for port in range(PORTS) if mask >> port & 1]
+        return [frame.octets[5]]
+
+    def eligible(self) -> dict[int, int | None]:
+        """Of each frame, by its number: the cycle from which it may be sent; none if ATS discards it."""
+        bank = AtsSchedulers(
+            quantum_ps=QUANTUM_PS,
+            charged_overhead_octets=OVERHEAD,
+            processing_delay_max_ps=DELAY_MAX_TICKS * QUANTUM_PS,
+        )
+        for limit in self.residence:
+            bank.add_group(max_residence_time_ps=limit * QUANTUM_PS)
+        for k in range(self.streams):
+            bank.add_scheduler(self.group(k), rate_bps=self.rate[k], burst_octets=self.burst[k])
+        ends = {k: frame.sfd + len(frame.octets) + ARRIVAL_AFTER for k, frame in enumerate(self.frames)}
+        shaped = sorted((k for k, f in enumerate(self.frames) if f.octets[0] == 0x91), key=ends.__getitem__)
+        times = bank.process(
+            [int.from_bytes(self.frames[k].octets[4:6], "big") for k in shaped],
+            [ends[k] * TICKS_PER_CYCLE * QUANTUM_PS for k in shaped],
+            [len(self.frames[k].octets) for k in shaped],
+        )
+        cycle_ps = TICKS_PER_CYCLE * QUANTUM_PS
+        eligible: dict[int, int | None] = dict(ends)
+        eligible.update({k: None if t < 0 else -(-int(t) // cycle_ps) for k, t in zip(shaped, times, strict=True)})
+        return eligible
+
+
+def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: dict[int, int | None]) -> None:
+    """Strict priority among classes, order of eligibility within, no idle line, nothing early."""
+    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
+    mine: list[Sent] = sorted((one for one in outcome.sent if one.port == port), key=lambda one: one.sfd)
+    starts = {by_octets[one.octets]: one.sfd - START_BEFORE for one in mine}
+    wanted = {k for k, frame in enumerate(mixed.frames) if port in mixed.ports_of(frame) and eligible[k] is not None}
+    assert set(starts) == wanted and len(mine) == len(wanted)
+    ready, order, rank = {}, {}, {}
+    for k in wanted:
+        frame = mixed.frames[k]
+        may = eligible[k]
+        assert may is not None and starts[k] >= may, f"frame {k} {may - starts[k]} cycles early"
+        # Seen by the selection at the latest then.
+        ready[k] = max(may + 12, frame.sfd + len(frame.octets) + LAG)
+        rank[k] = frame.octets[14] >> 5
+        order[k] = (may, frame.port)
+    queue = sorted(wanted, key=starts.__getitem__)
+    free_at = 0
+    for place, k in enumerate(queue):
+        # Frames that are sent later, and were there: it must not have been their turn.
+        for other in queue[place + 1 : place + 200]:
+            if ready[other] < starts[k] and rank[other] != 4:
+                assert rank[other] <= rank[k], (k, other)
+                if rank[other] == rank[k]:
+                    shaped = rank[k] in (5, 6)
+                    assert not shaped or order[k] <= order[other], (k, other)
+        if rank[k] != 4:
+            assert starts[k] <= max(free_at, ready[k]) or starts[k] - free_at <= 16 or free_at >= starts[k], k
+        free_at = starts[k] + 8 + len(mixed.frames[k].octets) + 12
+
+
+@pytest.mark.parametrize("seed", [7])
+def test_mixed_traffic_follows_machine_and_rules(tmp_path: pathlib.Path, seed: int) -> None:
+    mixed = Mixed(seed, 3_000)
+    outcome = run(mixed.settings, mixed.frames, tmp_path, quiet=200_000)
+    for name in ("no_cell", "no_port", "queue_full"):
+        assert outcome.counters[name] == [0] * PORTS, name
+    eligible = mixed.eligible()
+    discarded = Counter(
+        mixed.group(int.from_bytes(frame.octets[4:6], "big"))
+        for k, frame in enumerate(mixed.frames)
+        if eligible[k] is None
+    )
+    assert sum(discarded.values()) > 20
+    assert {g: int(n) for g, n in enumerate(outcome.discards.sum(axis=1)) if n} == dict(discarded)
+    held = sum(1 for k, t in eligible.items() if t and t > mixed.frames[k].sfd + len(mixed.frames[k].octets) + 200)
+    assert held > 100, "many frames were held back"
+    for port in range(PORTS):
+        check_selection(mixed, outcome, port, eligible)
+    nothing_is_left(outcome)
+
+
+def test_a_credit_based_class_keeps_its_slope_and_leaves_the_rest(tmp_path: pathlib.Path) -> None:
+    """A quarter of the rate, always waiting, above strict priority that fills what is left."""
+    frames, count = introductions(), 100
+    shaped = [frame_octets(host(0), host(1), bytes([k]) * 400, pcp=1) for k in range(count)]
+    rest = [frame_octets(host(0), host(2), bytes([k]) * 400, pcp=0) for k in range(2 * count)]
+    # More than its share, less than what queues hold.
+    frames += [Frame(1, 10_000 + 1_700 * k, octets) for k, octets in enumerate(shaped)]
+    frames += [Frame(2, 10_000 + 650 * k, octets) for k, octets in enumerate(rest)]
+    outcome = run([class_setting(1, 4), credit_setting(0, 4, 250_000_000)], frames, tmp_path, quiet=100_000)
+    starts = [one.sfd - START_BEFORE for one in outcome.sent if one.port == 0 and one.octets in set(shaped)]
+    assert len(starts) == count
+    wire = len(shaped[0]) + 20
+    # Back to back at a quarter of the rate four wire times apart; one frame of the rest may be in the way.
+    assert all(n * 4 * wire - 5 * wire <= starts[k + n] - starts[k] for n in (1, 5, 20) for k in range(count - n))
+    assert starts[-1] - starts[0] < (count - 1) * 4 * wire + 5 * wire
+    assert len([one for one in outcome.sent if one.port == 0 and one.octets in set(rest)]) == 2 * count
+    nothing_is_left(outcome)
