@@ -360,7 +360,7 @@ impl<'network> Analysis<'network> {
                 origin_min: entry.ready_min,
             });
         }
-        let before = self.passages[entry.previous as usize].shaped?;
+        let before = arriving.policed.or(self.passages[entry.previous as usize].shaped)?;
         let way_max = before.way_max.checked_add(arriving.queue_max?)?.checked_add(sending)?;
         Some(Shaped { way_max, ..before })
     }

@@ -104,9 +104,14 @@ impl Analysis<'_> {
         let here_max = self.here_max(entry);
         let ready_max = here_max.zip(queue_max).map(|(here, queue)| here.saturating_add(queue));
         let before = &self.passages[entry.previous as usize];
-        let shaped = before.shaped.zip(queue_max).map(|(shaped, queue)| (shaped, shaped.way_max + queue));
+        let policed = self.policed(number, entry);
+        let shaped = policed.or(before.shaped).zip(queue_max);
+        let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max + queue));
         let brought = brought(&self.plan, entry, ready_max, shaped, entry.ready_min);
-        let reason = self.why_unknown(entry, queue_max.is_none());
+        let mut reason = self.why_unknown(entry, queue_max.is_none());
+        if policed.is_some() && reason == NO_REASON {
+            reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.reception) });
+        }
         Arriving {
             entry: number,
             brought,
@@ -117,6 +122,7 @@ impl Analysis<'_> {
             scheduled: false,
             stands_behind: false,
             reason,
+            policed,
         }
     }
 
@@ -127,7 +133,7 @@ impl Analysis<'_> {
             return before;
         }
         let port = PortIndex(entry.port);
-        if entry.promise.is_none() {
+        if entry.promise.is_none() && !self.plan.is_regulated(entry.stream) {
             return self.reason(Unbounded::NoArrivalCurve { stream: StreamIndex(entry.stream), port });
         }
         if stages {
@@ -149,7 +155,9 @@ impl Analysis<'_> {
             scheduled: false,
             stands_behind: false,
             reason: self.why_unknown(entry, false),
+            policed: None,
         };
+        self.regulate(entry, &mut arriving);
         if let Some(range) = self.plan.talker_shapers[entry.stream as usize] {
             let plan = self.plan.port(entry.port);
             let (deviation, slack) = (plan.deviation, plan.slack);
@@ -314,6 +322,7 @@ impl Analysis<'_> {
             scheduled: true,
             stands_behind: false,
             reason,
+            policed: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use tautwire_units::Bytes;
 
 use crate::curve::{Curve, Line, crossing};
 use crate::line_shaping::shaped_by_line;
-use crate::passage::{Brought, NO_REASON};
+use crate::passage::{Brought, NO_REASON, Shaped};
 use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
 use crate::port_plan::PortPlan;
 
@@ -29,6 +29,8 @@ pub(crate) struct Arriving {
     pub(crate) stands_behind: bool,
     /// Why it brings more than is known.
     pub(crate) reason: u32,
+    /// What a policer holds it to that may discard frames of it.
+    pub(crate) policed: Option<Shaped>,
 }
 
 /// What one lane brings to one class.

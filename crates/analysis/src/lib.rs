@@ -39,6 +39,7 @@ mod regulator;
 mod result;
 mod strict_priority;
 mod timeline;
+mod virtual_link;
 
 pub use contention::contention_max;
 pub use explain::{Explanation, HopExplanation, Part, explain};

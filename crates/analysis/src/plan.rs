@@ -17,6 +17,7 @@ use crate::delay::{Reception, Row, delay_max, delay_min};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
 use crate::timeline::{ShaperRange, Timeline};
+use crate::virtual_link::{LinkPlan, PolicerPlan, policer};
 
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -122,6 +123,10 @@ pub(crate) struct Plan<'network> {
     pub(crate) components: Vec<Component>,
     /// What a stream's talker shapes it to, in true time, bits of the wire.
     pub(crate) talker_shapers: Vec<Option<ShaperRange>>,
+    /// Virtual links, per stream.
+    pub(crate) links: Vec<Option<LinkPlan>>,
+    /// Per entry, what the switch polices before it; empty without virtual links.
+    pub(crate) policers: Vec<Option<PolicerPlan>>,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
 }
@@ -144,6 +149,8 @@ impl<'network> Plan<'network> {
             scheduler_users: vec![0; network.schedulers.len()],
             components: Vec::new(),
             talker_shapers: Vec::new(),
+            links: Vec::with_capacity(network.streams.len()),
+            policers: Vec::new(),
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
@@ -153,6 +160,7 @@ impl<'network> Plan<'network> {
             plan.add_stream(number, &timeline, &hosts);
         }
         plan.first_entry.push(index(plan.entries.len()));
+        plan.list_policers();
         plan.list_by_port();
         plan.list_by_group();
         plan.shapers(&timeline);
@@ -279,6 +287,7 @@ impl<'network> Plan<'network> {
             timeline.shaper(index(number), stream.talker, rate, shaper.committed_burst_size.get())
         });
         self.talker_shapers.push(shaper);
+        self.links.push(LinkPlan::new(network, stream, hosts[stream.talker.index()]));
         for (position, hop) in stream.hops.iter().enumerate() {
             let entry = self.entry(number, position, promise, hosts);
             let twin = stream.hops[..position].iter().any(|other| {
@@ -367,6 +376,19 @@ impl<'network> Plan<'network> {
             (NodeKind::Bridge { .. }, None) => {}
         }
         entry
+    }
+
+    /// The policers of the bridges before the entries' ports.
+    fn list_policers(&mut self) {
+        if self.links.iter().all(Option::is_none) {
+            return;
+        }
+        let table = |entry: &Entry| {
+            let before = self.entries.get(entry.previous as usize)?;
+            let hop = entry.previous - self.first_entry[entry.stream as usize];
+            policer(self.network, &self.network.streams[entry.stream as usize], hop as usize, before)
+        };
+        self.policers = self.entries.iter().map(table).collect();
     }
 
     fn list_by_port(&mut self) {

@@ -2,7 +2,7 @@
 //!
 //! In: frames of the link's sub-virtual-links. Out: at most one frame a BAG, the sub-virtual-links taken
 //! in turn, and its sequence number. The place of a sub-virtual-link either queues its frames or keeps
-//! the newest alone. Invariants: two releases are at least a BAG apart; a sub-virtual-link that holds a
+//! the newest alone. Invariants: two releases are due a BAG apart; a sub-virtual-link that holds a
 //! frame is passed over by each of the others at most once; a released frame has the number that follows
 //! the one before it. Not here: the port behind it, whose frames of several links give the jitter
 //! (`port.rs`), the receiver (`redundancy.rs`). Scenario: `scenarios/avionics.yaml`.
@@ -50,7 +50,7 @@ pub struct VirtualLink<F> {
     sub_links: Vec<VecDeque<F>>,
     /// The sub-virtual-link whose turn is next.
     turn: usize,
-    /// When the next frame may leave.
+    /// When the next frame may leave; of an idle link, not before the next one comes.
     free_at: Instant,
     sequence: u8,
 }
@@ -78,7 +78,10 @@ impl<F: Copy> VirtualLink<F> {
     }
 
     /// Takes a frame of a sub-virtual-link.
-    pub fn offer(&mut self, sub_link: usize, frame: F) -> Kept<F> {
+    pub fn offer(&mut self, now: Instant, sub_link: usize, frame: F) -> Kept<F> {
+        if self.sub_links.iter().all(VecDeque::is_empty) {
+            self.free_at = self.free_at.max(now);
+        }
         let waiting = &mut self.sub_links[sub_link];
         match self.buffer {
             LinkBuffer::Queueing(limit) => {
@@ -112,7 +115,8 @@ impl<F: Copy> VirtualLink<F> {
             (0..count).map(|step| (self.turn + step) % count).find(|one| !self.sub_links[*one].is_empty())?;
         let frame = self.sub_links[sub_link].pop_front()?;
         self.turn = (sub_link + 1) % count;
-        self.free_at = now + self.bag;
+        // From when it might have left: a late call delays none of the frames behind it.
+        self.free_at += self.bag;
         Some((frame, self.number()))
     }
 
@@ -153,27 +157,29 @@ mod tests {
         let mut link = link(LinkBuffer::Queueing(8), 1);
         assert_eq!(link.release_at(), None);
         for frame in 1..=3 {
-            assert_eq!(link.offer(0, frame), Kept::Queued);
+            assert_eq!(link.offer(at(10), 0, frame), Kept::Queued);
         }
         assert_eq!(link.release(at(10)), Some((1, 0)));
         assert_eq!(link.release_at(), Some(at(14)));
         assert_eq!(link.release(at(13)), None, "early calls change nothing");
         assert_eq!(link.release(at(14)), Some((2, 1)));
-        assert_eq!(link.release(at(30)), Some((3, 2)));
+        assert_eq!(link.release(at(19)), Some((3, 2)), "called late");
         assert_eq!(link.release_at(), None);
-        assert_eq!(link.offer(0, 4), Kept::Queued);
-        assert_eq!(link.release(at(33)), None, "the BAG counts from the last release");
-        assert_eq!(link.release(at(34)), Some((4, 3)));
+        assert_eq!(link.offer(at(20), 0, 4), Kept::Queued);
+        assert_eq!(link.release(at(21)), None, "the BAG counts from when the last one was due");
+        assert_eq!(link.release(at(22)), Some((4, 3)));
+        assert_eq!(link.offer(at(40), 0, 5), Kept::Queued);
+        assert_eq!(link.release(at(40)), Some((5, 4)), "an idle link takes it at once");
     }
 
     #[test]
     fn only_the_last_message_of_a_bag_leaves() {
         let mut link = link(LinkBuffer::Overwriting, 1);
-        assert_eq!(link.offer(0, 1), Kept::Queued);
+        assert_eq!(link.offer(at(0), 0, 1), Kept::Queued);
         assert_eq!(link.release(at(0)), Some((1, 0)));
-        assert_eq!(link.offer(0, 2), Kept::Queued);
-        assert_eq!(link.offer(0, 3), Kept::Overwrote(2));
-        assert_eq!(link.offer(0, 4), Kept::Overwrote(3));
+        assert_eq!(link.offer(at(1), 0, 2), Kept::Queued);
+        assert_eq!(link.offer(at(1), 0, 3), Kept::Overwrote(2));
+        assert_eq!(link.offer(at(1), 0, 4), Kept::Overwrote(3));
         assert_eq!(link.release(at(4)), Some((4, 1)), "what was lost took no number");
         assert_eq!(link.release(at(8)), None);
     }
@@ -181,7 +187,7 @@ mod tests {
     #[test]
     fn a_full_queue_loses_the_newest() {
         let mut link = link(LinkBuffer::Queueing(2), 1);
-        let kept = [1, 2, 3].map(|frame| link.offer(0, frame));
+        let kept = [1, 2, 3].map(|frame| link.offer(at(0), 0, frame));
         assert_eq!(kept, [Kept::Queued, Kept::Queued, Kept::Full]);
         assert_eq!(link.waiting().collect::<Vec<_>>(), [1, 2]);
     }
@@ -190,10 +196,10 @@ mod tests {
     fn sub_virtual_links_take_turns() {
         let mut link = link(LinkBuffer::Queueing(8), 3);
         for frame in [10, 11, 12] {
-            link.offer(0, frame);
+            link.offer(at(0), 0, frame);
         }
-        link.offer(2, 30);
-        link.offer(2, 31);
+        link.offer(at(0), 2, 30);
+        link.offer(at(0), 2, 31);
         let order: Vec<u32> =
             (0..5).filter_map(|step| link.release(at(4 * step))).map(|(frame, _)| frame).collect();
         assert_eq!(order, [10, 30, 11, 31, 12]);
@@ -206,7 +212,7 @@ mod tests {
         assert_eq!(numbers[..3], [0, 1, 2]);
         assert_eq!(numbers[254..258], [254, 255, 1, 2]);
         assert!(!numbers[1..].contains(&0));
-        link.offer(0, 1);
+        link.offer(at(0), 0, 1);
         link.reset();
         assert_eq!((link.release_at(), link.number()), (None, 0));
     }

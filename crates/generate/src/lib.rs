@@ -5,9 +5,11 @@
 //! on every machine.
 
 mod backbone;
+mod random_avionics;
 mod random_network;
 
 pub use backbone::{Backbone, Topology};
+pub use random_avionics::random_avionics;
 pub use random_network::random_network;
 
 /// A small seeded generator (SplitMix64): the texts must not change when a library does.

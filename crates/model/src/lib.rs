@@ -35,6 +35,7 @@ pub mod network;
 mod subset;
 mod text;
 mod trace;
+pub mod virtual_link;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};

@@ -12,6 +12,7 @@ use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 pub use crate::frame::{frame_length, wire_bits};
 pub use crate::identification::IdentificationFunction;
+pub use crate::virtual_link::VirtualLink;
 
 macro_rules! index {
     ($(#[doc = $doc:literal] $name:ident)*) => {$(
@@ -301,6 +302,9 @@ pub struct Stream {
     pub hops: Vec<Hop>,
     /// Whether bridges find its way by learning instead of by this tree.
     pub learned: bool,
+    /// What it is held to as a virtual link of ARINC 664 part 7, if it is one. Over both networks its
+    /// tree has two roots: the talker's first port, and its second.
+    pub virtual_link: Option<VirtualLink>,
 }
 
 /// IPv4 and UDP addresses of a stream.

@@ -221,6 +221,7 @@ fn add_stream(
         started: true,
         hops,
         learned: false,
+        virtual_link: None,
     });
 }
 

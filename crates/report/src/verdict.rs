@@ -234,17 +234,22 @@ pub(crate) fn observed_delay(seen: &ListenerObservation) -> Option<ObservedDelay
     })
 }
 
-/// Copies lost for any reason.
+/// Copies lost for any reason; a copy that was eliminated because the other had come is none.
 pub(crate) fn lost(observed: &StreamObservation) -> u64 {
-    observed.dropped.iter().map(|(_, count)| count).sum()
+    let is_lost = |reason| reason != DropReason::Eliminated;
+    observed.dropped.iter().filter(|(reason, _)| is_lost(*reason)).map(|(_, count)| count).sum()
 }
 
 /// Copies that the network discarded of its own accord: faults of cables, bits and nodes apart, of
-/// which no bound speaks.
+/// which no bound speaks, and what a virtual link is there to take out (older messages, second copies).
 fn discarded(observed: &StreamObservation) -> u64 {
     let is_fault =
         |reason| matches!(reason, DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown);
-    observed.dropped.iter().filter(|(reason, _)| !is_fault(*reason)).map(|(_, count)| count).sum()
+    let is_meant = |reason| {
+        matches!(reason, DropReason::Overwritten | DropReason::IntegrityCheck | DropReason::Eliminated)
+    };
+    let counts = |reason| !is_fault(reason) && !is_meant(reason);
+    observed.dropped.iter().filter(|(reason, _)| counts(*reason)).map(|(_, count)| count).sum()
 }
 
 /// Deadline less bound, held within an `i64`.

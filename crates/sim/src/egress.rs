@@ -154,9 +154,12 @@ impl<R: Recorder> Engine<'_, R> {
     fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
         let hop_index = self.slab.get(place).hop as usize;
         let hop = &self.plan.hops[hop_index];
-        if hop.filtered {
-            return self.drop_frame(place, DropReason::IngressFiltering);
+        if hop.inspected
+            && let Some(reason) = self.inspect(hop_index, place, line.received, ring)
+        {
+            return self.drop_frame(place, reason);
         }
+        let hop = &self.plan.hops[hop_index];
         if hop.next != NONE && !self.links[ring as usize].to_learning {
             let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
             let (profile, cut_through) = (hop.profile, hop.cut_through);

@@ -26,6 +26,7 @@ use crate::recorder::Recorder;
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
+use crate::virtual_links::VirtualLinks;
 
 /// Events between two reports of progress.
 const PROGRESS_EVENTS: u64 = 1 << 18;
@@ -56,6 +57,7 @@ pub(crate) struct Engine<'run, R> {
     pub(crate) hosts: Vec<Option<HostState>>,
     pub(crate) talkers: Vec<Talker>,
     pub(crate) schedulers: Vec<u32>,
+    pub(crate) virtual_links: VirtualLinks,
     pub(crate) slab: Slab,
     pub(crate) statistics: Statistics,
     /// The next step of the network's timeline.
@@ -69,7 +71,7 @@ pub(crate) struct Engine<'run, R> {
 impl<'run, R: Recorder> Engine<'run, R> {
     pub(crate) fn new(network: &'run Network, options: &'run mut Options<'_>, recorder: &'run mut R) -> Self {
         let seed = options.seed.unwrap_or(network.run.seed);
-        let plan = Plan::new(network);
+        let mut plan = Plan::new(network);
         let clocks = clocks(network, seed);
         let mut nodes: Vec<NodeState> = clocks
             .iter()
@@ -77,7 +79,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             .map(|(number, clock)| NodeState::new(network, number, *clock, seed))
             .collect();
         let schedulers = add_schedulers(network, &mut nodes, seed);
-        let talker_schedulers = add_talker_schedulers(network, &mut nodes);
+        let mut talker_schedulers = add_talker_schedulers(network, &mut nodes);
+        let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_schedulers);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];
             LinkState::new(network, link, number, stages, seed)
@@ -97,7 +100,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             may_fail: !network.events.is_empty() || network.links.iter().any(|link| !link.up),
             counts_early: options.driver == Driver::Eliding
                 && network.events.is_empty()
-                && network.run.stop_after_frames.is_none(),
+                && network.run.stop_after_frames.is_none()
+                && !virtual_links.are_redundant(),
             agenda: Agenda::new(first_port as usize + network.ports.len(), reach(network)),
             first_source,
             first_port,
@@ -108,6 +112,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             talkers: talkers(network, &plan, &clocks, &talker_schedulers, seed),
             nodes,
             schedulers,
+            virtual_links,
             slab: Slab::default(),
             statistics,
             next_event: 0,
@@ -178,7 +183,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         if (ring as usize) < self.links.len() {
             self.receive(ring, place);
         } else {
-            self.take_aim(place, self.slab.get(place).aim);
+            self.leave_host(place);
         }
     }
 
@@ -232,6 +237,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 let stream = self.slab.get(frame.slot).stream;
                 self.statistics.streams[stream as usize].in_flight += 1;
             }
+        }
+        for place in self.virtual_links.waiting() {
+            let stream = self.slab.get(place).stream;
+            self.statistics.streams[stream as usize].in_flight += 1;
         }
         let talkers = &self.talkers;
         Observation {

@@ -30,6 +30,8 @@ pub(crate) struct Slot {
     pub(crate) payload: u16,
     /// Whether a bit was received wrong.
     pub(crate) corrupted: bool,
+    /// Sequence number of a virtual link's frame.
+    pub(crate) sequence: u8,
 }
 
 /// Octets of a frame, destination to FCS.

@@ -27,6 +27,7 @@ mod statistics;
 mod talker;
 mod timeline;
 mod tournament;
+mod virtual_links;
 
 use tautwire_model::Network;
 

@@ -24,7 +24,8 @@ pub(crate) struct HopPlan {
     pub(crate) port: u32,
     /// Scheduler of the node's bank, or [`NONE`].
     pub(crate) scheduler: u32,
-    /// Listener at the far end, or [`NONE`].
+    /// Listener at the far end, or [`NONE`]; with [`MANAGED`](crate::virtual_links::MANAGED) the number of
+    /// a reception that a redundancy manager looks at.
     pub(crate) listener: u32,
     /// The only hop behind the bridge at the far end, if there is one only, or [`NONE`].
     pub(crate) next: u32,
@@ -42,8 +43,9 @@ pub(crate) struct HopPlan {
     pub(crate) next_class: u8,
     /// Octets of the frame beside its payload.
     pub(crate) overhead: u8,
-    /// Whether the port at the far end drops the frame: it is no member of the VLAN and filters.
-    pub(crate) filtered: bool,
+    /// Whether the bridge at the far end looks at the frame before anything else: it filters its VLAN,
+    /// or polices its virtual link.
+    pub(crate) inspected: bool,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -83,6 +85,8 @@ pub(crate) struct StagePlan {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) hops: Vec<HopPlan>,
+    /// Per hop whether the port at its far end drops the frame: it is no member of the VLAN and filters.
+    pub(crate) filtered: Vec<bool>,
     /// Per hop what a bridge at its far end does: `first..end` of `branches`.
     pub(crate) branches_behind: Vec<(u32, u32)>,
     pub(crate) branches: Vec<Branch>,
@@ -105,6 +109,7 @@ impl Plan {
         let hop_count = network.streams.iter().map(|stream| stream.hops.len()).sum();
         let mut plan = Self {
             hops: Vec::with_capacity(hop_count),
+            filtered: Vec::with_capacity(hop_count),
             branches_behind: Vec::with_capacity(hop_count),
             branches: Vec::with_capacity(hop_count),
             children: Vec::with_capacity(hop_count),
@@ -194,6 +199,7 @@ impl Plan {
             };
             let next = only.map_or(NONE, |branch| self.children[branch.children.0 as usize]);
             let port_of = |hop: u32| stream.hops[(hop - first) as usize].port.0;
+            let filtered = is_filtered(network, stream, number);
             self.hops.push(HopPlan {
                 next,
                 next_port: if next == NONE { NONE } else { port_of(next) },
@@ -206,8 +212,9 @@ impl Plan {
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 listener: hop.listener.unwrap_or(NONE),
-                filtered: is_filtered(network, stream, number),
+                inspected: filtered,
             });
+            self.filtered.push(filtered);
             self.branches_behind.push((branches, index(self.branches.len())));
         }
     }

@@ -12,6 +12,7 @@ use crate::frame::{Aim, Slot, octets_of};
 use crate::plan::NONE;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::virtual_links::MANAGED;
 
 impl<R: Recorder> Engine<'_, R> {
     /// A frame has passed a link and the stages behind it.
@@ -62,10 +63,15 @@ impl<R: Recorder> Engine<'_, R> {
     #[inline]
     pub(crate) fn deliver(&mut self, slot: &Slot, time: SimTime) {
         let listener = self.plan.hops[slot.hop as usize].listener;
-        if listener == NONE {
-            self.statistics.streams[slot.stream as usize].consumed += 1;
-            return;
+        if listener >= MANAGED {
+            return self.take_managed(slot, time, listener);
         }
+        self.hand_over(slot, time, listener);
+    }
+
+    /// A listener takes a frame.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, slot: &Slot, time: SimTime, listener: u32) {
         self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
         self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
     }

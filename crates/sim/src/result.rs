@@ -26,11 +26,23 @@ pub enum DropReason {
     IngressFiltering,
     /// No port was left to send it to.
     NoRoute,
+    /// A newer message of its virtual link took its place before its BAG was over.
+    Overwritten,
+    /// The queue of its virtual link was full.
+    LinkQueueFull,
+    /// Policing: it was shorter or longer than the frames of its virtual link.
+    PolicedLength,
+    /// Policing: it came before its virtual link's bucket held enough.
+    PolicedRate,
+    /// Its sequence number did not follow that of the frame before it on its network.
+    IntegrityCheck,
+    /// Its other copy had come before: nothing is lost.
+    Eliminated,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 15] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -40,6 +52,12 @@ impl DropReason {
         Self::NodeDown,
         Self::IngressFiltering,
         Self::NoRoute,
+        Self::Overwritten,
+        Self::LinkQueueFull,
+        Self::PolicedLength,
+        Self::PolicedRate,
+        Self::IntegrityCheck,
+        Self::Eliminated,
     ];
 
     /// Its name in tables and results.
@@ -55,6 +73,12 @@ impl DropReason {
             Self::NodeDown => "node-down",
             Self::IngressFiltering => "ingress-filtering",
             Self::NoRoute => "no-route",
+            Self::Overwritten => "overwritten",
+            Self::LinkQueueFull => "link-queue-full",
+            Self::PolicedLength => "policed-length",
+            Self::PolicedRate => "policed-rate",
+            Self::IntegrityCheck => "integrity-check",
+            Self::Eliminated => "eliminated",
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::source::Source;
+use crate::virtual_links::REGULATED;
 
 /// The talker of a stream. What every frame touches stands first.
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ impl<R: Recorder> Engine<'_, R> {
         let Reverse((_, stream, epoch)) = host.sources.pop().expect("an armed host has a frame");
         let talker = &mut self.talkers[stream as usize];
         if !talker.running || talker.epoch != epoch {
-            return self.arm_sources(node);
+            return self.take_other(node, stream, epoch);
         }
         let (_, payload) = talker.source.peek().expect("a frame that was offered");
         talker.source.advance();
@@ -119,6 +120,7 @@ impl<R: Recorder> Engine<'_, R> {
             behind: NONE,
             payload,
             corrupted: false,
+            sequence: 0,
         });
         let Some(aim) = talker.aim else {
             return self.drop_frame(place, DropReason::NoRoute);
@@ -133,6 +135,13 @@ impl<R: Recorder> Engine<'_, R> {
         let mut ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
         host.last_out = ready;
         if talker.scheduler != NONE {
+            if talker.scheduler >= REGULATED {
+                return if ready == now {
+                    self.hand_to_link(place)
+                } else {
+                    self.fly(ring, place, ready, Aim::DELIVERY)
+                };
+            }
             let state = &mut self.nodes[node];
             let arrival = state.clock.local(ready);
             match state.ats.process(talker.scheduler, arrival, octets) {

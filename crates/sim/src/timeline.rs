@@ -120,6 +120,7 @@ impl<R: Recorder> Engine<'_, R> {
         let ring = index(self.links.len() + node.index());
         let lost = self.rings[ring as usize].remove_if(&mut self.slab, |_| true);
         self.forget(ring, &lost, DropReason::NodeDown);
+        self.reset_links(node.0);
     }
 
     fn flush_port(&mut self, port: u32, reason: DropReason) {

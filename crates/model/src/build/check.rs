@@ -2,10 +2,10 @@
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
-use super::arrival;
 use super::models::Models;
 use super::streams::{StreamDraft, Streams, largest_frame};
 use super::topology::Topology;
+use super::{arrival, virtual_links};
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{NodeKind, PortIndex, TransmissionSelection};
 use crate::text::codes;
@@ -24,6 +24,7 @@ pub(crate) fn check(
         let rate = arrival::mean_rate(&stream.traffic, stream.arrival, stream.payload_max, stream.tagged);
         let at_talker = u128::from(wire_bits(stream.payload_max, stream.tagged).get());
         for hop in &stream.hops {
+            let rate = virtual_links::rate(stream, hop).map_or(rate, |granted| granted.min(rate));
             let here = u128::from(wire_bits(stream.payload_max, hop.tagged).get());
             loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps()) * here / at_talker;
         }

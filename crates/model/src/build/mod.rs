@@ -18,6 +18,7 @@ mod routes;
 mod streams;
 mod topology;
 mod traffic;
+mod virtual_links;
 mod vlans;
 
 use std::path::Path;
@@ -56,6 +57,8 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let vlans = vlans::vlans(input, &topology, faults);
     let mut streams = streams::streams(input, &topology, &vlans, faults);
     let events = events::events(input, &topology, &mut streams, faults);
+    virtual_links::measure(&mut streams);
+    virtual_links::check_alike(&streams, faults);
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
     if faults.errors() == 0 {
         routes::find(&topology, &vlans, &mut streams, faults);
@@ -64,6 +67,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     if faults.errors() == 0 {
         assigned = ats::assign(&topology, &models, &mut streams, faults);
         check::check(&topology, &models, &streams, faults);
+        virtual_links::check_routed(&topology, &models, &streams, faults);
     }
     let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
     let (devices, hosts) = models.finish();

@@ -91,6 +91,9 @@ pub(crate) fn find(
             continue;
         }
         let links = match &draft.route {
+            _ if draft.stream.virtual_link.is_some_and(|link| link.skew_max.is_some()) => {
+                over_both(topology, &graph, vlan, draft, faults)
+            }
             Route::Over(cables, nodes) => {
                 let allowed = |link: LinkIndex| allowed(topology, draft, cables, nodes, link);
                 let reached = search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed);
@@ -131,6 +134,54 @@ pub(crate) fn find(
             draft.stream.destination = topology.ports[arrival.index()].address;
         }
     }
+}
+
+/// The trees of a virtual link over both networks, that of the talker's first port before that of its
+/// second; none if a listener is not reached over one of them, or if they have a bridge in common.
+fn over_both(
+    topology: &Topology<'_>,
+    graph: &Graph,
+    vlan: &VlanDraft,
+    draft: &StreamDraft<'_, '_>,
+    faults: &mut Faults,
+) -> Option<Vec<LinkIndex>> {
+    let place = draft.place("virtual-link");
+    let fault = |faults: &mut Faults, message: String, help: &str| {
+        faults.error(codes::LINK_REDUNDANCY, place, message, help);
+    };
+    if draft.route != Route::Shortest || draft.talker_port.is_some() {
+        let message =
+            "its ways over both networks are the shortest from the talker's first two ports".to_owned();
+        fault(faults, message, "leave out `route`, and the port of `talker`");
+        return None;
+    }
+    let [first, second] = graph.edges_of(draft.stream.talker) else {
+        let name = &topology.nodes[draft.stream.talker.index()].name;
+        let message = format!("`{name}` is not connected by two ports, one for each network");
+        fault(faults, message, "connect its first port with network A and its second with network B");
+        return None;
+    };
+    let mut over = |port: PortIndex| {
+        let reached = search(graph, vlan, draft.stream.talker, Some(port), &|_| true);
+        tree(topology, graph, draft, &reached, faults)
+    };
+    let (a, b) = (over(first.egress), over(second.egress));
+    let (mut a, b) = (a?, b?);
+    let node_of = |port: PortIndex| topology.ports[port.index()].node;
+    let entered = |links: &[LinkIndex]| -> HashSet<NodeIndex> {
+        let to = |link: &LinkIndex| node_of(topology.links[link.index()].to);
+        links.iter().map(to).filter(|node| topology.is_bridge(*node)).collect()
+    };
+    let both = entered(&a);
+    if let Some(bridge) =
+        b.iter().map(|link| node_of(topology.links[link.index()].to)).find(|to| both.contains(to))
+    {
+        let message = format!("both its networks lead over `{}`", topology.nodes[bridge.index()].name);
+        fault(faults, message, "keep the networks A and B apart");
+        return None;
+    }
+    a.extend(b);
+    Some(a)
 }
 
 /// All end stations that were reached.
@@ -315,6 +366,8 @@ fn hops(
         let egress = &topology.ports[link.from.index()];
         let previous = arrived_by.get(&egress.node).copied();
         let (priority, came_tagged, tagged) = match previous {
+            // A switch has the priority of a virtual link in its table.
+            _ if stream.virtual_link.is_some() => (stream.priority, true, false),
             None => (stream.priority, stream.tagged, stream.tagged),
             Some(previous) => {
                 let before = &hops[previous as usize];

@@ -7,7 +7,7 @@ use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
 use super::vlans::Vlans;
-use super::{Input, arrival, traffic};
+use super::{Input, arrival, traffic, virtual_links};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
@@ -134,7 +134,20 @@ fn draft<'t, 'a>(
 ) -> Option<StreamDraft<'t, 'a>> {
     let talker = talker(node, topology, faults);
     let (listeners, broadcast) = listeners(node, talker.map(|(talker, _)| talker), topology, faults);
-    let tagged = node.get("tagged").and_then(Node::text).and_then(scalar::flag).unwrap_or(true);
+    let virtual_link = virtual_links::virtual_link(node, faults);
+    // The frames of a virtual link have no tag.
+    let untagged = node.get("virtual-link").is_some();
+    let tagged = node.get("tagged").and_then(Node::text).and_then(scalar::flag).unwrap_or(!untagged);
+    if tagged && untagged {
+        let place = node.get("tagged").map_or(name_place, |tagged| tagged.place);
+        let message = "frames of a virtual link have no tag".to_owned();
+        faults.error(
+            codes::CONFLICT,
+            place,
+            message,
+            "leave out `tagged`; switches know its priority by its table",
+        );
+    }
     let payload = payload(node, tagged, name_place, faults);
     let vlan_id = match node.get("vlan") {
         Some(vlan) => vlan.text()?.parse().ok().and_then(VlanId::new)?,
@@ -165,7 +178,8 @@ fn draft<'t, 'a>(
     }
     let shaper = node.get("shaper");
     let route = route(node, broadcast, topology, faults);
-    let destination: Option<MacAddress> = node.parsed("destination");
+    let destination: Option<MacAddress> =
+        node.parsed("destination").or(virtual_link.as_ref().map(virtual_links::destination));
     let stream = Stream {
         name: name.to_owned(),
         talker: talker?.0,
@@ -190,6 +204,7 @@ fn draft<'t, 'a>(
         started: node.get("started").and_then(Node::text).and_then(scalar::flag).unwrap_or(true),
         hops: Vec::new(),
         learned: route == Some(Route::Learned),
+        virtual_link,
     };
     Some(StreamDraft {
         stream,

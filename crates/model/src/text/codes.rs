@@ -118,6 +118,20 @@ codes! {
     SHARED_FILTER = "shaper::shared-filter";
     /// More streams in a group than it has schedulers.
     SCHEDULERS = "shaper::schedulers";
+    /// A bandwidth allocation gap that the profile of its virtual link does not have.
+    BAG = "virtual-link::bag";
+    /// Two virtual links with one identifier, or one sub-virtual-link twice.
+    LINK_DOUBLED = "virtual-link::doubled";
+    /// Sub-virtual-links of one virtual link that differ in more than their traffic.
+    LINK_DIFFERS = "virtual-link::differs";
+    /// Virtual links of an end system that are granted more than its line carries.
+    LINK_BANDWIDTH = "virtual-link::bandwidth";
+    /// An end system whose virtual links give it more jitter than the standard allows.
+    LINK_JITTER = "virtual-link::jitter";
+    /// A virtual link that is policed by a switch which does not wait for the whole frame.
+    LINK_POLICING = "virtual-link::policing";
+    /// A virtual link over two networks that there are not, or that have a bridge in common.
+    LINK_REDUNDANCY = "virtual-link::redundancy";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.

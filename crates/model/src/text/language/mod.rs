@@ -6,6 +6,7 @@
 mod devices;
 mod streams;
 mod topology;
+mod virtual_links;
 
 use super::codes;
 use super::shape::{Key, Kind, Shape};

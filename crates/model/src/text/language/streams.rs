@@ -1,5 +1,6 @@
 //! Streams, their traffic, promises and shapers.
 
+use super::virtual_links::VIRTUAL_LINK;
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
@@ -47,6 +48,11 @@ pub(crate) static STREAM: Shape = Shape {
             "How bridges find its ATS scheduler (802.1CB stream identification); by default as their device model says.",
         ),
         key("udp", Kind::Object(&UDP), "IPv4 and UDP addresses; the headers are part of the payload."),
+        key(
+            "virtual-link",
+            Kind::Object(&VIRTUAL_LINK),
+            "What makes it a virtual link of ARINC 664 part 7; its frames have no tag, and switches know its priority.",
+        ),
         key("started", Kind::Flag, "Whether it runs from the start; true."),
     ]],
 };

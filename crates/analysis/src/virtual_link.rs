@@ -1,0 +1,248 @@
+//! Virtual links (ARINC 664 part 7): what the end system's regulator and the switches' policing let
+//! through, and how long a frame waits for its BAG.
+//!
+//! - Behind the regulator a stream brings at most one largest frame a BAG, whatever its application
+//!   does. With a burst of `B` messages every `T >= B·BAG` and a jitter `J` of the application, message
+//!   `i` of a burst leaves at most `J + i·BAG` after its period began: none waits longer than
+//!   `J + (B − 1)·BAG`. Of several sub-virtual-links a message leaves within the busy period of all of
+//!   them. Where only the newest message is kept, none waits for more than a BAG a sub-virtual-link.
+//! - A policer passes at most its bucket. It discards nothing of a link whose frames come with no more
+//!   jitter than it grants; else a frame may be discarded, and behind it the bucket is what is known.
+//!
+//! Not here: the rule for the jitter of an end system (`tautwire-model`), frames of several links at one
+//! port (`port.rs`).
+
+use tautwire_core::policing::Account;
+use tautwire_core::virtual_link::LinkBuffer;
+use tautwire_model::network::{Network, PortIndex, Stream, TimelineAction, Traffic, VirtualLink};
+use tautwire_model::virtual_link::{policing_parameters, sub_links};
+
+use crate::analysis::Analysis;
+use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::contribution::Arriving;
+use crate::curve::{Line, MICRO};
+use crate::passage::{NO_REASON, Shaped};
+use crate::plan::{Entry, Plan, signed};
+use crate::regulator::bunched;
+use crate::result::Unbounded;
+
+/// A busy period of sub-virtual-links beyond this is none.
+const BUSY_MAX: u64 = 1_000_000_000_000_000;
+
+/// A stream's virtual link, as its end system regulates it.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkPlan {
+    bag: u64,
+    /// Whether the end system keeps the BAG.
+    regulated: bool,
+    /// From the host to the release on the talker's clock, greatest; none if it may fall behind.
+    wait: Option<u64>,
+    /// Whether its queue may be full.
+    may_overflow: bool,
+    /// The streams of the link, this one among them.
+    streams: Vec<u32>,
+}
+
+/// What a switch grants a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PolicerPlan {
+    /// What passes at most, in true time.
+    line: Line,
+    /// The greatest jitter with which nothing is discarded, in true time.
+    jitter: u64,
+}
+
+impl LinkPlan {
+    /// Of a stream whose host takes at most `host` picoseconds.
+    pub(crate) fn new(network: &Network, stream: &Stream, host: u64) -> Option<Self> {
+        let link = stream.virtual_link?;
+        let all: Vec<(usize, &Stream)> = sub_links(network, link.id).collect();
+        let messages: Option<Vec<Messages>> =
+            all.iter().map(|(number, stream)| Messages::of(network, *number, stream, host)).collect();
+        let own = all.iter().position(|(_, one)| std::ptr::eq(*one, stream))?;
+        let (wait, most) = waits(&link, messages.as_deref(), own, all.len() as u64);
+        let may_overflow = match link.buffer {
+            LinkBuffer::Queueing(limit) => most.is_some_and(|most| most > u64::from(limit)),
+            LinkBuffer::Overwriting => false,
+        };
+        Some(Self {
+            bag: link.bag.as_ps(),
+            regulated: link.regulated,
+            wait,
+            may_overflow,
+            streams: all.iter().map(|(number, _)| crate::plan::index(*number)).collect(),
+        })
+    }
+}
+
+/// Messages of a sub-virtual-link on their talker's clock: `burst` every `interval`, late by `jitter`.
+struct Messages {
+    interval: u64,
+    /// Of the application.
+    jitter: u64,
+    /// With that of the host.
+    late: u64,
+    burst: u64,
+}
+
+impl Messages {
+    /// None if the application keeps no period over the whole run.
+    fn of(network: &Network, number: usize, stream: &Stream, host: u64) -> Option<Self> {
+        let changes = network.events.iter().any(|event| match &event.action {
+            TimelineAction::StartStream(other) | TimelineAction::ChangeTraffic(other, ..) => {
+                other.index() == number
+            }
+            TimelineAction::StartNode(node) => *node == stream.talker,
+            _ => false,
+        });
+        let Traffic::Periodic { interval, jitter, burst, .. } = &stream.traffic else { return None };
+        (!changes).then(|| Self {
+            interval: interval.as_ps(),
+            jitter: jitter.as_ps(),
+            late: jitter.as_ps().saturating_add(host),
+            burst: u64::from(*burst),
+        })
+    }
+
+    /// The most that come within a span.
+    fn within(&self, span: u64) -> u64 {
+        (span.saturating_add(self.late) / self.interval).saturating_add(1).saturating_mul(self.burst)
+    }
+}
+
+/// Longest wait from the host to the release, and the most messages of sub-virtual-link `own` that may
+/// wait at once.
+fn waits(
+    link: &VirtualLink,
+    messages: Option<&[Messages]>,
+    own: usize,
+    count: u64,
+) -> (Option<u64>, Option<u64>) {
+    let bag = link.bag.as_ps();
+    let queued = messages.and_then(|all| match all {
+        [one] if one.burst.saturating_mul(bag) <= one.interval => {
+            // The host's part of the jitter is in its own greatest delay already.
+            let wait = (one.burst - 1).saturating_mul(bag);
+            Some((wait.saturating_add(one.jitter), one.burst + one.late.div_ceil(bag)))
+        }
+        [_] => None,
+        _ => {
+            let busy = busy_period(all, bag)?;
+            Some((busy - bag, all[own].within(busy)))
+        }
+    });
+    let (wait, most) = (queued.map(|(wait, _)| wait), queued.map(|(_, most)| most));
+    match link.buffer {
+        LinkBuffer::Queueing(_) => (wait, most),
+        LinkBuffer::Overwriting => {
+            let turns = bag.saturating_mul(count);
+            (Some(wait.map_or(turns, |wait| wait.min(turns))), most)
+        }
+    }
+}
+
+/// The longest time in which one message a BAG leaves without a pause.
+fn busy_period(all: &[Messages], bag: u64) -> Option<u64> {
+    let mut busy = bag;
+    loop {
+        let work = all.iter().map(|one| one.within(busy)).fold(0, u64::saturating_add).saturating_mul(bag);
+        if work <= busy {
+            return Some(busy);
+        }
+        if work > BUSY_MAX {
+            return None;
+        }
+        busy = work;
+    }
+}
+
+/// What the switch behind `hop` of a stream grants.
+pub(crate) fn policer(network: &Network, stream: &Stream, hop: usize, entry: &Entry) -> Option<PolicerPlan> {
+    let table = policing_parameters(network, stream, hop)?;
+    let cable = network.ports[stream.hops[hop].port.index()].links?.egress;
+    let bridge = network.ports[network.links[cable.index()].to.index()].node;
+    let clock = &network.nodes[bridge.index()].clock;
+    let deviation = Deviation::of(clock);
+    let slack = slack_ps(clock) + slack_ps(&network.nodes[stream.talker.index()].clock);
+    let (bits, time) = match table.account {
+        Account::Frames => (entry.wire_max(), table.bag.as_ps()),
+        Account::Octets => (8, table.octet_time().as_ps()),
+    };
+    let rate = (u128::from(bits) * PS_PER_S).div_ceil(u128::from(time));
+    let rate = deviation.fastest(u64::try_from(rate).unwrap_or(u64::MAX));
+    let held = u128::from(table.bag.as_ps() + table.jitter.as_ps());
+    let burst = (u128::from(bits) * held * MICRO).div_ceil(u128::from(time));
+    Some(PolicerPlan {
+        line: bunched(Line { burst, rate }, slack),
+        jitter: deviation.shrink(table.jitter.as_ps()).saturating_sub(slack),
+    })
+}
+
+impl Plan<'_> {
+    /// Whether a stream's end system holds it to its BAG.
+    pub(crate) fn is_regulated(&self, stream: u32) -> bool {
+        self.links[stream as usize].as_ref().is_some_and(|link| link.regulated)
+    }
+}
+
+impl Analysis<'_> {
+    /// At the talker: what the regulator lets through, and when. `arriving` is without it.
+    pub(crate) fn regulate(&mut self, entry: &Entry, arriving: &mut Arriving) {
+        let Some(link) = self.plan.links[entry.stream as usize].clone().filter(|link| link.regulated) else {
+            return;
+        };
+        let plan = self.plan.port(entry.port);
+        let (deviation, slack) = (plan.deviation, plan.slack);
+        let rate = (u128::from(entry.wire_max()) * PS_PER_S).div_ceil(u128::from(link.bag));
+        let rate = deviation.fastest(u64::try_from(rate).unwrap_or(u64::MAX));
+        let shaped = bunched(Line::new(entry.wire_max(), rate), slack);
+        let host = entry.own_latency.1;
+        let ready = link.wait.map(|wait| host + deviation.stretch(wait + slack));
+        let promised = arriving
+            .brought
+            .promised
+            .zip(ready)
+            .map(|(line, ready)| line.after_jitter(line.rate, ready - host));
+        arriving.brought.promised = promised;
+        arriving.brought.shaped = Some(shaped);
+        (arriving.ready_max, arriving.queue_max) = (ready, ready);
+        let port = PortIndex(entry.port);
+        arriving.reason = if ready.is_none() {
+            self.reason(Unbounded::ShaperTooSlow { port })
+        } else if link.may_overflow {
+            self.reason(Unbounded::MayBeDiscarded { port })
+        } else {
+            NO_REASON
+        };
+    }
+
+    /// What a policer makes of a stream that comes by a link: its bucket, from the last bit here on, if it
+    /// may discard frames of it; none if it discards nothing, or is none.
+    pub(crate) fn policed(&self, number: u32, entry: &Entry) -> Option<Shaped> {
+        let policer = (*self.plan.policers.get(number as usize)?)?;
+        let link = self.plan.links[entry.stream as usize].as_ref().expect("it has a policer");
+        if self.jitter_here(entry, link).is_some_and(|jitter| jitter <= policer.jitter) {
+            return None;
+        }
+        let tagged = self.plan.entries[entry.previous as usize].tagged;
+        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min })
+    }
+
+    /// With what jitter the frames of a link come that left their end system a BAG apart.
+    fn jitter_here(&self, entry: &Entry, link: &LinkPlan) -> Option<u64> {
+        let place = entry.previous - self.plan.first_entry[entry.stream as usize];
+        let (mut most, mut least) = (0, i64::MAX);
+        if !link.regulated {
+            return None;
+        }
+        for stream in &link.streams {
+            let number = self.plan.first_entry[*stream as usize] + place;
+            let passage = &self.passages[number as usize];
+            // Behind a policer that may discard, frames are no longer a BAG apart.
+            let shaped = passage.shaped.filter(|_| passage.reason == NO_REASON)?;
+            most = most.max(shaped.way_max);
+            least = least.min(self.plan.entries[number as usize].next_min - shaped.origin_min);
+        }
+        Some(u64::try_from(signed(most) - least).unwrap_or(0))
+    }
+}

@@ -1,0 +1,147 @@
+//! Small random networks of virtual links (ARINC 664 part 7): two networks of switches, redundant and
+//! single links, sub-virtual-links, applications faster than their BAG, an end system that babbles, and
+//! a cable of one network that fails.
+//!
+//! All applications stop half way, so that every frame has come or is lost at the end.
+
+use std::fmt::Write as _;
+
+use crate::Dice;
+
+/// A random network of virtual links: the same text for the same seed.
+#[must_use]
+pub fn random_avionics(seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let switches = dice.between(1, 3);
+    let stations = dice.between(3, 6);
+    let (tolerance, skew) = (*dice.one_of(&[0, 100]), 3);
+    let mut text = format!(
+        "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\ndefaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
+         clock: {{tolerance: {tolerance} ppm}}\nnodes:\n",
+        dice.one_of(&["ideal", "store-and-forward"])
+    );
+    let mut say = |line: String| text.push_str(&line);
+    for network in ["a", "b"] {
+        (0..switches).for_each(|switch| say(format!("  {network}{switch}: {{type: bridge}}\n")));
+    }
+    // The last station babbles, if any does.
+    (0..=stations).for_each(|station| say(format!("  e{station}: {{type: end-station}}\n")));
+    say("links:\n".to_owned());
+    let at: Vec<u64> = (0..=stations).map(|_| dice.between(0, switches - 1)).collect();
+    let mut cables = 0;
+    for network in ["a", "b"] {
+        for switch in 1..switches {
+            say(format!(
+                "  - {{name: {network}-{cables}, between: [{network}{}, {network}{switch}]}}\n",
+                switch - 1
+            ));
+            cables += 1;
+        }
+        for (station, switch) in at.iter().enumerate() {
+            say(format!("  - {{name: {network}-{cables}, between: [e{station}, {network}{switch}]}}\n"));
+            cables += 1;
+        }
+    }
+    say("streams:\n".to_owned());
+    let mut names = Vec::new();
+    for id in 1..=dice.between(3, 9) {
+        let link = Link::draw(&mut dice, stations, skew);
+        for sub_link in 1..=link.sub_links {
+            names.push(format!("v{id}-{sub_link}"));
+            say(link.stream(&mut dice, id, sub_link));
+        }
+    }
+    if dice.chance(60) {
+        let listener = dice.between(0, stations - 1);
+        names.push("babble".to_owned());
+        say(format!(
+            "  - {{name: babble, talker: e{stations}, listeners: e{listener}, priority: {}, payload: {} B, \
+             traffic: {{type: periodic, interval: {} us}}, virtual-link: {{id: 999, bag: {} ms, regulated: false, \
+             redundancy: {}, policing: {}}}}}\n",
+            dice.one_of(&[1, 2]),
+            dice.between(46, 1_400),
+            dice.between(50, 900),
+            dice.one_of(&[2, 4, 8]),
+            dice.one_of(&["true", "false"]),
+            dice.one_of(&["frames", "octets"]),
+        ));
+    }
+    say("events:\n".to_owned());
+    if dice.chance(60) {
+        let cable = dice.between(0, cables - 1);
+        let network = if cable < cables / 2 { "a" } else { "b" };
+        let cut = dice.between(1_000, 60_000);
+        say(format!("  - {{at: {cut} us, cut-link: {network}-{cable}}}\n"));
+        if dice.chance(50) {
+            let mended = cut + dice.between(100, 30_000);
+            say(format!("  - {{at: {mended} us, mend-link: {network}-{cable}}}\n"));
+        }
+    }
+    for name in names {
+        say(format!("  - {{at: 100 ms, stop-stream: {name}}}\n"));
+    }
+    let _ = writeln!(text, "run: {{duration: 500 ms, seed: {}}}", seed + 1);
+    text
+}
+
+/// A virtual link that keeps its BAG.
+struct Link {
+    talker: u64,
+    listeners: Vec<u64>,
+    priority: u64,
+    bag: u64,
+    sub_links: u64,
+    /// All that its sub-virtual-links have in common.
+    settings: String,
+    overwriting: bool,
+}
+
+impl Link {
+    fn draw(dice: &mut Dice, stations: u64, skew: u64) -> Self {
+        let talker = dice.between(0, stations - 1);
+        let mut listeners = Vec::new();
+        for _ in 0..dice.between(1, 3) {
+            let listener = (talker + dice.between(1, stations - 1)) % stations;
+            if !listeners.contains(&listener) {
+                listeners.push(listener);
+            }
+        }
+        let bag = *dice.one_of(&[4, 8, 16]);
+        let overwriting = dice.chance(30);
+        let mut settings = format!("bag: {bag} ms, policing: {}", dice.one_of(&["frames", "octets"]));
+        if overwriting {
+            settings += ", buffer: overwriting";
+        }
+        if dice.chance(70) {
+            let _ = write!(settings, ", redundancy: true, skew-max: {skew} ms");
+        }
+        let sub_links = if dice.chance(25) { dice.between(2, 4) } else { 1 };
+        Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }
+    }
+
+    fn stream(&self, dice: &mut Dice, id: u64, sub_link: u64) -> String {
+        let listeners: Vec<String> = self.listeners.iter().map(|listener| format!("e{listener}")).collect();
+        let burst = dice.between(1, 2);
+        let least = self.bag * 1_000 * self.sub_links * burst;
+        let interval = if self.overwriting {
+            dice.between(500, 2 * least)
+        } else if self.sub_links == 1 && dice.chance(40) {
+            least
+        } else {
+            dice.between(least + 1_000, 3 * least)
+        };
+        let jitter = if dice.chance(40) { dice.between(0, interval / 2) } else { 0 };
+        let (small, more) = (dice.between(20, 400), dice.between(0, 300));
+        format!(
+            "  - {{name: v{id}-{sub_link}, talker: e{}, listeners: [{}], priority: {}, payload: {{min: {small} B, \
+             max: {} B}}, traffic: {{type: periodic, interval: {interval} us, offset: {} us, jitter: {jitter} us, \
+             burst: {burst}}}, virtual-link: {{id: {id}, sub-link: {sub_link}, {}}}}}\n",
+            self.talker,
+            listeners.join(", "),
+            self.priority,
+            small + more,
+            dice.between(0, 3_000),
+            self.settings,
+        )
+    }
+}

@@ -1,0 +1,268 @@
+//! Virtual links in a run: regulators of the talkers, policers of the bridges, redundancy managers of
+//! the listeners (ARINC 664 part 7).
+//!
+//! All of it is settled at the start. A network without virtual links has none of it: a talker's
+//! scheduler, a hop's listener and its filter say so with the values that they have anyway. Not here:
+//! the machines (`tautwire-core`), what they are set to (`tautwire-model`).
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tautwire_core::policing::{Policer, PolicingDiscard};
+use tautwire_core::redundancy::{Elimination, RedundancyManager, RedundantNetwork};
+use tautwire_core::virtual_link::{Kept, VirtualLink};
+use tautwire_model::Network;
+use tautwire_model::network::NodeIndex;
+use tautwire_model::virtual_link::{network_of, policing_parameters};
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::{Aim, Slot, octets_of};
+use crate::plan::{NONE, Plan, index};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// Marks a talker's scheduler as the number of a virtual link.
+pub(crate) const REGULATED: u32 = 1 << 31;
+/// Marks a hop's listener as the number of a receiver; [`NONE`] is marked too.
+pub(crate) const MANAGED: u32 = 1 << 31;
+/// The epoch of a regulator's entry among its host's sources: no talker ever has it.
+pub(crate) const RELEASE: u32 = u32::MAX;
+
+/// A virtual link at its talker.
+#[derive(Clone, Debug)]
+struct Link {
+    regulator: VirtualLink<u32>,
+    node: u32,
+    /// Its first stream, under which its releases stand among the host's sources.
+    stream: u32,
+    /// Whether the end system keeps the BAG.
+    regulated: bool,
+    /// Whether a release stands among the sources.
+    armed: bool,
+}
+
+/// A listener of a redundant virtual link.
+#[derive(Clone, Debug)]
+struct Receiver {
+    manager: RedundancyManager,
+    node: u32,
+}
+
+/// How a hop brings frames to a listener.
+#[derive(Clone, Copy, Debug)]
+struct Reception {
+    listener: u32,
+    receiver: u32,
+    network: RedundantNetwork,
+}
+
+/// All virtual links of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VirtualLinks {
+    links: Vec<Link>,
+    /// Per stream: its link, and its place among the sub-virtual-links.
+    of_stream: Vec<(u32, u32)>,
+    policers: Vec<Policer>,
+    /// Per hop, or none at all.
+    policer_of_hop: Vec<u32>,
+    receivers: Vec<Receiver>,
+    receptions: Vec<Reception>,
+}
+
+impl VirtualLinks {
+    /// Those of a network; marks talkers' schedulers and hops.
+    pub(crate) fn new(network: &Network, plan: &mut Plan, schedulers: &mut [u32]) -> Self {
+        let mut all = Self::default();
+        if network.streams.iter().all(|stream| stream.virtual_link.is_none()) {
+            return all;
+        }
+        all.of_stream = vec![(NONE, 0); network.streams.len()];
+        all.policer_of_hop = vec![NONE; plan.hops.len()];
+        let mut link_of: BTreeMap<u16, u32> = BTreeMap::new();
+        let mut policer_of: BTreeMap<(u16, u32), u32> = BTreeMap::new();
+        let mut receiver_of: BTreeMap<(u16, u32), u32> = BTreeMap::new();
+        for (number, stream) in network.streams.iter().enumerate() {
+            let Some(settings) = stream.virtual_link else { continue };
+            let link = *link_of.entry(settings.id).or_insert_with(|| {
+                let sub_links = network.streams.iter().filter_map(|other| other.virtual_link);
+                let count = sub_links.filter(|other| other.id == settings.id).count();
+                all.links.push(Link {
+                    regulator: VirtualLink::new(settings.bag, settings.buffer, count),
+                    node: stream.talker.0,
+                    stream: index(number),
+                    regulated: settings.regulated,
+                    armed: false,
+                });
+                index(all.links.len() - 1)
+            });
+            let before = all.of_stream.iter().filter(|(other, _)| *other == link).count();
+            all.of_stream[number] = (link, index(before));
+            schedulers[number] = REGULATED | link;
+            for hop in 0..stream.hops.len() {
+                let place = plan.first_hop[number] as usize + hop;
+                let links = network.ports[stream.hops[hop].port.index()].links;
+                let to = network.links[links.expect("a hop's port is connected").egress.index()].to;
+                if let Some(parameters) = policing_parameters(network, stream, hop) {
+                    let policer = *policer_of.entry((settings.id, to.0)).or_insert_with(|| {
+                        all.policers.push(Policer::new(parameters));
+                        index(all.policers.len() - 1)
+                    });
+                    all.policer_of_hop[place] = policer;
+                    plan.hops[place].inspected = true;
+                }
+                let (Some(listener), Some(skew_max)) = (stream.hops[hop].listener, settings.skew_max) else {
+                    continue;
+                };
+                let NodeIndex(node) = network.ports[to.index()].node;
+                let receiver = *receiver_of.entry((settings.id, node)).or_insert_with(|| {
+                    all.receivers.push(Receiver { manager: RedundancyManager::new(skew_max), node });
+                    index(all.receivers.len() - 1)
+                });
+                plan.hops[place].listener = MANAGED | index(all.receptions.len());
+                let network = network_of(stream, hop);
+                all.receptions.push(Reception { listener, receiver, network });
+            }
+        }
+        all
+    }
+
+    /// Whether listeners must take frames in the order in which they come.
+    pub(crate) fn are_redundant(&self) -> bool {
+        !self.receivers.is_empty()
+    }
+
+    /// The places of the frames that wait for their BAG.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.links.iter().flat_map(|link| link.regulator.waiting())
+    }
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    /// A host hands a frame to its virtual link.
+    pub(crate) fn hand_to_link(&mut self, place: u32) {
+        let stream = self.slab.get(place).stream as usize;
+        let (number, sub_link) = self.virtual_links.of_stream[stream];
+        let link = &mut self.virtual_links.links[number as usize];
+        if self.may_fail && !self.nodes[link.node as usize].up {
+            return self.drop_frame(place, DropReason::NodeDown);
+        }
+        if !link.regulated {
+            let sequence = link.regulator.number();
+            return self.let_go(place, sequence);
+        }
+        let now = self.nodes[link.node as usize].clock.local(self.now);
+        match link.regulator.offer(now, sub_link as usize, place) {
+            Kept::Queued => {}
+            Kept::Overwrote(old) => self.drop_frame(old, DropReason::Overwritten),
+            Kept::Full => self.drop_frame(place, DropReason::LinkQueueFull),
+        }
+        self.release(number);
+    }
+
+    /// Releases what may leave now, and sees to the next release.
+    fn release(&mut self, number: u32) {
+        let link = &mut self.virtual_links.links[number as usize];
+        let clock = self.nodes[link.node as usize].clock;
+        if let Some((place, sequence)) = link.regulator.release(clock.local(self.now)) {
+            self.let_go(place, sequence);
+        }
+        let link = &mut self.virtual_links.links[number as usize];
+        if let Some(at) = link.regulator.release_at().filter(|_| !link.armed) {
+            link.armed = true;
+            let entry = (clock.true_at(at).max(self.now), link.stream, RELEASE);
+            let node = link.node;
+            let host = self.hosts[node as usize].as_mut().expect("a talker is an end station");
+            host.sources.push(Reverse(entry));
+            self.arm_sources(node);
+        }
+    }
+
+    /// An entry among a host's sources that is no frame of its stream: of a regulator, or void.
+    #[cold]
+    pub(crate) fn take_other(&mut self, node: u32, stream: u32, epoch: u32) {
+        if epoch == RELEASE {
+            let (number, _) = self.virtual_links.of_stream[stream as usize];
+            self.virtual_links.links[number as usize].armed = false;
+            self.release(number);
+        }
+        self.arm_sources(node);
+    }
+
+    fn let_go(&mut self, place: u32, sequence: u8) {
+        let slot = self.slab.get_mut(place);
+        slot.sequence = sequence;
+        let stream = slot.stream as usize;
+        match self.plan.talker_aim(stream) {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// A node has stopped: its virtual links forget their frames and numbers.
+    pub(crate) fn reset_links(&mut self, node: u32) {
+        for number in 0..self.virtual_links.links.len() {
+            let link = &mut self.virtual_links.links[number];
+            if link.node == node {
+                let lost: Vec<u32> = link.regulator.waiting().collect();
+                link.regulator.reset();
+                lost.into_iter().for_each(|place| self.drop_frame(place, DropReason::NodeDown));
+            }
+        }
+    }
+
+    /// What a bridge looks at before it forwards a frame that it will have received at `received`: the
+    /// VLANs of the port, and the policing of its virtual link. Why it goes no further, if it does not.
+    #[cold]
+    pub(crate) fn inspect(
+        &mut self,
+        hop: usize,
+        place: u32,
+        received: SimTime,
+        ring: u32,
+    ) -> Option<DropReason> {
+        if self.plan.filtered[hop] {
+            return Some(DropReason::IngressFiltering);
+        }
+        let policer = *self.virtual_links.policer_of_hop.get(hop)?;
+        let slot = self.slab.get(place);
+        // A damaged frame is discarded before, and charges nothing.
+        if policer == NONE || slot.corrupted {
+            return None;
+        }
+        let octets = octets_of(slot.payload, self.plan.hops[hop].overhead);
+        let node = self.links[ring as usize].to_node;
+        let now = self.nodes[node as usize].clock.local(received);
+        let judged = self.virtual_links.policers[policer as usize].police(now, u64::from(octets.get()));
+        judged.err().map(|discard| match discard {
+            PolicingDiscard::Length => DropReason::PolicedLength,
+            PolicingDiscard::Rate => DropReason::PolicedRate,
+        })
+    }
+
+    /// A copy of a frame has reached an end station that is no listener, or a redundant listener.
+    #[cold]
+    pub(crate) fn take_managed(&mut self, slot: &Slot, time: SimTime, listener: u32) {
+        if listener == NONE {
+            self.statistics.streams[slot.stream as usize].consumed += 1;
+            return;
+        }
+        let reception = self.virtual_links.receptions[(listener ^ MANAGED) as usize];
+        let receiver = &mut self.virtual_links.receivers[reception.receiver as usize];
+        let now = self.nodes[receiver.node as usize].clock.local(time);
+        match receiver.manager.receive(now, reception.network, slot.sequence) {
+            Ok(()) => self.hand_over(slot, time, reception.listener),
+            Err(Elimination::Integrity) => self.lose(slot, DropReason::IntegrityCheck),
+            Err(Elimination::Redundant) => self.lose(slot, DropReason::Eliminated),
+        }
+    }
+
+    /// A frame goes from its host to its virtual link, or on.
+    #[inline]
+    pub(crate) fn leave_host(&mut self, place: u32) {
+        match self.slab.get(place).aim {
+            Aim::DELIVERY => self.hand_to_link(place),
+            aim => self.take_aim(place, aim),
+        }
+    }
+}

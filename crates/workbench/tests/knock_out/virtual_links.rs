@@ -1,0 +1,133 @@
+//! Virtual links: regulator, overwriting, turns of sub-virtual-links, policing, redundancy.
+
+use tautwire_sim::{DropReason, Observation};
+use tautwire_workbench::{Network, Options, load_text, simulate};
+
+use super::{answers, hold, two_talkers};
+
+fn run(text: &str) -> (Network, Observation) {
+    let loaded = load_text("knock-out", text);
+    assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
+    let network = loaded.network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    (network, observation)
+}
+
+/// Counts of a run: created, delivered, and copies dropped for a reason.
+fn counts(text: &str, stream: usize, reason: DropReason) -> (u64, u64, u64) {
+    let observed = &run(text).1.streams[stream];
+    let dropped = observed.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count);
+    (observed.created, observed.delivered, dropped)
+}
+
+const CALM: &str = "priority: 1, payload: 200 B, traffic: {type: periodic, interval: 2 ms, offset: 200 us}, \
+                    virtual-link: {id: 2, bag: 2 ms}, deadline: 300 us";
+
+#[test]
+fn the_regulator_of_the_end_system() {
+    // A burst leaves a frame a BAG, so that the other talker's frames pass between.
+    let text = two_talkers(
+        "learning: {}",
+        "priority: 1, payload: 1000 B, traffic: {type: periodic, interval: 40 ms, burst: 15}, \
+         virtual-link: {id: 1, bag: 2 ms, policing: none, regulated: true}",
+        CALM,
+    )
+    .replace("[one, bridge]", "[one, bridge], rate: 1 Gbit/s");
+    hold(&text, "regulated: true", "regulated: false");
+}
+
+#[test]
+fn policing_at_the_switch() {
+    // A babbling talker, on a line of a gigabit, is cut down to its BAG.
+    let text = two_talkers(
+        "learning: {}",
+        "priority: 1, payload: 1000 B, traffic: {type: periodic, interval: 60 us}, \
+         virtual-link: {id: 1, bag: 2 ms, regulated: false, policing: frames}",
+        CALM,
+    )
+    .replace("[one, bridge]", "[one, bridge], rate: 1 Gbit/s")
+    .replace("name: knock-out", "name: knock-out\nallow: [port::overload]");
+    hold(&text, "policing: frames", "policing: none");
+    hold(&text.replace("policing: frames", "policing: octets"), "policing: octets", "policing: none");
+    let (created, delivered, policed) = counts(&text, 0, DropReason::PolicedRate);
+    assert_eq!((created, delivered, policed), (1_667, 51, 1_616), "one a BAG in 100 ms, and one early");
+}
+
+#[test]
+fn only_the_last_message_of_a_bag_leaves() {
+    // Messages every millisecond, a BAG of four: the newest is never older than that BAG. In a queue
+    // they grow older and older.
+    let text = two_talkers(
+        "learning: {}",
+        "priority: 1, payload: 200 B, traffic: {type: periodic, interval: 1 ms}, deadline: 5 ms, \
+         virtual-link: {id: 1, bag: 4 ms, buffer: overwriting}",
+        CALM,
+    );
+    let (network, observation) = run(&text);
+    let bounds = tautwire_analysis::bounds(&network);
+    let bound = bounds.streams[0].listeners[0].delay.clone().expect("a BAG and the way");
+    assert!(bound <= network.streams[0].deadline.expect("stated"));
+    assert_eq!(observation.streams[0].listeners[0].late, 0);
+    let (created, delivered, overwritten) = counts(&text, 0, DropReason::Overwritten);
+    assert_eq!((created, delivered), (101, 25), "one message a BAG leaves, and one is on its way");
+    assert_eq!(overwritten, 75);
+    let queueing = text.replace("buffer: overwriting", "buffer: queueing");
+    let (network, observation) = run(&queueing);
+    assert!(tautwire_analysis::bounds(&network).streams[0].listeners[0].delay.is_err());
+    assert!(observation.streams[0].listeners[0].late > 10);
+}
+
+#[test]
+fn sub_virtual_links_in_turn() {
+    // The burst of the first sub-virtual-link does not hold up the second, which would stand behind all
+    // of it as one queue: then both are one stream's messages.
+    let link = "virtual-link: {id: 1, bag: 1 ms, sub-link";
+    let text = two_talkers(
+        "learning: {}",
+        &format!(
+            "priority: 1, payload: 200 B, traffic: {{type: periodic, interval: 50 ms, burst: 20}}, {link}: 1}}"
+        ),
+        CALM,
+    );
+    let second = format!(
+        "  - {{name: third, talker: one, listeners: sink, priority: 1, payload: 200 B, traffic: {{type: periodic, \
+         interval: 25 ms, offset: 10 us}}, {link}: 2}}, deadline: 3 ms}}\nrun:"
+    );
+    let text = text.replace("run:", &second);
+    let late = |text: &str| run(text).1.streams[2].listeners[0].late;
+    assert_eq!(late(&text), 0, "its turn comes after one other");
+    // One queue: the first sub-virtual-link sends what both had to say, in order of coming.
+    let alone = text.replace("burst: 20", "burst: 21").replace("deadline: 3 ms", "deadline: 1 s");
+    let delays = run(&alone).1.streams[0].listeners[0].delay.max().expect("frames came");
+    assert!(delays > tautwire_units::Duration::from_ms(20), "the last message of a queue waits for all");
+}
+
+/// Two stations with two networks, one of which fails for a while.
+const BOTH: &str = "name: both
+network-control: none
+defaults: {rate: 100 Mbit/s}
+nodes: {one: {type: end-station}, sink: {type: end-station}, a: {type: bridge}, b: {type: bridge}}
+links:
+  - {between: [one, a]}
+  - {name: cable, between: [a, sink]}
+  - {between: [one, b], length: 100 m}
+  - {between: [b, sink], length: 100 m}
+streams:
+  - {name: first, talker: one, listeners: sink, payload: 200 B, traffic: {type: periodic, interval: 2 ms},
+     virtual-link: {id: 7, bag: 2 ms, redundancy: true}}
+events: [{at: 20 ms, cut-link: cable}, {at: 41 ms, mend-link: cable}]
+run: {duration: 99 ms}
+";
+
+#[test]
+fn redundancy_over_two_networks() {
+    let (created, delivered, eliminated) = counts(BOTH, 0, DropReason::Eliminated);
+    assert_eq!((created, delivered), (50, 50), "with one network failed nothing is lost, or comes twice");
+    let (_, _, cut) = counts(BOTH, 0, DropReason::LinkDown);
+    let (_, _, distrusted) = counts(BOTH, 0, DropReason::IntegrityCheck);
+    assert_eq!((cut, distrusted, eliminated), (11, 1, 38));
+    let (_, single, _) =
+        counts(&BOTH.replace("redundancy: true", "redundancy: false"), 0, DropReason::LinkDown);
+    assert_eq!(single, 39, "over one network they are lost");
+    assert!(answers(&BOTH.replace("2 ms},\n", "2 ms}, deadline: 100 us,\n")).0, "either network is in time");
+}
