@@ -47,6 +47,7 @@ pub mod port;
 pub mod priority;
 pub mod queue;
 pub mod redundancy;
+pub mod srp;
 pub mod tdma;
 pub mod virtual_link;
 

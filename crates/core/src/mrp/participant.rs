@@ -247,6 +247,12 @@ impl<V: AttributeValue> Participant<V> {
         self.attributes.get(value).is_some_and(|attribute| attribute.registrar != Registrar::Mt)
     }
 
+    /// Whether an attribute is registered and its leave timer runs.
+    #[must_use]
+    pub fn is_leaving(&self, value: &V) -> bool {
+        self.attributes.get(value).is_some_and(|attribute| attribute.registrar == Registrar::Lv)
+    }
+
     /// Registered attributes in their order, with the declarations of listeners.
     pub fn registered(&self) -> impl Iterator<Item = (V, Option<ListenerDeclaration>)> {
         let registered = self.attributes.iter().filter(|(_, attribute)| attribute.registrar != Registrar::Mt);

@@ -47,7 +47,7 @@ pub trait AttributeValue: Copy + Debug + Eq + Ord + Hash {
 }
 
 /// An MRPDU of the application whose values are `V`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MrpPdu<V> {
     /// Protocol version; zero in all that is sent.
     pub version: u8,
@@ -56,7 +56,7 @@ pub struct MrpPdu<V> {
 }
 
 /// A message: vectors of one attribute type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message<V> {
     /// A type that the application knows.
     Known {
@@ -77,7 +77,7 @@ pub enum Message<V> {
 }
 
 /// A first value and what is said of it and of those that follow it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vector<V> {
     /// Whether all attributes of the type are left.
     pub leave_all: bool,

@@ -1,0 +1,140 @@
+//! An end station of MSRP: talks, listens, or both (IEEE Std 802.1Q-2022, 35.2.3).
+//!
+//! A listener asks for a stream whether or not a talker has offered it: without an offer, with a failed one or with one that comes too
+//! late it says so (asking failed).
+
+use alloc::collections::BTreeMap;
+
+use tautwire_units::Instant;
+use tautwire_wire::mrp::{FailureCode, ListenerDeclaration, MrpPdu, MsrpValue, StreamId, TalkerValue};
+
+use super::class::SrClass;
+use super::talkers::{Declarations, Talkers, declare};
+use crate::mrp::{MrpTiming, Participant};
+
+/// How a stream stands for its listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Offer {
+    /// No talker is known.
+    None,
+    /// It can be had, with this latency in nanoseconds.
+    Advertised(u32),
+    /// It can be had, but comes later than the listener allows.
+    Late(u32),
+    /// It cannot be had.
+    Failed(FailureCode),
+}
+
+/// An end station.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SrpStation {
+    participant: Participant<MsrpValue>,
+    domains: Declarations,
+    talks: BTreeMap<StreamId, TalkerValue>,
+    /// Streams that it wants, with the latest that they may come, in nanoseconds.
+    wants: BTreeMap<StreamId, u32>,
+    talkers: Talkers,
+}
+
+impl SrpStation {
+    /// A station of these classes that begins at `now`.
+    #[must_use]
+    pub fn new(timing: MrpTiming, seed: u64, classes: &[SrClass], now: Instant) -> Self {
+        let domains = classes.iter().map(|class| (MsrpValue::Domain(class.domain), None)).collect();
+        let participant = Participant::new(timing, seed, now);
+        let mut station = Self {
+            participant,
+            domains,
+            talks: BTreeMap::new(),
+            wants: BTreeMap::new(),
+            talkers: Talkers::default(),
+        };
+        station.settle(now);
+        station
+    }
+
+    /// Offers a stream. Other figures than before are declared in place of them.
+    pub fn advertise(&mut self, now: Instant, talker: TalkerValue) {
+        self.talks.insert(talker.stream, talker);
+        self.settle(now);
+    }
+
+    /// Offers a stream no more.
+    pub fn withdraw(&mut self, now: Instant, stream: StreamId) {
+        self.talks.remove(&stream);
+        self.settle(now);
+    }
+
+    /// Wants a stream that comes at most `latency_max_ns` after it was sent.
+    pub fn attach(&mut self, now: Instant, stream: StreamId, latency_max_ns: u32) {
+        self.wants.insert(stream, latency_max_ns);
+        self.settle(now);
+    }
+
+    /// Wants a stream no more.
+    pub fn detach(&mut self, now: Instant, stream: StreamId) {
+        self.wants.remove(&stream);
+        self.settle(now);
+    }
+
+    /// An MRPDU comes in.
+    pub fn receive(&mut self, now: Instant, pdu: &MrpPdu<MsrpValue>) {
+        self.participant.receive(now, pdu);
+        self.hear(now);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Instant) {
+        self.participant.advance(now);
+        self.hear(now);
+    }
+
+    /// The MRPDU that the station sends at `now`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<MrpPdu<MsrpValue>> {
+        self.participant.poll_transmit(now)
+    }
+
+    /// When something is to be done next.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.participant.deadline()
+    }
+
+    /// What the listeners of a stream say, for its talker: it may send at ready and ready failed.
+    #[must_use]
+    pub fn listeners(&self, stream: StreamId) -> Option<ListenerDeclaration> {
+        let mut registered = self.participant.registered();
+        registered.find(|(value, _)| *value == MsrpValue::Listener(stream)).and_then(|(_, said)| said)
+    }
+
+    /// How a stream stands, for its listener.
+    #[must_use]
+    pub fn offer(&self, stream: StreamId) -> Offer {
+        let Some(told) = self.talkers.get(&stream) else { return Offer::None };
+        let latency = told.talker.accumulated_latency_ns;
+        match (told.failure, self.wants.get(&stream)) {
+            (Some(failure), _) => Offer::Failed(failure.code),
+            (None, Some(max)) if latency > *max => Offer::Late(latency),
+            (None, _) => Offer::Advertised(latency),
+        }
+    }
+
+    fn hear(&mut self, now: Instant) {
+        if self.talkers.hear(&mut self.participant) {
+            self.settle(now);
+        }
+    }
+
+    fn settle(&mut self, now: Instant) {
+        let mut wanted = self.domains.clone();
+        wanted.extend(self.talks.values().map(|talker| (MsrpValue::TalkerAdvertise(*talker), None)));
+        for stream in self.wants.keys() {
+            let said = match self.offer(*stream) {
+                Offer::Advertised(_) => ListenerDeclaration::Ready,
+                Offer::None | Offer::Late(_) | Offer::Failed(_) => ListenerDeclaration::AskingFailed,
+            };
+            wanted.insert(MsrpValue::Listener(*stream), Some(said));
+        }
+        declare(&mut self.participant, now, &wanted);
+    }
+}
