@@ -152,7 +152,8 @@ impl<R: Recorder> Engine<'_, R> {
     /// Sends a frame on through the stages of the bridge at the far end, once per branch.
     #[inline]
     fn branch_out(&mut self, ring: u32, place: u32, octets: u16, line: &LineTimes) {
-        let hop_index = self.slab.get(place).hop as usize;
+        let slot = self.slab.get(place);
+        let (stream, hop_index) = (slot.stream, slot.hop as usize);
         let hop = &self.plan.hops[hop_index];
         if hop.inspected
             && let Some(reason) = self.inspect(hop_index, place, line.received, ring)
@@ -163,7 +164,7 @@ impl<R: Recorder> Engine<'_, R> {
         if hop.next != NONE && !self.links[ring as usize].to_learning {
             let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
             let (profile, cut_through) = (hop.profile, hop.cut_through);
-            self.touch(next, port, class);
+            self.touch(stream, next, port, class);
             let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             self.slab.get_mut(place).arrival = arrival;
             return self.fly(ring, place, ready, Aim::hop(next));
@@ -222,7 +223,7 @@ impl<R: Recorder> Engine<'_, R> {
     /// Loads what the passage of a hop will need into the caches while the frame is under way: in large
     /// networks the memory would else be waited for, one line after the other, when its arrival is due.
     #[inline]
-    fn touch(&self, hop: u32, port: u32, class: u8) {
+    fn touch(&self, stream: u32, hop: u32, port: u32, class: u8) {
         let port = self.ports[port as usize].as_ref().expect("a hop's port is connected");
         let class = TrafficClass::new(class).expect("a class");
         let lines = (
@@ -233,6 +234,10 @@ impl<R: Recorder> Engine<'_, R> {
             port.link,
         );
         std::hint::black_box(lines);
+        let listener = self.plan.hops[hop as usize].listener;
+        if listener != NONE {
+            self.statistics.touch(stream, listener);
+        }
     }
 
     /// Puts a frame into a ring, to be due at `due`.
