@@ -91,6 +91,7 @@ module egress_port #(
       != {1'b1, {DepthWidth{1'b0}}};
 
   for (genvar l = 0; l < Lanes; l++) begin : g_lane
+    (* ram_style = "block" *)
     entry_t mem [Classes * Depth];
     logic   push;
 

