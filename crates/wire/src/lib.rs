@@ -1,4 +1,4 @@
-//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP;
+//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; gPTP;
 //! RTmac, TDMA and RTcfg of RTnet.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
@@ -12,6 +12,7 @@ mod error;
 mod ethernet;
 mod ipv4;
 pub mod mrp;
+pub mod ptp;
 mod rtcfg;
 mod rtmac;
 mod tdma;
