@@ -80,7 +80,7 @@ module egress_port #(
 
   logic [Lanes-1:0][Classes-1:0][DepthWidth:0] write_q, read_q;
   logic [Lanes-1:0][Classes-1:0]               filled;
-  entry_t                                      head_q [Lanes];
+  entry_t                                      head [Lanes];
   logic [ClassWidth-1:0]                       scan_q;
   logic                                        pop;
   logic [ClassWidth-1:0]                       pop_class;
@@ -93,8 +93,10 @@ module egress_port #(
   for (genvar l = 0; l < Lanes; l++) begin : g_lane
     (* ram_style = "block" *)
     entry_t mem [Classes * Depth];
+    entry_t word_q;
     logic   push;
 
+    assign head[l] = word_q;
     assign push = enqueue_valid_i && enqueue_lane_i == LaneWidth'(l);
 
     always_ff @(posedge clk_i) begin
@@ -102,7 +104,7 @@ module egress_port #(
         mem[{enqueue_class_i, write_q[l][enqueue_class_i][DepthWidth-1:0]}] <=
             '{eligible: enqueue_eligible_i, first: enqueue_cell_i, octets: enqueue_octets_i};
       end
-      head_q[l] <= mem[{scan_q, read_q[l][scan_q][DepthWidth-1:0]}];
+      word_q <= mem[{scan_q, read_q[l][scan_q][DepthWidth-1:0]}];
     end
 
     for (genvar c = 0; c < Classes; c++) begin : g_class
@@ -131,13 +133,13 @@ module egress_port #(
   candidate_t            candidate_q [Classes];
 
   always_comb begin
-    best = head_q[0];
+    best = head[0];
     best_lane = '0;
     for (int unsigned l = 1; l < Lanes; l++) begin
       if (read_filled_q[l]
           && (!(|(read_filled_q & ((Lanes'(1) << l) - 1'b1)))
-              || earlier(head_q[l].eligible, best.eligible))) begin
-        best = head_q[l];
+              || earlier(head[l].eligible, best.eligible))) begin
+        best = head[l];
         best_lane = LaneWidth'(l);
       end
     end

@@ -5,6 +5,7 @@ The other end of each GMII is the one of cocotbext-eth, which knows nothing of t
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import cocotb
@@ -112,5 +113,5 @@ async def transmission_makes_frames_that_others_accept(dut) -> None:
         assert bytes(frame.get_preamble()) == b"\x55" * 6 + b"\xd5"
         starts.append((frame.sim_time_start, frame.sim_time_end))
     assert sink.empty()
-    gaps = {round((after[0] - before[1]) / 8000) for before, after in zip(starts, starts[1:], strict=False)}
+    gaps = {round((after[0] - before[1]) / 8000) for before, after in itertools.pairwise(starts)}
     assert len(gaps) == 1, f"one gap between all frames: {gaps}"

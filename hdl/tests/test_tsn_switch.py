@@ -330,3 +330,48 @@ def test_a_credit_based_class_keeps_its_slope_and_leaves_the_rest(tmp_path: path
     assert starts[-1] - starts[0] < (count - 1) * 4 * wire + 5 * wire
     assert len([one for one in outcome.sent if one.port == 0 and one.octets in set(rest)]) == 2 * count
     nothing_is_left(outcome)
+
+
+@pytest.mark.slow
+def test_a_full_mesh_of_minimum_frames_at_line_rate(tmp_path: pathlib.Path) -> None:
+    """100 000 frames of 64 octets without a gap, streams under ATS and a credit-based class among them.
+
+    One frame of five belongs to a stream, whose scheduler may hold it back or discard it.
+    """
+    rng = np.random.default_rng(8)
+    mixed = Mixed(8, 0)
+    mixed.targets = [1 << (port + 1 + k % 3) % PORTS for k, port in enumerate(mixed.ports)]
+    mixed.rate = [int(rng.integers(10_000_000, 60_000_000)) for _ in range(mixed.streams)]
+    mixed.residence = [int(rng.integers(20_000, 60_000)) for _ in range(PORTS * CLASSES)]
+    mixed.settings[1:] = [credit_setting(port, 4, 300_000_000) for port in range(PORTS)]
+    for k in range(mixed.streams):
+        mixed.settings.append(address_setting(stream(k), 5, mixed.targets[k]))
+        mixed.settings.append(stream_setting(stream(k), 5, k))
+        mixed.settings.append(scheduler_setting(k, mixed.group(k), mixed.rate[k], mixed.burst[k]))
+    mixed.settings += [group_setting(g, limit) for g, limit in enumerate(mixed.residence)]
+    for k in range(25_000):
+        shift = 1 + int(rng.integers(0, 3))
+        for port in range(PORTS):
+            number = (PORTS * k + port).to_bytes(4, "big")
+            target = (port + shift) % PORTS
+            mine = [s for s in range(mixed.streams) if mixed.ports[s] == port and mixed.targets[s] == 1 << target]
+            if mine and rng.random() < 0.2:
+                one = mine[int(rng.integers(0, len(mine)))]
+                octets = frame_octets(stream(one), host(port), number, vid=5, pcp=mixed.pcp[one])
+            else:
+                octets = frame_octets(host(target), host(port), number, pcp=(0, 0, 1, 2, 4)[k % 5])
+            mixed.frames.append(Frame(port, 10_000, octets))
+    outcome = run(mixed.settings, mixed.frames, tmp_path, quiet=200_000)
+    eligible = mixed.eligible()
+    discarded = sum(1 for may in eligible.values() if may is None)
+    lost = sum(outcome.counters["queue_full"])
+    assert outcome.counters["no_cell"] == [0] * PORTS
+    assert outcome.counters["received"] == [25_001] * PORTS
+    assert int(outcome.discards.sum()) == discarded
+    assert len(outcome.sent) + lost + discarded == len(mixed.frames) + 2 * PORTS
+    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
+    for one in outcome.sent:
+        may = eligible[by_octets[one.octets]]
+        assert may is not None and one.sfd - START_BEFORE >= may
+    print(f"{len(mixed.frames)} frames, {discarded} discarded by ATS, {lost} by full queues")
+    nothing_is_left(outcome)
