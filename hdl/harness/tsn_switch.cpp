@@ -1,7 +1,7 @@
 // Runs the switch over frames on its GMII ports and writes what it sends.
 //
 // Usage: harness SCRIPT OCTETS SENT SENT_OCTETS. SCRIPT is an array of 64-bit words of this machine:
-// {settings, frames, quiet cycles at the end}, per setting {kind, five values}, per frame {port, first
+// {settings, frames, quiet cycles at the end, cycle of a reset}, per setting {kind, five values}, per frame {port, first
 // cycle, octets, cycle of rx_er or none}; OCTETS holds the frames from destination to frame check
 // sequence, one after the other. SENT: {sent frames}, per given frame {cycle of its start delimiter},
 // per sent frame {port, cycle of its start delimiter, octets, gap before it}, the counters of the
@@ -133,8 +133,8 @@ int main(int argc, char** argv) {
     if (argc != 5) return 2;
     const Words in = read_file<uint64_t>(argv[1]);
     const auto octets = read_file<uint8_t>(argv[2]);
-    const uint64_t settings = in[0], frames = in[1], quiet_max = in[2];
-    const uint64_t* setting_rows = &in[3];
+    const uint64_t settings = in[0], frames = in[1], quiet_max = in[2], reset_at = in[3];
+    const uint64_t* setting_rows = &in[4];
     const uint64_t* frame_rows = setting_rows + 6 * settings;
 
     auto context = std::make_unique<VerilatedContext>();
@@ -163,6 +163,8 @@ int main(int argc, char** argv) {
     uint64_t quiet = 0, now = 0;
     for (; quiet < quiet_max; now++) {
         uint32_t rxd = 0, dv = 0, er = 0;
+        if (now == reset_at) dut->rst_ni = 0;
+        if (now == reset_at + 8) dut->rst_ni = 1;
         quiet++;
         for (int p = 0; p < PORTS; p++) {
             Source& source = sources[p];

