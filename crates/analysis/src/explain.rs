@@ -266,6 +266,9 @@ impl fmt::Display for Explanation {
                 Ok(delay) => writeln!(f, "  to {listener}: {} to {delay}", bounds.delay_min)?,
                 Err(reason) => writeln!(f, "  to {listener}: no bound, {}", Told(reason))?,
             }
+            if let Some(skew) = bounds.skew {
+                writeln!(f, "    copies over both networks at most {skew} apart")?;
+            }
         }
         for (number, hop) in self.hops.iter().enumerate() {
             write!(f, "hop {number}")?;

@@ -45,11 +45,12 @@ impl Analysis<'_> {
                         (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
                         (_, reason) => Err(self.told(reason, entry)),
                     };
-                    ListenerBounds { delay, delay_min: time(entry.next_min) }
+                    ListenerBounds { delay, delay_min: time(entry.next_min), skew: None }
                 });
                 // A listener that no hop reaches never sees a frame.
-                each.reduce(worse)
-                    .unwrap_or(ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO })
+                let none =
+                    ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO, skew: None };
+                ListenerBounds { skew: self.skew(number, listener), ..each.reduce(worse).unwrap_or(none) }
             })
             .collect();
         StreamBounds { listeners, hops }
@@ -71,5 +72,5 @@ fn worse(one: ListenerBounds, other: ListenerBounds) -> ListenerBounds {
         (Ok(one), Ok(other)) => Ok(one.max(other)),
         (Err(reason), _) | (_, Err(reason)) => Err(reason),
     };
-    ListenerBounds { delay, delay_min }
+    ListenerBounds { delay, delay_min, skew: None }
 }

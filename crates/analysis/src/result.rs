@@ -32,6 +32,9 @@ pub struct ListenerBounds {
     pub delay: Result<Duration, Unbounded>,
     /// Least delay, rounded down.
     pub delay_min: Duration,
+    /// Greatest distance of the two copies of a frame that goes over two networks, on the listener's
+    /// clock; none for others, and without a bound of both.
+    pub skew: Option<Duration>,
 }
 
 impl ListenerBounds {

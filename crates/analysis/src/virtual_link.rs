@@ -16,6 +16,7 @@ use tautwire_core::policing::Account;
 use tautwire_core::virtual_link::LinkBuffer;
 use tautwire_model::network::{Network, PortIndex, Stream, TimelineAction, Traffic, VirtualLink};
 use tautwire_model::virtual_link::{policing_parameters, sub_links};
+use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
@@ -226,6 +227,27 @@ impl Analysis<'_> {
         }
         let tagged = self.plan.entries[entry.previous as usize].tagged;
         Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min })
+    }
+
+    /// How far apart the two copies of a frame may reach a listener, by its clock. Both leave the
+    /// regulator at once.
+    pub(crate) fn skew(&self, stream: usize, listener: usize) -> Option<Duration> {
+        let network = self.plan.network;
+        let described = &network.streams[stream];
+        described.virtual_link.filter(|link| link.regulated && link.skew_max.is_some())?;
+        let hops = (0..described.hops.len())
+            .filter(|hop| described.hops[*hop].listener.is_some_and(|one| one as usize == listener));
+        let mut ways = Vec::new();
+        for hop in hops {
+            let number = self.plan.first_entry[stream] as usize + hop;
+            let passage = &self.passages[number];
+            let shaped = passage.shaped.filter(|_| passage.reason == NO_REASON)?;
+            ways.push((signed(shaped.way_max), self.plan.entries[number].next_min - shaped.origin_min));
+        }
+        let [a, b] = ways[..] else { return None };
+        let apart = u64::try_from((a.0 - b.1).max(b.0 - a.1)).unwrap_or(0);
+        let clock = &network.nodes[described.listeners[listener].index()].clock;
+        Some(Duration::from_ps(Deviation::of(clock).stretch(apart) + 2 * slack_ps(clock)))
     }
 
     /// With what jitter the frames of a link come that left their end system a BAG apart.

@@ -56,6 +56,11 @@ impl RedundancyManager {
         Self { skew_max, previous: [None; 2], accepted: None }
     }
 
+    /// Forgets what it has heard.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.skew_max);
+    }
+
     /// Takes a frame.
     ///
     /// # Errors
@@ -162,6 +167,14 @@ mod tests {
     #[test]
     fn a_copy_beyond_the_skew_is_taken_for_a_new_frame() {
         hold(&[(0, A, 7, Ok(())), (500, B, 7, REDUNDANT), (1_000, B, 8, Ok(())), (1_501, A, 8, Ok(()))]);
+    }
+
+    #[test]
+    fn a_receiver_that_begins_anew_takes_any_number() {
+        let mut manager = manager();
+        assert_eq!(manager.receive(at(0), A, 7), Ok(()));
+        manager.reset();
+        assert_eq!(manager.receive(at(1), A, 3), Ok(()));
     }
 
     proptest::proptest! {

@@ -14,7 +14,7 @@ pub fn random_avionics(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let switches = dice.between(1, 3);
     let stations = dice.between(3, 6);
-    let (tolerance, skew) = (*dice.one_of(&[0, 100]), 3);
+    let tolerance = *dice.one_of(&[0, 100]);
     let mut text = format!(
         "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\ndefaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
          clock: {{tolerance: {tolerance} ppm}}\nnodes:\n",
@@ -45,7 +45,7 @@ pub fn random_avionics(seed: u64) -> String {
     say("streams:\n".to_owned());
     let mut names = Vec::new();
     for id in 1..=dice.between(3, 9) {
-        let link = Link::draw(&mut dice, stations, skew);
+        let link = Link::draw(&mut dice, stations);
         for sub_link in 1..=link.sub_links {
             names.push(format!("v{id}-{sub_link}"));
             say(link.stream(&mut dice, id, sub_link));
@@ -97,7 +97,7 @@ struct Link {
 }
 
 impl Link {
-    fn draw(dice: &mut Dice, stations: u64, skew: u64) -> Self {
+    fn draw(dice: &mut Dice, stations: u64) -> Self {
         let talker = dice.between(0, stations - 1);
         let mut listeners = Vec::new();
         for _ in 0..dice.between(1, 3) {
@@ -113,7 +113,7 @@ impl Link {
             settings += ", buffer: overwriting";
         }
         if dice.chance(70) {
-            let _ = write!(settings, ", redundancy: true, skew-max: {skew} ms");
+            let _ = write!(settings, ", redundancy: true, skew-max: {} us", dice.between(0, 3) * 500 + 300);
         }
         let sub_links = if dice.chance(25) { dice.between(2, 4) } else { 1 };
         Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }

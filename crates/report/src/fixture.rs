@@ -333,6 +333,7 @@ fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {
             ListenerBounds {
                 delay: delays.reduce(|left, right| Ok(left? + right?)).expect("a path has a hop"),
                 delay_min: path.iter().map(|hop| hops[*hop].delay_min).sum(),
+                skew: None,
             }
         })
         .collect();

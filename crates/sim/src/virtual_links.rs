@@ -199,8 +199,12 @@ impl<R: Recorder> Engine<'_, R> {
         }
     }
 
-    /// A node has stopped: its virtual links forget their frames and numbers.
+    /// A node has stopped: its virtual links forget their frames and numbers, those that it listens to
+    /// what they heard.
     pub(crate) fn reset_links(&mut self, node: u32) {
+        for receiver in self.virtual_links.receivers.iter_mut().filter(|receiver| receiver.node == node) {
+            receiver.manager.reset();
+        }
         for number in 0..self.virtual_links.links.len() {
             let link = &mut self.virtual_links.links[number];
             if link.node == node {

@@ -29,7 +29,7 @@ fn virtual_links_keep_what_they_promise() {
         Some(seed) => vec![seed],
         None => (0..number("TAUTWIRE_CASES").map_or(400, |cases| cases.min(20_000))).collect(),
     };
-    let (mut links, mut bounded, mut failed, mut babbled) = (0, 0, 0, 0);
+    let (mut links, mut bounded, mut wide, mut failed, mut babbled) = (0, 0, 0, 0, 0);
     for seed in &seeds {
         let network = network(*seed);
         let bounds = tautwire_analysis::bounds(&network);
@@ -53,7 +53,10 @@ fn virtual_links_keep_what_they_promise() {
             }
             bounded += 1;
             assert_eq!(cut, 0, "seed {seed}: policing discarded frames of {}, which is bounded", stream.name);
-            if link.skew_max.is_none() {
+            let Some(skew_max) = link.skew_max else { continue };
+            let skews = bounds.listeners.iter().map(|listener| listener.skew.expect("both are bounded"));
+            if skews.max().is_some_and(|skew| skew > skew_max) {
+                wide += 1;
                 continue;
             }
             let lost = dropped(observed, DropReason::LinkDown);
@@ -65,6 +68,7 @@ fn virtual_links_keep_what_they_promise() {
     }
     if seeds.len() > 1 {
         assert!(bounded * 10 > links * 8, "{bounded} of {links} are bounded");
+        assert!(wide > 20 && wide * 2 < links, "the copies of {wide} of {links} may be too far apart");
         assert!(failed > 20 && babbled > 1_000, "{failed} over a failed network, {babbled} frames policed");
     }
 }
