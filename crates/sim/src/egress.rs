@@ -16,6 +16,7 @@ use crate::plan::NONE;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
+use crate::virtual_links::MANAGED;
 
 impl<R: Recorder> Engine<'_, R> {
     /// Puts a frame into the queue of the port of `hop`.
@@ -235,7 +236,7 @@ impl<R: Recorder> Engine<'_, R> {
         );
         std::hint::black_box(lines);
         let listener = self.plan.hops[hop as usize].listener;
-        if listener != NONE {
+        if listener < MANAGED {
             self.statistics.touch(stream, listener);
         }
     }
