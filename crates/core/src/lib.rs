@@ -39,6 +39,7 @@ mod class;
 pub mod fault;
 pub mod forwarding;
 pub mod fragment;
+pub mod gptp;
 pub mod identification;
 pub mod mrp;
 mod octet_time;

@@ -1,0 +1,23 @@
+//! Machines of the generalized precision time protocol (IEEE Std 802.1AS-2020): who is the master, how long is a link,
+//! what is the time.
+//!
+//! ```text
+//!  Announce ─► best_master.rs ─► roles of the ports
+//!  Pdelay_* ─► peer_delay.rs ──► mean link delay, neighbour's rate ratio, asCapable
+//!  Sync, Follow_Up ─► sync.rs ─► the same for the next link, or the time here ─► servo.rs
+//! ```
+//!
+//! Stamps are readings of the node's own clock, taken by its driver; times of other clocks are picoseconds since their
+//! epoch (`i128`). All arithmetic is in integers: rates are differences from one times 2⁴¹.
+
+pub mod best_master;
+pub mod peer_delay;
+pub mod rate;
+pub mod servo;
+pub mod sync;
+
+pub use best_master::{BestMaster, PortRole, SystemIdentity};
+pub use peer_delay::{PeerDelay, PeerDelayConfig};
+pub use rate::RateOffset;
+pub use servo::{Adjustment, Servo};
+pub use sync::SyncReceived;
