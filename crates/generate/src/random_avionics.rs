@@ -109,6 +109,10 @@ impl Link {
         let bag = *dice.one_of(&[4, 8, 16]);
         let overwriting = dice.chance(30);
         let mut settings = format!("bag: {bag} ms, policing: {}", dice.one_of(&["frames", "octets"]));
+        if dice.chance(30) {
+            // Little enough that other links may make up more.
+            let _ = write!(settings, ", policing-jitter: {} us", dice.between(1, 60) * 5);
+        }
         if overwriting {
             settings += ", buffer: overwriting";
         }
