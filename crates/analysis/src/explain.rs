@@ -79,9 +79,16 @@ pub struct Part {
 /// If the bounds are those of another network.
 #[must_use]
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
-    let mut analysis = Analysis::of(network);
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
+    if network.tdma.is_some() {
+        // Slots are one story for the whole network; the bounds of the hops say it.
+        let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
+        let listeners =
+            described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
+        return Explanation { stream: described.name.clone(), listeners, hops: Vec::new() };
+    }
+    let mut analysis = Analysis::of(network);
     let first = analysis.plan.first_entry[stream.index()];
     let hops = (0..described.hops.len())
         .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
@@ -249,6 +256,10 @@ fn formula(method: Method) -> (&'static str, &'static str) {
             "the same, and what comes by one link at most its largest frame + link rate * time",
             "De Azua and Boyer 2014, theorem 4; Mifdaoui and Leydier 2017; 802.1Q-2022 8.6.8.2",
         ),
+        Method::Slots => (
+            "longest wait for as many slots as frames wait + error of a slot's start + stages and lines of the way",
+            "Zhou, end-to-end delay of switched Ethernet with TDMA, eq. 2 to 4 (the middle case of 4 corrected); no queue behind the talker",
+        ),
         Method::AtsContention => (
             "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
              class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
@@ -353,6 +364,10 @@ impl fmt::Display for Told<'_> {
                 write!(f, "the order of a shaper's group is not kept before it {}", at(port))
             }
             Unbounded::StageTooSlow { port } => write!(f, "a stage of the device is too slow {}", at(port)),
+            Unbounded::SlotsMeet { port } => write!(f, "frames of different slots may meet {}", at(port)),
+            Unbounded::SynchronisationLost { port } => {
+                write!(f, "the frames that open cycles may be lost {}", at(port))
+            }
             Unbounded::MayBeDiscarded { port } => write!(f, "a shaper may discard its frames {}", at(port)),
         }
     }

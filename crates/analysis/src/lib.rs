@@ -38,6 +38,7 @@ mod queue_bound;
 mod regulator;
 mod result;
 mod strict_priority;
+mod tdma;
 mod timeline;
 mod virtual_link;
 
@@ -55,5 +56,8 @@ use tautwire_model::Network;
 /// are rounded up, least ones down. What has no bound says why.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
+    if let Some(tdma) = &network.tdma {
+        return tdma::bounds(network, tdma);
+    }
     analysis::Analysis::of(network).bounds()
 }

@@ -87,6 +87,8 @@ pub enum Method {
     CreditBasedLineShaping,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
+    /// Slots of a TDMA cycle, and ways without a queue.
+    Slots,
     /// Nothing holds.
     None,
 }
@@ -126,6 +128,16 @@ pub enum Unbounded {
     /// A stage of a device is slower than what comes to it: at this port, of reception or of egress.
     StageTooSlow {
         /// Where.
+        port: PortIndex,
+    },
+    /// Frames of different slots of a TDMA cycle may meet.
+    SlotsMeet {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Frames that open the cycles may be lost, and with them slots without number.
+    SynchronisationLost {
+        /// The master's port.
         port: PortIndex,
     },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.

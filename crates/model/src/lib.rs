@@ -33,6 +33,7 @@ mod identification;
 mod load;
 pub mod network;
 mod subset;
+pub mod tdma;
 mod text;
 mod trace;
 pub mod virtual_link;

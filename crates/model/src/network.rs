@@ -85,6 +85,8 @@ pub struct Network {
     pub run: RunSettings,
     /// Network control traffic that bounds reckon with at every port, beside the streams.
     pub network_control: Option<NetworkControl>,
+    /// Time division multiple access of all talkers; none: they send when they can.
+    pub tdma: Option<crate::tdma::Tdma>,
 }
 
 /// An end station or a bridge.
@@ -386,6 +388,19 @@ pub enum Traffic {
     Replay {
         /// Time since the start and MAC client data of each frame, in order of time.
         frames: Vec<(Duration, Bytes)>,
+    },
+    /// The synchronisation frames of a TDMA cycle, when its machine sends them.
+    Synchronisation {
+        /// Length of the cycle.
+        cycle: Duration,
+    },
+    /// A frame for every frame of another stream that the talker receives. Delay, bound and deadline of such
+    /// a stream count from the request's hand-over: they are those of the whole round trip.
+    Response {
+        /// The requests.
+        to: StreamIndex,
+        /// From the request at the application to the response's hand-over.
+        turn_around: Duration,
     },
     /// A file, in frames as large as they may be, as fast as the line of the talker's port takes them.
     File {

@@ -1,10 +1,10 @@
 //! A network with some of its streams: what admission decides about.
 
-use crate::network::{Network, StreamIndex, TimelineEvent};
+use crate::network::{Network, Stream, StreamIndex, TimelineEvent, Traffic};
 
 impl Network {
     /// The network with these streams alone, in this order. Events of others are left out; a scheduler
-    /// that they shared keeps the parameters of all of them.
+    /// that they shared keeps the parameters of all of them, and TDMA needs its synchronisation streams among them.
     ///
     /// # Panics
     /// If a stream stands twice in `streams`.
@@ -23,7 +23,7 @@ impl Network {
             Some(event)
         };
         Self {
-            streams: streams.iter().map(|stream| self.streams[stream.index()].clone()).collect(),
+            streams: streams.iter().map(|stream| answering(&self.streams[stream.index()], &place)).collect(),
             events: self.events.iter().filter_map(kept).collect(),
             name: self.name.clone(),
             nodes: self.nodes.clone(),
@@ -36,6 +36,26 @@ impl Network {
             scheduler_groups: self.scheduler_groups.clone(),
             run: self.run,
             network_control: self.network_control,
+            tdma: self.tdma.as_ref().and_then(|tdma| {
+                let mut tdma = tdma.clone();
+                tdma.synchronisation = place[tdma.synchronisation.index()]?;
+                if let Some(standby) = &mut tdma.standby {
+                    standby.synchronisation = place[standby.synchronisation.index()]?;
+                }
+                Some(tdma)
+            }),
         }
     }
+}
+
+/// A stream that answers what is still there; a response to what is not never comes.
+fn answering(stream: &Stream, place: &[Option<StreamIndex>]) -> Stream {
+    let mut stream = stream.clone();
+    if let Traffic::Response { to, turn_around } = stream.traffic {
+        stream.traffic = match place[to.index()] {
+            Some(to) => Traffic::Response { to, turn_around },
+            None => Traffic::Replay { frames: Vec::new() },
+        };
+    }
+    stream
 }

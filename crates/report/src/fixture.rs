@@ -72,6 +72,7 @@ fn empty() -> Network {
             seed: 1,
         },
         network_control: None,
+        tdma: None,
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
         let _ = bridge;

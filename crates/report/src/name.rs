@@ -57,6 +57,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::StageTooSlow { port: at } => {
             format!("a stage of the device at port {} is slower than what comes to it", port(network, *at))
         }
+        Unbounded::SlotsMeet { port: at } => {
+            format!("frames of different TDMA slots may meet at port {}", port(network, *at))
+        }
+        Unbounded::SynchronisationLost { port: at } => {
+            format!("synchronisation frames of port {} may be lost", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!("the ATS shaper before port {} may discard frames", port(network, *at))
         }
@@ -72,6 +78,8 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::ShaperTooSlow { port }
         | Unbounded::NotFifoUpstream { port }
         | Unbounded::StageTooSlow { port }
+        | Unbounded::SlotsMeet { port }
+        | Unbounded::SynchronisationLost { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }

@@ -162,6 +162,8 @@ pub(crate) fn traffic(traffic: &Traffic) -> String {
         }
         Traffic::Greedy { offset } => format!("greedy within its arrival curve{}", from(offset)),
         Traffic::Replay { frames } => format!("replay of {} frames", frames.len()),
+        Traffic::Synchronisation { cycle } => format!("synchronisation every {cycle}"),
+        Traffic::Response { turn_around, .. } => format!("responses after {turn_around}"),
         Traffic::File { octets, at } => format!("a file of {octets} at {at}"),
     }
 }

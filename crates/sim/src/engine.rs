@@ -14,6 +14,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
+use crate::driven::Driven;
 use crate::frame::{Ring, Slab, Slot};
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
@@ -63,6 +64,8 @@ pub(crate) struct Engine<'run, R> {
     /// The next step of the network's timeline.
     pub(crate) next_event: usize,
     pub(crate) spurious: Random,
+    /// Machines that make frames, if the recorder says that there are any.
+    pub(crate) driven: Option<Box<Driven>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
     pub(crate) recorder: &'run mut R,
@@ -98,7 +101,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             driver: options.driver,
             stop_after: network.run.stop_after_frames.unwrap_or(u64::MAX),
             may_fail: !network.events.is_empty() || network.links.iter().any(|link| !link.up),
-            counts_early: options.driver == Driver::Eliding
+            counts_early: !R::DRIVES_MACHINES
+                && options.driver == Driver::Eliding
                 && network.events.is_empty()
                 && network.run.stop_after_frames.is_none()
                 && !virtual_links.are_redundant(),
@@ -117,6 +121,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             statistics,
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
+            driven: R::DRIVES_MACHINES.then(|| Box::new(Driven::new(network, &clocks, seed))),
             events: 0,
             progress: match &mut options.progress {
                 Some(progress) => Some(&mut **progress),
@@ -238,7 +243,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 self.statistics.streams[stream as usize].in_flight += 1;
             }
         }
-        for place in self.virtual_links.waiting() {
+        let driven = self.driven.iter().flat_map(|driven| driven.waiting());
+        for place in self.virtual_links.waiting().chain(driven) {
             let stream = self.slab.get(place).stream;
             self.statistics.streams[stream as usize].in_flight += 1;
         }

@@ -10,6 +10,7 @@
 
 mod agenda;
 mod clock;
+mod driven;
 mod egress;
 mod engine;
 mod frame;
@@ -39,29 +40,38 @@ pub use result::{
     StampedObservation, StreamObservation, WorstFrame,
 };
 
-/// Runs a network in which no listener stamps frames, as fast as it can.
+/// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
 ///
 /// This crate holds one copy of the event loop, this one, so that all of it is inlined into one
 /// another; [`run_with`] makes copies where it is called.
 ///
 /// # Panics
-/// If [`stamps_frames`] is true of the network: [`run_with`] makes time stamps.
+/// If [`is_plain`] is not true of the network: [`run_with`] makes time stamps and drives machines.
 #[must_use]
 pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
-    assert!(!stamps_frames(network), "time stamps are made by `run_with`");
+    assert!(is_plain(network), "time stamps are made and machines are driven by `run_with`");
     engine::Engine::new(network, options, &mut NoRecorder).run()
 }
 
-/// Whether any listener of a network stamps frames.
+/// Whether no listener of a network stamps frames, and no machine (TDMA, responses) makes any.
 #[must_use]
-pub fn stamps_frames(network: &Network) -> bool {
-    stamps::are_wanted(network)
+pub fn is_plain(network: &Network) -> bool {
+    !stamps::are_wanted(network) && !driven::are_there(network)
 }
 
 /// Runs a network and tells `recorder` what happens.
 #[must_use]
 pub fn run_with<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
-    if !stamps_frames(network) {
+    if driven::are_there(network) {
+        run_stamped(network, options, &mut driven::Driving(recorder))
+    } else {
+        run_stamped(network, options, recorder)
+    }
+}
+
+/// Runs a network with time stamps, if any are wanted.
+fn run_stamped<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
+    if !stamps::are_wanted(network) {
         return engine::Engine::new(network, options, recorder).run();
     }
     let seed = options.seed.unwrap_or(network.run.seed);

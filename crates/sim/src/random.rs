@@ -29,6 +29,8 @@ pub(crate) enum Purpose {
     TalkerStamp = 7,
     /// Time stamps of a listener.
     ListenerStamp = 8,
+    /// What machines wait for beside their clocks.
+    Driven = 12,
 }
 
 /// A random stream.

@@ -39,6 +39,9 @@ pub trait Recorder {
     /// Whether it takes transmissions at all: what it would be told is not put together if not.
     const TAKES_TRANSMISSIONS: bool = true;
 
+    /// Whether the run has machines that make frames (`driven.rs`).
+    const DRIVES_MACHINES: bool = false;
+
     /// An application created a frame of `octets` of payload.
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         let _ = (time, stream, number, octets);

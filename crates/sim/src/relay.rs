@@ -74,6 +74,9 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn hand_over(&mut self, slot: &Slot, time: SimTime, listener: u32) {
         self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
         self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
+        if R::DRIVES_MACHINES {
+            self.driven_delivery(slot, listener, time);
+        }
     }
 
     /// Hands a frame to where it is aimed.

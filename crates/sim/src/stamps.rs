@@ -201,6 +201,8 @@ fn share(sent: &Transmission, octets: u64) -> Duration {
 }
 
 impl<R: Recorder> Recorder for Stamping<'_, R> {
+    const DRIVES_MACHINES: bool = R::DRIVES_MACHINES;
+
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         let sender = &mut self.senders[stream as usize];
         if sender.station.as_ref().is_some_and(|station| station.stamp.point == StampPoint::Software) {

@@ -99,18 +99,34 @@ impl<R: Recorder> Engine<'_, R> {
         talker.number += 1;
         self.offer_source(stream);
         self.arm_sources(node);
-        self.create(stream, number, payload);
+        self.create(stream, number, payload, self.now);
     }
 
-    /// An application creates a frame.
-    fn create(&mut self, stream: u32, number: u32, payload: Bytes) {
+    /// An application answers a request that is under way since `since`.
+    pub(crate) fn create_next(&mut self, stream: u32, since: SimTime) {
+        let talker = &mut self.talkers[stream as usize];
+        let number = talker.number;
+        talker.number += 1;
+        let payload = self.network.streams[stream as usize].payload_max;
+        self.create(stream, number, payload, since);
+    }
+
+    /// A frame of which the delay counts from `since`, and where its host sends it.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        stream: u32,
+        number: u32,
+        payload: Bytes,
+        since: SimTime,
+    ) -> (u32, Option<Aim>) {
         let now = self.now;
         let payload = u16::try_from(payload.get()).expect("a checked payload");
         self.recorder.created(now, stream, number, u32::from(payload));
         let talker = &self.talkers[stream as usize];
         let place = self.slab.insert(Slot {
-            created: now,
-            received: now,
+            created: since,
+            received: since,
             arrival: now,
             queued: now,
             stream,
@@ -122,9 +138,19 @@ impl<R: Recorder> Engine<'_, R> {
             corrupted: false,
             sequence: 0,
         });
-        let Some(aim) = talker.aim else {
+        (place, talker.aim)
+    }
+
+    /// An application creates a frame, of which the delay counts from `since`.
+    #[inline]
+    fn create(&mut self, stream: u32, number: u32, payload: Bytes, since: SimTime) {
+        let now = self.now;
+        let (place, aim) = self.insert(stream, number, payload, since);
+        let Some(aim) = aim else {
             return self.drop_frame(place, DropReason::NoRoute);
         };
+        let payload = self.slab.get(place).payload;
+        let talker = &self.talkers[stream as usize];
         let node = talker.node as usize;
         let ring = index(self.links.len() + node);
         let host = self.hosts[node].as_mut().expect("a talker is an end station");
@@ -148,6 +174,9 @@ impl<R: Recorder> Engine<'_, R> {
                 Ok(eligible) => ready = state.clock.true_at(eligible).max(ready),
                 Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
             }
+        }
+        if R::DRIVES_MACHINES && self.offer_to_station(place, node, ready, aim) {
+            return;
         }
         if ready == now {
             self.take_aim(place, aim);

@@ -16,8 +16,12 @@ const TIMELINE: u32 = 0;
 impl<R: Recorder> Engine<'_, R> {
     /// Arms the next step.
     pub(crate) fn arm_timeline(&mut self) {
-        match self.network.events.get(self.next_event) {
-            Some(event) => self.agenda.set(TIMELINE, SimTime::ZERO + event.at),
+        let mut next = self.network.events.get(self.next_event).map(|event| SimTime::ZERO + event.at);
+        if R::DRIVES_MACHINES {
+            next = next.into_iter().chain(self.driven_next()).min();
+        }
+        match next {
+            Some(time) => self.agenda.set(TIMELINE, time),
             None => self.agenda.clear(TIMELINE),
         }
     }
@@ -25,6 +29,11 @@ impl<R: Recorder> Engine<'_, R> {
     /// The next step is due.
     pub(crate) fn take_timeline(&mut self) {
         let network = self.network;
+        if R::DRIVES_MACHINES
+            && network.events.get(self.next_event).is_none_or(|event| SimTime::ZERO + event.at > self.now)
+        {
+            return self.drive();
+        }
         let event = &network.events[self.next_event];
         self.next_event += 1;
         self.arm_timeline();
@@ -40,7 +49,13 @@ impl<R: Recorder> Engine<'_, R> {
                     self.links[link as usize].up = true;
                 }
             }
-            TimelineAction::StopNode(node) => self.stop_node(*node),
+            TimelineAction::StopNode(node) => {
+                self.stop_node(*node);
+                if R::DRIVES_MACHINES {
+                    self.stop_station(node.index());
+                    self.arm_timeline();
+                }
+            }
             TimelineAction::StartNode(node) => {
                 let node = &mut self.nodes[node.index()];
                 node.up = true;

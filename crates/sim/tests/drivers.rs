@@ -2,7 +2,7 @@
 
 use tautwire_generate::random_network;
 use tautwire_model::Network;
-use tautwire_sim::{Driver, Observation, Options, run};
+use tautwire_sim::{Driver, NoRecorder, Observation, Options, run_with};
 
 fn network(name: &str, text: &str) -> Network {
     let loaded = tautwire_model::load_text(name, text);
@@ -11,7 +11,7 @@ fn network(name: &str, text: &str) -> Network {
 }
 
 fn observe(network: &Network, driver: Driver) -> Observation {
-    run(network, &mut Options { driver, ..Options::default() })
+    run_with(network, &mut Options { driver, ..Options::default() }, &mut NoRecorder)
 }
 
 fn hold_drivers_against_each_other(name: &str, network: &Network) {
@@ -52,6 +52,6 @@ fn every_scenario_has_one_trace() {
 #[test]
 fn another_seed_is_another_run() {
     let network = network("random", &random_network(3));
-    let other = run(&network, &mut Options { seed: Some(99), ..Options::default() });
+    let other = run_with(&network, &mut Options { seed: Some(99), ..Options::default() }, &mut NoRecorder);
     assert_ne!(other.trace_hash, observe(&network, Driver::Eliding).trace_hash);
 }

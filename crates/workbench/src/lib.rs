@@ -35,10 +35,10 @@ pub use tautwire_units::{Duration, ParseUnitError};
 /// Runs a network.
 #[must_use]
 pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
-    if tautwire_sim::stamps_frames(network) {
-        return simulate_with(network, options, &mut tautwire_sim::NoRecorder);
+    if tautwire_sim::is_plain(network) {
+        return tautwire_sim::run(network, options);
     }
-    tautwire_sim::run(network, options)
+    simulate_with(network, options, &mut tautwire_sim::NoRecorder)
 }
 
 /// The JSON Schema of the description.

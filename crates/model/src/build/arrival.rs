@@ -34,7 +34,10 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
             let rest = if rest == 0 { Bits::ZERO } else { wire_bits(Bytes::new(rest), tagged) };
             Some(ArrivalCurve { rate: BitRate::ZERO, burst: frame * full + rest })
         }
-        Traffic::Poisson { .. } | Traffic::Greedy { .. } => None,
+        Traffic::Poisson { .. }
+        | Traffic::Greedy { .. }
+        | Traffic::Synchronisation { .. }
+        | Traffic::Response { .. } => None,
     }
 }
 

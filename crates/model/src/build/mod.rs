@@ -16,6 +16,7 @@ mod nodes;
 mod ports;
 mod routes;
 mod streams;
+mod tdma;
 mod topology;
 mod traffic;
 mod virtual_links;
@@ -56,6 +57,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let network_control = network_control(root, faults);
     let vlans = vlans::vlans(input, &topology, faults);
     let mut streams = streams::streams(input, &topology, &vlans, faults);
+    tdma::responses(&mut streams, faults);
     let events = events::events(input, &topology, &mut streams, faults);
     virtual_links::measure(&mut streams);
     virtual_links::check_alike(&streams, faults);
@@ -63,6 +65,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     if faults.errors() == 0 {
         routes::find(&topology, &vlans, &mut streams, faults);
     }
+    let tdma = tdma::tdma(input, &topology, &models, &mut streams, faults);
     let mut assigned = ats::Assigned::default();
     if faults.errors() == 0 {
         assigned = ats::assign(&topology, &models, &mut streams, faults);
@@ -85,6 +88,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         events,
         run,
         network_control,
+        tdma,
     })
 }
 

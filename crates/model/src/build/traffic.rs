@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
-use crate::network::{ArrivalCurve, Traffic};
+use crate::network::{ArrivalCurve, StreamIndex, Traffic};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -58,6 +58,9 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
             }
             Traffic::File { octets, at: span("at") }
         }
+        "synchronisation" => Traffic::Synchronisation { cycle: Duration::ZERO },
+        // What it answers is found when all streams are known.
+        "response" => Traffic::Response { to: StreamIndex(u32::MAX), turn_around: span("turn-around") },
         _ => return None,
     })
 }

@@ -136,6 +136,12 @@ codes! {
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.
     CLASS_OVERLOAD = "class::overload";
+    /// A slot beyond the cycle, or in the time of another.
+    TDMA_SLOT = "tdma::slot";
+    /// A talker without a slot for its frames, or a network that slots do not suit.
+    TDMA_STATION = "tdma::station";
+    /// A response to nothing.
+    RESPONSE = "stream::response";
     /// An event that does nothing, or is not of this network.
     EVENT = "event::impossible";
     /// A run that ends before its statistics begin.

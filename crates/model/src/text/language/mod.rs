@@ -5,6 +5,7 @@
 
 mod devices;
 mod streams;
+mod tdma;
 mod topology;
 mod virtual_links;
 
@@ -14,6 +15,7 @@ pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
 pub(crate) use streams::STREAM;
 use streams::{ARRIVAL_CURVE, TRAFFIC};
+use tdma::TDMA;
 use topology::{CLOCK, LINK, NODE, PORT_KEYS, VLAN};
 
 const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
@@ -61,6 +63,11 @@ pub(crate) static NETWORK: Shape = Shape {
             "network-control",
             Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
             "Network control traffic that bounds reckon with at every port beside the streams; `none` for none.",
+        ),
+        key(
+            "tdma",
+            Kind::Object(&TDMA),
+            "Slots of a cycle in which the talkers send; without this key they send when they can.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "How a run is made."),

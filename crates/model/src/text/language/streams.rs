@@ -186,6 +186,8 @@ pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
     ("greedy", &GREEDY),
     ("replay", &REPLAY),
     ("file", &FILE),
+    ("synchronisation", &SYNCHRONISATION),
+    ("response", &RESPONSE),
 ];
 
 pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame; 0 s.");
@@ -243,5 +245,24 @@ pub(super) static FILE: Shape = Shape {
     keys: &[&[
         must("octets", Kind::Octets, "MAC client data in all."),
         key("at", Kind::Duration, "When; 0 s."),
+    ]],
+};
+
+pub(super) static SYNCHRONISATION: Shape = Shape {
+    name: "synchronisation frames",
+    about: "The frames that open the cycles of `tdma`; the stream's talker is the master, or the standby.",
+    keys: &[&[]],
+};
+
+pub(super) static RESPONSE: Shape = Shape {
+    name: "responses",
+    about: "A frame for every frame of another stream that the talker receives. Delay, bound and deadline of the stream count from the request's hand-over.",
+    keys: &[&[
+        must("to", Kind::Text, "The stream that is answered."),
+        key(
+            "turn-around",
+            Kind::Duration,
+            "From the request at the application to the response's hand-over; 0 s.",
+        ),
     ]],
 };

@@ -1,0 +1,256 @@
+//! `tdma:`, and the streams whose frames depend on others: synchronisation and responses.
+
+use tautwire_core::tdma::{Carries, TdmaSlot};
+use tautwire_units::{Bytes, Duration};
+
+use super::Input;
+use super::models::Models;
+use super::streams::{StreamDraft, Streams};
+use super::topology::Topology;
+use crate::frame::{frame_length, wire_bits};
+use crate::network::{
+    ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, NodeIndex, NodeKind, StreamIndex, Switching,
+    Traffic, TransmissionSelection,
+};
+use crate::tdma::{OwnedSlot, Standby, Tdma};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::Node;
+
+/// Finds what response streams answer. Needs all streams.
+pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
+    for number in 0..streams.list.len() {
+        let draft = &streams.list[number];
+        let Traffic::Response { turn_around, .. } = draft.stream.traffic else { continue };
+        let Some(named) = draft.node.get("traffic").and_then(|traffic| traffic.get("to")) else { continue };
+        let Some(to) = streams.find(named, faults) else { continue };
+        let request = &streams.list[to.index()].stream;
+        let draft = &streams.list[number];
+        let heard = request.listeners.contains(&draft.stream.talker);
+        if !heard || matches!(request.traffic, Traffic::Response { .. } | Traffic::Synchronisation { .. }) {
+            let message = format!("`{}` has nothing of `{}` to answer", draft.stream.name, request.name);
+            let help = "name a stream with traffic of its own, and make a listener of it the talker";
+            faults.error(codes::RESPONSE, named.place, message, help);
+        }
+        streams.list[number].stream.traffic = Traffic::Response { to, turn_around };
+    }
+}
+
+/// Reads `tdma:`; routes are found.
+pub(crate) fn tdma(
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<Tdma> {
+    let Some(node) = input.root.get("tdma") else {
+        for draft in &streams.list {
+            if matches!(draft.stream.traffic, Traffic::Synchronisation { .. }) {
+                let message = "synchronisation frames of no cycle".to_owned();
+                faults.error(codes::TDMA_STATION, draft.place("traffic"), message, "add `tdma:`");
+            }
+        }
+        return None;
+    };
+    let cycle: Duration = node.parsed("cycle")?;
+    let synchronisation = synchronisation(node, cycle, streams, faults)?;
+    let master = streams.list[synchronisation.index()].stream.talker;
+    let mut standby = None;
+    if let Some(node) = node.get("standby") {
+        let stream = self::synchronisation(node, cycle, streams, faults)?;
+        let offset: Duration = node.parsed("offset")?;
+        if streams.list[stream.index()].stream.talker == master || offset >= cycle || offset.is_zero() {
+            let message = "a standby that cannot stand in for the master".to_owned();
+            let help = "give it an end station of its own, and an offset within the cycle";
+            faults.error(codes::TDMA_STATION, node.anchor(), message, help);
+        }
+        standby = Some(Standby { synchronisation: stream, offset });
+    }
+    let slots = slots(node, cycle, topology, faults);
+    for (number, draft) in streams.list.iter().enumerate() {
+        let protocol = [Some(synchronisation), standby.map(|standby| standby.synchronisation)];
+        if protocol.contains(&Some(StreamIndex::at(number))) {
+            continue;
+        }
+        station(draft, &slots, topology, faults);
+    }
+    for draft in &streams.list {
+        strict_store_and_forward(draft, topology, models, faults);
+    }
+    let travel = (0..topology.nodes.len())
+        .map(|node| travel(NodeIndex::at(node), &streams.list[synchronisation.index()], topology, models))
+        .collect();
+    Some(Tdma { cycle, synchronisation, standby, slots, travel })
+}
+
+/// The stream under `synchronisation`, whose promise becomes a frame a cycle.
+fn synchronisation(
+    node: &Node<'_>,
+    cycle: Duration,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<StreamIndex> {
+    let named = node.get("synchronisation")?;
+    let found = streams.find(named, faults)?;
+    let stream = &mut streams.list[found.index()].stream;
+    if !matches!(stream.traffic, Traffic::Synchronisation { .. }) {
+        let message = format!("`{}` has traffic of its own", stream.name);
+        let help = "write `traffic: {type: synchronisation}` there";
+        faults.error(codes::TDMA_STATION, named.place, message, help);
+        return None;
+    }
+    stream.traffic = Traffic::Synchronisation { cycle };
+    let burst = wire_bits(stream.payload_max, stream.tagged);
+    let rate = tautwire_units::BitRate::per_period_ceil(burst, cycle).ok()?;
+    stream.arrival = Some(ArrivalCurve { rate, burst });
+    Some(found)
+}
+
+fn slots(node: &Node<'_>, cycle: Duration, topology: &Topology<'_>, faults: &mut Faults) -> Vec<OwnedSlot> {
+    let mut slots: Vec<(OwnedSlot, &Node<'_>)> = Vec::new();
+    for item in node.get("slots").map_or(&[][..], Node::items) {
+        let Some(slot) = slot(item, topology, faults) else { continue };
+        let fault = if topology.is_bridge(slot.owner) {
+            Some("a bridge owns no slot".to_owned())
+        } else if slot.slot.offset + slot.length > cycle {
+            Some(format!("it ends after the cycle of {cycle}"))
+        } else if slot.slot.phase >= slot.slot.period {
+            Some(format!("no cycle has phase {} of {}", slot.slot.phase, slot.slot.period))
+        } else {
+            let meets = |(other, _): &&(OwnedSlot, &Node<'_>)| meet(&slot, other);
+            slots.iter().find(meets).map(|(other, _)| format!("it meets the slot at {}", other.slot.offset))
+        };
+        if let Some(message) = fault {
+            faults.error(codes::TDMA_SLOT, item.anchor(), message, "move the slot, or make it shorter");
+        }
+        slots.push((slot, item));
+    }
+    slots.sort_by_key(|(slot, _)| slot.slot.offset);
+    slots.into_iter().map(|(slot, _)| slot).collect()
+}
+
+fn slot(item: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Option<OwnedSlot> {
+    let (owner, _) = topology.reference(item.get("owner")?, faults)?;
+    let carries = match item.get("carries").and_then(Node::text) {
+        Some("real-time") => Carries::RealTime,
+        Some("ordinary") => Carries::Ordinary,
+        _ => Carries::Both,
+    };
+    Some(OwnedSlot {
+        owner,
+        slot: TdmaSlot {
+            offset: item.parsed("offset")?,
+            period: item.parsed("every").unwrap_or(1),
+            phase: item.parsed("phase").unwrap_or(0),
+            carries,
+        },
+        length: item.parsed("length")?,
+    })
+}
+
+/// Whether two slots share time in a cycle that both are used in.
+fn meet(one: &OwnedSlot, other: &OwnedSlot) -> bool {
+    let apart = one.slot.offset + one.length <= other.slot.offset
+        || other.slot.offset + other.length <= one.slot.offset;
+    let (mut a, mut b) = (one.slot.period, other.slot.period);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    !apart && one.slot.phase % a.max(1) == other.slot.phase % a.max(1)
+}
+
+/// A stream needs a slot of its talker that carries it and holds its frame.
+fn station(draft: &StreamDraft<'_, '_>, slots: &[OwnedSlot], topology: &Topology<'_>, faults: &mut Faults) {
+    let stream = &draft.stream;
+    let other = if stream.priority.number() > 0 { Carries::Ordinary } else { Carries::RealTime };
+    let own = slots.iter().filter(|slot| slot.owner == stream.talker && slot.slot.carries != other);
+    let line = stream.hops.first().and_then(|hop| topology.ports[hop.port.index()].links);
+    let Some(line) = line.map(|links| topology.links[links.egress.index()].rate) else { return };
+    let wire = line.duration_ceil(wire_bits(stream.payload_max, stream.tagged));
+    let (message, help) = match own.min_by_key(|slot| slot.length) {
+        None => (
+            format!("`{}` has no slot for `{}`", topology.nodes[stream.talker.index()].name, stream.name),
+            "add a slot that its talker owns, for what it carries",
+        ),
+        Some(slot) if slot.length < wire => {
+            (format!("a frame of {wire} and a slot of {}", slot.length), "make the slot longer")
+        }
+        Some(_) => return,
+    };
+    faults.error(codes::TDMA_STATION, draft.name_place, message, help);
+}
+
+/// What bounds of TDMA reckon with: strict priority and store-and-forward.
+fn strict_store_and_forward(
+    draft: &StreamDraft<'_, '_>,
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    faults: &mut Faults,
+) {
+    for hop in &draft.stream.hops {
+        let port = &topology.ports[hop.port.index()];
+        let selection = port.classes[hop.class.index()].selection;
+        let cut_through = device(port.node, topology, models)
+            .is_some_and(|device| matches!(device.switching, Switching::CutThrough { .. }));
+        if selection != TransmissionSelection::StrictPriority || cut_through || draft.stream.shaped_at_talker
+        {
+            let message = format!("`{}` is shaped or cut through on its way", draft.stream.name);
+            let help = "with `tdma`, use strict priority and store-and-forward";
+            faults.error(codes::TDMA_STATION, draft.name_place, message, help);
+            return;
+        }
+    }
+}
+
+/// The least time from the start of a synchronisation frame to its last bit at `node`.
+fn travel(
+    node: NodeIndex,
+    draft: &StreamDraft<'_, '_>,
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+) -> Duration {
+    let stream = &draft.stream;
+    let ends_here = |hop: &&crate::network::Hop| {
+        let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
+        topology.ports[topology.links[links.egress.index()].to.index()].node == node
+    };
+    let mut next = stream.hops.iter().find(ends_here);
+    let mut sum = Duration::ZERO;
+    while let Some(hop) = next {
+        let port = &topology.ports[hop.port.index()];
+        let link = &topology.links[port.links.expect("a hop's port has a cable").egress.index()];
+        let octets = frame_length(stream.payload_min, hop.tagged);
+        // Preamble and frame; the gap behind it is not waited for.
+        sum +=
+            link.rate.duration_ceil((octets + Bytes::new(8)).bits()) + link.propagation + link.phy_delay.min;
+        if let Some(device) = device(port.node, topology, models) {
+            let stages = device
+                .stages
+                .iter()
+                .filter(|stage| stage.only_for.is_none_or(|only| only == Mechanism::StrictPriority));
+            sum += stages.map(|stage| least(&stage.latency, octets)).sum();
+        }
+        next = hop.previous.map(|previous| &stream.hops[previous as usize]);
+    }
+    sum
+}
+
+fn device<'m>(
+    node: NodeIndex,
+    topology: &Topology<'_>,
+    models: &'m Models<'_, '_>,
+) -> Option<&'m DeviceModel> {
+    match topology.nodes[node.index()].kind {
+        NodeKind::Bridge { device, .. } => Some(models.device_at(device)),
+        NodeKind::EndStation { .. } => None,
+    }
+}
+
+fn least(delay: &Delay, octets: Bytes) -> Duration {
+    let random = match delay.random {
+        Distribution::Zero => Duration::ZERO,
+        Distribution::Uniform { min, .. } | Distribution::Normal { min, .. } => min,
+    };
+    (delay.constant + delay.per_octet * octets.get()).saturating_sub(delay.less) + random
+}

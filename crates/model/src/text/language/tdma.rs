@@ -1,0 +1,45 @@
+//! Time division multiple access, as in RTnet.
+
+use super::{MANY, key, must};
+use crate::text::shape::{Kind, Shape};
+
+pub(super) static TDMA: Shape = Shape {
+    name: "time division multiple access",
+    about: "Every talker sends in slots of its own of a cycle that a master opens (RTnet). A stream of priority 0 is ordinary traffic, any other real-time.",
+    keys: &[&[
+        must("cycle", Kind::Duration, "Length of the basic cycle."),
+        must(
+            "synchronisation",
+            Kind::Text,
+            "The stream of the frames that open the cycles; its talker is the master.",
+        ),
+        key("standby", Kind::Object(&STANDBY), "Who opens the cycles if the master does not; nobody."),
+        must("slots", Kind::List(1, MANY, &Kind::Object(&SLOT)), "The slots."),
+    ]],
+};
+
+static STANDBY: Shape = Shape {
+    name: "a standby master",
+    about: "Opens the cycle that the master does not, and all further ones.",
+    keys: &[&[
+        must("synchronisation", Kind::Text, "The stream of its frames; its talker is the standby."),
+        must("offset", Kind::Duration, "How long after the start of a cycle it gives the master up."),
+    ]],
+};
+
+static SLOT: Shape = Shape {
+    name: "a slot",
+    about: "A part of the cycle in which its owner sends one frame.",
+    keys: &[&[
+        must("owner", Kind::Reference, "The end station that sends in it."),
+        must("offset", Kind::Duration, "Its start, from that of the cycle."),
+        must("length", Kind::Duration, "Its length; slots do not overlap."),
+        key("every", Kind::Integer(1, 1_000), "Used in every so many cycles; 1."),
+        key("phase", Kind::Integer(0, 999), "In those whose number leaves this remainder by `every`; 0."),
+        key(
+            "carries",
+            Kind::Word(&["real-time", "ordinary", "both"]),
+            "Real-time frames, ordinary ones (the non-real-time slot), or both, real-time first; both.",
+        ),
+    ]],
+};

@@ -1,0 +1,226 @@
+//! Machines that make frames of their own: TDMA stations, and applications that answer.
+//!
+//! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
+//! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
+//! instant they act before frames arrive. A synchronisation frame leaves its station without its host's
+//! delay, for it is made and stamped at the interface; what it says travels beside it, by its number.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tautwire_core::tdma::{Synchronisation, TdmaAction, TdmaStation};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
+use tautwire_units::Duration;
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::{Aim, Slot, octets_of};
+use crate::plan::index;
+use crate::random::{Purpose, Random};
+use crate::recorder::{Recorder, Transmission};
+use crate::result::DropReason;
+
+/// Synchronisation frames of one talker that may be on their way at a time.
+const SYNCHRONISATIONS: usize = 16;
+
+/// Whether a network has machines that make frames.
+pub(crate) fn are_there(network: &Network) -> bool {
+    network.tdma.is_some()
+        || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
+}
+
+/// The machines of a run.
+pub(crate) struct Driven {
+    /// Per node.
+    stations: Vec<Option<Station>>,
+    /// Per stream: what its last synchronisation frames say, if it has such.
+    said: Vec<Option<[Synchronisation; SYNCHRONISATIONS]>>,
+    /// Per stream: the streams that answer it.
+    answers: Vec<Vec<u32>>,
+    /// Responses to come: when, of which stream, since when their requests are under way.
+    due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
+    random: Random,
+}
+
+/// A TDMA station.
+struct Station {
+    machine: TdmaStation<(u32, Aim)>,
+    /// The stream of its synchronisation frames.
+    synchronisation: Option<u32>,
+}
+
+impl Driven {
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Self {
+        let streams = || network.streams.iter();
+        let mut answers = vec![Vec::new(); network.streams.len()];
+        for (number, stream) in streams().enumerate() {
+            if let Traffic::Response { to, .. } = stream.traffic {
+                answers[to.index()].push(index(number));
+            }
+        }
+        let synchronises = |stream: &tautwire_model::network::Stream| {
+            matches!(stream.traffic, Traffic::Synchronisation { .. })
+        };
+        let station = |node: usize| {
+            let config = network.tdma_station(NodeIndex::at(node))?;
+            let own = streams().position(|stream| stream.talker.index() == node && synchronises(stream));
+            let machine = TdmaStation::new(config, clocks[node].local(SimTime::ZERO));
+            Some(Station { machine, synchronisation: own.map(index) })
+        };
+        Self {
+            stations: (0..network.nodes.len()).map(station).collect(),
+            said: streams().map(|stream| synchronises(stream).then(Default::default)).collect(),
+            answers,
+            due: BinaryHeap::new(),
+            random: Random::new(seed, Purpose::Driven, 0),
+        }
+    }
+
+    /// Frames that wait in the machines, by their places in the slab.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.stations.iter().flatten().flat_map(|station| station.machine.waiting()).map(|(place, _)| place)
+    }
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    fn driven(&mut self) -> &mut Driven {
+        self.driven.as_mut().expect("a run that has machines")
+    }
+
+    /// When the machines act next.
+    pub(crate) fn driven_next(&self) -> Option<SimTime> {
+        let driven = self.driven.as_ref()?;
+        let due = driven.due.peek().map(|Reverse((time, ..))| *time);
+        let stations = driven.stations.iter().zip(&self.nodes);
+        let deadlines = stations.filter_map(|(station, node)| {
+            station.as_ref()?.machine.deadline().map(|at| node.clock.true_at(at))
+        });
+        deadlines.chain(due).min().map(|time| time.max(self.now))
+    }
+
+    /// Does all that the machines have to do now.
+    #[cold]
+    pub(crate) fn drive(&mut self) {
+        while let Some(Reverse((_, stream, since))) =
+            self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)
+        {
+            self.driven().due.pop();
+            if self.talkers[stream as usize].running {
+                self.create_next(stream, since);
+            }
+        }
+        for node in 0..self.nodes.len() {
+            let local = self.nodes[node].clock.local(self.now);
+            while let Some(station) = &mut self.driven().stations[node]
+                && let Some(action) = station.machine.act(local)
+            {
+                let stream = station.synchronisation;
+                match action {
+                    TdmaAction::Pass => {}
+                    TdmaAction::Transmit((place, aim)) => self.take_aim(place, aim),
+                    TdmaAction::Synchronise(says) => {
+                        self.synchronise(stream.expect("who opens cycles has a stream for it"), says);
+                    }
+                }
+            }
+        }
+        self.arm_timeline();
+    }
+
+    fn synchronise(&mut self, stream: u32, says: Synchronisation) {
+        let talker = &mut self.talkers[stream as usize];
+        let number = talker.number;
+        talker.number += 1;
+        let payload = self.network.streams[stream as usize].payload_min;
+        if let Some(said) = &mut self.driven().said[stream as usize] {
+            said[number as usize % SYNCHRONISATIONS] = says;
+        }
+        let (place, aim) = self.insert(stream, number, payload, self.now);
+        match aim {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// Gives a frame that its host hands over at `ready` to the station of its node; false if there is none.
+    pub(crate) fn offer_to_station(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
+        let stream = StreamIndex(self.slab.get(place).stream);
+        let local = self.nodes[node].clock.local(ready);
+        let real_time = self.network.is_real_time(stream);
+        let Some(station) = &mut self.driven().stations[node] else { return false };
+        let taken = station.machine.enqueue(local, (place, aim), real_time);
+        if !self.nodes[node].up {
+            self.stop_station(node);
+        } else if taken.is_err() {
+            self.drop_frame(place, DropReason::HostQueueFull);
+        }
+        true
+    }
+
+    /// A listener has received a frame.
+    #[cold]
+    pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
+        let network = self.network;
+        let node = network.streams[slot.stream as usize].listeners[listener as usize];
+        let local = self.nodes[node.index()].clock.local(time);
+        let driven = self.driven.as_mut().expect("a run that has machines");
+        if let (Some(said), Some(station)) =
+            (&driven.said[slot.stream as usize], &mut driven.stations[node.index()])
+        {
+            station.machine.hear(local, said[slot.number as usize % SYNCHRONISATIONS]);
+            return self.arm_timeline();
+        }
+        let NodeKind::EndStation { host } = &network.nodes[node.index()].kind else { return };
+        let receive = &network.hosts[host.index()].receive;
+        let mut any = false;
+        for answer in &driven.answers[slot.stream as usize] {
+            let stream = &network.streams[*answer as usize];
+            let Traffic::Response { turn_around, .. } = stream.traffic else { continue };
+            if stream.talker == node {
+                let overhead = self.plan.hops[slot.hop as usize].overhead;
+                let octets = u64::from(octets_of(slot.payload, overhead).get());
+                let taken: Duration = driven.random.delay(receive, octets) + turn_around;
+                driven.due.push(Reverse((time + taken, *answer, slot.created)));
+                any = true;
+            }
+        }
+        if any {
+            self.arm_timeline();
+        }
+    }
+
+    /// A node has failed or is back: what its station holds is lost.
+    #[cold]
+    pub(crate) fn stop_station(&mut self, node: usize) {
+        let Some(station) = &mut self.driven().stations[node] else { return };
+        let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
+        for place in lost {
+            self.drop_frame(place, DropReason::NodeDown);
+        }
+    }
+}
+
+/// The recorder of a run with machines: tells all to another.
+pub(crate) struct Driving<'run, R>(pub(crate) &'run mut R);
+
+impl<R: Recorder> Recorder for Driving<'_, R> {
+    const TAKES_TRANSMISSIONS: bool = R::TAKES_TRANSMISSIONS;
+    const DRIVES_MACHINES: bool = true;
+
+    fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
+        self.0.created(time, stream, number, octets);
+    }
+
+    fn transmitted(&mut self, transmission: &Transmission) {
+        self.0.transmitted(transmission);
+    }
+
+    fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
+        self.0.delivered(time, stream, listener, number, delay);
+    }
+
+    fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
+        self.0.dropped(time, stream, number, hop, reason);
+    }
+}
