@@ -203,7 +203,7 @@ fn tshark_reads_what_we_write() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_octets_give_a_message_or_an_error(octets: Vec<u8>, which in 0_usize..7, place: usize, octet: u8, end: usize) {

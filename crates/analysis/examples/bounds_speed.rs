@@ -1,4 +1,4 @@
-//! Bounds a generated tree again and again: `speed 1000 64 100`, a target for a profiler.
+//! Bounds a generated tree again and again: `bounds_speed 1000 64 100`, a target for a profiler.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use tautwire_generate::{Backbone, Topology};
