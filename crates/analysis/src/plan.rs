@@ -5,95 +5,29 @@
 //! its hops; those of a port, of a reception port and of a scheduler group are lists of their numbers.
 //! Not here: what depends on the traffic of others (`port.rs`, `regulator.rs`).
 
-use tautwire_model::network::{
-    Mechanism, Network, NodeKind, PortIndex, StagePosition, Stream, Switching, TransmissionSelection,
-    frame_length,
-};
+use tautwire_model::network::{Network, NodeKind};
 use tautwire_units::Bytes;
 
-use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use self::frame::{frames, ps_ceil, ps_floor};
+use crate::clock::Deviation;
 use crate::curve::Line;
-use crate::delay::{Reception, Row, delay_max, delay_min};
+use crate::delay::{Reception, Row, delay_max};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
 use crate::timeline::{ShaperRange, Timeline};
 use crate::virtual_link::{LinkPlan, PolicerPlan, policer};
 
+mod entry;
+mod frame;
+mod reception;
+
+pub(crate) use self::entry::Entry;
+pub(crate) use self::frame::{tag_ratio, wire};
+
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
 /// The lane of what a node sends of its own.
 pub(crate) const OWN_LANE: u16 = u16::MAX;
-
-/// A stream's passage through a port.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) stream: u32,
-    /// The entry before, or [`NONE`] at the talker.
-    pub(crate) previous: u32,
-    pub(crate) port: u32,
-    pub(crate) class: u8,
-    pub(crate) lane: u16,
-    /// Whether its frames are tagged on the wire behind the port.
-    pub(crate) tagged: bool,
-    /// Reception port, or [`NONE`].
-    pub(crate) reception: u32,
-    pub(crate) scheduler: u32,
-    pub(crate) group: u32,
-    /// Whether it is the one that counts where several entries are one frame (multicast).
-    pub(crate) primary: bool,
-    pub(crate) frame_min: Bytes,
-    pub(crate) frame_max: Bytes,
-    /// What its talker promises, in bits of the wire here and true time, but for roundings of its clock.
-    pub(crate) promise: Option<Line>,
-    /// How much later a frame may come than its talker's clock should have it.
-    pub(crate) talker_slack: u64,
-    /// From the last bit received to the ATS arrival time and to the queue, least.
-    pub(crate) arrival_min: i64,
-    pub(crate) queue_min: i64,
-    /// Latencies of its own stages up to there, greatest (true time).
-    pub(crate) own_latency: (u64, u64),
-    /// What cut-through saves at least.
-    pub(crate) saved_min: u64,
-    /// From the start of transmission to the last bit at the next node: smallest and largest frame, greatest.
-    pub(crate) transmission_max: (u64, u64),
-    /// From the application: least times to the last bit here, to the queue, and to the next node.
-    pub(crate) here_min: i64,
-    pub(crate) ready_min: i64,
-    pub(crate) next_min: i64,
-}
-
-impl Entry {
-    /// Bits of the wire of its smallest frame.
-    pub(crate) fn wire_min(&self) -> u64 {
-        wire(self.frame_min)
-    }
-
-    /// Bits of the wire of its largest frame.
-    pub(crate) fn wire_max(&self) -> u64 {
-        wire(self.frame_max)
-    }
-
-    /// Bits that are charged, with `overhead` octets beside the frame, to one of the wire: at most.
-    pub(crate) fn charged_per_wire(&self, overhead: u64) -> (u64, u64) {
-        greatest_ratio(self.frame_min, self.frame_max, overhead, Bytes::MEDIA_OVERHEAD.get())
-    }
-
-    /// Bits of the wire to one that is charged: at most.
-    pub(crate) fn wire_per_charged(&self, overhead: u64) -> (u64, u64) {
-        greatest_ratio(self.frame_min, self.frame_max, Bytes::MEDIA_OVERHEAD.get(), overhead)
-    }
-}
-
-/// Bits of the wire of a frame.
-pub(crate) fn wire(octets: Bytes) -> u64 {
-    (octets + Bytes::MEDIA_OVERHEAD).bits().get()
-}
-
-/// The greatest `(frame + above)/(frame + below)`, which is at one of the two ends.
-fn greatest_ratio(min: Bytes, max: Bytes, above: u64, below: u64) -> (u64, u64) {
-    let at = |frame: Bytes| (frame.get() + above, frame.get() + below);
-    if above >= below { at(min) } else { at(max) }
-}
 
 /// A scheduler group.
 #[derive(Clone, Debug)]
@@ -187,92 +121,6 @@ impl<'network> Plan<'network> {
         self.ports[port as usize].as_ref().expect("a stream passes connected ports only")
     }
 
-    /// Collects, per reception port, what comes by it.
-    fn receive_all(&mut self) {
-        let network = self.network;
-        for stream in &network.streams {
-            for hop in &stream.hops {
-                let egress = &network.ports[hop.port.index()];
-                let link = &network.links[egress.links.expect("a hop's port is connected").egress.index()];
-                if !matches!(
-                    network.nodes[network.ports[link.to.index()].node.index()].kind,
-                    NodeKind::Bridge { .. }
-                ) {
-                    continue;
-                }
-                let (min, max) = frames(stream, hop.tagged);
-                let clock = &network.nodes[egress.node.index()].clock;
-                let reception = self.receptions[link.to.index()].get_or_insert(Reception {
-                    frame_min: min,
-                    frame_max: max,
-                    line_bps: Deviation::of(clock).fastest(link.rate.as_bps()),
-                    copies: 1,
-                    occupancy: (0, 0),
-                    latency: (0, 0),
-                    jitter: (link.phy_delay.max - link.phy_delay.min).as_ps() + slack_ps(clock),
-                    cut_through: false,
-                });
-                reception.frame_min = reception.frame_min.min(min);
-                reception.frame_max = reception.frame_max.max(max);
-            }
-        }
-        self.use_stages();
-    }
-
-    /// Which stages the frames of each reception port pass, and how often one frame.
-    fn use_stages(&mut self) {
-        let network = self.network;
-        let mut mechanisms = vec![0_u8; network.ports.len()];
-        for stream in &network.streams {
-            for (number, hop) in stream.hops.iter().enumerate() {
-                let Some(previous) = hop.previous else { continue };
-                let before = &stream.hops[previous as usize];
-                let link = network.ports[before.port.index()].links.expect("connected").egress;
-                let to = network.links[link.index()].to.index();
-                let Some(reception) = &mut self.receptions[to] else { continue };
-                let port = &network.ports[hop.port.index()];
-                mechanisms[to] |= 1 << (mechanism(port.classes[hop.class.index()].selection) as u8);
-                reception.cut_through |= cut_through(network, stream, number).is_some();
-                let mut branches: Vec<_> = stream
-                    .hops
-                    .iter()
-                    .filter(|other| other.previous == Some(previous))
-                    .map(|other| {
-                        (
-                            other.class,
-                            network.ports[other.port.index()].classes[other.class.index()].selection,
-                            rate_behind(network, other.port),
-                        )
-                    })
-                    .map(|(class, selection, rate)| (class, mechanism(selection) as u8, rate))
-                    .collect();
-                if branches.len() > 1 {
-                    branches.sort_unstable();
-                    branches.dedup();
-                    reception.copies = reception.copies.max(branches.len() as u64);
-                }
-            }
-        }
-        for (port, used) in mechanisms.into_iter().enumerate() {
-            let Some(reception) = &mut self.receptions[port] else { continue };
-            let Some(device) = network.device(network.ports[port].node) else { continue };
-            let in_use = device.stages.iter().filter(|stage| {
-                stage.position != StagePosition::Transmission
-                    && stage.only_for.is_none_or(|only| used & (1 << (only as u8)) != 0)
-            });
-            for stage in in_use {
-                let most = delay_max(&stage.latency, reception.frame_max);
-                if stage.position == StagePosition::Reception {
-                    reception.latency.0 += most;
-                }
-                reception.latency.1 += most;
-                let (large, small) = &mut reception.occupancy;
-                *large = (*large).max(delay_max(&stage.occupancy, reception.frame_max));
-                *small = (*small).max(delay_max(&stage.occupancy, reception.frame_min));
-            }
-        }
-    }
-
     fn add_stream(&mut self, number: usize, timeline: &Timeline, hosts: &[u64]) {
         let network = self.network;
         let stream = &network.streams[number];
@@ -299,83 +147,6 @@ impl<'network> Plan<'network> {
                 ..entry
             });
         }
-    }
-
-    /// All of an entry but its place among the others.
-    fn entry(&self, number: usize, position: usize, promise: Option<Line>, hosts: &[u64]) -> Entry {
-        let network = self.network;
-        let stream = &network.streams[number];
-        let hop = &stream.hops[position];
-        let port = &network.ports[hop.port.index()];
-        let plan = self.port(hop.port.0);
-        let (frame_min, frame_max) = frames(stream, hop.tagged);
-        let ratio = tag_ratio(stream, stream.tagged, hop.tagged);
-        let promise = promise.map(|line| line.in_bits(ratio));
-        let mut entry = Entry {
-            stream: index(number),
-            previous: NONE,
-            port: hop.port.0,
-            class: hop.class.number(),
-            lane: network.lane(stream, position),
-            tagged: hop.tagged,
-            reception: NONE,
-            scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
-            group: hop.scheduler.map_or(NONE, |scheduler| network.schedulers[scheduler.index()].group.0),
-            primary: true,
-            frame_min,
-            frame_max,
-            promise,
-            talker_slack: slack_ps(&network.nodes[stream.talker.index()].clock),
-            arrival_min: 0,
-            queue_min: 0,
-            own_latency: (0, 0),
-            saved_min: 0,
-            transmission_max: (0, 0),
-            here_min: 0,
-            ready_min: 0,
-            next_min: 0,
-        };
-        match (&network.nodes[port.node.index()].kind, hop.previous) {
-            (NodeKind::Bridge { device, .. }, Some(previous)) => {
-                let device = &network.devices[device.index()];
-                let before = &stream.hops[previous as usize];
-                let link = network.ports[before.port.index()].links.expect("connected").egress;
-                let to = network.links[link.index()].to;
-                entry.reception = to.0;
-                let (received_min, received_max) = frames(stream, before.tagged);
-                let mechanism = mechanism(port.classes[hop.class.index()].selection);
-                let reception = Row::of(&device.stages, mechanism, &[StagePosition::Reception]);
-                let both = [StagePosition::Reception, StagePosition::Processing];
-                let both = Row::of(&device.stages, mechanism, &both);
-                entry.own_latency = (reception.latency_max(received_max), both.latency_max(received_max));
-                entry.arrival_min = signed(reception.latency_min(received_min));
-                entry.queue_min = signed(both.latency_min(received_min));
-                if let Some(header) = cut_through(network, stream, position) {
-                    let upstream = &network.nodes[network.ports[before.port.index()].node.index()].clock;
-                    let rate = network.links[link.index()].rate.as_bps();
-                    let left = |frame: Bytes| frame.get().saturating_sub(header) * 8;
-                    let deviation = Deviation::of(upstream);
-                    let saved_max = deviation.stretch(ps_ceil(left(received_max), rate)) + slack_ps(upstream);
-                    entry.saved_min = deviation
-                        .shrink(ps_floor(left(received_min), rate))
-                        .saturating_sub(slack_ps(upstream) + received_min.get());
-                    entry.queue_min -= signed(saved_max);
-                    entry.arrival_min -= signed(saved_max);
-                }
-                if mechanism == Mechanism::Ats && hop.scheduler.is_some() {
-                    let hold = plan.deviation.shrink(device.ats.processing_delay_max.as_ps());
-                    let held = entry.arrival_min + signed(hold.saturating_sub(plan.slack));
-                    entry.queue_min = entry.queue_min.max(held);
-                }
-            }
-            (NodeKind::EndStation { host }, _) => {
-                let host = &network.hosts[host.index()];
-                entry.own_latency = (hosts[port.node.index()], hosts[port.node.index()]);
-                entry.queue_min = signed(delay_min(&host.transmit, frames(stream, stream.tagged).0));
-            }
-            (NodeKind::Bridge { .. }, None) => {}
-        }
-        entry
     }
 
     /// The policers of the bridges before the entries' ports.
@@ -545,58 +316,6 @@ fn host_delays(network: &Network) -> Vec<u64> {
         }
     }
     delays
-}
-
-/// Smallest and largest frame of a stream.
-fn frames(stream: &Stream, tagged: bool) -> (Bytes, Bytes) {
-    (frame_length(stream.payload_min, tagged), frame_length(stream.payload_max, tagged))
-}
-
-/// Bits of the wire with one tagging to one bit with another: at most. Without a tag a frame is padded
-/// up to 46 octets of data; there a tag adds most.
-pub(crate) fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
-    let ratio = |payload| (wire(frame_length(payload, to)), wire(frame_length(payload, from)));
-    let (min, max) = (stream.payload_min, stream.payload_max);
-    match (from, to) {
-        (false, true) => ratio(Bytes::new(46).clamp(min, max)),
-        (true, false) => {
-            let (small, large) = (ratio(min), ratio(max));
-            if small.0 * large.1 >= large.0 * small.1 { small } else { large }
-        }
-        _ => (1, 1),
-    }
-}
-
-/// Octets that must be in before a frame is forwarded, if it is cut through at this hop.
-fn cut_through(network: &Network, stream: &Stream, hop: usize) -> Option<u64> {
-    let this = &stream.hops[hop];
-    let port = &network.ports[this.port.index()];
-    let Switching::CutThrough { header } = network.device(port.node)?.switching else { return None };
-    let before = &stream.hops[this.previous? as usize];
-    let same = rate_behind(network, before.port) == rate_behind(network, this.port);
-    let ats = port.classes[this.class.index()].selection == TransmissionSelection::Ats;
-    (same && !ats).then_some(header.get())
-}
-
-fn rate_behind(network: &Network, port: PortIndex) -> u64 {
-    let link = network.ports[port.index()].links.expect("a hop's port is connected").egress;
-    network.links[link.index()].rate.as_bps()
-}
-
-fn mechanism(selection: TransmissionSelection) -> Mechanism {
-    match selection {
-        TransmissionSelection::StrictPriority => Mechanism::StrictPriority,
-        TransmissionSelection::CreditBased { .. } => Mechanism::CreditBased,
-        TransmissionSelection::Ats => Mechanism::Ats,
-    }
-}
-
-fn ps_ceil(bits: u64, rate: u64) -> u64 {
-    u64::try_from((u128::from(bits) * PS_PER_S).div_ceil(u128::from(rate))).expect("a frame ends")
-}
-
-fn ps_floor(bits: u64, rate: u64) -> u64 {
-    u64::try_from(u128::from(bits) * PS_PER_S / u128::from(rate)).expect("a frame ends")
 }
 
 /// A span as a signed one.

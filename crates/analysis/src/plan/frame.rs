@@ -1,0 +1,71 @@
+//! Frames of streams: lengths with and without tag, bits of the wire, what of them cut-through waits for.
+
+use tautwire_model::network::{
+    Mechanism, Network, PortIndex, Stream, Switching, TransmissionSelection, frame_length,
+};
+use tautwire_units::Bytes;
+
+use crate::clock::PS_PER_S;
+
+/// Bits of the wire of a frame.
+pub(crate) fn wire(octets: Bytes) -> u64 {
+    (octets + Bytes::MEDIA_OVERHEAD).bits().get()
+}
+
+/// The greatest `(frame + above)/(frame + below)`, which is at one of the two ends.
+pub(super) fn greatest_ratio(min: Bytes, max: Bytes, above: u64, below: u64) -> (u64, u64) {
+    let at = |frame: Bytes| (frame.get() + above, frame.get() + below);
+    if above >= below { at(min) } else { at(max) }
+}
+
+/// Smallest and largest frame of a stream.
+pub(super) fn frames(stream: &Stream, tagged: bool) -> (Bytes, Bytes) {
+    (frame_length(stream.payload_min, tagged), frame_length(stream.payload_max, tagged))
+}
+
+/// Bits of the wire with one tagging to one bit with another: at most. Without a tag a frame is padded
+/// up to 46 octets of data; there a tag adds most.
+pub(crate) fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
+    let ratio = |payload| (wire(frame_length(payload, to)), wire(frame_length(payload, from)));
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    match (from, to) {
+        (false, true) => ratio(Bytes::new(46).clamp(min, max)),
+        (true, false) => {
+            let (small, large) = (ratio(min), ratio(max));
+            if small.0 * large.1 >= large.0 * small.1 { small } else { large }
+        }
+        _ => (1, 1),
+    }
+}
+
+/// Octets that must be in before a frame is forwarded, if it is cut through at this hop.
+pub(super) fn cut_through(network: &Network, stream: &Stream, hop: usize) -> Option<u64> {
+    let this = &stream.hops[hop];
+    let port = &network.ports[this.port.index()];
+    let Switching::CutThrough { header } = network.device(port.node)?.switching else { return None };
+    let before = &stream.hops[this.previous? as usize];
+    let same = rate_behind(network, before.port) == rate_behind(network, this.port);
+    let ats = port.classes[this.class.index()].selection == TransmissionSelection::Ats;
+    (same && !ats).then_some(header.get())
+}
+
+pub(super) fn rate_behind(network: &Network, port: PortIndex) -> u64 {
+    let link = network.ports[port.index()].links.expect("a hop's port is connected").egress;
+    network.links[link.index()].rate.as_bps()
+}
+
+pub(super) fn mechanism(selection: TransmissionSelection) -> Mechanism {
+    match selection {
+        TransmissionSelection::StrictPriority => Mechanism::StrictPriority,
+        TransmissionSelection::CreditBased { .. } => Mechanism::CreditBased,
+        TransmissionSelection::Ats => Mechanism::Ats,
+    }
+}
+
+pub(super) fn ps_ceil(bits: u64, rate: u64) -> u64 {
+    u64::try_from((u128::from(bits) * PS_PER_S).div_ceil(u128::from(rate))).expect("a frame ends")
+}
+
+pub(super) fn ps_floor(bits: u64, rate: u64) -> u64 {
+    u64::try_from(u128::from(bits) * PS_PER_S / u128::from(rate)).expect("a frame ends")
+}

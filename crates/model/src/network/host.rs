@@ -1,0 +1,44 @@
+//! Host models: how an end station hands frames over, takes and stamps them.
+
+use tautwire_units::{Bytes, Duration};
+
+use super::Delay;
+
+/// How an end station hands frames to its port and takes them from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostModel {
+    /// Unique name.
+    pub name: String,
+    /// From the application to the port's queue; keeps order.
+    pub transmit: Delay,
+    /// From the last bit received to the application; not part of a stream's delay.
+    pub receive: Delay,
+    /// Most frames between application and port.
+    pub queue_limit: u32,
+    /// Octets beside the frame that the port's credit-based shapers charge.
+    pub credit_charged_overhead: Bytes,
+    /// How frames are stamped; none if they are not.
+    pub time_stamp: Option<TimeStamp>,
+}
+
+/// How a station stamps frames, by its own clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeStamp {
+    /// What is stamped.
+    pub point: StampPoint,
+    /// Step of the stamps, which are rounded down; zero for none.
+    pub quantum: Duration,
+    /// By how much a stamp is late.
+    pub jitter: Delay,
+}
+
+/// The instant that a time stamp tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StampPoint {
+    /// The first bit behind the start delimiter (the message timestamp point of IEEE Std 802.1AS).
+    StartOfFrame,
+    /// The last bit of the frame.
+    EndOfFrame,
+    /// The application's hand-over of the frame, or the hand-over to it.
+    Software,
+}

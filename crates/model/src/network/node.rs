@@ -1,0 +1,57 @@
+//! Nodes: end stations and bridges, their clocks.
+
+use tautwire_units::{ClockOffset, Duration};
+
+use super::{DeviceIndex, HostIndex};
+
+/// An end station or a bridge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Unique name.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its ports: `first..end` of [`super::Network::ports`].
+    pub ports: core::ops::Range<u32>,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// A talker and listener, which never forwards.
+    EndStation {
+        /// How its host hands frames to the port and takes them from it.
+        host: HostIndex,
+    },
+    /// A VLAN bridge.
+    Bridge {
+        /// Its delays and choices.
+        device: DeviceIndex,
+        /// Its learned addresses; none if all its forwarding is static.
+        learning: Option<Learning>,
+    },
+}
+
+/// Learning of source addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Learning {
+    /// Most addresses in the table; a further one is not learned.
+    pub table_size: u32,
+    /// After how long an address that is not heard of is forgotten.
+    pub ageing_time: Duration,
+}
+
+/// A node's clock, as bounds (tolerance) and simulation (the rest) see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Largest deviation of its rate from true time, parts in 10⁹.
+    pub tolerance_ppb: u32,
+    /// Its rate's deviation in a run, parts in 10⁹, within the tolerance; none: drawn by the seed.
+    pub drift_ppb: Option<i32>,
+    /// Its reading at the start of the run.
+    pub offset: ClockOffset,
+    /// Step of its readings; zero for a picosecond.
+    pub granularity: Duration,
+}

@@ -1,0 +1,105 @@
+//! Streams: talker, listeners, frames, way, promises.
+
+use tautwire_core::{Priority, TrafficClass};
+use tautwire_units::{BitRate, Bits, Bytes, Duration};
+use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
+
+use super::{NodeIndex, PortIndex, SchedulerIndex, Traffic};
+use crate::virtual_link::VirtualLink;
+
+/// A stream: one talker, its listeners, its traffic and its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// Unique name.
+    pub name: String,
+    /// The talker.
+    pub talker: NodeIndex,
+    /// The listeners, in order.
+    pub listeners: Vec<NodeIndex>,
+    /// Destination address.
+    pub destination: MacAddress,
+    /// Source address: that of the talker's port.
+    pub source: MacAddress,
+    /// VLAN in which it travels.
+    pub vlan: VlanId,
+    /// Whether the talker tags it.
+    pub tagged: bool,
+    /// Priority given by the talker.
+    pub priority: Priority,
+    /// IPv4 and UDP header, if it has one.
+    pub udp: Option<UdpFlow>,
+    /// Smallest MAC client data, before padding.
+    pub payload_min: Bytes,
+    /// Largest MAC client data. A run draws each frame's uniformly between the two.
+    pub payload_max: Bytes,
+    /// When its frames come.
+    pub traffic: Traffic,
+    /// What its talker promises at most, from its traffic or as stated; none: nothing is promised.
+    pub arrival: Option<ArrivalCurve>,
+    /// Deadline from talker MAC to listener MAC, last bit; none: no requirement.
+    pub deadline: Option<Duration>,
+    /// What the ATS schedulers and the talker's own shaper hold it to.
+    pub shaper: Option<ShaperSettings>,
+    /// Whether the talker shapes it, by [`Stream::shaper`], before its class (802.1Q-2022 34.6.1).
+    pub shaped_at_talker: bool,
+    /// Whether it runs from the start.
+    pub started: bool,
+    /// Its tree; a hop stands behind the hop before it. For learned forwarding: its VLAN flooded.
+    pub hops: Vec<Hop>,
+    /// Whether bridges find its way by learning instead of by this tree.
+    pub learned: bool,
+    /// What it is held to as a virtual link of ARINC 664 part 7, if it is one. Over both networks its
+    /// tree has two roots: the talker's first port, and its second.
+    pub virtual_link: Option<VirtualLink>,
+}
+
+/// IPv4 and UDP addresses of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpFlow {
+    /// Source address.
+    pub source: Ipv4Address,
+    /// Destination address.
+    pub destination: Ipv4Address,
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+}
+
+/// The passage of a stream through one egress port and the link behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Egress port.
+    pub port: PortIndex,
+    /// The hop before, as an index of the stream's hops; none at the talker.
+    pub previous: Option<u32>,
+    /// Traffic class at this port.
+    pub class: TrafficClass,
+    /// Priority on the wire behind this port.
+    pub priority: Priority,
+    /// Whether the frame is tagged on the wire behind this port.
+    pub tagged: bool,
+    /// Which listener (index of the stream's listeners) is at the end of the link, if one is.
+    pub listener: Option<u32>,
+    /// The ATS scheduler instance before this port, if its class is ATS.
+    pub scheduler: Option<SchedulerIndex>,
+}
+
+/// A token bucket over bits of the wire (media overhead included), as the talker's host hands
+/// frames to its port, at a perfect clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrivalCurve {
+    /// Rate.
+    pub rate: BitRate,
+    /// Burst.
+    pub burst: Bits,
+}
+
+/// Parameters of a stream's shapers, in charged bits (see [`super::AtsDevice::charged_overhead`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaperSettings {
+    /// CommittedInformationRate.
+    pub committed_information_rate: BitRate,
+    /// CommittedBurstSize.
+    pub committed_burst_size: Bits,
+}

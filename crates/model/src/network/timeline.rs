@@ -1,0 +1,58 @@
+//! What happens during a run.
+
+use tautwire_core::TrafficClass;
+use tautwire_units::{BitRate, Duration};
+
+use super::{ArrivalCurve, NodeIndex, PortIndex, ShaperSettings, StreamIndex, Traffic};
+
+/// A step of the run's timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimelineEvent {
+    /// When, in true time since the start.
+    pub at: Duration,
+    /// What.
+    pub action: TimelineAction,
+}
+
+/// What happens on the timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TimelineAction {
+    /// A stream begins (its traffic's times count from here).
+    StartStream(StreamIndex),
+    /// A stream ends; frames on their way go on.
+    StopStream(StreamIndex),
+    /// A cable (links 2*n* and 2*n*+1) is cut; frames on it are lost.
+    CutCable(u32),
+    /// A cable is mended.
+    MendCable(u32),
+    /// A node stops; its frames are lost.
+    StopNode(NodeIndex),
+    /// A node comes back, empty.
+    StartNode(NodeIndex),
+    /// A stream's traffic and arrival curve change.
+    ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),
+    /// A class of a port gets another idleSlope.
+    ChangeIdleSlope(PortIndex, TrafficClass, BitRate),
+    /// An ATS scheduler gets other parameters.
+    ChangeShaper(StreamIndex, ShaperSettings),
+    /// Both directions of a cable get another bit error rate, in 10⁻¹⁸.
+    ChangeBitErrorRate(u32, u64),
+}
+
+impl TimelineAction {
+    /// The stream that it is about, if it is about one.
+    pub(crate) const fn stream_mut(&mut self) -> Option<&mut StreamIndex> {
+        match self {
+            Self::StartStream(stream)
+            | Self::StopStream(stream)
+            | Self::ChangeTraffic(stream, ..)
+            | Self::ChangeShaper(stream, _) => Some(stream),
+            Self::CutCable(_)
+            | Self::MendCable(_)
+            | Self::StopNode(_)
+            | Self::StartNode(_)
+            | Self::ChangeIdleSlope(..)
+            | Self::ChangeBitErrorRate(..) => None,
+        }
+    }
+}
