@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe stands
-/// on core, under sim and report. A crate may use any crate that its arrows reach.
-const ARROWS: [(&str, &[&str]); 12] = [
+/// on core, under sim and report; synthesis on model, under workbench. A crate may use any crate that its arrows reach.
+const ARROWS: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("wire", &["units"]),
     ("core", &["units", "wire"]),
@@ -20,13 +20,29 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("generate", &["units", "wire", "core", "model"]),
     ("observe", &["units", "wire", "core"]),
     ("analysis", &["units", "wire", "core", "model"]),
+    ("synthesis", &["units", "wire", "core", "model"]),
     ("sim", &["units", "wire", "core", "model", "observe"]),
     ("report", &["units", "wire", "core", "model", "observe", "analysis", "sim"]),
     ("admission", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report"]),
-    ("workbench", &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "admission"]),
+    (
+        "workbench",
+        &["units", "wire", "core", "model", "observe", "analysis", "sim", "synthesis", "report", "admission"],
+    ),
     (
         "cli",
-        &["units", "wire", "core", "model", "observe", "analysis", "sim", "report", "admission", "workbench"],
+        &[
+            "units",
+            "wire",
+            "core",
+            "model",
+            "observe",
+            "analysis",
+            "sim",
+            "synthesis",
+            "report",
+            "admission",
+            "workbench",
+        ],
     ),
 ];
 

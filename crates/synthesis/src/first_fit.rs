@@ -1,0 +1,137 @@
+//! Schedules of large sets: flow by flow, hop by hop, each at the first free instant.
+//!
+//! Shortest periods first, as they have the fewest places. A frame is sent on as soon as the next link is
+//! free for it. If it comes too late, it starts later at the talker by its shortest wait: it then waits less and arrives
+//! no later. Flows that find no place are put first and all begins anew, a few times; the round that places
+//! the most is kept. What is placed is a schedule; that a flow is left out proves nothing ([`crate::exact`]).
+
+use tautwire_units::Duration;
+
+use crate::occupancy::Occupancy;
+use crate::problem::{Flow, Problem};
+use crate::schedule::Schedule;
+
+/// How often the order is changed before flows are left out.
+const ROUNDS_MAX: usize = 6;
+
+/// How many starts are tried for a flow with a deadline.
+const STARTS_MAX: usize = 256;
+
+/// A schedule and the flows that are not in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The schedule of the others.
+    pub schedule: Schedule,
+    /// Flows that found no place, as indices of [`Problem::flows`], in order.
+    pub left_out: Vec<usize>,
+}
+
+/// Places as many flows as it can.
+///
+/// # Panics
+/// If the problem is not sound: [`Problem::assert_sound`].
+#[must_use]
+pub fn first_fit(problem: &Problem) -> Placement {
+    problem.assert_sound();
+    let mut order: Vec<usize> = (0..problem.flows.len()).collect();
+    order.sort_by_key(|index| {
+        let flow = &problem.flows[*index];
+        let windows: Duration = flow.hops.iter().map(|hop| hop.window).sum();
+        (flow.period, core::cmp::Reverse(windows))
+    });
+    let mut best: Option<Placement> = None;
+    for _ in 0..ROUNDS_MAX {
+        let round = place_all(problem, &order);
+        let better = best.as_ref().is_none_or(|best| round.left_out.len() < best.left_out.len());
+        let left_out = round.left_out.clone();
+        if better {
+            best = Some(round);
+        }
+        if left_out.is_empty() {
+            break;
+        }
+        // A stable sort: those that were left out go first, in their order.
+        order.sort_by_key(|index| !left_out.contains(index));
+    }
+    best.expect("at least one round is run")
+}
+
+fn place_all(problem: &Problem, order: &[usize]) -> Placement {
+    let mut links = vec![Occupancy::default(); problem.links.len()];
+    for (link, occupancy) in problem.links.iter().zip(&mut links) {
+        if let Some(room) = link.room.filter(|room| !room.length.is_zero()) {
+            let begin = room.cycle - room.length;
+            occupancy.take(begin.as_ps(), room.length.as_ps(), room.cycle.as_ps());
+        }
+    }
+    let mut dispatch = vec![None; problem.flows.len()];
+    let mut left_out = Vec::new();
+    for index in order {
+        let flow = &problem.flows[*index];
+        match place(flow, problem.precision, &mut links) {
+            Some(at) => {
+                for (hop, at) in flow.hops.iter().zip(&at) {
+                    links[hop.link].take(*at, hop.window.as_ps(), flow.period.as_ps());
+                }
+                dispatch[*index] = Some(at.into_iter().map(Duration::from_ps).collect());
+            }
+            None => left_out.push(*index),
+        }
+    }
+    left_out.sort_unstable();
+    Placement { schedule: Schedule { dispatch }, left_out }
+}
+
+/// Dispatch instants of a flow's hops, in picoseconds; none if it found no place.
+fn place(flow: &Flow, precision: Duration, links: &mut [Occupancy]) -> Option<Vec<u64>> {
+    let mut start = 0;
+    for _ in 0..STARTS_MAX {
+        let way = follow(flow, precision, links, start)?;
+        if !way.late {
+            return Some(way.dispatch);
+        }
+        // Without a wait it cannot be quicker.
+        start = way.start.checked_add(way.wait_min?)?;
+        if start >= flow.period.as_ps() {
+            return None;
+        }
+    }
+    None
+}
+
+/// A frame's way as it is when the talker dispatches it from some instant on.
+struct Way {
+    dispatch: Vec<u64>,
+    /// The earliest dispatch at the talker.
+    start: u64,
+    /// The shortest wait above zero behind the talker.
+    wait_min: Option<u64>,
+    /// Whether a listener gets it behind the deadline, or the talker dispatches it behind the period.
+    late: bool,
+}
+
+fn follow(flow: &Flow, precision: Duration, links: &mut [Occupancy], start: u64) -> Option<Way> {
+    let period = flow.period.as_ps();
+    let mut way =
+        Way { dispatch: Vec::with_capacity(flow.hops.len()), start: u64::MAX, wait_min: None, late: false };
+    for (index, hop) in flow.hops.iter().enumerate() {
+        let ready = match (hop.previous, flow.ready_after(index, precision)) {
+            (Some(previous), Some(after)) => way.dispatch[previous] + after.as_ps(),
+            _ => start,
+        };
+        let at = links[hop.link].next_free(ready, hop.window.as_ps(), period)?;
+        if hop.previous.is_none() {
+            way.start = way.start.min(at);
+            // Behind the period it is the place that was tried first.
+            way.late |= at >= period;
+        } else if at > ready {
+            way.wait_min = Some(way.wait_min.map_or(at - ready, |wait| wait.min(at - ready)));
+        }
+        way.dispatch.push(at);
+        if let Some(deadline) = flow.deadline {
+            let since_talker = at - way.dispatch[flow.root(index)];
+            way.late |= since_talker + flow.tail(index, precision).as_ps() > deadline.as_ps();
+        }
+    }
+    Some(way)
+}

@@ -1,0 +1,28 @@
+//! Schedules of time-triggered traffic: when each frame leaves each port, found, proven impossible, and checked.
+//!
+//! ```text
+//!  Problem ─┬─► first_fit.rs  large sets: quick, may leave flows out ──┬─► Schedule ─► check.rs
+//!  problem.rs│   (occupancy.rs)                                         │   schedule.rs  (other code)
+//!            └─► exact.rs     small sets: a schedule, or the proof that there is none
+//!                (differences.rs)
+//! ```
+//!
+//! Times are readings of the synchronised clocks, in picoseconds; two clocks differ by at most the
+//! problem's precision. What a frame needs on a link and between two links is part of the problem: it
+//! holds the margins. Not here: how clocks are synchronised, what a port does with its schedule (`core`),
+//! bounds of the traffic in between (`analysis`).
+
+mod check;
+mod differences;
+mod exact;
+mod first_fit;
+mod intervals;
+mod occupancy;
+mod problem;
+mod schedule;
+
+pub use check::{Fault, check};
+pub use exact::{Outcome, exact};
+pub use first_fit::{Placement, first_fit};
+pub use problem::{Flow, Hop, Link, Problem, Room};
+pub use schedule::{AcceptanceWindow, Schedule};

@@ -1,0 +1,131 @@
+//! What a schedule is sought for: links, flows with their ways, and the margins between two hops.
+//!
+//! Invariants are those of [`Problem::assert_sound`]. Not here: where the figures come from.
+
+use tautwire_model::network::DelayRange;
+use tautwire_units::Duration;
+
+/// Time-triggered flows over links. A frame of a flow leaves each port of its way at a fixed instant of
+/// every period, by the clock of the port's node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// Most difference between the readings of two synchronised clocks at one instant.
+    pub precision: Duration,
+    /// Links, one direction each.
+    pub links: Vec<Link>,
+    /// Flows.
+    pub flows: Vec<Flow>,
+}
+
+/// One direction of a cable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name, for people.
+    pub name: String,
+    /// What is kept for other traffic.
+    pub room: Option<Room>,
+}
+
+/// The end of every cycle of a link, in which no time-triggered frame is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The cycle; the first begins at zero.
+    pub cycle: Duration,
+    /// How much of its end is kept free.
+    pub length: Duration,
+}
+
+/// One time-triggered flow: a frame every period, from one talker over a tree of hops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its name, for people.
+    pub name: String,
+    /// Period.
+    pub period: Duration,
+    /// Most time from the dispatch at the talker to the last bit at each listener; none: no requirement.
+    pub deadline: Option<Duration>,
+    /// Its tree; a hop stands behind the hop before it. No two hops are of one link.
+    pub hops: Vec<Hop>,
+}
+
+/// The passage of a flow through one link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The link, as an index of [`Problem::links`].
+    pub link: usize,
+    /// The hop before, as an index of the flow's hops; none at the talker.
+    pub previous: Option<usize>,
+    /// How long the link is the frame's from its dispatch instant on: lateness of its start, preamble, frame,
+    /// gap, and what clocks and corrections may take.
+    pub window: Duration,
+    /// From the dispatch instant to the last bit at the other end, by a clock at either end, without
+    /// the difference of the two clocks.
+    pub arrival: DelayRange,
+    /// From the last bit at this hop's node until the frame can be dispatched here, at most; zero at
+    /// the talker.
+    pub forwarding_max: Duration,
+}
+
+impl Problem {
+    /// Stops at a problem that makes no sense: a fault of the caller.
+    ///
+    /// # Panics
+    /// If a period or a window is zero, a hop names a link or a hop that is not there or stands behind it, a
+    /// flow passes a link twice, or a room is longer than its cycle.
+    pub fn assert_sound(&self) {
+        for link in &self.links {
+            if let Some(room) = link.room {
+                assert!(!room.cycle.is_zero() && room.length <= room.cycle, "{}: room", link.name);
+            }
+        }
+        for flow in &self.flows {
+            assert!(!flow.period.is_zero(), "{}: a period is above zero", flow.name);
+            for (index, hop) in flow.hops.iter().enumerate() {
+                assert!(hop.link < self.links.len(), "{}: a hop's link is there", flow.name);
+                assert!(!hop.window.is_zero(), "{}: a window is above zero", flow.name);
+                assert!(hop.previous.is_none_or(|previous| previous < index), "{}: order of hops", flow.name);
+                let twice = flow.hops[..index].iter().any(|other| other.link == hop.link);
+                assert!(!twice, "{}: passes {} twice", flow.name, self.links[hop.link].name);
+            }
+        }
+    }
+
+    /// Share of a link that its time-triggered windows take, in parts per million, rounded up.
+    #[must_use]
+    pub fn load_ppm(&self, link: usize) -> u64 {
+        let hops = self.flows.iter().flat_map(|flow| flow.hops.iter().map(move |hop| (flow.period, hop)));
+        let share = |(period, hop): (Duration, &Hop)| {
+            let ppm = (u128::from(hop.window.as_ps()) * 1_000_000).div_ceil(u128::from(period.as_ps()));
+            u64::try_from(ppm).unwrap_or(u64::MAX)
+        };
+        hops.filter(|(_, hop)| hop.link == link).map(share).fold(0, u64::saturating_add)
+    }
+}
+
+impl Flow {
+    /// From the dispatch at the hop before to the earliest dispatch at `hop`; none at the talker.
+    ///
+    /// The frame is there, whatever the two clocks read, and has passed the node.
+    #[must_use]
+    pub fn ready_after(&self, hop: usize, precision: Duration) -> Option<Duration> {
+        let previous = &self.hops[self.hops[hop].previous?];
+        Some(previous.arrival.max + self.hops[hop].forwarding_max + precision)
+    }
+
+    /// What the latency of a listener behind `hop` has beside the difference of the dispatch instants
+    /// here and at the talker.
+    #[must_use]
+    pub(crate) fn tail(&self, hop: usize, precision: Duration) -> Duration {
+        let clocks = if self.hops[hop].previous.is_some() { precision } else { Duration::ZERO };
+        self.hops[hop].arrival.max + clocks
+    }
+
+    /// The hop at the talker that `hop` stands behind.
+    #[must_use]
+    pub fn root(&self, mut hop: usize) -> usize {
+        while let Some(previous) = self.hops[hop].previous {
+            hop = previous;
+        }
+        hop
+    }
+}
