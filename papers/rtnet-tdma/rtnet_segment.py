@@ -1,0 +1,103 @@
+"""The four hosts of the evaluation as a description.
+
+Nothing of a host's or the switch's delays is published. What is chosen here is chosen within what the
+evaluation's own layouts allow: from the start of its slot to the answer in its station a request of
+512 B takes more than 100 us and at most 200 us. The cycle is 1 ms: the only whole number of
+microseconds within what the printed values allow (0.86 to 1.15 ms) that divides the application's
+10 ms, as its constant phase within a run asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tautwire
+
+#: Microseconds.
+CYCLE = 1000
+#: From the application to the station's queue, and from the last bit received to the application.
+HAND_OVER, RECEIVE = 10, 15
+SLAVES = ("slave-a", "slave-b", "slave-c")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Slots of a cycle in microseconds: the standby's watch, then (owner, offset, length) of each."""
+
+    watch: int
+    slots: tuple[tuple[str, int, int], ...]
+
+    def start(self, owner: str) -> int:
+        """Where the slot of an owner begins."""
+        return next(offset for name, offset, _ in self.slots if name == owner)
+
+    def apart(self, slave: str) -> int:
+        """From the master's slot to a slave's."""
+        return self.start(slave) - self.start("master")
+
+
+#: Figure 2; Figure 3 with the first two slots as they were, or grown too; and Figure 6 as it must be at
+#: least: a request and its answer of 1500 B meet in one cycle, or no printed mean could be.
+LAYOUTS = {
+    "100": Layout(100, (("master", 200, 100), ("slave-a", 300, 100))),
+    "200": Layout(100, (("master", 200, 200), ("slave-a", 400, 200))),
+    "200, all grown": Layout(200, (("master", 400, 200), ("slave-a", 600, 200))),
+    "load": Layout(100, (("master", 200, 125), ("slave-a", 475, 125), ("slave-b", 600, 125), ("slave-c", 725, 125))),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the master asks a slave: when first, how often, in microseconds."""
+
+    slave: str
+    at: float
+    interval: int = 10_000
+    size: str = "frame: 512 B"
+
+
+def pair(one: Request, jitter: float) -> str:
+    """The streams of a request and its response."""
+    head = f"priority: 6, tagged: false, {one.size}"
+    times = f"interval: {one.interval} us, offset: {one.at * 1000:.0f} ns, jitter: {jitter * 1000:.0f} ns"
+    request, response = f"request-{one.slave}", f"response-{one.slave}"
+    return (
+        f"  - {{name: {request}, talker: master, listeners: {one.slave}, {head}, "
+        f"traffic: {{type: periodic, {times}}}}}\n"
+        f"  - {{name: {response}, talker: {one.slave}, listeners: master, {head}, "
+        f"traffic: {{type: response, to: {request}}}}}\n"
+    )
+
+
+def text(
+    layout: Layout, requests: list[Request], *, jitter: float = 0, duration: str = "1005 ms", more: str = ""
+) -> str:
+    """A run; ``jitter`` is by how much the application is released too late at most, in microseconds."""
+    nodes = ("master", "standby", *SLAVES)
+    lines = (f"    - {{owner: {owner}, offset: {at} us, length: {length} us}}\n" for owner, at, length in layout.slots)
+    slots = "".join(lines)
+    opens = "listeners: all, tagged: false, payload: 46 B, traffic: {type: synchronisation}"
+    streams = "".join(pair(one, jitter) for one in requests)
+    return f"""name: rtnet
+network-control: none
+hosts:
+  rtnet: {{transmit: {HAND_OVER} us, receive: {RECEIVE} us}}
+defaults: {{rate: 100 Mbit/s, host: rtnet}}
+nodes:
+{"".join(f"  {node}: {{type: end-station}}{chr(10)}" for node in nodes)}  switch: {{type: bridge}}
+links:
+{"".join(f"  - {{between: [{node}, switch]}}{chr(10)}" for node in nodes)}tdma:
+  cycle: {CYCLE} us
+  synchronisation: opening
+  standby: {{synchronisation: standing-in, offset: {layout.watch} us}}
+  slots:
+{slots}streams:
+  - {{name: opening, talker: master, {opens}}}
+  - {{name: standing-in, talker: standby, {opens}}}
+{streams}run: {{duration: {duration}}}
+{more}"""
+
+
+def network(layout: Layout, requests: list[Request], **settings: object) -> tautwire.Network:
+    """The same, read."""
+    return tautwire.load_text(text(layout, requests, **settings))  # type: ignore[arg-type]

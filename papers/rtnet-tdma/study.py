@@ -1,0 +1,13 @@
+"""The claims of the RTnet evaluation, each as a function of one of the modules below.
+
+What is predicted, what was calibrated and what holds by construction stands with every claim, and why
+in README.md.
+"""
+
+from __future__ import annotations
+
+import rtnet_figures
+import rtnet_instants
+
+#: Where the claims are tested.
+MODULES = (rtnet_figures, rtnet_instants)

@@ -1,0 +1,96 @@
+"""The study's parts, and what its files say."""
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+import rtnet_trips as trips  # noqa: E402
+import tautwire  # noqa: E402
+from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network  # noqa: E402
+from tautwire.claims import Study, run, summary_line  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return Study(FOLDER, tmp_path_factory.mktemp("out"))
+
+
+def test_expected_verdicts_are_those_of_the_record(study: Study) -> None:
+    verdicts = {id: said.verdict.value for id, said in study.expected().items()}
+    assert list(verdicts) == [claim.id for claim in study.claims()] == [f"RTN-{k:02d}" for k in range(1, 22)]
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    told = [id for id, verdict in verdicts.items() if verdict != "confirmed"]
+    assert all(id in readme for id in told), "every shortfall is explained"
+
+
+def test_every_claim_ends_as_expected(study: Study) -> None:
+    findings = run(study)
+    assert [one.outcome for one in findings if not one.as_expected] == []
+    assert summary_line("rtnet-tdma", findings) in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_impossible_rows_are_impossible(study: Study) -> None:
+    """A mean above its maximum, and a deviation that 100 values cannot have."""
+    for slots, number in trips.IMPOSSIBLE:
+        rows = study.table(trips.TABLES[slots])
+        of_run = [row for row in rows if (row["protocol_stack"], row["test_no"]) == ("RTnet", number)]
+        cells = {row["metric"]: float(row["value_us"]) for row in of_run}
+        above = cells["rtt_max"] - cells["rtt_mean"]
+        assert above < 0 or cells["rtt_sd"] > above * 100**0.5
+    assert len(trips.printed(study, "100", "RTnet", "rtt_mean")) == 4
+
+
+@pytest.mark.parametrize("phase", [0, 333, 777])
+def test_round_trips_are_the_same_if_all_slots_grew(phase: int) -> None:
+    """Counted from the start of the master's slot."""
+    one, other = "200", "200, all grown"
+    moved = LAYOUTS[other].start("master") - LAYOUTS[one].start("master")
+    later = trips.at_phase(other, "slave-a", (phase + moved) % CYCLE)
+    assert later.mean == pytest.approx(trips.at_phase(one, "slave-a", phase).mean, abs=1e-6)
+
+
+@pytest.mark.parametrize("layout", ["100", "200", "load"])
+@pytest.mark.parametrize("slave", SLAVES)
+def test_observations_keep_within_bounds(layout: str, slave: str) -> None:
+    """One pair at a time: requests to all three in turn need every slot of the master and have no bound."""
+    if slave not in [owner for owner, _, _ in LAYOUTS[layout].slots]:
+        slave = "slave-a"
+    result = tautwire.verify(network(LAYOUTS[layout], [trips.request(layout, slave, 400)], jitter=174))
+    assert result.contradictions == []
+    bound = result.delay_max_ps(f"response-{slave}")
+    assert bound is not None and trips.observed(result, slave).greatest < bound / 1e6 + RECEIVE
+
+
+def test_a_master_without_a_slot_to_spare_has_no_bound() -> None:
+    asked = [trips.request("load", slave, 400) for slave in SLAVES]
+    assert tautwire.bounds(network(LAYOUTS["load"], asked, jitter=174)).delay_max_ps("response-slave-a") is None
+
+
+def test_without_slots_the_switch_may_queue() -> None:
+    """The knock-out of RTN-09: two slaves that send at once meet at the master's port."""
+    both = "".join(
+        f"  - {{name: {one}, talker: {one}, listeners: m, frame: 512 B, traffic: {{type: periodic, interval: 1 ms}}}}\n"
+        for one in ("a", "b")
+    )
+    text = (
+        "name: free\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\nnodes:\n"
+        + "".join(f"  {one}: {{type: end-station}}\n" for one in "abm")
+        + "  s: {type: bridge}\nlinks:\n"
+        + "".join(f"  - {{between: [{one}, s]}}\n" for one in "abm")
+        + f"streams:\n{both}run: {{duration: 20 ms}}\n"
+    )
+    streams = tautwire.simulate(tautwire.load_text(text)).summary["streams"]
+    assert sum(hop["observed"]["sum"]["queueing_ps"] for one in streams for hop in one["hops"][1:]) > 0
+
+
+def test_data_holds_no_empty_value() -> None:
+    for path in (FOLDER / "data").glob("*.csv"):
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                unknown = ("note", "n_samples")
+                assert all(value for key, value in row.items() if key not in unknown), (path.name, row)
