@@ -50,6 +50,7 @@ pub mod queue;
 pub mod redundancy;
 pub mod srp;
 pub mod tdma;
+pub mod time_triggered;
 pub mod virtual_link;
 
 pub use octet_time::OctetTime;

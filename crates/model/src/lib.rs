@@ -35,6 +35,7 @@ pub mod network;
 mod subset;
 pub mod tdma;
 mod text;
+pub mod time_triggered;
 mod trace;
 pub mod virtual_link;
 

@@ -39,6 +39,7 @@ pub use self::traffic::Traffic;
 pub use self::vlan::{Vlan, VlanMember};
 pub use crate::frame::{frame_length, wire_bits};
 pub use crate::identification::IdentificationFunction;
+pub use crate::time_triggered::TimeTriggeredLink;
 pub use crate::virtual_link::VirtualLink;
 
 macro_rules! index {
@@ -114,6 +115,8 @@ pub struct Network {
     pub network_control: Option<NetworkControl>,
     /// Time division multiple access of all talkers; none: they send when they can.
     pub tdma: Option<crate::tdma::Tdma>,
+    /// What its time-triggered virtual links have in common, if it has any.
+    pub time_triggered: Option<crate::time_triggered::TimeTriggered>,
 }
 
 /// Network control traffic (gPTP, MRP, LLDP and the like), as interference in every bound.

@@ -36,6 +36,7 @@ impl Network {
             scheduler_groups: self.scheduler_groups.clone(),
             run: self.run,
             network_control: self.network_control,
+            time_triggered: self.time_triggered,
             tdma: self.tdma.as_ref().and_then(|tdma| {
                 let mut tdma = tdma.clone();
                 tdma.synchronisation = place[tdma.synchronisation.index()]?;

@@ -73,6 +73,7 @@ fn empty() -> Network {
         },
         network_control: None,
         tdma: None,
+        time_triggered: None,
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
         let _ = bridge;
@@ -223,6 +224,7 @@ fn add_stream(
         hops,
         learned: false,
         virtual_link: None,
+        time_triggered: None,
     });
 }
 

@@ -17,6 +17,7 @@ mod ports;
 mod routes;
 mod streams;
 mod tdma;
+mod time_triggered;
 mod topology;
 mod traffic;
 mod virtual_links;
@@ -72,9 +73,11 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         check::check(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
     }
+    let time_triggered = time_triggered::settings(input, &topology, &streams, faults);
+    let drafts = time_triggered::drafts(&topology, &models, &streams, faults);
     let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
     let (devices, hosts) = models.finish();
-    Some(Network {
+    let mut network = Network {
         name,
         nodes: std::mem::take(&mut topology.nodes),
         ports: std::mem::take(&mut topology.ports),
@@ -89,7 +92,12 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         run,
         network_control,
         tdma,
-    })
+        time_triggered,
+    };
+    if faults.errors() == 0 {
+        time_triggered::resolve(&mut network, &drafts, faults);
+    }
+    Some(network)
 }
 
 fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
@@ -119,9 +127,11 @@ fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
 /// MRP (every 200 ms) and LLDP (every 30 s), one frame of each at once, with PDUs of MRP and LLDP up to
 /// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
 fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
-    let seven = Priority::new(7).expect("below eight");
+    // Time-triggered frames have a class of their own above all others.
+    let usual = if root.get("time-triggered").is_some() { 6 } else { 7 };
+    let usual = Priority::new(usual).expect("below eight");
     let mut control = NetworkControl {
-        priority: seven,
+        priority: usual,
         arrival: ArrivalCurve { rate: BitRate::from_bps(100_000), burst: Bytes::new(1228).bits() },
         frame_max: Bytes::new(300),
     };
@@ -129,7 +139,7 @@ fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkContro
     if node.text() == Some("none") {
         return None;
     }
-    control.priority = priority(node, "priority").unwrap_or(seven);
+    control.priority = priority(node, "priority").unwrap_or(usual);
     control.arrival.rate = node.parsed("rate").unwrap_or(control.arrival.rate);
     control.arrival.burst = node.parsed("burst").unwrap_or(control.arrival.burst);
     control.frame_max = node.parsed("frame-max").unwrap_or(control.frame_max);

@@ -367,7 +367,9 @@ fn hops(
         let previous = arrived_by.get(&egress.node).copied();
         let (priority, came_tagged, tagged) = match previous {
             // A switch has the priority of a virtual link in its table.
-            _ if stream.virtual_link.is_some() => (stream.priority, true, false),
+            _ if stream.virtual_link.is_some() || stream.time_triggered.is_some() => {
+                (stream.priority, true, false)
+            }
             None => (stream.priority, stream.tagged, stream.tagged),
             Some(previous) => {
                 let before = &hops[previous as usize];

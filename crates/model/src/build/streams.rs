@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use tautwire_core::Priority;
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
 use super::vlans::Vlans;
-use super::{Input, arrival, traffic, virtual_links};
+use super::{Input, arrival, time_triggered, traffic, virtual_links};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
@@ -135,8 +136,9 @@ fn draft<'t, 'a>(
     let talker = talker(node, topology, faults);
     let (listeners, broadcast) = listeners(node, talker.map(|(talker, _)| talker), topology, faults);
     let virtual_link = virtual_links::virtual_link(node, faults);
+    let time_triggered = time_triggered::link(node, number, faults);
     // The frames of a virtual link have no tag.
-    let untagged = node.get("virtual-link").is_some();
+    let untagged = node.get("virtual-link").is_some() || node.get("time-triggered").is_some();
     let tagged = node.get("tagged").and_then(Node::text).and_then(scalar::flag).unwrap_or(!untagged);
     if tagged && untagged {
         let place = node.get("tagged").map_or(name_place, |tagged| tagged.place);
@@ -178,8 +180,10 @@ fn draft<'t, 'a>(
     }
     let shaper = node.get("shaper");
     let route = route(node, broadcast, topology, faults);
-    let destination: Option<MacAddress> =
-        node.parsed("destination").or(virtual_link.as_ref().map(virtual_links::destination));
+    let destination: Option<MacAddress> = node
+        .parsed("destination")
+        .or(virtual_link.as_ref().map(virtual_links::destination))
+        .or(time_triggered.as_ref().map(time_triggered::destination));
     let stream = Stream {
         name: name.to_owned(),
         talker: talker?.0,
@@ -188,7 +192,9 @@ fn draft<'t, 'a>(
         source: MacAddress::default(),
         vlan: vlan_id,
         tagged,
-        priority: super::priority(node, "priority").unwrap_or_default(),
+        priority: super::priority(node, "priority")
+            .or(time_triggered.as_ref().and_then(|_| Priority::new(7)))
+            .unwrap_or_default(),
         udp: node.get("udp").and_then(udp),
         payload_min,
         payload_max,
@@ -205,6 +211,7 @@ fn draft<'t, 'a>(
         hops: Vec::new(),
         learned: route == Some(Route::Learned),
         virtual_link,
+        time_triggered,
     };
     Some(StreamDraft {
         stream,

@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration};
 use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 use super::{NodeIndex, PortIndex, SchedulerIndex, Traffic};
+use crate::time_triggered::TimeTriggeredLink;
 use crate::virtual_link::VirtualLink;
 
 /// A stream: one talker, its listeners, its traffic and its way.
@@ -51,6 +52,8 @@ pub struct Stream {
     /// What it is held to as a virtual link of ARINC 664 part 7, if it is one. Over both networks its
     /// tree has two roots: the talker's first port, and its second.
     pub virtual_link: Option<VirtualLink>,
+    /// When it is sent as a time-triggered virtual link, if it is one.
+    pub time_triggered: Option<TimeTriggeredLink>,
 }
 
 /// IPv4 and UDP addresses of a stream.

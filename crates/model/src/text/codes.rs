@@ -140,6 +140,18 @@ codes! {
     TDMA_SLOT = "tdma::slot";
     /// A talker without a slot for its frames, or a network that slots do not suit.
     TDMA_STATION = "tdma::station";
+    /// A time-triggered network whose clocks cannot keep its precision, or links without their network.
+    TIME_TRIGGERED = "time-triggered::network";
+    /// A time-triggered virtual link that its traffic, its ports or another link do not suit.
+    TIME_TRIGGERED_LINK = "time-triggered::link";
+    /// A dispatch point that cannot be: of no port of the link, or before its frame is there.
+    DISPATCH_POINT = "time-triggered::point";
+    /// Time-triggered frames that would be on one line at one time.
+    SLOTS_COLLIDE = "time-triggered::collision";
+    /// An acceptance window that some of the link's frames may miss.
+    ACCEPTANCE_WINDOW = "time-triggered::window";
+    /// A time-triggered virtual link without dispatch points: it is never sent.
+    UNSCHEDULED = "time-triggered::unscheduled";
     /// A response to nothing.
     RESPONSE = "stream::response";
     /// An event that does nothing, or is not of this network.

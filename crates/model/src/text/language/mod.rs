@@ -6,6 +6,7 @@
 mod devices;
 mod streams;
 mod tdma;
+mod time_triggered;
 mod topology;
 mod virtual_links;
 
@@ -16,6 +17,7 @@ use devices::{DEVICE, HOST};
 pub(crate) use streams::STREAM;
 use streams::{ARRIVAL_CURVE, TRAFFIC};
 use tdma::TDMA;
+use time_triggered::TIME_TRIGGERED;
 use topology::{CLOCK, LINK, NODE, PORT_KEYS, VLAN};
 
 const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
@@ -69,6 +71,11 @@ pub(crate) static NETWORK: Shape = Shape {
             Kind::Object(&TDMA),
             "Slots of a cycle in which the talkers send; without this key they send when they can.",
         ),
+        key(
+            "time-triggered",
+            Kind::Object(&TIME_TRIGGERED),
+            "What all time-triggered virtual links have in common.",
+        ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "How a run is made."),
     ]],
@@ -92,7 +99,7 @@ static NETWORK_CONTROL: Shape = Shape {
     name: "network control traffic",
     about: "gPTP, MRP, LLDP and the like, as interference in every bound.",
     keys: &[&[
-        key("priority", PRIORITY, "Its priority; 7."),
+        key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
         key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most; 100 kbit/s."),
         key("burst", Kind::Bits, "Bits of the wire that leave a port at once; 1228 B."),
         key("frame-max", Kind::Octets, "Largest frame, destination to FCS; 300 B."),

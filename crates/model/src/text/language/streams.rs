@@ -1,5 +1,6 @@
 //! Streams, their traffic, promises and shapers.
 
+use super::time_triggered::TIME_TRIGGERED_LINK;
 use super::virtual_links::VIRTUAL_LINK;
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
@@ -52,6 +53,11 @@ pub(crate) static STREAM: Shape = Shape {
             "virtual-link",
             Kind::Object(&VIRTUAL_LINK),
             "What makes it a virtual link of ARINC 664 part 7; its frames have no tag, and switches know its priority.",
+        ),
+        key(
+            "time-triggered",
+            Kind::Object(&TIME_TRIGGERED_LINK),
+            "What makes it a time-triggered virtual link; its frames have no tag and priority 7, if none is given.",
         ),
         key("started", Kind::Flag, "Whether it runs from the start; true."),
     ]],
