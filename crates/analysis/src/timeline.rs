@@ -6,9 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_model::network::{
-    ArrivalCurve, Network, NodeIndex, NodeKind, PortIndex, StreamIndex, TimelineAction,
-};
+use tautwire_model::network::{ArrivalCurve, Network, NodeIndex, PortIndex, StreamIndex, TimelineAction};
 use tautwire_units::{BitRate, Bits};
 
 /// A shaper over the run.
@@ -61,9 +59,7 @@ impl Timeline {
                     ))
                 }
                 TimelineAction::StartNode(node) => {
-                    if matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. }) {
-                        timeline.talker_returns(network, *node);
-                    }
+                    timeline.talker_returns(network, *node);
                 }
                 TimelineAction::StopStream(_)
                 | TimelineAction::CutCable(_)

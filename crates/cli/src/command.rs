@@ -10,6 +10,7 @@ mod schema;
 
 use std::path::Path;
 
+use tautwire_workbench::reservation;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 
@@ -70,7 +71,7 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     let mut text = format!("{}\n", table::streams(summary, options));
-    for part in [table::stamps(summary, options), table::discards(summary)] {
+    for part in [table::stamps(summary, options), table::discards(summary), reservation::table(summary)] {
         if !part.is_empty() {
             text.push_str(&part);
             text.push('\n');

@@ -32,6 +32,7 @@ mod frame;
 mod identification;
 mod load;
 pub mod network;
+pub mod reservation;
 mod subset;
 pub mod tdma;
 mod text;

@@ -117,6 +117,8 @@ pub struct Network {
     pub tdma: Option<crate::tdma::Tdma>,
     /// What its time-triggered virtual links have in common, if it has any.
     pub time_triggered: Option<crate::time_triggered::TimeTriggered>,
+    /// Stream reservation; none: streams are sent without asking.
+    pub reservation: Option<crate::reservation::StreamReservation>,
 }
 
 /// Network control traffic (gPTP, MRP, LLDP and the like), as interference in every bound.

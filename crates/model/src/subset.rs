@@ -5,6 +5,7 @@ use crate::network::{Network, Stream, StreamIndex, TimelineEvent, Traffic};
 impl Network {
     /// The network with these streams alone, in this order. Events of others are left out; a scheduler
     /// that they shared keeps the parameters of all of them, and TDMA needs its synchronisation streams among them.
+    /// Nobody asks for reservations there.
     ///
     /// # Panics
     /// If a stream stands twice in `streams`.
@@ -45,6 +46,7 @@ impl Network {
                 }
                 Some(tdma)
             }),
+            reservation: None,
         }
     }
 }

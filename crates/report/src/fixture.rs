@@ -73,6 +73,7 @@ fn empty() -> Network {
         },
         network_control: None,
         tdma: None,
+        reservation: None,
         time_triggered: None,
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
@@ -372,6 +373,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         frame_hops,
         streams,
         ports,
+        reservations: Vec::new(),
         trace_hash: 0x7a75_7477_6972_6501,
     }
 }

@@ -25,6 +25,7 @@ mod manifest;
 mod name;
 pub mod parquet;
 mod pcapng;
+pub mod reservation;
 mod run_folder;
 mod sha256;
 mod summarise;

@@ -11,6 +11,7 @@ use tautwire_sim::{
 use tautwire_units::Duration;
 
 use crate::name;
+use crate::reservation;
 use crate::summary::{
     BoundSummary, ClassBoundSummary, ClassSummary, ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts,
     HopDelaySummary, HopSummary, IntervalSummary, ListenerSummary, PartsSummary, PortSummary,
@@ -58,6 +59,7 @@ impl Summary {
             verification: verdicts,
             streams,
             ports,
+            reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
         }
     }
 }

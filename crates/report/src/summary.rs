@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reservation::ReservationSummary;
 use crate::verdict::Verdict;
 
 /// The version of this format: raised when a key changes its meaning or goes.
@@ -33,6 +34,9 @@ pub struct Summary {
     pub streams: Vec<StreamSummary>,
     /// Per port that a link leaves from, in the order of the description.
     pub ports: Vec<PortSummary>,
+    /// Per reserved stream, if there was a run of a network with stream reservation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reservations: Vec<ReservationSummary>,
 }
 
 /// A run as a whole.

@@ -84,7 +84,7 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
         columns.extend([number("margin us", 2), text("verdict", 0)]);
     }
     let mut pairs: Vec<_> =
-        summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l))).collect();
+        described(summary).flat_map(|s| s.listeners.iter().map(move |l| (s, l))).collect();
     let left_out = pairs.len().saturating_sub(options.rows);
     if left_out > 0 {
         pairs.sort_by_key(|(_, listener)| {
@@ -99,6 +99,11 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
         writeln!(table, "… and {left_out} more").expect("a string can be written");
     }
     table
+}
+
+/// The streams of the description: a colon stands only in the names of control protocols' frames.
+fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummary> {
+    summary.streams.iter().filter(|stream| !stream.name.contains(':'))
 }
 
 fn stream_row(
@@ -257,14 +262,14 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
 /// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
 #[must_use]
 pub fn outcome(summary: &Summary) -> String {
-    let of = |verdict| summary.streams.iter().filter(|stream| stream.verdict == Some(verdict)).count();
+    let of = |verdict| described(summary).filter(|stream| stream.verdict == Some(verdict)).count();
     let counts: Vec<_> = Verdict::ALL
         .into_iter()
         .rev()
         .filter(|verdict| of(*verdict) > 0)
         .map(|verdict| format!("{} {}", of(verdict), verdict.name()))
         .collect();
-    let streams = summary.streams.len();
+    let streams = described(summary).count();
     let plural = if streams == 1 { "" } else { "s" };
     if counts.is_empty() {
         return format!("{streams} stream{plural}");

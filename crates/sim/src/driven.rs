@@ -20,6 +20,7 @@ use crate::plan::index;
 use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
+use crate::srp::Srp;
 
 /// Synchronisation frames of one talker that may be on their way at a time.
 const SYNCHRONISATIONS: usize = 16;
@@ -27,6 +28,7 @@ const SYNCHRONISATIONS: usize = 16;
 /// Whether a network has machines that make frames.
 pub(crate) fn are_there(network: &Network) -> bool {
     network.tdma.is_some()
+        || network.reservation.is_some()
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct Driven {
     /// Responses to come: when, of which stream, since when their requests are under way.
     due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
     random: Random,
+    /// Stream reservation.
+    pub(crate) srp: Option<Srp>,
 }
 
 /// A TDMA station.
@@ -74,6 +78,7 @@ impl Driven {
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
+            srp: Srp::new(network, clocks, seed),
         }
     }
 
@@ -96,7 +101,8 @@ impl<R: Recorder> Engine<'_, R> {
         let deadlines = stations.filter_map(|(station, node)| {
             station.as_ref()?.machine.deadline().map(|at| node.clock.true_at(at))
         });
-        deadlines.chain(due).min().map(|time| time.max(self.now))
+        let srp = driven.srp.as_ref().and_then(Srp::next);
+        deadlines.chain(due).chain(srp).min().map(|time| time.max(self.now))
     }
 
     /// Does all that the machines have to do now.
@@ -125,6 +131,7 @@ impl<R: Recorder> Engine<'_, R> {
                 }
             }
         }
+        self.drive_srp();
         self.arm_timeline();
     }
 
@@ -161,6 +168,9 @@ impl<R: Recorder> Engine<'_, R> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
+        if self.take_pdu(slot.stream, slot.number, time) {
+            return;
+        }
         let network = self.network;
         let node = network.streams[slot.stream as usize].listeners[listener as usize];
         let local = self.nodes[node.index()].clock.local(time);

@@ -138,9 +138,13 @@ impl<R: Recorder> Engine<'_, R> {
             });
         }
         slot.received = received;
-        let ring = port.link;
-        if !link.to_bridge {
-            if self.counts_early && received <= self.end && !slot.corrupted {
+        let (stream, number) = (slot.stream, slot.number);
+        let (ring, to_bridge) = (port.link, link.to_bridge);
+        if R::DRIVES_MACHINES {
+            self.tell_pdu(stream, number, start);
+        }
+        if !to_bridge {
+            if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {
                 let slot = self.slab.remove(frame.slot);
                 return self.deliver(&slot, received);
             }
@@ -171,6 +175,10 @@ impl<R: Recorder> Engine<'_, R> {
             return self.fly(ring, place, ready, Aim::hop(next));
         }
         let (first, end) = self.plan.branches_behind[hop_index];
+        if first == end && R::DRIVES_MACHINES && self.plan.hops[hop_index].listener != NONE {
+            // To the bridge itself.
+            return self.fly(ring, place, line.received, Aim::DELIVERY);
+        }
         if first == end {
             return self.drop_frame(place, DropReason::NoRoute);
         }

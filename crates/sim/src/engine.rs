@@ -231,6 +231,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     fn observation(mut self) -> Observation {
         self.report_progress();
+        let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
+        let reservations = srp.map_or_else(Vec::new, |srp| srp.observations(self.network));
         for ring in &self.rings {
             for place in ring.iter(&self.slab) {
                 let stream = self.slab.get(place).stream;
@@ -254,6 +256,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             end: self.now.since_start(),
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
+            reservations,
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         }

@@ -20,8 +20,10 @@ mod plan;
 mod random;
 mod recorder;
 mod relay;
+mod reservation;
 mod result;
 mod source;
+mod srp;
 mod stages;
 mod stamps;
 mod statistics;
@@ -35,6 +37,7 @@ use tautwire_model::Network;
 pub use clock::SimTime;
 pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
+pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
     ClassObservation, DropReason, HopObservation, ListenerObservation, Observation, PortObservation,
     StampedObservation, StreamObservation, WorstFrame,

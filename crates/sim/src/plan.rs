@@ -6,7 +6,8 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{
-    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, Switching, TransmissionSelection,
+    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, Switching, Traffic,
+    TransmissionSelection,
 };
 use tautwire_units::BitRate;
 
@@ -272,7 +273,9 @@ fn is_filtered(network: &Network, stream: &Stream, hop: usize) -> bool {
     let link = network.ports[stream.hops[hop].port.index()].links.expect("a hop's port is connected");
     let port = network.links[link.egress.index()].to;
     let is_bridge = network.device(network.ports[port.index()].node).is_some();
-    is_bridge && network.ports[port.index()].ingress_filtering && {
+    // Frames of control protocols are for the port itself.
+    let is_data = stream.traffic != Traffic::Protocol;
+    is_bridge && is_data && network.ports[port.index()].ingress_filtering && {
         let vlan = network.vlans.iter().find(|vlan| vlan.id == stream.vlan);
         vlan.is_none_or(|vlan| !vlan.members.iter().any(|member| member.port == port))
     }

@@ -31,6 +31,8 @@ pub(crate) enum Purpose {
     ListenerStamp = 8,
     /// What machines wait for beside their clocks.
     Driven = 12,
+    /// What software of stream reservation takes at a node, and when its timers begin.
+    Reservation = 13,
 }
 
 /// A random stream.

@@ -5,6 +5,8 @@
 use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
+use crate::reservation::ReservationObservation;
+
 /// Why a frame, or a copy of it, was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
@@ -96,6 +98,8 @@ pub struct Observation {
     pub streams: Vec<StreamObservation>,
     /// Per port.
     pub ports: Vec<PortObservation>,
+    /// Per reserved stream, in the order of the network's reservation.
+    pub reservations: Vec<ReservationObservation>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
 }

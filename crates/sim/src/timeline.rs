@@ -1,6 +1,7 @@
 //! The run's timeline: streams, links and nodes start, stop, fail and return; parameters change.
 
 use tautwire_model::network::{LinkIndex, NodeIndex, ShaperSettings, StreamIndex, TimelineAction};
+use tautwire_units::Instant;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
@@ -38,28 +39,38 @@ impl<R: Recorder> Engine<'_, R> {
         self.next_event += 1;
         self.arm_timeline();
         match &event.action {
-            TimelineAction::StartStream(stream) => self.start_stream(*stream),
+            TimelineAction::StartStream(stream) => self.start_stream(*stream, None),
             TimelineAction::StopStream(stream) => self.talkers[stream.index()].running = false,
             TimelineAction::CutCable(cable) => {
                 self.cut_link(LinkIndex(cable * 2));
                 self.cut_link(LinkIndex(cable * 2 + 1));
+                if R::DRIVES_MACHINES {
+                    self.srp_link(*cable, false);
+                }
             }
             TimelineAction::MendCable(cable) => {
                 for link in [cable * 2, cable * 2 + 1] {
                     self.links[link as usize].up = true;
+                }
+                if R::DRIVES_MACHINES {
+                    self.srp_link(*cable, true);
                 }
             }
             TimelineAction::StopNode(node) => {
                 self.stop_node(*node);
                 if R::DRIVES_MACHINES {
                     self.stop_station(node.index());
+                    self.srp_node(node.index(), false);
                     self.arm_timeline();
                 }
             }
             TimelineAction::StartNode(node) => {
-                let node = &mut self.nodes[node.index()];
-                node.up = true;
-                node.up_since = self.now;
+                let state = &mut self.nodes[node.index()];
+                state.up = true;
+                state.up_since = self.now;
+                if R::DRIVES_MACHINES {
+                    self.srp_node(node.index(), true);
+                }
             }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {
                 // A change has a random stream of its own: its number counts the timeline.
@@ -92,8 +103,10 @@ impl<R: Recorder> Engine<'_, R> {
         self.nodes[node as usize].clock.local(self.now)
     }
 
-    fn start_stream(&mut self, stream: StreamIndex) {
-        let start = self.talker_time(stream);
+    /// A stream begins; not before its talker's clock reads `not_before`.
+    pub(crate) fn start_stream(&mut self, stream: StreamIndex, not_before: Option<Instant>) {
+        let now = self.talker_time(stream);
+        let start = not_before.map_or(now, |earliest| earliest.max(now));
         let talker = &mut self.talkers[stream.index()];
         talker.running = true;
         talker.source.restart(start);

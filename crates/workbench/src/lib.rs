@@ -27,7 +27,7 @@ pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, html, judge, table, verify,
+    arrow, html, judge, reservation, table, verify,
 };
 pub use tautwire_sim::{Observation, Options, Progress, run_with as simulate_with};
 pub use tautwire_units::{Duration, ParseUnitError};

@@ -21,10 +21,17 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     let (observation, summary) = run_and_keep("simulate", &scenario, None, &arguments.run)?;
     output::result(&match explained {
         _ if arguments.input.json => summary.to_json(),
-        Some(stream) => match tautwire_workbench::story(&scenario.network, &observation, stream) {
-            Some(story) => story.to_string(),
-            None => "no frame of it was delivered\n".to_owned(),
-        },
+        Some(stream) => {
+            let name = &scenario.network.streams[stream.index()].name;
+            let mut text = tautwire_workbench::reservation::ladder(&summary, name);
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            match tautwire_workbench::story(&scenario.network, &observation, stream) {
+                Some(story) => text + &story.to_string(),
+                None => text + "no frame of it was delivered\n",
+            }
+        }
         None => tables(&summary),
     })?;
     // Nothing is proven here, and nothing is asked but whether a frame was late or lost.

@@ -247,6 +247,13 @@ impl<V: AttributeValue> Participant<V> {
         self.attributes.get(value).is_some_and(|attribute| attribute.registrar != Registrar::Mt)
     }
 
+    /// What is registered of an attribute, with the declaration of a listener; none if it is not.
+    #[must_use]
+    pub fn registration(&self, value: &V) -> Option<Option<ListenerDeclaration>> {
+        let attribute = self.attributes.get(value)?;
+        (attribute.registrar != Registrar::Mt).then_some(attribute.registered)
+    }
+
     /// Whether an attribute is registered and its leave timer runs.
     #[must_use]
     pub fn is_leaving(&self, value: &V) -> bool {

@@ -93,18 +93,18 @@ impl SrpBridge {
         bridge
     }
 
-    /// An MRPDU comes in.
-    pub fn receive(&mut self, now: Instant, port: usize, pdu: &MrpPdu<MsrpValue>) {
+    /// An MRPDU comes in; gives whether a registration changed.
+    pub fn receive(&mut self, now: Instant, port: usize, pdu: &MrpPdu<MsrpValue>) -> bool {
         self.ports[port].receive(now, pdu);
-        self.hear(now);
+        self.hear(now)
     }
 
-    /// Lets time pass.
-    pub fn advance(&mut self, now: Instant) {
+    /// Lets time pass; gives whether a registration changed.
+    pub fn advance(&mut self, now: Instant) -> bool {
         for port in &mut self.ports {
             port.advance(now);
         }
-        self.hear(now);
+        self.hear(now)
     }
 
     /// The MRPDU that a port sends at `now`.
@@ -119,15 +119,25 @@ impl SrpBridge {
     }
 
     /// The link of a port goes down: all that it registered is forgotten.
-    pub fn link_down(&mut self, now: Instant, port: usize) {
+    pub fn link_down(&mut self, now: Instant, port: usize) -> bool {
         self.ports[port].flush(now);
-        self.hear(now);
+        self.hear(now)
+    }
+
+    /// The link of a port is up again: the port declares anew.
+    pub fn link_up(&mut self, now: Instant, port: usize) {
+        self.ports[port].redeclare(now);
     }
 
     /// A port's participant.
     #[must_use]
     pub fn port(&self, port: usize) -> &Participant<MsrpValue> {
         &self.ports[port]
+    }
+
+    /// Reservations by egress port and stream, with the time since which they stand.
+    pub fn reservations(&self) -> impl Iterator<Item = (usize, StreamId, Instant)> {
+        self.reserved.iter().map(|((port, stream), since)| (*port, *stream, *since))
     }
 
     /// Since when a stream is reserved on an egress port.
@@ -152,7 +162,7 @@ impl SrpBridge {
         !self.ports[port].registered().any(|(value, _)| same(&value))
     }
 
-    fn hear(&mut self, now: Instant) {
+    fn hear(&mut self, now: Instant) -> bool {
         let mut changed = false;
         for (talkers, port) in self.talkers.iter_mut().zip(&mut self.ports) {
             changed |= talkers.hear(port);
@@ -160,6 +170,7 @@ impl SrpBridge {
         if changed {
             self.settle(now);
         }
+        changed
     }
 
     /// Declares what follows from what is registered.

@@ -77,16 +77,27 @@ impl SrpStation {
         self.settle(now);
     }
 
-    /// An MRPDU comes in.
-    pub fn receive(&mut self, now: Instant, pdu: &MrpPdu<MsrpValue>) {
+    /// An MRPDU comes in; gives whether a registration changed.
+    pub fn receive(&mut self, now: Instant, pdu: &MrpPdu<MsrpValue>) -> bool {
         self.participant.receive(now, pdu);
-        self.hear(now);
+        self.hear(now)
     }
 
-    /// Lets time pass.
-    pub fn advance(&mut self, now: Instant) {
+    /// Lets time pass; gives whether a registration changed.
+    pub fn advance(&mut self, now: Instant) -> bool {
         self.participant.advance(now);
-        self.hear(now);
+        self.hear(now)
+    }
+
+    /// The link goes down: all that was registered is forgotten.
+    pub fn link_down(&mut self, now: Instant) -> bool {
+        self.participant.flush(now);
+        self.hear(now)
+    }
+
+    /// The link is up again: all is declared anew.
+    pub fn link_up(&mut self, now: Instant) {
+        self.participant.redeclare(now);
     }
 
     /// The MRPDU that the station sends at `now`.
@@ -103,8 +114,7 @@ impl SrpStation {
     /// What the listeners of a stream say, for its talker: it may send at ready and ready failed.
     #[must_use]
     pub fn listeners(&self, stream: StreamId) -> Option<ListenerDeclaration> {
-        let mut registered = self.participant.registered();
-        registered.find(|(value, _)| *value == MsrpValue::Listener(stream)).and_then(|(_, said)| said)
+        self.participant.registration(&MsrpValue::Listener(stream)).flatten()
     }
 
     /// How a stream stands, for its listener.
@@ -119,10 +129,12 @@ impl SrpStation {
         }
     }
 
-    fn hear(&mut self, now: Instant) {
-        if self.talkers.hear(&mut self.participant) {
+    fn hear(&mut self, now: Instant) -> bool {
+        let changed = self.talkers.hear(&mut self.participant);
+        if changed {
             self.settle(now);
         }
+        changed
     }
 
     fn settle(&mut self, now: Instant) {

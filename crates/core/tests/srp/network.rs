@@ -168,7 +168,7 @@ impl Network {
                     match node {
                         Node::Bridge(bridge) => bridge.advance(self.now),
                         Node::Station(station) => station.advance(self.now),
-                    }
+                    };
                 }
                 Next::Timer
             }
@@ -179,7 +179,7 @@ impl Network {
         match &mut self.nodes[flying.to.0] {
             Node::Bridge(bridge) => bridge.receive(self.now, flying.to.1, &flying.pdu),
             Node::Station(station) => station.receive(self.now, &flying.pdu),
-        }
+        };
     }
 
     /// Runs up to a time without faults.

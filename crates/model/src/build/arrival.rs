@@ -37,6 +37,7 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
         Traffic::Poisson { .. }
         | Traffic::Greedy { .. }
         | Traffic::Synchronisation { .. }
+        | Traffic::Protocol
         | Traffic::Response { .. } => None,
     }
 }

@@ -14,6 +14,7 @@ mod links;
 mod models;
 mod nodes;
 mod ports;
+mod reservation;
 mod routes;
 mod streams;
 mod tdma;
@@ -67,6 +68,10 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         routes::find(&topology, &vlans, &mut streams, faults);
     }
     let tdma = tdma::tdma(input, &topology, &models, &mut streams, faults);
+    let mut reservation = None;
+    if faults.errors() == 0 {
+        reservation = reservation::reservation(input, &topology, &mut streams, faults);
+    }
     let mut assigned = ats::Assigned::default();
     if faults.errors() == 0 {
         assigned = ats::assign(&topology, &models, &mut streams, faults);
@@ -93,6 +98,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         network_control,
         tdma,
         time_triggered,
+        reservation,
     };
     if faults.errors() == 0 {
         time_triggered::resolve(&mut network, &drafts, faults);

@@ -8,7 +8,7 @@ use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
 use super::vlans::Vlans;
-use super::{Input, arrival, time_triggered, traffic, virtual_links};
+use super::{Input, arrival, reservation, time_triggered, traffic, virtual_links};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
@@ -21,6 +21,8 @@ const UDP_HEADERS: Bytes = Bytes::new(28);
 /// All streams.
 pub(crate) struct Streams<'t, 'a> {
     pub(crate) list: Vec<StreamDraft<'t, 'a>>,
+    /// Frames of control protocols, behind those of the description.
+    pub(crate) protocol: Vec<Stream>,
     index: HashMap<String, StreamIndex>,
 }
 
@@ -88,7 +90,7 @@ impl Streams<'_, '_> {
 
     /// As the network holds them.
     pub(crate) fn finish(self) -> Vec<Stream> {
-        self.list.into_iter().map(|draft| draft.stream).collect()
+        self.list.into_iter().map(|draft| draft.stream).chain(self.protocol).collect()
     }
 }
 
@@ -100,8 +102,11 @@ pub(crate) fn streams<'t, 'a>(
     faults: &mut Faults,
 ) -> Streams<'t, 'a> {
     let listed = input.root.get("streams").map_or(&[][..], Node::items);
-    let mut streams =
-        Streams { list: Vec::with_capacity(listed.len() + input.rows.len()), index: HashMap::new() };
+    let mut streams = Streams {
+        list: Vec::with_capacity(listed.len() + input.rows.len()),
+        protocol: Vec::new(),
+        index: HashMap::new(),
+    };
     let mut places: HashMap<&'a str, Place> = HashMap::new();
     for node in listed.iter().chain(input.rows) {
         let Some((name, place)) = node.get("name").and_then(|name| Some((name.text()?, name.place))) else {
@@ -183,7 +188,8 @@ fn draft<'t, 'a>(
     let destination: Option<MacAddress> = node
         .parsed("destination")
         .or(virtual_link.as_ref().map(virtual_links::destination))
-        .or(time_triggered.as_ref().map(time_triggered::destination));
+        .or(time_triggered.as_ref().map(time_triggered::destination))
+        .or(node.get("reservation").map(|_| reservation::destination(number)));
     let stream = Stream {
         name: name.to_owned(),
         talker: talker?.0,

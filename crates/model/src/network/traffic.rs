@@ -65,6 +65,8 @@ pub enum Traffic {
         /// From the request at the application to the response's hand-over.
         turn_around: Duration,
     },
+    /// The frames of a control protocol from one port to the next, when a machine sends them.
+    Protocol,
     /// A file, in frames as large as they may be, as fast as the line of the talker's port takes them.
     File {
         /// Octets of MAC client data in all.

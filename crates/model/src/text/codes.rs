@@ -152,6 +152,10 @@ codes! {
     ACCEPTANCE_WINDOW = "time-triggered::window";
     /// A time-triggered virtual link without dispatch points: it is never sent.
     UNSCHEDULED = "time-triggered::unscheduled";
+    /// Stream reservation that cannot be: a loop, times out of order, classes that take more than there is.
+    RESERVATION = "reservation::network";
+    /// A reservation of a stream that cannot be reserved, or in a network without stream reservation.
+    RESERVED_STREAM = "reservation::stream";
     /// A response to nothing.
     RESPONSE = "stream::response";
     /// An event that does nothing, or is not of this network.

@@ -4,6 +4,7 @@
 //! made from these tables.
 
 mod devices;
+mod reservation;
 mod streams;
 mod tdma;
 mod time_triggered;
@@ -14,6 +15,7 @@ use super::codes;
 use super::shape::{Key, Kind, Shape};
 pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
+use reservation::{RESERVATION, STREAM_RESERVATION};
 pub(crate) use streams::STREAM;
 use streams::{ARRIVAL_CURVE, TRAFFIC};
 use tdma::TDMA;
@@ -75,6 +77,11 @@ pub(crate) static NETWORK: Shape = Shape {
             "time-triggered",
             Kind::Object(&TIME_TRIGGERED),
             "What all time-triggered virtual links have in common.",
+        ),
+        key(
+            "stream-reservation",
+            Kind::Object(&STREAM_RESERVATION),
+            "Stream reservation (MSRP) in every node; without this key streams are sent without asking.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "How a run is made."),

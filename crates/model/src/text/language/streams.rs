@@ -59,6 +59,11 @@ pub(crate) static STREAM: Shape = Shape {
             Kind::Object(&TIME_TRIGGERED_LINK),
             "What makes it a time-triggered virtual link; its frames have no tag and priority 7, if none is given.",
         ),
+        key(
+            "reservation",
+            Kind::Object(&super::RESERVATION),
+            "Makes it a stream that is reserved: it needs `stream-reservation`, and is sent while a listener is ready.",
+        ),
         key("started", Kind::Flag, "Whether it runs from the start; true."),
     ]],
 };

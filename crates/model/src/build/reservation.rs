@@ -1,0 +1,358 @@
+//! `stream-reservation:`, what streams say under `reservation`, and the streams of MRPDUs.
+
+use tautwire_core::Priority;
+use tautwire_core::mrp::{JoinRule, MrpTiming};
+use tautwire_core::srp::SrClass;
+use tautwire_units::{BitRate, Bytes, Duration};
+use tautwire_wire::mrp::{DomainValue, Rank, StreamId, TalkerValue};
+use tautwire_wire::{MacAddress, VlanId};
+
+use super::models::delay;
+use super::streams::{StreamDraft, Streams};
+use super::topology::Topology;
+use super::{Input, layered, priority};
+use crate::frame::wire_bits;
+use crate::network::{
+    ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
+    TransmissionSelection,
+};
+use crate::reservation::{ReservedStream, SrpNode, StreamReservation, Tick};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::scalar;
+use crate::text::tree::Node;
+
+/// Destination of MSRP's MRPDUs: the group address of nearest bridges.
+const MSRP_ADDRESS: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
+/// Most octets of an MRPDU.
+const PDU_MAX: Bytes = Bytes::new(1_500);
+/// Least payload of a frame without a tag.
+const PAYLOAD_MIN: Bytes = Bytes::new(46);
+
+/// Where frames of a reserved stream go if nothing else is said: a group address for streams (IEEE Std 1722), so
+/// that streams that stand together have addresses that follow each other.
+pub(crate) fn destination(number: usize) -> MacAddress {
+    let [_, _, a, b] = StreamIndex::at(number).0.to_be_bytes();
+    MacAddress([0x91, 0xe0, 0xf0, 0, a, b])
+}
+
+/// Reads `stream-reservation:` and what the streams say; routes are found. Adds a stream of MRPDUs for every port with a cable.
+pub(crate) fn reservation(
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<StreamReservation> {
+    let Some(node) = input.root.get("stream-reservation") else {
+        for draft in streams.list.iter().filter(|draft| draft.node.get("reservation").is_some()) {
+            let message = "a reservation in a network without stream reservation".to_owned();
+            let help = "add `stream-reservation: {}` to the description";
+            faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
+        }
+        return None;
+    };
+    if let Some(tdma) = input.root.get("tdma") {
+        let message = "stream reservation beside time division multiple access".to_owned();
+        faults.error(codes::RESERVATION, tdma.anchor(), message, "leave out one of the two");
+    }
+    loops(node, topology, faults);
+    let classes = classes(node, faults);
+    let nodes: Vec<SrpNode> = (0..topology.nodes.len())
+        .map(|number| settings(node, NodeIndex::at(number), topology, faults))
+        .collect();
+    unknown_nodes(node, topology, faults);
+    let priority = priority(node, "priority").unwrap_or(Priority::new(7).expect("below eight"));
+    strict(node, priority, topology, faults);
+    let reserved = reserved(&classes, streams, faults);
+    let mut pdus = vec![None; topology.ports.len()];
+    for (number, port) in topology.ports.iter().enumerate() {
+        if port.links.is_some() {
+            let stream = pdu_stream(topology, PortIndex::at(number), priority, &nodes[port.node.index()]);
+            pdus[number] = Some(StreamIndex::at(streams.list.len() + streams.protocol.len()));
+            streams.protocol.push(stream);
+        }
+    }
+    Some(StreamReservation { classes, priority, nodes, pdus, streams: reserved })
+}
+
+/// MSRP follows an active topology without loops; here that is the whole one.
+fn loops(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) {
+    let mut root: Vec<usize> = (0..topology.nodes.len()).collect();
+    fn find(root: &mut [usize], mut node: usize) -> usize {
+        while root[node] != node {
+            root[node] = root[root[node]];
+            node = root[node];
+        }
+        node
+    }
+    for link in topology.links.iter().step_by(2) {
+        let end = |port: PortIndex| topology.ports[port.index()].node.index();
+        let (one, other) = (find(&mut root, end(link.from)), find(&mut root, end(link.to)));
+        if one == other {
+            let message = format!("the cable at {} closes a loop", topology.port_name(link.from));
+            let help = "with `stream-reservation`, use a topology without loops";
+            faults.error(codes::RESERVATION, node.anchor(), message, help);
+            return;
+        }
+        root[one] = other;
+    }
+}
+
+fn classes(node: &Node<'_>, faults: &mut Faults) -> Vec<SrClass> {
+    let Some(list) = node.get("classes") else { return vec![SrClass::a(), SrClass::b()] };
+    let mut classes: Vec<SrClass> = Vec::new();
+    for item in list.items() {
+        let letter = item.get("class").and_then(Node::text).and_then(|text| text.bytes().next());
+        let (Some(letter), Some(priority), Some(interval)) =
+            (letter, item.parsed::<u8>("priority"), item.parsed::<Duration>("interval"))
+        else {
+            continue;
+        };
+        // Table 35-7: A is 6, B is 5.
+        let domain = DomainValue {
+            class: (b'A' + 6).saturating_sub(letter),
+            priority,
+            vlan: item.parsed("vlan").unwrap_or(2),
+        };
+        let delta_percent = item.parsed("delta-bandwidth").unwrap_or(0);
+        let class = SrClass { domain, interval, delta_percent };
+        let same = |other: &SrClass| other.domain.class == domain.class || other.domain.priority == priority;
+        let sum: u32 = classes.iter().chain([&class]).map(|class| u32::from(class.delta_percent)).sum();
+        let fault = if classes.iter().any(same) {
+            Some(("two classes of one letter or priority".to_owned(), "give each its own"))
+        } else if interval.is_zero() {
+            Some((
+                "a class measurement interval of no time".to_owned(),
+                "give it its interval, such as `125 us`",
+            ))
+        } else if sum > 100 {
+            Some((format!("classes that may use {sum} % of a port"), "lower `delta-bandwidth`"))
+        } else {
+            None
+        };
+        if let Some((message, help)) = fault {
+            faults.error(codes::RESERVATION, item.anchor(), message, help);
+        }
+        classes.push(class);
+    }
+    classes
+}
+
+/// What holds for a node: its own, then that of its kind.
+fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults: &mut Faults) -> SrpNode {
+    let described = &topology.nodes[number.index()];
+    let kind = match described.kind {
+        NodeKind::Bridge { .. } => "bridges",
+        NodeKind::EndStation { .. } => "end-stations",
+    };
+    let own = node.get("nodes").and_then(|nodes| nodes.get(&described.name));
+    let layers: Vec<&Node<'_>> = [own, node.get(kind)].into_iter().flatten().collect();
+    let span =
+        |key: &str| layered(&layers, key).and_then(Node::text).and_then(|text| text.parse::<Duration>().ok());
+    let count = |key: &str| {
+        layered(&layers, key).and_then(Node::text).and_then(|text| text.parse().ok()).unwrap_or(65_535_u32)
+    };
+    let default = MrpTiming::default();
+    let timing = MrpTiming {
+        join: span("join-time").unwrap_or(default.join),
+        leave: span("leave-time").unwrap_or(default.leave),
+        leave_all: span("leave-all-time").unwrap_or(default.leave_all),
+        periodic: span("periodic-time"),
+        rule: span("join-delay").map_or(JoinRule::AtOnce, JoinRule::After),
+    };
+    let zero = [Some(timing.join), timing.periodic, span("tick")].contains(&Some(Duration::ZERO));
+    let fault = if zero {
+        Some(format!("`{}` has a timer of no time", described.name))
+    } else if timing.leave <= timing.join * 2 || timing.leave_all <= timing.leave {
+        Some(format!(
+            "`{}` has a JoinTime of {}, a LeaveTime of {} and a LeaveAllTime of {}",
+            described.name, timing.join, timing.leave, timing.leave_all
+        ))
+    } else {
+        None
+    };
+    if let Some(message) = fault {
+        let help = "make LeaveTime more than two JoinTimes, and LeaveAllTime longer than LeaveTime";
+        let place = layers.first().map_or(node.anchor(), |layer| layer.anchor());
+        faults.error(codes::RESERVATION, place, message, help);
+    }
+    let mut time = |key: &str| layered(&layers, key).map_or(Delay::default(), |node| delay(node, faults));
+    SrpNode {
+        timing,
+        tick: span("tick").map(|period| Tick {
+            period,
+            restarts: layered(&layers, "tick-restarts")
+                .and_then(Node::text)
+                .and_then(scalar::flag)
+                .unwrap_or(false),
+        }),
+        processing: time("processing"),
+        talker_processing: time("talker-processing"),
+        listener_processing: time("listener-processing"),
+        streams_max: count("streams-max"),
+        reservations_max: count("reservations-max"),
+        fan_in_max: count("fan-in-max"),
+        device_latency: span("device-latency").unwrap_or_default(),
+    }
+}
+
+fn unknown_nodes(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) {
+    for (key, _) in node.get("nodes").map_or(&[][..], Node::entries) {
+        // Only for its fault.
+        let _ = topology.node(&key.text, key.place, faults);
+    }
+}
+
+/// MRPDUs are never shaped.
+fn strict(node: &Node<'_>, priority: Priority, topology: &Topology<'_>, faults: &mut Faults) {
+    for (number, port) in topology.ports.iter().enumerate().filter(|(_, port)| port.links.is_some()) {
+        let class = port.class_table.class_of(priority, true);
+        if port.classes[class.index()].selection != TransmissionSelection::StrictPriority {
+            let message = format!("MRPDUs would be shaped at {}", topology.port_name(PortIndex::at(number)));
+            let help = "give `stream-reservation` a `priority` whose class is `strict-priority`";
+            faults.error(codes::RESERVATION, node.anchor(), message, help);
+            return;
+        }
+    }
+}
+
+/// The streams with a reservation. Those of a talker have identifiers that follow each other.
+fn reserved(classes: &[SrClass], streams: &mut Streams<'_, '_>, faults: &mut Faults) -> Vec<ReservedStream> {
+    let mut reserved: Vec<ReservedStream> = Vec::new();
+    let mut counts: std::collections::BTreeMap<NodeIndex, u16> = std::collections::BTreeMap::new();
+    for (number, draft) in streams.list.iter_mut().enumerate() {
+        let Some(node) = draft.node.get("reservation") else { continue };
+        draft.stream.started = false;
+        let unique = counts.entry(draft.stream.talker).or_insert(0);
+        *unique = unique.wrapping_add(1);
+        if let Some(value) = talker_value(draft, node, classes, *unique, faults) {
+            reserved.push(requests(StreamIndex::at(number), draft, node, value, faults));
+        }
+    }
+    reserved
+}
+
+fn talker_value(
+    draft: &StreamDraft<'_, '_>,
+    node: &Node<'_>,
+    classes: &[SrClass],
+    unique: u16,
+    faults: &mut Faults,
+) -> Option<TalkerValue> {
+    let stream = &draft.stream;
+    let mut fault = |key: &str, message: String, help: &str| {
+        faults.error(codes::RESERVED_STREAM, draft.place(key), message, help);
+    };
+    let class = classes.iter().find(|class| class.domain.priority == stream.priority.number());
+    let Some(class) = class else {
+        let message = format!("no SR class has priority {}", stream.priority.number());
+        fault("priority", message, "give the stream the priority of one, 3 for class A");
+        return None;
+    };
+    if !stream.tagged || stream.learned || stream.virtual_link.is_some() {
+        let message = "a reserved stream without a tag, or without a way of its own".to_owned();
+        fault("reservation", message, "leave out `tagged`, `virtual-link` and `route: learned`");
+        return None;
+    }
+    let frames = node.parsed("frames-per-interval").or(match stream.traffic {
+        Traffic::Periodic { interval, jitter, burst, .. } => {
+            let frames =
+                class.interval.as_ps().div_ceil(interval.as_ps().max(1)) + u64::from(!jitter.is_zero());
+            u16::try_from(frames.saturating_mul(u64::from(burst))).ok()
+        }
+        _ => None,
+    });
+    let Some(interval_frames_max) = frames else {
+        let message =
+            "traffic that does not tell how many frames come in a class measurement interval".to_owned();
+        fault("reservation", message, "add `frames-per-interval`");
+        return None;
+    };
+    let rank = node.get("rank").and_then(Node::text);
+    Some(TalkerValue {
+        stream: StreamId { source: stream.source, unique },
+        destination: stream.destination,
+        vlan: stream.vlan.number(),
+        frame_size_max: u16::try_from(stream.payload_max.get()).unwrap_or(u16::MAX),
+        interval_frames_max,
+        priority: stream.priority.number(),
+        rank: if rank == Some("emergency") { Rank::Emergency } else { Rank::NonEmergency },
+        accumulated_latency_ns: 0,
+    })
+}
+
+fn requests(
+    stream: StreamIndex,
+    draft: &StreamDraft<'_, '_>,
+    node: &Node<'_>,
+    talker: TalkerValue,
+    faults: &mut Faults,
+) -> ReservedStream {
+    let listeners = draft.stream.listeners.len();
+    let stated = node.get("attach-at").map_or(&[][..], Node::items_or_self);
+    let times: Vec<Duration> =
+        stated.iter().filter_map(|item| item.text().and_then(|text| text.parse().ok())).collect();
+    let attach_at = match times[..] {
+        [] => vec![Duration::ZERO; listeners],
+        [all] => vec![all; listeners],
+        _ => times,
+    };
+    if attach_at.len() != listeners {
+        let message = format!("{} times for {listeners} listeners", attach_at.len());
+        let help = "state one time for all, or one for each";
+        faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
+    }
+    let latency_max: Option<Duration> = node.parsed("latency-max");
+    ReservedStream {
+        stream,
+        talker,
+        latency_max_ns: latency_max
+            .map_or(u32::MAX, |latency| u32::try_from(latency.as_ps() / 1_000).unwrap_or(u32::MAX)),
+        advertise_at: node.parsed("advertise-at").unwrap_or_default(),
+        withdraw_at: node.parsed("withdraw-at"),
+        attach_at,
+        detach_at: node.parsed("detach-at"),
+        when_offered: node.get("ask").and_then(Node::text) == Some("when-offered"),
+    }
+}
+
+/// The MRPDUs of a port: at most three in one and a half join times.
+fn pdu_stream(topology: &Topology<'_>, port: PortIndex, priority: Priority, settings: &SrpNode) -> Stream {
+    let described = &topology.ports[port.index()];
+    let links = described.links.expect("it has a cable");
+    let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
+    let burst = wire_bits(PDU_MAX, false) * 3;
+    // Rounded down: the rate becomes the greater.
+    let window = Duration::from_ps((settings.timing.join.as_ps() / 2).saturating_mul(3).max(1));
+    Stream {
+        name: format!("msrp:{}", topology.port_name(port)),
+        talker: described.node,
+        listeners: vec![far],
+        destination: MSRP_ADDRESS,
+        source: described.address,
+        vlan: VlanId::DEFAULT,
+        tagged: false,
+        priority,
+        udp: None,
+        payload_min: PAYLOAD_MIN,
+        payload_max: PDU_MAX,
+        traffic: Traffic::Protocol,
+        arrival: BitRate::per_period_ceil(burst, window).ok().map(|rate| ArrivalCurve { rate, burst }),
+        deadline: None,
+        shaper: None,
+        shaped_at_talker: false,
+        started: true,
+        hops: vec![Hop {
+            port,
+            previous: None,
+            class: described.class_table.class_of(priority, true),
+            priority,
+            tagged: false,
+            listener: Some(0),
+            scheduler: None,
+        }],
+        learned: false,
+        virtual_link: None,
+        time_triggered: None,
+    }
+}

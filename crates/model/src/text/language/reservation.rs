@@ -1,0 +1,130 @@
+//! Stream reservation, of the network and of a stream.
+
+use super::devices::DELAY;
+use super::{MANY, PRIORITY, VLAN_ID, key, must};
+use crate::text::shape::{Key, Kind, Shape};
+
+pub(super) static STREAM_RESERVATION: Shape = Shape {
+    name: "stream reservation",
+    about: "MSRP in every node: talkers offer streams, listeners ask for them, and a stream is sent while a listener is ready.",
+    keys: &[&[
+        key(
+            "classes",
+            Kind::List(1, 8, &Kind::Object(&SR_CLASS)),
+            "SR classes, highest first; A with priority 3, 125 us and 75 %, and B with priority 2, 250 us and 0 %.",
+        ),
+        key("priority", PRIORITY, "Priority whose traffic class MRPDUs take at every port; 7."),
+        key("bridges", Kind::Object(&SRP_BRIDGE), "Times and limits of the bridges."),
+        key("end-stations", Kind::Object(&SRP_NODE), "Times of the end stations."),
+        key(
+            "nodes",
+            Kind::Names(&Kind::Object(&SRP_BRIDGE)),
+            "Times and limits of nodes that differ from the rest.",
+        ),
+    ]],
+};
+
+static SR_CLASS: Shape = Shape {
+    name: "an SR class",
+    about: "A stream reservation class (802.1Q-2022 34.3).",
+    keys: &[&[
+        must("class", Kind::Word(&["A", "B", "C", "D", "E", "F", "G"]), "Its letter."),
+        must("priority", PRIORITY, "Priority of its frames."),
+        key("vlan", VLAN_ID, "Its default VLAN, as it is declared; 2."),
+        must("interval", Kind::Duration, "Class measurement interval."),
+        key(
+            "delta-bandwidth",
+            Kind::Integer(0, 100),
+            "deltaBandwidth: per cent of a port's rate that it adds to what it may use; 0.",
+        ),
+    ]],
+};
+
+static TIMES: &[Key] = &[
+    key(
+        "join-time",
+        Kind::Duration,
+        "JoinTime: three MRPDUs leave a port in one and a half of it at most; 200 ms.",
+    ),
+    key("leave-time", Kind::Duration, "LeaveTime: from a leave to the end of the registration; 1 s."),
+    key(
+        "leave-all-time",
+        Kind::Duration,
+        "LeaveAllTime: the timer runs for one to one and a half of it; 10 s.",
+    ),
+    key("periodic-time", Kind::Duration, "Period of periodic transmission; none."),
+    key(
+        "join-delay",
+        Kind::Duration,
+        "How long an MRPDU waits from its first reason on, as implementations with one timer do; it is sent at once.",
+    ),
+    key("tick", Kind::Duration, "Step in which the node's software looks at its timers; none."),
+    key(
+        "tick-restarts",
+        Kind::Flag,
+        "Whether the steps count from the last MRPDU that was heard, or from an instant drawn by the seed; false.",
+    ),
+    key("processing", DELAY, "Time that an MRPDU takes, one after the other, before it is heard; 0 s."),
+    key("talker-processing", DELAY, "The same, beside it, for an MRPDU that declares talkers; 0 s."),
+    key("listener-processing", DELAY, "The same, beside it, for an MRPDU that declares listeners; 0 s."),
+];
+
+static SRP_NODE: Shape =
+    Shape { name: "times of MSRP", about: "Times of a node's MRP and its software.", keys: &[TIMES] };
+
+static SRP_BRIDGE: Shape = Shape {
+    name: "times and limits of MSRP",
+    about: "Times and limits of a node's MSRP; limits are those of bridges.",
+    keys: &[
+        TIMES,
+        &[
+            key(
+                "streams-max",
+                Kind::Integer(0, 65_535),
+                "Most streams in the table of talkers; others fail with code 10. 65535.",
+            ),
+            key(
+                "reservations-max",
+                Kind::Integer(0, 65_535),
+                "Most reservations of the bridge, counted per egress port; others fail with code 2. 65535.",
+            ),
+            key(
+                "fan-in-max",
+                Kind::Integer(0, 65_535),
+                "Most ports that bring streams; others fail with code 15. 65535.",
+            ),
+            key(
+                "device-latency",
+                Kind::Duration,
+                "What the bridge adds to the accumulated latency beside waiting and sending; 0 s.",
+            ),
+        ],
+    ],
+};
+
+pub(super) static RESERVATION: Shape = Shape {
+    name: "a reservation",
+    about: "The stream is reserved: its talker offers it and sends while a listener is ready.",
+    keys: &[&[
+        key("advertise-at", Kind::Duration, "When its talker offers it; 0 s."),
+        key("withdraw-at", Kind::Duration, "When its talker withdraws it; never."),
+        key(
+            "attach-at",
+            Kind::OneOf(&[Kind::Duration, Kind::List(1, MANY, &Kind::Duration)]),
+            "When its listeners ask for it: all, or each in their order; 0 s.",
+        ),
+        key("detach-at", Kind::Duration, "When its listeners ask no more; never."),
+        key(
+            "ask",
+            Kind::Word(&["at-once", "when-offered"]),
+            "Whether a listener asks at once, as failed while there is no offer, or when it has heard of the stream; at-once.",
+        ),
+        key("latency-max", Kind::Duration, "Accumulated latency above which a listener refuses; none."),
+        key("rank", Kind::Word(&["emergency", "non-emergency"]), "Its rank; non-emergency."),
+        key(
+            "frames-per-interval",
+            Kind::Integer(1, 65_535),
+            "MaxIntervalFrames; by default what periodic traffic makes in a class measurement interval.",
+        ),
+    ]],
+};

@@ -1,0 +1,235 @@
+//! What a run observed of stream reservation: for each reserved stream the ladder of what happened, in order of time.
+//!
+//! A ladder holds changes alone: an MRPDU that says of a stream what the one before it at that port said is no rung. Times are
+//! true ones: a sent MRPDU counts from its first bit, a received one from its last, before its node has processed it.
+
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_units::Duration;
+
+/// What was observed of one reserved stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservationObservation {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// What happened, in order of time.
+    pub ladder: Vec<Rung>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rung {
+    /// When, true time since the start.
+    pub at: Duration,
+    /// Where.
+    pub node: NodeIndex,
+    /// What.
+    pub event: RungEvent,
+}
+
+/// What happens to a reservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RungEvent {
+    /// The talker's application offers the stream.
+    Offered,
+    /// The talker's application withdraws it.
+    Withdrawn,
+    /// A listener's application asks for it.
+    Asked,
+    /// A listener's application asks no more.
+    Detached,
+    /// A port sends an MRPDU that says this of it.
+    Sent(PortIndex, Declaration),
+    /// A port receives one.
+    Received(PortIndex, Declaration),
+    /// A bridge locks bandwidth for it on an egress port.
+    Reserved(PortIndex),
+    /// A bridge gives that bandwidth back.
+    Released(PortIndex),
+    /// The talker begins to send it: a listener is ready.
+    Started,
+    /// The talker sends it no more.
+    Stopped,
+}
+
+/// What an MRPDU says of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declaration {
+    /// Talker advertise.
+    TalkerAdvertise,
+    /// Talker failed, with the failure code.
+    TalkerFailed(u8),
+    /// The talker is left.
+    TalkerLeave,
+    /// Listener ready.
+    ListenerReady,
+    /// Some listeners ready, some failed.
+    ListenerReadyFailed,
+    /// Listener asking failed.
+    ListenerAskingFailed,
+    /// The listener is left.
+    ListenerLeave,
+}
+
+impl Declaration {
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::TalkerAdvertise => "talker-advertise".to_owned(),
+            Self::TalkerFailed(code) => format!("talker-failed({code})"),
+            Self::TalkerLeave => "talker-leave".to_owned(),
+            Self::ListenerReady => "listener-ready".to_owned(),
+            Self::ListenerReadyFailed => "listener-ready-failed".to_owned(),
+            Self::ListenerAskingFailed => "listener-asking-failed".to_owned(),
+            Self::ListenerLeave => "listener-leave".to_owned(),
+        }
+    }
+
+    /// Whether it is of the talker; else of listeners.
+    #[must_use]
+    pub const fn is_talker(self) -> bool {
+        matches!(self, Self::TalkerAdvertise | Self::TalkerFailed(_) | Self::TalkerLeave)
+    }
+}
+
+impl RungEvent {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Offered => "offered",
+            Self::Withdrawn => "withdrawn",
+            Self::Asked => "asked",
+            Self::Detached => "detached",
+            Self::Sent(..) => "sent",
+            Self::Received(..) => "received",
+            Self::Reserved(_) => "reserved",
+            Self::Released(_) => "released",
+            Self::Started => "started",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// The port, of what happens at one.
+    #[must_use]
+    pub const fn port(self) -> Option<PortIndex> {
+        match self {
+            Self::Sent(port, _) | Self::Received(port, _) | Self::Reserved(port) | Self::Released(port) => {
+                Some(port)
+            }
+            Self::Offered
+            | Self::Withdrawn
+            | Self::Asked
+            | Self::Detached
+            | Self::Started
+            | Self::Stopped => None,
+        }
+    }
+
+    /// What an MRPDU says.
+    #[must_use]
+    pub const fn declaration(self) -> Option<Declaration> {
+        match self {
+            Self::Sent(_, said) | Self::Received(_, said) => Some(said),
+            _ => None,
+        }
+    }
+}
+
+/// What a bridge took to pass a stream's declarations on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BridgeDelays {
+    /// The bridge.
+    pub bridge: NodeIndex,
+    /// From the talker advertise received to the first one sent: the test of admission.
+    pub talker: Option<Duration>,
+    /// From the listener's ready received to its ready sent: the second test, and the lock.
+    pub listener: Option<Duration>,
+    /// From the talker advertise sent to the listener's ready received: all that is behind it.
+    pub behind: Option<Duration>,
+}
+
+impl ReservationObservation {
+    /// When something happened first.
+    pub fn first(&self, holds: impl Fn(&Rung) -> bool) -> Option<Duration> {
+        self.ladder.iter().find(|rung| holds(rung)).map(|rung| rung.at)
+    }
+
+    /// From the first talker advertise on the wire at the talker to the first ready (or ready failed) received there.
+    #[must_use]
+    pub fn set_up(&self, talker: NodeIndex) -> Option<Duration> {
+        let sent = self.first(|rung| {
+            rung.node == talker && matches!(rung.event, RungEvent::Sent(_, Declaration::TalkerAdvertise))
+        })?;
+        let ready = self.first(|rung| {
+            rung.node == talker
+                && rung.at >= sent
+                && matches!(
+                    rung.event,
+                    RungEvent::Received(_, Declaration::ListenerReady | Declaration::ListenerReadyFailed)
+                )
+        })?;
+        Some(ready - sent)
+    }
+
+    /// How often the talker had to stop though nobody withdrew.
+    #[must_use]
+    pub fn lapses(&self) -> u32 {
+        let mut lapses = 0;
+        let mut wanted = true;
+        for rung in &self.ladder {
+            match rung.event {
+                RungEvent::Withdrawn | RungEvent::Detached => wanted = false,
+                RungEvent::Offered | RungEvent::Asked => wanted = true,
+                RungEvent::Stopped if wanted => lapses += 1,
+                _ => {}
+            }
+        }
+        lapses
+    }
+
+    /// The last failure code that a listener's end station, or the talker's bridge, was told.
+    #[must_use]
+    pub fn failure(&self) -> Option<u8> {
+        let of_talker = |rung: &&Rung| rung.event.declaration().is_some_and(Declaration::is_talker);
+        let received = self.ladder.iter().rev().filter(|rung| rung.event.name() == "received");
+        received.filter(of_talker).find_map(|rung| match rung.event {
+            RungEvent::Received(_, Declaration::TalkerFailed(code)) => Some(code),
+            _ => None,
+        })
+    }
+
+    /// What each bridge took, in the order in which they heard of the stream. `is_bridge` tells bridges from end stations.
+    pub fn bridges(&self, is_bridge: impl Fn(NodeIndex) -> bool) -> Vec<BridgeDelays> {
+        let mut found: Vec<NodeIndex> = Vec::new();
+        for rung in &self.ladder {
+            if is_bridge(rung.node)
+                && !found.contains(&rung.node)
+                && matches!(rung.event, RungEvent::Received(_, Declaration::TalkerAdvertise))
+            {
+                found.push(rung.node);
+            }
+        }
+        let delays = |bridge: NodeIndex| {
+            let at = |wanted: fn(&RungEvent) -> bool, after: Duration| {
+                self.first(|rung| rung.node == bridge && rung.at >= after && wanted(&rung.event))
+            };
+            let told =
+                at(|e| matches!(e, RungEvent::Received(_, Declaration::TalkerAdvertise)), Duration::ZERO);
+            let passed = told
+                .and_then(|told| at(|e| matches!(e, RungEvent::Sent(_, Declaration::TalkerAdvertise)), told));
+            let ready = passed.and_then(|passed| {
+                at(|e| matches!(e, RungEvent::Received(_, Declaration::ListenerReady)), passed)
+            });
+            let answered = ready
+                .and_then(|ready| at(|e| matches!(e, RungEvent::Sent(_, Declaration::ListenerReady)), ready));
+            BridgeDelays {
+                bridge,
+                talker: passed.zip(told).map(|(passed, told)| passed - told),
+                listener: answered.zip(ready).map(|(answered, ready)| answered - ready),
+                behind: ready.zip(passed).map(|(ready, passed)| ready - passed),
+            }
+        };
+        found.into_iter().map(delays).collect()
+    }
+}
