@@ -82,6 +82,11 @@ impl Results {
         Ok(Table::new(batch))
     }
 
+    /// What applications received of the streams that were asked for, and what their hosts lost.
+    fn messages(&self) -> Option<Table> {
+        self.frames.as_ref().map(|frames| Table::new(frames.messages(&self.network)))
+    }
+
     /// The transmissions that were asked for.
     fn frames(&self) -> Option<Table> {
         self.frames.as_ref().map(|frames| Table::new(frames.batch(&self.network)))

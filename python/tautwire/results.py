@@ -219,6 +219,23 @@ class Observation(Results):
         return self._core.table("drops")
 
     @property
+    def messages(self) -> Table:
+        """A row for each frame that an application behind a protocol stack received, or its host lost.
+
+        Columns: ``stream``, ``listener``, ``number``, ``time_ps``, ``delay_ps`` from application to
+        application, and ``lost``, the reason. Of the streams that ``simulate(..., frames=...)`` names.
+
+        Raises
+        ------
+        ValueError
+            No frames were kept.
+        """
+        table = self._core.messages()
+        if table is None:
+            raise ValueError("no frames were kept: call simulate(..., frames=True)")
+        return table
+
+    @property
     def frames(self) -> Table:
         """Every transmission of the streams that were asked for, a row for each frame and hop.
 

@@ -368,6 +368,9 @@ impl fmt::Display for Told<'_> {
             Unbounded::SynchronisationLost { port } => {
                 write!(f, "the frames that open cycles may be lost {}", at(port))
             }
+            Unbounded::Host { port } => {
+                write!(f, "a host may hold frames without end, behind or before {}", at(port))
+            }
             Unbounded::MayBeDiscarded { port } => write!(f, "a shaper may discard its frames {}", at(port)),
         }
     }

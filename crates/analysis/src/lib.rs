@@ -27,6 +27,7 @@ mod delay;
 mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
+mod host;
 mod line_shaping;
 mod order;
 mod outcome;

@@ -5,6 +5,7 @@ use tautwire_model::network::PortIndex;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
+use crate::host;
 use crate::passage::NO_REASON;
 use crate::plan::Entry;
 use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
@@ -14,7 +15,9 @@ impl Analysis<'_> {
     pub(crate) fn bounds(self) -> Bounds {
         let network = self.plan.network;
         let streams = (0..network.streams.len()).map(|stream| self.stream(network, stream)).collect();
-        Bounds { streams, ports: self.ports }
+        let mut bounds = Bounds { streams, ports: self.ports };
+        host::add_receiving(network, &mut bounds);
+        bounds
     }
 
     fn stream(&self, network: &Network, number: usize) -> StreamBounds {
@@ -45,11 +48,15 @@ impl Analysis<'_> {
                         (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
                         (_, reason) => Err(self.told(reason, entry)),
                     };
-                    ListenerBounds { delay, delay_min: time(entry.next_min), skew: None }
+                    ListenerBounds { delay, delay_min: time(entry.next_min), skew: None, application: None }
                 });
                 // A listener that no hop reaches never sees a frame.
-                let none =
-                    ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO, skew: None };
+                let none = ListenerBounds {
+                    delay: Ok(Duration::ZERO),
+                    delay_min: Duration::ZERO,
+                    skew: None,
+                    application: None,
+                };
                 ListenerBounds { skew: self.skew(number, listener), ..each.reduce(worse).unwrap_or(none) }
             })
             .collect();
@@ -61,7 +68,15 @@ impl Analysis<'_> {
             port: PortIndex(entry.port),
             class: tautwire_core::TrafficClass::new(entry.class).expect("below eight"),
         };
-        self.reasons.get(reason as usize).cloned().unwrap_or_else(overload)
+        match self.reasons.get(reason as usize) {
+            // A stream that its host holds up promises nothing behind it.
+            Some(Unbounded::NoArrivalCurve { stream, .. })
+                if self.plan.sending[stream.index()].is_some_and(|sending| sending.max.is_none()) =>
+            {
+                Unbounded::Host { port: self.plan.network.streams[stream.index()].hops[0].port }
+            }
+            reason => reason.cloned().unwrap_or_else(overload),
+        }
     }
 }
 
@@ -72,5 +87,5 @@ fn worse(one: ListenerBounds, other: ListenerBounds) -> ListenerBounds {
         (Ok(one), Ok(other)) => Ok(one.max(other)),
         (Err(reason), _) | (_, Err(reason)) => Err(reason),
     };
-    ListenerBounds { delay, delay_min, skew: None }
+    ListenerBounds { delay, delay_min, skew: None, application: None }
 }

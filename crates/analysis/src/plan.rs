@@ -12,6 +12,7 @@ use self::frame::{frames, ps_ceil, ps_floor};
 use crate::clock::Deviation;
 use crate::curve::Line;
 use crate::delay::{Reception, Row, delay_max};
+use crate::host::{self, Sending};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
 use crate::timeline::{ShaperRange, Timeline};
@@ -61,6 +62,8 @@ pub(crate) struct Plan<'network> {
     pub(crate) links: Vec<Option<LinkPlan>>,
     /// Per entry, what the switch polices before it; empty without virtual links.
     pub(crate) policers: Vec<Option<PolicerPlan>>,
+    /// Per stream, from its application to its port, of a talker with protocol stacks.
+    pub(crate) sending: Vec<Option<Sending>>,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
 }
@@ -85,11 +88,12 @@ impl<'network> Plan<'network> {
             talker_shapers: Vec::new(),
             links: Vec::with_capacity(network.streams.len()),
             policers: Vec::new(),
+            sending: host::sending(network, &timeline),
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
         plan.receive_all();
-        let hosts = host_delays(network);
+        let hosts = host_delays(network, &plan.sending);
         for number in 0..network.streams.len() {
             plan.add_stream(number, &timeline, &hosts);
         }
@@ -127,8 +131,10 @@ impl<'network> Plan<'network> {
         let first = index(self.entries.len());
         self.first_entry.push(first);
         let talker = Deviation::of(&network.nodes[stream.talker.index()].clock);
+        let held_up = self.sending[number].is_some_and(|sending| sending.max.is_none());
         let promise = timeline
             .arrival(network, number)
+            .filter(|_| !held_up)
             .map(|curve| Line::new(curve.burst.get(), talker.fastest(curve.rate.as_bps())));
         let shaper = stream.shaper.filter(|_| stream.shaped_at_talker).map(|shaper| {
             let rate = shaper.committed_information_rate.as_bps();
@@ -137,7 +143,10 @@ impl<'network> Plan<'network> {
         self.talker_shapers.push(shaper);
         self.links.push(LinkPlan::new(network, stream, hosts[stream.talker.index()]));
         for (position, hop) in stream.hops.iter().enumerate() {
-            let entry = self.entry(number, position, promise, hosts);
+            let mut entry = self.entry(number, position, promise, hosts);
+            if let (Some(sending), None) = (self.sending[number], hop.previous) {
+                entry.queue_min = signed(sending.min);
+            }
             let twin = stream.hops[..position].iter().any(|other| {
                 other.previous == hop.previous && other.class == hop.class && other.scheduler == hop.scheduler
             });
@@ -305,10 +314,13 @@ impl<'network> Plan<'network> {
 
 /// The longest that a frame may take from the application to the port, per host: the host keeps the
 /// order of all its frames, so a small one may stand behind a large one.
-fn host_delays(network: &Network) -> Vec<u64> {
+fn host_delays(network: &Network, sending: &[Option<Sending>]) -> Vec<u64> {
     let mut delays = vec![0; network.nodes.len()];
-    for stream in &network.streams {
-        if let NodeKind::EndStation { host } = &network.nodes[stream.talker.index()].kind {
+    for (stream, sending) in network.streams.iter().zip(sending) {
+        if let Some(sending) = sending {
+            let delay: &mut u64 = &mut delays[stream.talker.index()];
+            *delay = sending.max.unwrap_or(0).max(*delay);
+        } else if let NodeKind::EndStation { host } = &network.nodes[stream.talker.index()].kind {
             let largest = frames(stream, stream.tagged).1.max(frames(stream, true).1);
             let most = delay_max(&network.hosts[host.index()].transmit, largest);
             let delay = &mut delays[stream.talker.index()];

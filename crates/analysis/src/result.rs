@@ -35,6 +35,9 @@ pub struct ListenerBounds {
     /// Greatest distance of the two copies of a frame that goes over two networks, on the listener's
     /// clock; none for others, and without a bound of both.
     pub skew: Option<Duration>,
+    /// Least and greatest delay from the talker's application to the listener's, behind its protocol stack;
+    /// none for a listener without stacks.
+    pub application: Option<(Duration, Result<Duration, Unbounded>)>,
 }
 
 impl ListenerBounds {
@@ -138,6 +141,12 @@ pub enum Unbounded {
     /// Frames that open the cycles may be lost, and with them slots without number.
     SynchronisationLost {
         /// The master's port.
+        port: PortIndex,
+    },
+    /// A server in the host of its talker or listener may have more to do than it can, or serves frames of
+    /// which nothing is known.
+    Host {
+        /// The talker's port.
         port: PortIndex,
     },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.

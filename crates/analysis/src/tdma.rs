@@ -162,6 +162,10 @@ impl<'network> Cycle<'network> {
         if self.cycles > CYCLES_MAX || network.links.iter().any(|link| link.bit_error_rate > 0 || !link.up) {
             return Some(fails);
         }
+        // What stands between an application and its station's queue is reckoned without servers.
+        if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
+            return Some(Unbounded::Host { port });
+        }
         for event in &network.events {
             match &event.action {
                 TimelineAction::StopNode(node) if *node == master && self.tdma.standby.is_some() => {
@@ -464,9 +468,19 @@ impl<'network> Cycle<'network> {
         let listener = |listener: usize| match self.way(stream, listener) {
             Some((_, way)) => {
                 let way = way.plus(begin);
-                ListenerBounds { delay: bound(way.max), delay_min: Duration::from_ps(way.min), skew: None }
+                ListenerBounds {
+                    delay: bound(way.max),
+                    delay_min: Duration::from_ps(way.min),
+                    skew: None,
+                    application: None,
+                }
             }
-            None => ListenerBounds { delay: Ok(Duration::ZERO), delay_min: Duration::ZERO, skew: None },
+            None => ListenerBounds {
+                delay: Ok(Duration::ZERO),
+                delay_min: Duration::ZERO,
+                skew: None,
+                application: None,
+            },
         };
         StreamBounds {
             listeners: (0..stream.listeners.len()).map(listener).collect(),

@@ -71,7 +71,13 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     let mut text = format!("{}\n", table::streams(summary, options));
-    for part in [table::stamps(summary, options), table::discards(summary), reservation::table(summary)] {
+    let parts = [
+        table::applications(summary, options),
+        table::stamps(summary, options),
+        table::discards(summary),
+        reservation::table(summary),
+    ];
+    for part in parts {
         if !part.is_empty() {
             text.push_str(&part);
             text.push('\n');

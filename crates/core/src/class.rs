@@ -34,6 +34,8 @@ struct Rest<F> {
     lanes: Lanes<F>,
     shaper: Option<CreditBasedShaper>,
     octets_limit: u64,
+    /// Most frames of one lane.
+    lane_limit: u32,
     /// Most frames that waited, where that is more than one.
     frames_max: u32,
     discarded: u64,
@@ -48,6 +50,7 @@ impl<F: Copy> Class<F> {
             lanes: Lanes::new(config.order, config.lanes),
             shaper: config.idle_slope.map(|slope| CreditBasedShaper::new(slope, rate)),
             octets_limit: octets,
+            lane_limit: config.lane_limit,
             frames_max: 0,
             discarded: 0,
             committed: None,
@@ -73,6 +76,11 @@ impl<F: Copy> Class<F> {
     #[inline]
     pub(crate) fn has_room(&self, octets: u32) -> bool {
         self.frames < self.frames_limit && u64::from(octets) <= self.room
+    }
+
+    /// Whether the limit of a lane lets one more frame in; of a class with frames in lanes.
+    pub(crate) fn has_room_in_lane(&self, lane: u16) -> bool {
+        self.rest.lane_limit == u32::MAX || self.rest.lanes.waiting_in(lane) < self.rest.lane_limit as usize
     }
 
     /// Counts a frame that was not taken.

@@ -36,6 +36,8 @@ pub struct ClassConfig {
     pub lanes: usize,
     /// Limits.
     pub limit: QueueLimit,
+    /// Most frames of one lane, of a class with several.
+    pub lane_limit: u32,
 }
 
 impl ClassConfig {
@@ -47,7 +49,13 @@ impl ClassConfig {
 
 impl Default for ClassConfig {
     fn default() -> Self {
-        Self { idle_slope: None, order: LaneOrder::Arrival, lanes: 1, limit: QueueLimit::NONE }
+        Self {
+            idle_slope: None,
+            order: LaneOrder::Arrival,
+            lanes: 1,
+            limit: QueueLimit::NONE,
+            lane_limit: u32::MAX,
+        }
     }
 }
 
@@ -168,7 +176,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         let bit = 1 << index;
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
-        if !class.has_room(octets) {
+        if !class.has_room(octets) || self.in_lanes & bit != 0 && !class.has_room_in_lane(lane) {
             class.discard();
             return Err(Discard::QueueFull);
         }

@@ -146,6 +146,14 @@ impl<F: Copy> Lanes<F> {
         taken
     }
 
+    /// Frames that wait in a lane.
+    pub(crate) fn waiting_in(&self, lane: u16) -> usize {
+        match (&self.others, lane) {
+            (Some(others), 1..) => others.lanes[usize::from(lane) - 1].len(),
+            _ => self.first.len(),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
         self.first.iter().chain(self.others.iter().flat_map(|others| others.lanes.iter().flatten()))
     }

@@ -47,7 +47,8 @@ impl Network {
                 TransmissionSelection::StrictPriority | TransmissionSelection::Ats => None,
             };
             let limit = QueueLimit { frames: class.limit_frames, octets: class.limit_octets.get() };
-            ClassConfig { idle_slope, order, lanes: lanes * groups, limit }
+            let lane_limit = device.and_then(|device| device.lane_limit).unwrap_or(u32::MAX);
+            ClassConfig { idle_slope, order, lanes: lanes * groups, limit, lane_limit }
         });
         let credit_charged_overhead = device
             .map(|device| device.credit_charged_overhead)

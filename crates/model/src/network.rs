@@ -12,6 +12,7 @@ use tautwire_units::Bytes;
 mod delay;
 mod device;
 mod host;
+mod host_stack;
 mod link;
 mod node;
 mod port;
@@ -28,6 +29,10 @@ pub use self::device::{
     TieRule,
 };
 pub use self::host::{HostModel, StampPoint, TimeStamp};
+pub use self::host_stack::{
+    BulkPace, HostInterface, HostStacks, Moderation, Pace, ProtocolStack, ReceptionOrder, ServicingThread,
+    StackPart, Tail,
+};
 pub use self::link::{DelayRange, Link};
 pub use self::node::{Clock, Learning, Node, NodeKind};
 pub use self::port::{ClassSettings, Port, PortLinks, SharedBuffer, TransmissionSelection};

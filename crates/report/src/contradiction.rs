@@ -34,6 +34,8 @@ pub struct Contradiction {
 pub enum Place {
     /// Of a stream, end to end: index of its listeners.
     Listener(StreamIndex, usize),
+    /// Of a stream at the application behind a listener's protocol stack: index of its listeners.
+    Application(StreamIndex, usize),
     /// Of a stream at a hop: index of its hops.
     Hop(StreamIndex, usize),
     /// At a class of an egress port.
@@ -91,7 +93,7 @@ impl Contradiction {
     #[must_use]
     pub fn is_of(&self, stream: StreamIndex, listener: usize) -> bool {
         match self.place {
-            Place::Listener(of, index) => of == stream && index == listener,
+            Place::Listener(of, index) | Place::Application(of, index) => of == stream && index == listener,
             Place::Hop(of, _) => of == stream,
             Place::Class(..) => false,
         }
@@ -133,6 +135,14 @@ fn find_in_stream(found: &mut Found<'_>, index: usize, bounds: &Bounds, observat
         found.hold(place, Quantity::DelayMax, max, bound_max);
         let min = seen.delay.min().map(|delay| to_i64(delay.as_ps()));
         found.hold(place, Quantity::DelayMin, min, Some(to_i64(bound.delay_min.as_ps())));
+        if let (Some((least, most)), Some(seen)) = (&bound.application, &seen.application) {
+            let place = Place::Application(stream, listener);
+            let bound_max = most.as_ref().ok().map(|bound| to_i64(bound.as_ps()));
+            let max = (seen.received > 0).then(|| to_i64(seen.max.as_ps()));
+            found.hold(place, Quantity::DelayMax, max, bound_max);
+            let min = seen.delay.min().map(|delay| to_i64(delay.as_ps()));
+            found.hold(place, Quantity::DelayMin, min, Some(to_i64(least.as_ps())));
+        }
     }
     for (hop, (bound, seen)) in bounds.hops.iter().zip(&observed.hops).enumerate() {
         let bound_max = bound.delay.as_ref().ok().map(|bound| to_i64(bound.as_ps()));
@@ -167,6 +177,11 @@ impl Found<'_> {
                 let stream = &self.network.streams[stream.index()];
                 format!("{} at {}", stream.name, name::node(self.network, stream.listeners[listener]))
             }
+            Place::Application(stream, listener) => {
+                let stream = &self.network.streams[stream.index()];
+                let node = name::node(self.network, stream.listeners[listener]);
+                format!("{} at the application of {node}", stream.name)
+            }
             Place::Hop(stream, hop) => {
                 let stream = &self.network.streams[stream.index()];
                 format!("{} at port {}", stream.name, name::port(self.network, stream.hops[hop].port))
@@ -185,6 +200,7 @@ fn to_i64(value: u64) -> i64 {
 mod tests {
     use super::*;
     use crate::fixture;
+    use tautwire_sim::ApplicationObservation;
     use tautwire_units::{Bits, Bytes, Duration};
 
     type Change<'a> = dyn Fn(&mut Bounds, &mut Observation) + 'a;
@@ -195,7 +211,13 @@ mod tests {
         assert_eq!(find(&network, &bounds, &observation), []);
         let port = network.streams[0].hops[1].port.index();
         let class = network.streams[0].hops[1].class.index();
-        let cases: [(Quantity, &Change<'_>); 5] = [
+        let cases: [(Quantity, &Change<'_>); 6] = [
+            (Quantity::DelayMax, &|b, o| {
+                b.streams[0].listeners[0].application = Some((Duration::ZERO, Ok(Duration::from_us(1))));
+                let seen =
+                    ApplicationObservation { received: 1, max: Duration::from_us(2), ..Default::default() };
+                o.streams[0].listeners[0].application = Some(Box::new(seen));
+            }),
             (Quantity::DelayMax, &|_, o| o.streams[0].hops[1].max = Duration::from_s(1)),
             (Quantity::DelayMin, &|b, _| b.streams[0].listeners[0].delay_min = Duration::from_us(90)),
             (Quantity::Backlog, &|b, o| {

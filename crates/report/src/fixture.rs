@@ -61,6 +61,8 @@ fn empty() -> Network {
             queue_limit: 1_000,
             credit_charged_overhead: Bytes::new(20),
             time_stamp: None,
+            is_class_blind: false,
+            stacks: tautwire_model::network::HostStacks::default(),
         }],
         schedulers: Vec::new(),
         scheduler_groups: Vec::new(),
@@ -110,6 +112,7 @@ fn device() -> DeviceModel {
             occupancy: Delay::default(),
         }],
         tie_rule: TieRule::ArrivalOrder,
+        lane_limit: None,
         two_stage: false,
         credit_charged_overhead: Bytes::new(20),
         ats: AtsDevice {
@@ -226,6 +229,7 @@ fn add_stream(
         learned: false,
         virtual_link: None,
         time_triggered: None,
+        stack: None,
     });
 }
 
@@ -338,6 +342,7 @@ fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {
                 delay: delays.reduce(|left, right| Ok(left? + right?)).expect("a path has a hop"),
                 delay_min: path.iter().map(|hop| hops[*hop].delay_min).sum(),
                 skew: None,
+                application: None,
             }
         })
         .collect();

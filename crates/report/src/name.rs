@@ -63,6 +63,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::SynchronisationLost { port: at } => {
             format!("synchronisation frames of port {} may be lost", port(network, *at))
         }
+        Unbounded::Host { port: at } => {
+            format!(
+                "a host of the stream that leaves port {} may hold frames without end",
+                port(network, *at)
+            )
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!("the ATS shaper before port {} may discard frames", port(network, *at))
         }
@@ -80,6 +86,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::StageTooSlow { port }
         | Unbounded::SlotsMeet { port }
         | Unbounded::SynchronisationLost { port }
+        | Unbounded::Host { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }

@@ -1,22 +1,22 @@
 //! From a network, its bounds and a run to a [`Summary`].
 
-use tautwire_analysis::{Bounds, ClassBounds, StreamBounds, Unbounded};
+use tautwire_analysis::{Bounds, ClassBounds, ListenerBounds, StreamBounds, Unbounded};
 use tautwire_core::TrafficClass;
 use tautwire_model::network::{Hop, Network, Port, TransmissionSelection};
 use tautwire_observe::{DelayParts, Histogram, Moments, Part};
 use tautwire_sim::{
-    ClassObservation, HopObservation, ListenerObservation, Observation, PortObservation, StampedObservation,
-    StreamObservation,
+    ApplicationObservation, ClassObservation, HopObservation, ListenerObservation, Observation,
+    PortObservation, StampedObservation, StreamObservation,
 };
 use tautwire_units::Duration;
 
 use crate::name;
 use crate::reservation;
 use crate::summary::{
-    BoundSummary, ClassBoundSummary, ClassSummary, ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts,
-    HopDelaySummary, HopSummary, IntervalSummary, ListenerSummary, PartsSummary, PortSummary,
-    PortTrafficSummary, Quantiles, RunSummary, StampedSummary, StreamSummary, Summary, UnboundedSummary,
-    VerificationSummary, WorstFrameSummary,
+    ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
+    ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary, IntervalSummary,
+    ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary, StampedSummary,
+    StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
 };
 use crate::verdict::{self, StreamVerification, Verdict, judge};
 
@@ -97,6 +97,11 @@ fn stream(
                 stamped: observed
                     .and_then(|observed| observed.listeners[listener].stamped.as_deref())
                     .map(stamped),
+                application: application(
+                    network,
+                    bound,
+                    observed.and_then(|observed| observed.listeners[listener].application.as_deref()),
+                ),
             }
         })
         .collect();
@@ -154,6 +159,33 @@ fn delays(seen: &ListenerObservation) -> DelaySummary {
             delay_ps: worst.delay.as_ps(),
         }),
     }
+}
+
+/// What is proven and observed at an application; none for a listener without protocol stacks.
+fn application(
+    network: &Network,
+    bound: Option<&ListenerBounds>,
+    seen: Option<&ApplicationObservation>,
+) -> Option<ApplicationSummary> {
+    let bound = bound.and_then(|bound| bound.application.as_ref());
+    let bound = bound.map(|(least, most)| bound_summary(network, most, *least));
+    let observed = seen.map(|seen| {
+        let ps = |span: Option<Duration>| span.map(Duration::as_ps);
+        let moments = &seen.delay;
+        ApplicationDelays {
+            received: seen.received,
+            in_flight: seen.in_flight,
+            dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
+            count: moments.count(),
+            delay_min_ps: ps(moments.min()),
+            delay_mean_ps: ps(moments.mean()),
+            delay_max_ps: ps(moments.max()),
+            delay_sd_ps: ps(moments.standard_deviation()),
+            quantiles: seen.histogram.as_ref().and_then(|histogram| quantiles(histogram, moments)),
+            interval: interval(&seen.interval),
+        }
+    });
+    (bound.is_some() || observed.is_some()).then_some(ApplicationSummary { bound, observed })
 }
 
 fn stamped(seen: &StampedObservation) -> StampedSummary {

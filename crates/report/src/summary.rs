@@ -128,6 +128,52 @@ pub struct ListenerSummary {
     /// What the stations' time stamps say of the same frames; the verdict does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stamped: Option<StampedSummary>,
+    /// The same stream at the application behind the listener's protocol stack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationSummary>,
+}
+
+/// A stream at the application behind a listener's protocol stack: from application to application. The
+/// verdict does not look at it, but for contradictions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApplicationSummary {
+    /// What is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundSummary>,
+    /// What was observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ApplicationDelays>,
+}
+
+/// What an application observed: delivered = received + dropped + in flight; the rest after the warm-up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApplicationDelays {
+    /// Frames received.
+    pub received: u64,
+    /// Frames in the host at the end of the run.
+    pub in_flight: u64,
+    /// Frames lost in the host, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// Frames that count below.
+    pub count: u64,
+    /// Least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_min_ps: Option<u64>,
+    /// Mean, to the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_mean_ps: Option<u64>,
+    /// Greatest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_max_ps: Option<u64>,
+    /// Sample standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_sd_ps: Option<u64>,
+    /// Quantiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantiles: Option<Quantiles>,
+    /// Distances between receptions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalSummary>,
 }
 
 /// Latencies and intervals by the stations' time stamps, after the warm-up; each station stamps by its

@@ -171,6 +171,56 @@ pub fn stamps(summary: &Summary, options: TableOptions) -> String {
     table
 }
 
+/// A table of what applications behind protocol stacks see, a row for each; empty if there are none.
+#[must_use]
+pub fn applications(summary: &Summary, options: TableOptions) -> String {
+    let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+    let row = |stream: &StreamSummary, listener: &ListenerSummary| {
+        let application = listener.application.as_ref()?;
+        let bound = application.bound.as_ref();
+        let bound = bound.map_or_else(
+            || "-".to_owned(),
+            |bound| bound.delay_max_ps.map_or_else(|| "unbounded".to_owned(), |ps| microseconds(ps.into())),
+        );
+        let seen = application.observed.as_ref();
+        let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        Some(vec![
+            stream.name.clone(),
+            listener.listener.clone(),
+            bound,
+            us(seen.and_then(|seen| seen.delay_min_ps)),
+            us(seen.and_then(|seen| seen.delay_mean_ps)),
+            us(seen.and_then(|seen| seen.delay_max_ps)),
+            us(seen.and_then(|seen| seen.delay_sd_ps)),
+            count(seen.map(|seen| seen.received)),
+            count(seen.map(|seen| seen.dropped.values().sum())),
+        ])
+    };
+    let pairs = summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l)));
+    let mut rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let left_out = rows.len().saturating_sub(options.rows);
+    rows.truncate(options.rows);
+    let columns = [
+        text("application", 0),
+        text("listener", 4),
+        number("bound us", 0),
+        number("least us", 2),
+        number("mean", 0),
+        number("greatest", 0),
+        number("deviation", 1),
+        number("received", 3),
+        number("lost", 3),
+    ];
+    let mut table = render(&columns, &rows, options.width);
+    if left_out > 0 {
+        writeln!(table, "… and {left_out} more").expect("a string can be written");
+    }
+    table
+}
+
 /// What the ATS schedulers discarded, a line for each reception port; nothing if they discarded nothing.
 #[must_use]
 pub fn discards(summary: &Summary) -> String {

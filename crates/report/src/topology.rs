@@ -165,6 +165,9 @@ pub(crate) fn traffic(traffic: &Traffic) -> String {
         Traffic::Protocol => "frames of a control protocol".to_owned(),
         Traffic::Synchronisation { cycle } => format!("synchronisation every {cycle}"),
         Traffic::Response { turn_around, .. } => format!("responses after {turn_around}"),
+        Traffic::Injected { threads, burst, interval, .. } => {
+            format!("{threads} threads with bursts of {burst}, {interval} a frame")
+        }
         Traffic::File { octets, at } => format!("a file of {octets} at {at}"),
     }
 }

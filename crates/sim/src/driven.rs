@@ -1,4 +1,5 @@
-//! Machines that make frames of their own: TDMA stations, and applications that answer.
+//! Machines that make frames of their own or hold them: TDMA stations, applications that answer,
+//! protocol stacks of hosts (`host_stacks.rs`).
 //!
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
@@ -16,6 +17,7 @@ use tautwire_units::Duration;
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
+use crate::host_stacks::HostStacks;
 use crate::plan::index;
 use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
@@ -29,6 +31,7 @@ const SYNCHRONISATIONS: usize = 16;
 pub(crate) fn are_there(network: &Network) -> bool {
     network.tdma.is_some()
         || network.reservation.is_some()
+        || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
@@ -45,6 +48,7 @@ pub(crate) struct Driven {
     random: Random,
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
+    pub(crate) stacks: HostStacks,
 }
 
 /// A TDMA station.
@@ -55,7 +59,7 @@ struct Station {
 }
 
 impl Driven {
-    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Self {
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64, histograms: bool) -> Self {
         let streams = || network.streams.iter();
         let mut answers = vec![Vec::new(); network.streams.len()];
         for (number, stream) in streams().enumerate() {
@@ -79,17 +83,19 @@ impl Driven {
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
             srp: Srp::new(network, clocks, seed),
+            stacks: HostStacks::new(network, seed, histograms),
         }
     }
 
     /// Frames that wait in the machines, by their places in the slab.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
-        self.stations.iter().flatten().flat_map(|station| station.machine.waiting()).map(|(place, _)| place)
+        let stations = self.stations.iter().flatten().flat_map(|station| station.machine.waiting());
+        stations.map(|(place, _)| place).chain(self.stacks.waiting())
     }
 }
 
 impl<R: Recorder> Engine<'_, R> {
-    fn driven(&mut self) -> &mut Driven {
+    pub(crate) fn driven(&mut self) -> &mut Driven {
         self.driven.as_mut().expect("a run that has machines")
     }
 
@@ -102,12 +108,14 @@ impl<R: Recorder> Engine<'_, R> {
             station.as_ref()?.machine.deadline().map(|at| node.clock.true_at(at))
         });
         let srp = driven.srp.as_ref().and_then(Srp::next);
-        deadlines.chain(due).chain(srp).min().map(|time| time.max(self.now))
+        let stacks = driven.stacks.next_due();
+        deadlines.chain(due).chain(srp).chain(stacks).min().map(|time| time.max(self.now))
     }
 
     /// Does all that the machines have to do now.
     #[cold]
     pub(crate) fn drive(&mut self) {
+        self.drive_stacks();
         while let Some(Reverse((_, stream, since))) =
             self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)
         {
@@ -115,6 +123,7 @@ impl<R: Recorder> Engine<'_, R> {
             if self.talkers[stream as usize].running {
                 self.create_next(stream, since);
             }
+            self.drive_stacks();
         }
         for node in 0..self.nodes.len() {
             let local = self.nodes[node].clock.local(self.now);
@@ -181,6 +190,10 @@ impl<R: Recorder> Engine<'_, R> {
             station.machine.hear(local, said[slot.number as usize % SYNCHRONISATIONS]);
             return self.arm_timeline();
         }
+        if network.has_stacks(node) {
+            self.take_into_stack(slot, node, listener);
+            return self.arm_timeline();
+        }
         let NodeKind::EndStation { host } = &network.nodes[node.index()].kind else { return };
         let receive = &network.hosts[host.index()].receive;
         let mut any = false;
@@ -197,6 +210,20 @@ impl<R: Recorder> Engine<'_, R> {
         }
         if any {
             self.arm_timeline();
+        }
+    }
+
+    /// An application behind a protocol stack has received a frame that was created at `created`.
+    pub(crate) fn answer(&mut self, stream: u32, node: NodeIndex, created: SimTime) {
+        let network = self.network;
+        let now = self.now;
+        let driven = self.driven();
+        for answer in &driven.answers[stream as usize] {
+            let answering = &network.streams[*answer as usize];
+            let Traffic::Response { turn_around, .. } = answering.traffic else { continue };
+            if answering.talker == node {
+                driven.due.push(Reverse((now + turn_around, *answer, created)));
+            }
         }
     }
 
@@ -228,6 +255,14 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
         self.0.delivered(time, stream, listener, number, delay);
+    }
+
+    fn handed_over(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
+        self.0.handed_over(time, stream, listener, number, delay);
+    }
+
+    fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
+        self.0.lost_in_host(time, stream, listener, number, reason);
     }
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {

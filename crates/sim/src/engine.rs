@@ -121,7 +121,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             statistics,
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
-            driven: R::DRIVES_MACHINES.then(|| Box::new(Driven::new(network, &clocks, seed))),
+            driven: R::DRIVES_MACHINES.then(|| Box::new(Driven::new(network, &clocks, seed, histograms))),
             events: 0,
             progress: match &mut options.progress {
                 Some(progress) => Some(&mut **progress),
@@ -250,8 +250,9 @@ impl<'run, R: Recorder> Engine<'run, R> {
             let stream = self.slab.get(place).stream;
             self.statistics.streams[stream as usize].in_flight += 1;
         }
+        let stacks = self.driven.take().map(|driven| driven.stacks);
         let talkers = &self.talkers;
-        Observation {
+        let mut observation = Observation {
             seed: self.seed,
             end: self.now.since_start(),
             frame_hops: self.statistics.frame_hops,
@@ -259,7 +260,11 @@ impl<'run, R: Recorder> Engine<'run, R> {
             reservations,
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
+        };
+        if let Some(stacks) = stacks {
+            stacks.finish(&mut observation);
         }
+        observation
     }
 }
 

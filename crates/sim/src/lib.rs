@@ -14,6 +14,7 @@ mod driven;
 mod egress;
 mod engine;
 mod frame;
+mod host_stacks;
 mod node;
 mod options;
 mod plan;
@@ -39,8 +40,8 @@ pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
-    ClassObservation, DropReason, HopObservation, ListenerObservation, Observation, PortObservation,
-    StampedObservation, StreamObservation, WorstFrame,
+    ApplicationObservation, ClassObservation, DropReason, HopObservation, ListenerObservation, Observation,
+    PortObservation, StampedObservation, StreamObservation, WorstFrame,
 };
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
@@ -56,7 +57,8 @@ pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
     engine::Engine::new(network, options, &mut NoRecorder).run()
 }
 
-/// Whether no listener of a network stamps frames, and no machine (TDMA, responses) makes any.
+/// Whether no listener of a network stamps frames, and no machine (TDMA, responses, protocol stacks) makes or
+/// holds any.
 #[must_use]
 pub fn is_plain(network: &Network) -> bool {
     !stamps::are_wanted(network) && !driven::are_there(network)

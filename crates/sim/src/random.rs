@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     Driven = 12,
     /// What software of stream reservation takes at a node, and when its timers begin.
     Reservation = 13,
+    /// Protocol stacks of a node.
+    HostStack = 40,
 }
 
 /// A random stream.

@@ -57,6 +57,16 @@ pub trait Recorder {
         let _ = (time, stream, listener, number, delay);
     }
 
+    /// The application at the end of a protocol stack received a frame, `delay` after its creation.
+    fn handed_over(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
+        let _ = (time, stream, listener, number, delay);
+    }
+
+    /// A frame was lost between a listener's port and its application.
+    fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
+        let _ = (time, stream, listener, number, reason);
+    }
+
     /// A frame, or a copy of it, was lost. `hop` is the hop that it had passed or was about to pass.
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         let _ = (time, stream, number, hop, reason);

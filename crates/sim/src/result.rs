@@ -40,11 +40,17 @@ pub enum DropReason {
     IntegrityCheck,
     /// Its other copy had come before: nothing is lost.
     Eliminated,
+    /// As many frames of its stream waited for the servicing thread as may.
+    TaskQueueFull,
+    /// The buffer of its socket was full.
+    SocketBufferFull,
+    /// Ring and FIFO of the receiving interface were full.
+    InterfaceFull,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -60,6 +66,9 @@ impl DropReason {
         Self::PolicedRate,
         Self::IntegrityCheck,
         Self::Eliminated,
+        Self::TaskQueueFull,
+        Self::SocketBufferFull,
+        Self::InterfaceFull,
     ];
 
     /// Its name in tables and results.
@@ -81,6 +90,9 @@ impl DropReason {
             Self::PolicedRate => "policed-rate",
             Self::IntegrityCheck => "integrity-check",
             Self::Eliminated => "eliminated",
+            Self::TaskQueueFull => "task-queue-full",
+            Self::SocketBufferFull => "socket-buffer-full",
+            Self::InterfaceFull => "interface-full",
         }
     }
 }
@@ -140,6 +152,28 @@ pub struct ListenerObservation {
     pub late: u64,
     /// What the stations' time stamps say; none if the listener does not stamp.
     pub stamped: Option<Box<StampedObservation>>,
+    /// What the application at the end of a protocol stack observed; none without stacks.
+    pub application: Option<Box<ApplicationObservation>>,
+}
+
+/// What an application at the end of a protocol stack observed of a stream: after the warm-up, but for
+/// the counts and `max`. delivered = received + dropped + in flight.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ApplicationObservation {
+    /// Frames that it received.
+    pub received: u64,
+    /// Frames in its host at the end of the run.
+    pub in_flight: u64,
+    /// Frames lost in its host, by reason: only reasons that occurred, in the order of [`DropReason::ALL`].
+    pub dropped: Vec<(DropReason, u64)>,
+    /// Delays from the talker's application to this one.
+    pub delay: Moments,
+    /// The same as a histogram; as that of the listener.
+    pub histogram: Option<Histogram>,
+    /// Distances between receptions.
+    pub interval: Moments,
+    /// The greatest delay, those of the warm-up too.
+    pub max: Duration,
 }
 
 /// What time stamps say of a stream at one listener, after the warm-up. Each station stamps by its

@@ -28,6 +28,8 @@ pub(crate) struct Source {
     next: Option<(Instant, Bytes)>,
     /// Token bucket of a greedy source: when it would be empty.
     empty: i128,
+    /// When each thread of injected traffic sends next.
+    threads: Vec<Instant>,
 }
 
 impl Source {
@@ -40,7 +42,7 @@ impl Source {
     ) -> Self {
         let needs_random = stream.payload_min != stream.payload_max
             || match &stream.traffic {
-                Traffic::Poisson { .. } => true,
+                Traffic::Poisson { .. } | Traffic::Injected { .. } => true,
                 Traffic::Periodic { jitter, .. } => !jitter.is_zero(),
                 _ => false,
             };
@@ -56,6 +58,7 @@ impl Source {
             count: 0,
             next: None,
             empty: 0,
+            threads: Vec::new(),
         };
         source.restart(start);
         source
@@ -78,6 +81,13 @@ impl Source {
             _ => 0,
         };
         self.next = None;
+        self.threads.clear();
+        if let (Traffic::Injected { threads, burst, interval, .. }, Some(random)) =
+            (&self.traffic, &mut self.random)
+        {
+            let sleep = *interval * (u64::from(*threads) * u64::from(*burst));
+            self.threads.extend((0..*threads).map(|_| start + random.span_up_to(sleep)));
+        }
         self.next = self.following(start);
     }
 
@@ -149,6 +159,18 @@ impl Source {
                 let full = self.empty + i128::from(curve.rate.duration_floor(curve.burst).as_ps());
                 self.empty += recovery + (time - full).max(0);
                 begin + Duration::from_ps(u64::try_from(time).expect("not before the start"))
+            }
+            Traffic::Injected { threads, burst, interval, overhead } => {
+                if !self.count.is_multiple_of(u64::from(*burst)) {
+                    return Some((last, Bytes::new(payload)));
+                }
+                let random = self.random.as_mut().expect("injected traffic has a random stream");
+                let sleep = *interval * (u64::from(*threads) * u64::from(*burst));
+                let late = overhead.0 + random.span_up_to(overhead.1.saturating_sub(overhead.0));
+                let thread = self.threads.iter_mut().min().expect("at least one thread");
+                let at = *thread;
+                *thread = at + sleep + late;
+                at
             }
             Traffic::Replay { frames } => {
                 let (at, octets) = frames.get(usize::try_from(self.count).ok()?)?;

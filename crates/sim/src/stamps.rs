@@ -249,6 +249,14 @@ impl<R: Recorder> Recorder for Stamping<'_, R> {
         self.recorder.delivered(time, stream, listener, number, delay);
     }
 
+    fn handed_over(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
+        self.recorder.handed_over(time, stream, listener, number, delay);
+    }
+
+    fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
+        self.recorder.lost_in_host(time, stream, listener, number, reason);
+    }
+
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         self.recorder.dropped(time, stream, number, hop, reason);
     }

@@ -212,6 +212,7 @@ impl Listener {
             worst: self.worst,
             late: self.late,
             stamped: None,
+            application: None,
         }
     }
 }

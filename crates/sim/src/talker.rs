@@ -31,7 +31,7 @@ pub(crate) struct Talker {
     /// Where its host sends its frames; none if nowhere.
     aim: Option<Aim>,
     /// Octets of its frames beside their payload.
-    overhead: u8,
+    pub(crate) overhead: u8,
     pub(crate) source: Source,
 }
 
@@ -151,15 +151,29 @@ impl<R: Recorder> Engine<'_, R> {
         };
         let payload = self.slab.get(place).payload;
         let talker = &self.talkers[stream as usize];
-        let node = talker.node as usize;
+        let (node, overhead) = (talker.node as usize, talker.overhead);
+        if R::DRIVES_MACHINES && self.send_through_stack(place, node) {
+            return;
+        }
         let ring = index(self.links.len() + node);
         let host = self.hosts[node].as_mut().expect("a talker is an end station");
         if self.rings[ring as usize].len() >= host.queue_limit {
             return self.drop_frame(place, DropReason::HostQueueFull);
         }
-        let octets = u64::from(octets_of(payload, talker.overhead).get());
-        let mut ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
+        let octets = u64::from(octets_of(payload, overhead).get());
+        let ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
         host.last_out = ready;
+        self.hand_down(place, node, ready, aim);
+    }
+
+    /// A host hands a frame down at `ready`: to its virtual link, its shaper, its station, or its port.
+    #[inline]
+    pub(crate) fn hand_down(&mut self, place: u32, node: usize, mut ready: SimTime, aim: Aim) {
+        let now = self.now;
+        let slot = self.slab.get(place);
+        let talker = &self.talkers[slot.stream as usize];
+        let octets = u64::from(octets_of(slot.payload, talker.overhead).get());
+        let ring = index(self.links.len() + node);
         if talker.scheduler != NONE {
             if talker.scheduler >= REGULATED {
                 return if ready == now {

@@ -29,7 +29,7 @@ pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, html, judge, reservation, table, verify,
 };
-pub use tautwire_sim::{Observation, Options, Progress, run_with as simulate_with};
+pub use tautwire_sim::{Driver, Observation, Options, Progress, run_with as simulate_with};
 pub use tautwire_units::{Duration, ParseUnitError};
 
 /// Runs a network.

@@ -7,6 +7,7 @@
 //! * constant rate r: the next frame comes when this one is paid for, so rate r and burst L hold them;
 //! * on/off: m = ⌈on/T⌉ frames every on + off; rate mL/(on + off), burst mL less what the rate earns
 //!   from the first to the last of them where these fit the period, else mL;
+//! * m threads with bursts of n every S at least: rate mnL/S, burst mnL, for a thread has n (t/S + 1) in t;
 //! * a trace or file is finite: its mean rate, and the largest excess of any stretch over it.
 
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
@@ -27,6 +28,13 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
         Traffic::OnOff { on, off, interval, .. } => on_off(frame, *on, *off, *interval),
         Traffic::Replay { frames } => {
             Some(finite(frames.iter().map(|(at, size)| (*at, wire_bits(*size, tagged)))))
+        }
+        Traffic::Injected { threads, burst, interval, overhead } => {
+            let frames = u64::from(*threads) * u64::from(*burst);
+            let sleep = (*interval * frames).saturating_add(overhead.0);
+            let bits = frame * frames;
+            let rate = BitRate::per_period_ceil(bits, sleep).ok()?;
+            Some(ArrivalCurve { rate, burst: bits })
         }
         Traffic::File { octets, .. } => {
             let full = octets.get() / payload_max.get().max(1);

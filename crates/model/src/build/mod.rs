@@ -9,6 +9,7 @@ mod arrival;
 mod ats;
 mod check;
 mod events;
+mod host_stacks;
 mod identification;
 mod links;
 mod models;
@@ -60,6 +61,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let vlans = vlans::vlans(input, &topology, faults);
     let mut streams = streams::streams(input, &topology, &vlans, faults);
     tdma::responses(&mut streams, faults);
+    host_stacks::check_streams(&topology, &models, &streams, faults);
     let events = events::events(input, &topology, &mut streams, faults);
     virtual_links::measure(&mut streams);
     virtual_links::check_alike(&streams, faults);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tautwire_units::{Bytes, Duration};
 
-use super::layered;
+use super::{host_stacks, layered};
 use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
@@ -109,6 +109,11 @@ impl<'t, 'a> Models<'t, 'a> {
         &self.used_devices[index.index()].0
     }
 
+    /// The host model at `index`.
+    pub(crate) fn host_at(&self, index: HostIndex) -> &HostModel {
+        &self.used_hosts[index.index()]
+    }
+
     /// The mappings that say what holds for the ports of the device's bridges.
     pub(crate) fn device_layers(&self, index: DeviceIndex) -> &[&'a Node<'t>] {
         &self.used_devices[index.index()].1
@@ -178,6 +183,7 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
         switching,
         stages: stages.iter().filter_map(|node| stage(node, faults)).collect(),
         tie_rule,
+        lane_limit: word("reception-queue-limit").and_then(|text| text.parse().ok()),
         two_stage: word("two-stage").and_then(scalar::flag).unwrap_or(false),
         credit_charged_overhead: word("credit-charged-overhead")
             .and_then(|text| text.parse().ok())
@@ -329,6 +335,8 @@ fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     HostModel {
         time_stamp: time_stamp(chain, faults),
+        is_class_blind: word("egress-queues") == Some("fifo"),
+        stacks: host_stacks::stacks(chain, faults),
         name: name.to_owned(),
         transmit: part("transmit", faults),
         receive: part("receive", faults),

@@ -354,5 +354,6 @@ fn pdu_stream(topology: &Topology<'_>, port: PortIndex, priority: Priority, sett
         learned: false,
         virtual_link: None,
         time_triggered: None,
+        stack: None,
     }
 }

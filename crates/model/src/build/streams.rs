@@ -218,6 +218,7 @@ fn draft<'t, 'a>(
         learned: route == Some(Route::Learned),
         virtual_link,
         time_triggered,
+        stack: node.get("stack").and_then(Node::text).map(str::to_owned),
     };
     Some(StreamDraft {
         stream,

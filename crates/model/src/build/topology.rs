@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tautwire_core::TrafficClassTable;
 use tautwire_units::BitRate;
 use tautwire_wire::MacAddress;
 
@@ -217,6 +218,10 @@ impl<'a> Topology<'a> {
             };
             let index = NodeIndex::at(self.nodes.len());
             let first = PortIndex::at(self.ports.len()).0;
+            let class_blind = match &draft.kind {
+                NodeKind::EndStation { host } => models.host_at(*host).is_class_blind,
+                NodeKind::Bridge { .. } => false,
+            };
             let listed = draft.ports.iter().map(|(name, node)| ((*name).to_owned(), *node));
             let made = made.iter().filter(|_| !draft.listed).map(|name| (name.clone(), None));
             for (name, node) in listed.chain(made) {
@@ -233,7 +238,7 @@ impl<'a> Topology<'a> {
                 if let (Some(address), Some(stated)) = (address, stated) {
                     check_address(address, stated.place, &mut addresses, faults);
                 }
-                self.add_port(index, name, address, settings);
+                self.add_port(index, name, address, settings, class_blind);
             }
             self.node_index.insert(draft.name.to_owned(), index);
             self.nodes.push(NetworkNode {
@@ -245,9 +250,18 @@ impl<'a> Topology<'a> {
         }
     }
 
-    fn add_port(&mut self, node: NodeIndex, name: String, address: Option<MacAddress>, settings: Settings) {
+    fn add_port(
+        &mut self,
+        node: NodeIndex,
+        name: String,
+        address: Option<MacAddress>,
+        settings: Settings,
+        class_blind: bool,
+    ) {
         let number = PortIndex::at(self.ports.len()).0 + 1;
         let [a, b, c, d] = number.to_be_bytes();
+        let class_table =
+            if class_blind { TrafficClassTable::from_numbers([0; 8]) } else { settings.class_table };
         self.ports.push(Port {
             node,
             name,
@@ -258,7 +272,7 @@ impl<'a> Topology<'a> {
             ingress_filtering: settings.ingress_filtering,
             default_priority: settings.default_priority,
             priority_regeneration: settings.priority_regeneration,
-            class_table: settings.class_table,
+            class_table,
             classes: settings.classes,
             shared_buffer: settings.shared_buffer,
         });

@@ -50,6 +50,21 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         }
         "greedy" => Traffic::Greedy { offset: span("offset") },
         "replay" => Traffic::Replay { frames: replay(node.get("file")?, directory, faults)? },
+        "injected" => {
+            let interval = positive(node, "interval", faults)?;
+            let least = span("overhead-min");
+            let most = node.parsed("overhead-max").unwrap_or(least);
+            if most < least {
+                let message = "a least overhead above the most".to_owned();
+                faults.error(codes::DELAY_RANGE, place("overhead-min"), message, "raise `overhead-max`");
+            }
+            Traffic::Injected {
+                threads: node.parsed("threads").unwrap_or(1),
+                burst: node.parsed("burst").unwrap_or(1),
+                interval,
+                overhead: (least, most.max(least)),
+            }
+        }
         "file" => {
             let octets: Bytes = node.parsed("octets")?;
             if octets == Bytes::ZERO {

@@ -17,6 +17,9 @@ pub struct DeviceModel {
     pub stages: Vec<Stage>,
     /// Order between frames of one class from several reception ports.
     pub tie_rule: TieRule,
+    /// Most frames of one reception port that wait in a class of an egress port, where each reception
+    /// port has a queue of its own; none: the limits of the class alone.
+    pub lane_limit: Option<u32>,
     /// Whether a class commits one frame before the classes compete.
     pub two_stage: bool,
     /// Octets beside the frame (destination to FCS) that the credit-based shaper charges.

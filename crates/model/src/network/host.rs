@@ -2,7 +2,7 @@
 
 use tautwire_units::{Bytes, Duration};
 
-use super::Delay;
+use super::{Delay, HostStacks};
 
 /// How an end station hands frames to its port and takes them from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,10 @@ pub struct HostModel {
     pub credit_charged_overhead: Bytes,
     /// How frames are stamped; none if they are not.
     pub time_stamp: Option<TimeStamp>,
+    /// Whether its ports have one queue for all classes.
+    pub is_class_blind: bool,
+    /// Its protocol stacks, if it has any: then `transmit`, `receive` and `queue_limit` say nothing.
+    pub stacks: HostStacks,
 }
 
 /// How a station stamps frames, by its own clock.

@@ -54,6 +54,9 @@ pub struct Stream {
     pub virtual_link: Option<VirtualLink>,
     /// When it is sent as a time-triggered virtual link, if it is one.
     pub time_triggered: Option<TimeTriggeredLink>,
+    /// Name of the protocol stack that it uses at its stations; the first of a host that has none of this
+    /// name. See [`HostStacks::stack_of`](super::HostStacks::stack_of).
+    pub stack: Option<String>,
 }
 
 /// IPv4 and UDP addresses of a stream.

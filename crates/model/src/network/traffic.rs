@@ -67,6 +67,18 @@ pub enum Traffic {
     },
     /// The frames of a control protocol from one port to the next, when a machine sends them.
     Protocol,
+    /// Bursts of several threads. Each sends `burst` frames at once and sleeps until all threads together keep
+    /// `interval` a frame, and then a random `overhead` longer; its first burst is drawn within a sleep.
+    Injected {
+        /// Threads.
+        threads: u32,
+        /// Frames of a burst.
+        burst: u32,
+        /// Distance of frames over all threads.
+        interval: Duration,
+        /// Least and most that a sleep is too long.
+        overhead: (Duration, Duration),
+    },
     /// A file, in frames as large as they may be, as fast as the line of the talker's port takes them.
     File {
         /// Octets of MAC client data in all.

@@ -57,6 +57,8 @@ codes! {
     UNKNOWN_DEVICE = "name::unknown-device";
     /// A reference to a host model that does not exist.
     UNKNOWN_HOST = "name::unknown-host";
+    /// A reference to a protocol stack, an interface or a servicing thread that no host has.
+    UNKNOWN_STACK = "name::unknown-stack";
     /// A reference to a VLAN that does not exist.
     UNKNOWN_VLAN = "name::unknown-vlan";
     /// Two things of the same name.

@@ -1,5 +1,6 @@
 //! Device and host models, here and in the files of `devices/`.
 
+use super::host_stacks::HOST_STACK_KEYS;
 use super::streams::FUNCTIONS;
 use super::topology::PORT_KEYS;
 use super::{MANY, key, must};
@@ -37,6 +38,11 @@ pub(super) static DEVICE: Shape = Shape {
                 "tie-rule",
                 Kind::Word(&["arrival-order", "round-robin", "lowest-port"]),
                 "Order between frames of one class from several reception ports.",
+            ),
+            key(
+                "reception-queue-limit",
+                Kind::Integer(1, 4_294_967_295),
+                "Most frames of one reception port that wait in a class of an egress port, of a device with a queue for each (a `tie-rule` other than `arrival-order`); no limit.",
             ),
             key("two-stage", Kind::Flag, "Whether a class commits one frame before the classes compete."),
             key(
@@ -153,23 +159,35 @@ pub(super) static PORT_PAIR: Shape = Shape {
 pub(super) static HOST: Shape = Shape {
     name: "a host model",
     about: "How an end station hands frames to its port and takes them from it.",
-    keys: &[&[
-        key("about", Kind::Text, "What it is, and where its values come from."),
-        key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
-        key("transmit", DELAY, "From the application to the port's queue; keeps order."),
-        key("receive", DELAY, "From the last bit received to the application; no part of a stream's delay."),
-        key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
-        key(
-            "credit-charged-overhead",
-            Kind::Octets,
-            "Octets beside the frame that the port's credit-based shapers charge; 20 B.",
-        ),
-        key(
-            "time-stamp",
-            Kind::Object(&TIME_STAMP),
-            "How the station stamps frames that leave and come; not at all.",
-        ),
-    ]],
+    keys: &[
+        &[
+            key("about", Kind::Text, "What it is, and where its values come from."),
+            key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
+            key("transmit", DELAY, "From the application to the port's queue; keeps order."),
+            key(
+                "receive",
+                DELAY,
+                "From the last bit received to the application; no part of a stream's delay.",
+            ),
+            key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
+            key(
+                "egress-queues",
+                Kind::Word(&["class-queues", "fifo"]),
+                "A queue per traffic class at its ports (the default), or one for all: an interface that knows no classes.",
+            ),
+            key(
+                "credit-charged-overhead",
+                Kind::Octets,
+                "Octets beside the frame that the port's credit-based shapers charge; 20 B.",
+            ),
+            key(
+                "time-stamp",
+                Kind::Object(&TIME_STAMP),
+                "How the station stamps frames that leave and come; not at all.",
+            ),
+        ],
+        HOST_STACK_KEYS,
+    ],
 };
 
 static TIME_STAMP: Shape = Shape {

@@ -4,6 +4,7 @@
 //! made from these tables.
 
 mod devices;
+mod host_stacks;
 mod reservation;
 mod streams;
 mod tdma;

@@ -64,6 +64,11 @@ pub(crate) static STREAM: Shape = Shape {
             Kind::Object(&super::RESERVATION),
             "Makes it a stream that is reserved: it needs `stream-reservation`, and is sent while a listener is ready.",
         ),
+        key(
+            "stack",
+            Kind::Name,
+            "The protocol stack of its stations' host models that it uses; the first of each that has none of this name.",
+        ),
         key("started", Kind::Flag, "Whether it runs from the start; true."),
     ]],
 };
@@ -197,6 +202,7 @@ pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
     ("greedy", &GREEDY),
     ("replay", &REPLAY),
     ("file", &FILE),
+    ("injected", &INJECTED),
     ("synchronisation", &SYNCHRONISATION),
     ("response", &RESPONSE),
 ];
@@ -248,6 +254,18 @@ pub(super) static REPLAY: Shape = Shape {
     name: "replayed traffic",
     about: "Frames at the times of a trace: pcap, pcapng, or CSV with the columns `time` and `payload`. The first comes at the start.",
     keys: &[&[must("file", Kind::Text, "The trace, relative to the description.")]],
+};
+
+pub(super) static INJECTED: Shape = Shape {
+    name: "injected traffic",
+    about: "Bursts of several threads: each sends `burst` frames at once and sleeps until all threads together keep `interval` a frame, and by an overhead longer; its first burst is drawn within a sleep.",
+    keys: &[&[
+        INTERVAL,
+        key("threads", Kind::Integer(1, 64), "Threads; 1."),
+        key("burst", Kind::Integer(1, 1_000_000), "Frames at once; 1."),
+        key("overhead-min", Kind::Duration, "Least that a sleep is too long; 0 s."),
+        key("overhead-max", Kind::Duration, "Most; `overhead-min`."),
+    ]],
 };
 
 pub(super) static FILE: Shape = Shape {

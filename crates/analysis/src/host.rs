@@ -1,0 +1,330 @@
+//! Bounds of protocol stacks in hosts: from an application to its port, and from a port to an application.
+//!
+//! A thread, an occupied part and an interface are servers that take a stack's frames in order. Where every
+//! stream that a server serves promises a token bucket (r, b) of the wire, with frames of at least l bits, at
+//! most (b + r t)/l of its frames come in a window t; if the work that these bring does not exceed the time,
+//! no frame waits and is served longer than the work of the bursts, Σ S b/l, and a wake-up (Le Boudec and
+//! Thiran, Network Calculus, 2001, 1.4, with a server of one second of work a second). Classes of a receiving
+//! interface wait for the frame under way and for the classes above. What a part delays grows the burst
+//! before the next by r (most − least). Unbounded is what a server serves together with a stream that
+//! promises nothing, or with what comes from the network on the way out, or with more than it can do.
+//! Buffers that are full lose frames and delay none. Not here: the way from port to port.
+
+use tautwire_model::network::{
+    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail,
+};
+use tautwire_model::{Network, frame_length};
+use tautwire_units::{Bytes, Duration};
+
+use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::delay::{delay_max, delay_min};
+use crate::result::{Bounds, Unbounded};
+use crate::timeline::Timeline;
+
+/// From the application to the port, picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) min: u64,
+    /// None: no bound.
+    pub(crate) max: Option<u64>,
+}
+
+/// A stream on its way through a host.
+#[derive(Clone, Debug)]
+struct Flow {
+    stream: usize,
+    listener: usize,
+    stack: usize,
+    class: u8,
+    /// Token bucket over bits of the wire; none: nothing is known.
+    bucket: Option<(u64, u64)>,
+    least_bits: u64,
+    octets: (Bytes, Bytes),
+    min: u64,
+    max: u64,
+}
+
+/// From the application to the port of every stream whose talker has stacks.
+pub(crate) fn sending(network: &Network, timeline: &Timeline) -> Vec<Option<Sending>> {
+    let mut all = vec![None; network.streams.len()];
+    for node in nodes(network) {
+        let stacks = &network.host(node).expect("a host with stacks").stacks;
+        let mut flows: Vec<Flow> = network
+            .streams
+            .iter()
+            .enumerate()
+            .filter(|(_, stream)| stream.talker == node)
+            .map(|(number, _)| flow(network, timeline, stacks, number, 0))
+            .collect();
+        let received: Vec<u32> = network
+            .streams
+            .iter()
+            .filter(|stream| stream.listeners.contains(&node))
+            .filter_map(|stream| stacks.stacks[stacks.stack_of(stream)? as usize].thread)
+            .collect();
+        read_clock(stacks, &mut flows);
+        threads(stacks, &mut flows, &received);
+        parts(stacks, &mut flows, |stack| &stacks.stacks[stack].transmit);
+        for (number, interface) in stacks.interfaces.iter().enumerate() {
+            let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
+            serve(&mut flows, &here, |flow| span(&interface.transmit, flow), 0);
+        }
+        for flow in flows {
+            let max = flow.bucket.map(|_| flow.max);
+            all[flow.stream] = Some(Sending { min: flow.min, max });
+        }
+    }
+    all
+}
+
+/// Adds the bounds at the applications to those of the network.
+pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds) {
+    if nodes(network).next().is_none() {
+        return;
+    }
+    let timeline = Timeline::of(network);
+    for node in nodes(network) {
+        let stacks = &network.host(node).expect("a host with stacks").stacks;
+        let clock = &network.nodes[node.index()].clock;
+        let mut flows = received(network, &timeline, stacks, node, bounds);
+        for (number, interface) in stacks.interfaces.iter().enumerate() {
+            let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
+            match interface.reception_order {
+                ReceptionOrder::Fifo => serve(&mut flows, &here, |flow| span(&interface.receive, flow), 0),
+                ReceptionOrder::Classes => serve_classes(&mut flows, &here, &interface.receive),
+            }
+            let wait = match interface.moderation {
+                Moderation::None => 0,
+                Moderation::Delayed(pace) | Moderation::Throttled(pace) => longest(pace),
+                Moderation::Polled { interval } => {
+                    Deviation::of(clock).stretch(interval.as_ps()) + slack_ps(clock)
+                }
+            };
+            let most =
+                wait + here.iter().map(|flow| tail_max(interface.tail, &flows[*flow])).max().unwrap_or(0);
+            delay(&mut flows, &here, |_| (0, most));
+        }
+        parts(stacks, &mut flows, |stack| &stacks.stacks[stack].receive);
+        let count = flows.len();
+        let mut sent: Vec<Flow> = network
+            .streams
+            .iter()
+            .enumerate()
+            .filter(|(_, stream)| stream.talker == node)
+            .map(|(number, _)| flow(network, &timeline, stacks, number, 0))
+            .collect();
+        read_clock(stacks, &mut sent);
+        flows.append(&mut sent);
+        threads(stacks, &mut flows, &[]);
+        flows.truncate(count);
+        read_clock(stacks, &mut flows);
+        for flow in flows {
+            let port = network.streams[flow.stream].hops.first().map(|hop| hop.port);
+            let of_listener = &mut bounds.streams[flow.stream].listeners[flow.listener];
+            let max = match (&of_listener.delay, flow.bucket, port) {
+                (Ok(delay), Some(_), _) => Ok(*delay + Duration::from_ps(flow.max)),
+                (Err(reason), ..) => Err(reason.clone()),
+                (Ok(_), None, Some(port)) => Err(Unbounded::Host { port }),
+                (Ok(delay), None, None) => Ok(*delay),
+            };
+            of_listener.application = Some((of_listener.delay_min + Duration::from_ps(flow.min), max));
+        }
+    }
+}
+
+/// The nodes that have stacks.
+fn nodes(network: &Network) -> impl Iterator<Item = NodeIndex> + '_ {
+    (0..network.nodes.len()).map(NodeIndex::at).filter(|node| network.has_stacks(*node))
+}
+
+fn flow(network: &Network, timeline: &Timeline, stacks: &HostStacks, number: usize, listener: usize) -> Flow {
+    let stream: &Stream = &network.streams[number];
+    let clock = &network.nodes[stream.talker.index()].clock;
+    let bucket = timeline.arrival(network, number).map(|curve| {
+        let rate = Deviation::of(clock).fastest(curve.rate.as_bps());
+        (rate, grown(curve.burst.get(), rate, slack_ps(clock)))
+    });
+    let octets = |payload| frame_length(payload, stream.tagged);
+    Flow {
+        stream: number,
+        listener,
+        stack: stacks.stack_of(stream).expect("a host with stacks") as usize,
+        class: stream.hops.first().map_or(0, |hop| hop.class.number()),
+        bucket,
+        least_bits: (octets(stream.payload_min) + Bytes::MEDIA_OVERHEAD).bits().get(),
+        octets: (octets(stream.payload_min), octets(stream.payload_max) + tautwire_model::TAG),
+        min: 0,
+        max: 0,
+    }
+}
+
+/// The streams that a node's ports receive, as they come to its interfaces.
+fn received(
+    network: &Network,
+    timeline: &Timeline,
+    stacks: &HostStacks,
+    node: NodeIndex,
+    bounds: &Bounds,
+) -> Vec<Flow> {
+    let mut flows = Vec::new();
+    for (number, stream) in network.streams.iter().enumerate() {
+        for listener in (0..stream.listeners.len()).filter(|listener| stream.listeners[*listener] == node) {
+            let of_listener = &bounds.streams[number].listeners[listener];
+            let mut flow = flow(network, timeline, stacks, number, listener);
+            let last =
+                stream.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener));
+            flow.class = last.map_or(0, |hop| hop.class.number());
+            // Over two networks the second copy may let a frame through that was lost on the first: as late.
+            flow.bucket = match (&of_listener.delay, flow.bucket) {
+                (Ok(most), Some((rate, burst))) => {
+                    let spread = most.saturating_sub(of_listener.delay_min);
+                    Some((rate, grown(burst, rate, spread.as_ps())))
+                }
+                _ => None,
+            };
+            flows.push(flow);
+        }
+    }
+    flows
+}
+
+/// A burst behind a jitter, rounded up.
+fn grown(burst: u64, rate: u64, jitter: u64) -> u64 {
+    let earned = (u128::from(rate) * u128::from(jitter)).div_ceil(PS_PER_S);
+    burst.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX))
+}
+
+fn group(flows: &[Flow], is_in: impl Fn(&Flow) -> bool) -> Vec<usize> {
+    (0..flows.len()).filter(|flow| is_in(&flows[*flow])).collect()
+}
+
+fn interface_of(stacks: &HostStacks, flow: &Flow) -> Option<usize> {
+    stacks.stacks[flow.stack].interface.map(|interface| interface as usize)
+}
+
+fn span(time: &Delay, flow: &Flow) -> (u64, u64) {
+    (delay_min(time, flow.octets.0), delay_max(time, flow.octets.1))
+}
+
+fn tail_max(tail: Option<Tail>, flow: &Flow) -> u64 {
+    tail.map_or(0, |tail| span(&tail.delay, flow).1)
+}
+
+fn longest(pace: Pace) -> u64 {
+    pace.bulk.map_or(pace.interval, |bulk| bulk.interval.max(pace.interval)).as_ps()
+}
+
+/// Flows pass something that delays each by a time of its own.
+fn delay(flows: &mut [Flow], group: &[usize], time: impl Fn(&Flow) -> (u64, u64)) {
+    for number in group {
+        let flow = &mut flows[*number];
+        let (least, most) = time(flow);
+        flow.min += least;
+        flow.max = flow.max.saturating_add(most);
+        flow.bucket = flow.bucket.map(|(rate, burst)| (rate, grown(burst, rate, most - least)));
+    }
+}
+
+fn read_clock(stacks: &HostStacks, flows: &mut [Flow]) {
+    let all: Vec<usize> = (0..flows.len()).collect();
+    delay(flows, &all, |flow| span(&stacks.clock_read, flow));
+}
+
+/// Flows pass the threads of their stacks; `others` come to the threads with frames that nothing is known of.
+fn threads(stacks: &HostStacks, flows: &mut [Flow], others: &[u32]) {
+    for (number, thread) in stacks.threads.iter().enumerate() {
+        let is_here =
+            |flow: &Flow| stacks.stacks[flow.stack].thread.is_some_and(|one| one as usize == number);
+        let here = group(flows, is_here);
+        let wake = here
+            .iter()
+            .map(|flow| span(&thread.wake_up, &flows[*flow]).1 + tail_max(thread.tail, &flows[*flow]));
+        let wake = wake.max().unwrap_or(0);
+        let takes_time = wake > 0 || here.iter().any(|flow| span(&thread.service, &flows[*flow]).1 > 0);
+        if takes_time && others.iter().any(|other| *other as usize == number) {
+            here.iter().for_each(|flow| flows[*flow].bucket = None);
+        }
+        serve(flows, &here, |flow| span(&thread.service, flow), wake);
+    }
+}
+
+/// Flows pass the parts of their stacks.
+fn parts<'stacks>(
+    stacks: &'stacks HostStacks,
+    flows: &mut [Flow],
+    list: impl Fn(usize) -> &'stacks Vec<StackPart>,
+) {
+    for stack in 0..stacks.stacks.len() {
+        let here = group(flows, |flow| flow.stack == stack);
+        for part in list(stack) {
+            serve(flows, &here, |flow| (0, span(&part.occupancy, flow).1), 0);
+            // It keeps the order: a small frame may stand behind a large one.
+            let most = here.iter().map(|flow| span(&part.latency, &flows[*flow]).1).max().unwrap_or(0);
+            delay(flows, &here, |flow| (span(&part.latency, flow).0, most));
+        }
+    }
+}
+
+/// The work of the bursts and that of a second, of flows at a server; none if something is not known.
+fn work(
+    flows: &[Flow],
+    group: impl Iterator<Item = usize>,
+    service: impl Fn(&Flow) -> u64,
+) -> Option<(u128, u128)> {
+    let (mut bursts, mut second) = (0_u128, 0_u128);
+    for number in group {
+        let flow = &flows[number];
+        let (rate, burst) = flow.bucket?;
+        let time = u128::from(service(flow));
+        bursts += (time * u128::from(burst)).div_ceil(u128::from(flow.least_bits));
+        second += (time * u128::from(rate)).div_ceil(u128::from(flow.least_bits));
+    }
+    Some((bursts, second))
+}
+
+/// Flows pass a server that takes their frames as they come.
+fn serve(flows: &mut [Flow], group: &[usize], service: impl Fn(&Flow) -> (u64, u64), wake: u64) {
+    if wake == 0 && group.iter().all(|flow| service(&flows[*flow]).1 == 0) {
+        return;
+    }
+    let most = work(flows, group.iter().copied(), |flow| service(flow).1)
+        .filter(|(_, second)| *second <= PS_PER_S)
+        .and_then(|(bursts, _)| u64::try_from(bursts).ok()?.checked_add(wake));
+    match most {
+        Some(most) => delay(flows, group, |flow| (service(flow).0, most.max(service(flow).0))),
+        None => group.iter().for_each(|flow| flows[*flow].bucket = None),
+    }
+}
+
+/// Flows pass a server that takes the highest class first and finishes what it has begun.
+fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) {
+    let service = |flow: &Flow| span(time, flow).1;
+    if group.iter().all(|flow| service(&flows[*flow]) == 0) {
+        return;
+    }
+    let bounds: Vec<Option<u64>> = group
+        .iter()
+        .map(|number| {
+            let class = flows[*number].class;
+            let of = |is_in: &dyn Fn(u8) -> bool| {
+                let members: Vec<usize> =
+                    group.iter().copied().filter(|flow| is_in(flows[*flow].class)).collect();
+                members
+            };
+            let begun = of(&|other| other < class).into_iter().map(|flow| service(&flows[flow])).max();
+            let (bursts, second) = work(flows, of(&|other| other >= class).into_iter(), service)?;
+            let (_, above) = work(flows, of(&|other| other > class).into_iter(), service)?;
+            if second > PS_PER_S || above >= PS_PER_S {
+                return None;
+            }
+            let wait = (bursts + u128::from(begun.unwrap_or(0))) * PS_PER_S;
+            u64::try_from(wait.div_ceil(PS_PER_S - above)).ok()
+        })
+        .collect();
+    for (number, most) in group.iter().zip(bounds) {
+        match most {
+            Some(most) => delay(flows, &[*number], |flow| (span(time, flow).0, most.max(span(time, flow).0))),
+            None => flows[*number].bucket = None,
+        }
+    }
+}

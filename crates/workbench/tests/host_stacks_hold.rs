@@ -1,0 +1,306 @@
+//! No frame of a random network of hosts with protocol stacks is later than its bound, at the listener's port
+//! or at its application; the order of events does not depend on how the loop is built; and a part that is
+//! taken out is seen to be gone.
+//!
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` the first. What is overloaded, or shares a
+//! thread with what comes from the network, is unbounded and counted, so that the search is seen to have
+//! found bounds.
+
+#![allow(clippy::unwrap_used, reason = "writing to a text does not fail")]
+
+use std::fmt::Write;
+
+use tautwire_workbench::{Driver, Network, Options, Verdict, bounds, load_text, simulate, verify};
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+/// Drawn numbers (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn up_to(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % (most + 1)
+    }
+
+    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[usize::try_from(self.up_to(all.len() as u64 - 1)).unwrap()]
+    }
+
+    /// A delay of up to so many microseconds.
+    fn delay(&mut self, most: u64) -> String {
+        let least = self.up_to(most);
+        format!("{{constant: {} ns, min: {least} us, max: {} us}}", self.up_to(900), least + self.up_to(most))
+    }
+}
+
+/// A host model, drawn.
+fn host(text: &mut String, draw: &mut Draw, name: &str) {
+    let tail = if draw.up_to(1) == 0 { ", tail: {chance: 0.02, delay: {min: 5 us, max: 80 us}}" } else { "" };
+    let moderation = draw.one_of(&[
+        "{type: none}",
+        "{type: delayed, interval: 30 us}",
+        "{type: throttled, interval: 60 us}",
+        "{type: throttled, interval: 20 us, bulk: {interval: 125 us, above: 2 kB, below: 1 kB}}",
+        "{type: polled, interval: 40 us}",
+    ]);
+    let order = draw.one_of(&["fifo", "class-queues"]);
+    let queues = draw.one_of(&["fifo", "class-queues"]);
+    let thread = draw.one_of(&["out", "in"]);
+    write!(
+        text,
+        "  {name}:
+    egress-queues: {queues}
+    clock-read: {}
+    threads:
+      out: {{service: {}, wake-up: {}{tail}}}
+      in: {{service: {}, wake-up: {}}}
+    interfaces:
+      card: {{transmit: {}, receive: {{constant: {} ns, per-octet: {} ns}}, reception-order: {order}, moderation: {moderation}{tail}}}
+    stacks:
+      first: {{interface: card, thread: out, transmit: [{{name: p, latency: {}}}, {{name: d, latency: {}, occupancy: {} us}}], receive: [{{name: d, latency: {}, occupancy: {} us}}]}}
+      second: {{interface: card, thread: {thread}, receive: [{{name: d, latency: {}}}]}}
+      bare: {{}}
+",
+        draw.delay(1), draw.delay(6), draw.delay(9), draw.delay(6), draw.delay(9), draw.delay(3),
+        draw.up_to(900), draw.up_to(60), draw.delay(5), draw.delay(5), draw.up_to(4), draw.delay(5),
+        draw.up_to(4), draw.delay(5),
+    )
+    .unwrap();
+}
+
+/// A description, drawn by its seed. Stations of one side send, those of the other receive, but for some.
+fn description(seed: u64) -> String {
+    let mut draw = Draw(seed);
+    let mut text = "name: drawn\nnetwork-control: none\nhosts:\n".to_owned();
+    host(&mut text, &mut draw, "h");
+    host(&mut text, &mut draw, "g");
+    let limit = 4 + draw.up_to(60);
+    let tie = draw.one_of(&["arrival-order", "round-robin", "lowest-port"]);
+    writeln!(
+        text,
+        "devices:\n  d: {{based-on: store-and-forward, tie-rule: {tie}, reception-queue-limit: {limit}}}"
+    )
+    .unwrap();
+    let tolerance = draw.up_to(100);
+    writeln!(text, "defaults: {{rate: 100 Mbit/s, device: d, clock: {{tolerance: {tolerance} ppm}}}}")
+        .unwrap();
+    text.push_str("nodes:\n  s: {type: bridge}\n");
+    let count = 2 + draw.up_to(2);
+    for station in 0..count {
+        writeln!(text, "  t{station}: {{type: end-station, host: {}}}", draw.one_of(&["h", "g"])).unwrap();
+        writeln!(text, "  l{station}: {{type: end-station, host: {}}}", draw.one_of(&["h", "g", "ideal"]))
+            .unwrap();
+    }
+    text.push_str("links:\n");
+    for station in 0..count {
+        writeln!(
+            text,
+            "  - {{between: [t{station}, s], length: 5 m}}\n  - {{between: [l{station}, s], length: 5 m}}"
+        )
+        .unwrap();
+    }
+    text.push_str("streams:\n");
+    for stream in 0..=1 + draw.up_to(6) {
+        let (mut from, mut to) =
+            (format!("t{}", draw.up_to(count - 1)), format!("l{}", draw.up_to(count - 1)));
+        if draw.up_to(9) == 0 {
+            std::mem::swap(&mut from, &mut to);
+        }
+        let stack = draw.one_of(&["first", "second", "bare"]);
+        let stack = if from.starts_with('t') { format!(", stack: {stack}") } else { String::new() };
+        let payload = 46 + draw.up_to(1_000);
+        let traffic = match draw.up_to(2) {
+            0 => format!(
+                "{{type: periodic, interval: {} us, jitter: {} us, burst: {}}}",
+                400 + draw.up_to(3_000),
+                draw.up_to(500),
+                1 + draw.up_to(2)
+            ),
+            1 => "{type: greedy}, arrival-curve: {rate: 2 Mbit/s, burst: 3000 B}".to_owned(),
+            _ => {
+                format!("{{type: on-off, on: 1 ms, off: {} us, interval: 200 us}}", 2_000 + draw.up_to(3_000))
+            }
+        };
+        writeln!(
+            text,
+            "  - {{name: s{stream}, talker: {from}, listeners: {to}, priority: {}, payload: {{min: 46 B, max: {payload} B}}, traffic: {traffic}{stack}}}",
+            draw.up_to(7)
+        )
+        .unwrap();
+    }
+    text.push_str("run: {duration: 40 ms}\n");
+    text
+}
+
+fn network(seed: u64) -> Option<Network> {
+    let loaded = load_text("drawn", &description(seed));
+    let errors: Vec<String> =
+        loaded.diagnostics.iter().map(|fault| format!("{} {}", fault.code, fault.message)).collect();
+    assert!(
+        loaded.network.is_some() || errors.iter().all(|e| e.starts_with("port::overload")),
+        "seed {seed}: {errors:?}"
+    );
+    loaded.network
+}
+
+#[test]
+fn no_frame_is_later_than_its_bound() {
+    let (cases, first) = (number("TAUTWIRE_CASES", 300), number("TAUTWIRE_SEED", 0));
+    let (mut proven, mut applications, mut unbounded) = (0, 0, 0);
+    for seed in first..first + cases {
+        let Some(network) = network(seed) else { continue };
+        let all = bounds(&network);
+        let verification = verify(&network, &all, &simulate(&network, &mut Options::default()));
+        for listener in all.streams.iter().flat_map(|stream| &stream.listeners) {
+            match (&listener.delay, &listener.application) {
+                (Ok(_), Some((_, Ok(_)))) => applications += 1,
+                (Ok(_), _) => proven += 1,
+                (Err(_), _) => unbounded += 1,
+            }
+        }
+        assert_ne!(
+            verification.verdict,
+            Verdict::Contradiction,
+            "TAUTWIRE_CASES=1 TAUTWIRE_SEED={seed} cargo test -p tautwire-workbench --test host_stacks_hold\n{:?}\n{}",
+            verification.contradictions,
+            description(seed)
+        );
+    }
+    assert!(cases < 100 || (applications > cases && unbounded > 0), "{proven} {applications} {unbounded}");
+}
+
+#[test]
+fn the_run_does_not_depend_on_how_the_loop_is_built() {
+    for seed in 0..40 {
+        let Some(network) = network(seed) else { continue };
+        let run = |driver| simulate(&network, &mut Options { driver, ..Options::default() });
+        let eliding = run(Driver::Eliding);
+        assert_eq!(eliding, run(Driver::Plain), "seed {seed}");
+        assert_eq!(eliding, run(Driver::Spurious), "seed {seed}");
+    }
+}
+
+const PAIR: &str = "
+name: pair
+network-control: none
+hosts:
+  h:
+    threads: {t: {service: 10 us, wake-up: 5 us}}
+    interfaces: {card: {transmit: 1 us, receive: {constant: 2 us, per-octet: 100 ns}, reception-order: class-queues, receive-ring: 4, moderation: {type: delayed, interval: 50 us}}}
+    stacks: {udp: {interface: card, thread: t, transmit: [{name: driver, latency: 3 us}], receive: [{name: driver, latency: 4 us}], socket-buffer: 8 MB}}
+nodes:
+  a: {type: end-station, host: ideal}
+  b: {type: end-station, host: h}
+links: [{between: [a, b], rate: 1 Gbit/s}]
+streams:
+  - {name: x, talker: a, listeners: b, tagged: false, priority: 5, payload: 82 B, traffic: {type: periodic, interval: 2 ms, offset: 500 us}}
+  - {name: flood, talker: a, listeners: b, tagged: false, payload: 1482 B, traffic: {type: periodic, interval: 100 us}, started: false}
+run: {duration: 100 ms}
+";
+
+/// Mean delay of the first stream at the application, and what was lost of the second, in microseconds.
+fn observed(text: &str) -> (u64, u64) {
+    let loaded = load_text("pair", text);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let seen = simulate(&network, &mut Options::default());
+    let application =
+        |stream: usize| seen.streams[stream].listeners[0].application.as_ref().expect("a stack");
+    let mean = application(0).delay.mean().expect("frames").as_ps() / 1_000_000;
+    (mean, application(1).dropped.iter().map(|(_, count)| count).sum())
+}
+
+#[test]
+fn every_part_takes_its_time_and_none_when_it_is_taken_out() {
+    // Wire 0.864 us, interface 2 us and 100 octets, interrupt 50 us, driver 4 us, thread 15 us.
+    let whole = observed(PAIR).0;
+    assert_eq!(whole, 81);
+    for (part, without, less) in [
+        ("moderation: {type: delayed, interval: 50 us}", "moderation: {type: none}", 50),
+        ("service: 10 us", "service: 0 s", 10),
+        ("wake-up: 5 us", "wake-up: 0 s", 5),
+        ("latency: 4 us", "latency: 0 s", 4),
+        (", per-octet: 100 ns", "", 10),
+    ] {
+        assert!(PAIR.contains(part));
+        assert_eq!(observed(&PAIR.replace(part, without)).0, whole - less, "{part}");
+    }
+}
+
+#[test]
+fn a_slow_interface_loses_the_flood_and_keeps_the_higher_class() {
+    let flooded = PAIR.replace(", started: false", "");
+    let (mean, lost) = observed(&flooded);
+    assert!(lost > 300, "the interface takes 152 us for a frame of 100 us: {lost}");
+    assert!((82..400).contains(&mean), "behind one frame at most: {mean}");
+    let (blind, _) = observed(&flooded.replace("reception-order: class-queues", "reception-order: fifo"));
+    assert!(blind > mean + 200, "behind all that waits: {blind} and {mean}");
+    let fast = observed(&flooded.replace(", per-octet: 100 ns", ""));
+    assert_eq!(fast.1, 0, "an interface that keeps up loses nothing");
+}
+
+#[test]
+fn a_reception_queue_of_its_own_keeps_the_flood_from_the_others() {
+    let text = |tie: &str| {
+        format!(
+            "
+name: fair
+network-control: none
+allow: [port::overload, class::overload]
+devices: {{d: {{tie-rule: {tie}, reception-queue-limit: 8}}}}
+defaults: {{rate: 100 Mbit/s, device: d}}
+nodes: {{a: {{type: end-station}}, b: {{type: end-station}}, c: {{type: end-station}}, s: {{type: bridge, queue-limit: {{frames: 16}}}}}}
+links: [{{between: [a, s]}}, {{between: [b, s]}}, {{between: [c, s], rate: 1 Gbit/s}}]
+streams:
+  - {{name: calm, talker: a, listeners: b, payload: 500 B, traffic: {{type: periodic, interval: 1 ms}}}}
+  - {{name: flood, talker: c, listeners: b, payload: 1500 B, traffic: {{type: periodic, interval: 50 us}}}}
+run: {{duration: 200 ms}}
+"
+        )
+    };
+    let lost = |tie: &str| {
+        let loaded = load_text("fair", &text(tie));
+        let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let seen = simulate(&network, &mut Options::default());
+        let lost = |stream: usize| seen.streams[stream].dropped.iter().map(|(_, count)| *count).sum::<u64>();
+        (lost(0), lost(1))
+    };
+    let (calm, flood) = lost("round-robin");
+    assert_eq!(calm, 0);
+    assert!(flood > 1_000);
+    assert!(lost("arrival-order").0 > 50, "one queue for all loses of both");
+}
+
+#[test]
+fn injectors_keep_their_rate_and_their_bursts() {
+    let text = |overhead: &str| {
+        format!(
+            "
+name: flood
+network-control: none
+nodes: {{a: {{type: end-station}}, b: {{type: end-station}}}}
+links: [{{between: [a, b], rate: 1 Gbit/s}}]
+streams: [{{name: x, talker: a, listeners: b, tagged: false, payload: 1500 B, traffic: {{type: injected, threads: 3, burst: 10, interval: 24608 ns{overhead}}}}}]
+run: {{duration: 1 s}}
+"
+        )
+    };
+    let sent = |overhead: &str| {
+        let loaded = load_text("flood", &text(overhead));
+        let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let (all, seen) = (bounds(&network), simulate(&network, &mut Options::default()));
+        assert_eq!(verify(&network, &all, &seen).contradictions, []);
+        assert!(all.streams[0].listeners[0].delay.is_ok());
+        assert!(seen.ports[0].classes.iter().any(|class| class.backlog_frames_max >= 9), "a burst waits");
+        seen.streams[0].created
+    };
+    // Half of the line, and what a sleep of 738.24 us and 60 us leaves of it.
+    assert!((40_600..40_680).contains(&sent("")), "{}", sent(""));
+    let late = sent(", overhead-min: 50 us, overhead-max: 70 us");
+    assert!((37_500..37_700).contains(&late), "{late}");
+}
