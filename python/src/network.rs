@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tautwire_model::network::{AtsOrganisation, Delay, DeviceModel, Grouping, Mechanism, StagePosition};
 use tautwire_model::{Loaded, Severity};
+use tautwire_workbench::{Scheduled, with_dispatch_points};
 
 /// A network without faults.
 #[pyclass(frozen, module = "tautwire._core")]
@@ -88,6 +90,15 @@ impl CoreNetwork {
     #[getter]
     fn duration_ps(&self) -> u64 {
         self.network.run.duration.as_ps()
+    }
+
+    /// Dispatch points of the time-triggered links: JSON, and the description with them if it can be written.
+    fn schedule(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
+        let found = py.detach(|| Scheduled::find(&self.network));
+        let found = found.ok_or_else(|| PyValueError::new_err("no time-triggered virtual links"))?;
+        let found = found.map_err(|faults| PyValueError::new_err(faults.join("; ")))?;
+        let text = with_dispatch_points("schedule", &self.text, &found.network);
+        Ok((found.to_json().to_string(), text))
     }
 
     /// The device models in use, as mappings.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -140,6 +141,41 @@ class Network(Description):
     def schedulers(self) -> list[dict[str, Any]]:
         """The ATS scheduler instances of all bridges, with the streams that each holds."""
         return self.core().schedulers()
+
+    def schedule(self) -> tuple[dict[str, Any], Network | None]:
+        """Dispatch points of all time-triggered virtual links, and the network with them.
+
+        Returns
+        -------
+        tuple
+            The schedule (``verdict``, ``links`` with their ``points``, ``ports`` with the share of their time that
+            is in slots), and the network with the points in its description; None where they cannot be written into
+            it, as for links from a table.
+
+        Raises
+        ------
+        UnknownNameError
+            The network has no time-triggered virtual links, or takes no schedule.
+
+        Examples
+        --------
+        >>> network = Network("pair", time_triggered={"precision": "1 us"}, network_control="none")
+        >>> network.end_station("a")
+        >>> network.end_station("b")
+        >>> network.link("a", "b", rate="100 Mbit/s")
+        >>> network.stream("s", "a", "b", payload="100 B", traffic={"type": "periodic", "interval": "10 ms"},
+        ...                time_triggered={"period": "10 ms"})
+        >>> schedule, scheduled = network.schedule()
+        >>> schedule["verdict"], schedule["links"][0]["points"][0]["offset_ps"]
+        ('scheduled', 0)
+        >>> scheduled.schedule()[0] == schedule
+        True
+        """
+        try:
+            found, text = self.core().schedule()
+        except ValueError as error:
+            raise UnknownNameError(str(error), code="time-triggered::none") from error
+        return json.loads(found), None if text is None else load_text(text, self.name)
 
 
 Source = Network | str | os.PathLike[str]

@@ -44,6 +44,9 @@ pub(crate) enum Command {
     /// Decide which streams may run: requests in, decisions with reasons out
     #[command(after_help = ADMIT_HELP)]
     Admit(Admit),
+    /// Find dispatch points for the time-triggered virtual links
+    #[command(after_help = SCHEDULE_HELP)]
+    Schedule(Schedule),
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
@@ -204,6 +207,27 @@ pub(crate) enum Test {
     Bounds,
     /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3), no proof of a deadline
     Bandwidth,
+}
+
+const SCHEDULE_HELP: &str = "\
+Examples:
+  tautwire schedule scenarios/to-be-scheduled.yaml
+  tautwire schedule scenarios/to-be-scheduled.yaml --json | jq '.links[].points[0].offset_ps'
+  tautwire schedule scenarios/to-be-scheduled.yaml --out scheduled.yaml && tautwire verify scheduled.yaml
+
+Offsets that the description states are not looked at. Large sets are placed link by link; of small ones a
+complete search finds a schedule, or proves that there is none. A checker that shares no code with the search
+holds every schedule against the margins.
+
+Exit codes: 0 all links are scheduled, 1 some are not, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Schedule {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Write the description with the offsets found to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 const REPORT_HELP: &str = "\

@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod report;
 mod run;
+mod schedule;
 mod schema;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Simulate(arguments) => run::simulate(arguments),
         Command::Verify(arguments) => run::verify(arguments),
         Command::Admit(arguments) => admit::run(arguments),
+        Command::Schedule(arguments) => schedule::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -261,3 +261,28 @@ fn schemas_are_json_and_name_themselves() {
         assert!(value["$schema"].as_str().unwrap().contains("json-schema.org"), "{of}");
     }
 }
+
+#[test]
+fn a_schedule_is_found_and_written_into_the_description() {
+    let folder = folder("schedule");
+    let text = fs::read_to_string(common::root().join("scenarios/to-be-scheduled.yaml")).unwrap();
+    fs::write(folder.join("open.yaml"), &text).unwrap();
+    let ended = tautwire(&folder, &["schedule", "open.yaml", "--json", "--out", "closed.yaml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["verdict"], "scheduled");
+    assert_eq!(json["links"].as_array().unwrap().len(), 4);
+    assert_eq!(json["links"][0]["points"][0]["port"], "sensor:p1");
+    let checked = tautwire(&folder, &["check", "closed.yaml"]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "nothing is left to remark");
+    let again = tautwire(&folder, &["schedule", "closed.yaml", "--json"]);
+    assert_eq!(again.stdout, ended.stdout);
+    // Longer frames than the raster's half millisecond takes.
+    let full = text.replace("window: 500 us", "window: 60 us");
+    fs::write(folder.join("full.yaml"), full).unwrap();
+    let ended = tautwire(&folder, &["schedule", "full.yaml"]);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    assert!(ended.stdout.contains("no schedule holds all links: 2 of 4"), "{}", ended.stdout);
+    small(&folder, "500 us");
+    assert_eq!(tautwire(&folder, &["schedule", "small.yaml"]).code, 2, "no such links");
+}

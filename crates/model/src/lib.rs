@@ -33,6 +33,7 @@ mod identification;
 mod load;
 pub mod network;
 pub mod reservation;
+mod scheduled_text;
 mod subset;
 pub mod tdma;
 mod text;
@@ -44,6 +45,7 @@ pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 pub use load::{load, load_text};
 pub use network::Network;
+pub use scheduled_text::with_dispatch_points;
 
 /// Every code that a diagnostic can have, with what it means.
 #[must_use]

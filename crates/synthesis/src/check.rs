@@ -34,7 +34,7 @@ pub enum Fault {
         /// When the frame is there at the latest.
         ready: Duration,
     },
-    /// A node holds a frame a period or longer, so that the next one meets it.
+    /// A node holds a frame so long that the next one may come.
     HeldTooLong {
         /// Flow.
         flow: usize,
@@ -83,7 +83,9 @@ impl fmt::Display for Fault {
             Self::Shape => write!(f, "not the flows and hops of the problem"),
             Self::BehindPeriod { flow, hop } => write!(f, "flow {flow}, hop {hop}: behind the period"),
             Self::TooEarly { flow, hop, ready } => write!(f, "flow {flow}, hop {hop}: before {ready}"),
-            Self::HeldTooLong { flow, hop } => write!(f, "flow {flow}, hop {hop}: held a period or longer"),
+            Self::HeldTooLong { flow, hop } => {
+                write!(f, "flow {flow}, hop {hop}: the next frame may come first")
+            }
             Self::TooLate { flow, hop, latency } => write!(f, "flow {flow}, hop {hop}: latency {latency}"),
             Self::Overlap { link, first, second, at } => {
                 write!(f, "link {link}: flows {first} and {second} overlap at {at}")
@@ -129,11 +131,12 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
                 talker.push(*at);
             }
             Some(previous) => {
-                let last_bit = dispatch[previous] + flow.hops[previous].arrival.max;
-                let ready = last_bit + problem.precision + hop.forwarding_max;
+                let ready = dispatch[previous] + hop.ready.max + problem.precision;
+                let next = dispatch[previous] + flow.period + hop.ready.min;
                 if *at < ready {
                     faults.push(Fault::TooEarly { flow: flow_index, hop: hop_index, ready });
-                } else if *at - ready >= flow.period {
+                }
+                if *at + problem.precision > next {
                     faults.push(Fault::HeldTooLong { flow: flow_index, hop: hop_index });
                 }
                 talker.push(talker[previous]);

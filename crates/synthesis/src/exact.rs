@@ -109,10 +109,10 @@ fn constraints(problem: &Problem) -> Option<(Differences, Vec<Pair>)> {
         let period = signed(flow.period);
         for (index, hop) in flow.hops.iter().enumerate() {
             let variable = next + index;
-            let held = match (hop.previous, flow.ready_after(index, problem.precision)) {
+            let held = match (hop.previous, flow.after(index, problem.precision)) {
                 (Some(previous), Some(after)) => {
-                    let after = signed(after);
-                    differences.between(next + previous, variable, after, after + period - 1)
+                    let (least, most) = (signed(after.min), signed(after.max));
+                    least <= most && differences.between(next + previous, variable, least, most)
                 }
                 _ => differences.between(0, variable, 0, period - 1),
             };

@@ -106,7 +106,7 @@ struct Way {
     start: u64,
     /// The shortest wait above zero behind the talker.
     wait_min: Option<u64>,
-    /// Whether a listener gets it behind the deadline, or the talker dispatches it behind the period.
+    /// Whether a listener gets it behind the deadline, or the next frame may come before it is sent on.
     late: bool,
 }
 
@@ -115,15 +115,18 @@ fn follow(flow: &Flow, precision: Duration, links: &mut [Occupancy], start: u64)
     let mut way =
         Way { dispatch: Vec::with_capacity(flow.hops.len()), start: u64::MAX, wait_min: None, late: false };
     for (index, hop) in flow.hops.iter().enumerate() {
-        let ready = match (hop.previous, flow.ready_after(index, precision)) {
-            (Some(previous), Some(after)) => way.dispatch[previous] + after.as_ps(),
-            _ => start,
+        let (ready, latest) = match (hop.previous, flow.after(index, precision)) {
+            (Some(previous), Some(after)) => {
+                let before = way.dispatch[previous];
+                (before + after.min.as_ps(), before + after.max.as_ps())
+            }
+            // Behind the period is the place that was tried first.
+            _ => (start, period - 1),
         };
         let at = links[hop.link].next_free(ready, hop.window.as_ps(), period)?;
+        way.late |= at > latest;
         if hop.previous.is_none() {
             way.start = way.start.min(at);
-            // Behind the period it is the place that was tried first.
-            way.late |= at >= period;
         } else if at > ready {
             way.wait_min = Some(way.wait_min.map_or(at - ready, |wait| wait.min(at - ready)));
         }

@@ -1,6 +1,8 @@
 //! Schedules of time-triggered traffic: when each frame leaves each port, found, proven impossible, and checked.
 //!
 //! ```text
+//!  Network ─► network.rs ─► Problem, and back: dispatch points of every hop
+//!
 //!  Problem ─┬─► first_fit.rs  large sets: quick, may leave flows out ──┬─► Schedule ─► check.rs
 //!  problem.rs│   (occupancy.rs)                                         │   schedule.rs  (other code)
 //!            └─► exact.rs     small sets: a schedule, or the proof that there is none
@@ -17,6 +19,7 @@ mod differences;
 mod exact;
 mod first_fit;
 mod intervals;
+mod network;
 mod occupancy;
 mod problem;
 mod schedule;
@@ -24,5 +27,6 @@ mod schedule;
 pub use check::{Fault, check};
 pub use exact::{Outcome, exact};
 pub use first_fit::{Placement, first_fit};
+pub use network::{Described, NetworkSchedule, Verdict, schedule};
 pub use problem::{Flow, Hop, Link, Problem, Room};
 pub use schedule::{AcceptanceWindow, Schedule};

@@ -61,9 +61,9 @@ pub struct Hop {
     /// From the dispatch instant to the last bit at the other end, by a clock at either end, without
     /// the difference of the two clocks.
     pub arrival: DelayRange,
-    /// From the last bit at this hop's node until the frame can be dispatched here, at most; zero at
-    /// the talker.
-    pub forwarding_max: Duration,
+    /// From the dispatch instant of the hop before until the frame can be dispatched here, without the
+    /// difference of the two clocks; zero at the talker.
+    pub ready: DelayRange,
 }
 
 impl Problem {
@@ -85,6 +85,7 @@ impl Problem {
                 assert!(!hop.window.is_zero(), "{}: a window is above zero", flow.name);
                 assert!(hop.previous.is_none_or(|previous| previous < index), "{}: order of hops", flow.name);
                 let twice = flow.hops[..index].iter().any(|other| other.link == hop.link);
+                assert!(hop.ready.min <= hop.ready.max, "{}: a least is not above its most", flow.name);
                 assert!(!twice, "{}: passes {} twice", flow.name, self.links[hop.link].name);
             }
         }
@@ -103,13 +104,15 @@ impl Problem {
 }
 
 impl Flow {
-    /// From the dispatch at the hop before to the earliest dispatch at `hop`; none at the talker.
+    /// How much later than that of the hop before the dispatch at `hop` may be, both included; none at the talker.
     ///
-    /// The frame is there, whatever the two clocks read, and has passed the node.
+    /// The frame is there, whatever the two clocks read, and the next one is not, which would take its place.
     #[must_use]
-    pub fn ready_after(&self, hop: usize, precision: Duration) -> Option<Duration> {
-        let previous = &self.hops[self.hops[hop].previous?];
-        Some(previous.arrival.max + self.hops[hop].forwarding_max + precision)
+    pub fn after(&self, hop: usize, precision: Duration) -> Option<DelayRange> {
+        let at = &self.hops[hop];
+        at.previous?;
+        let max = (at.ready.min + self.period).saturating_sub(precision);
+        Some(DelayRange { min: at.ready.max + precision, max })
     }
 
     /// What the latency of a listener behind `hop` has beside the difference of the dispatch instants

@@ -40,9 +40,12 @@ fn problems() -> impl Strategy<Value = Problem> {
                     continue;
                 }
                 let previous = if forks && hops.len() > 1 { Some(0) } else { hops.len().checked_sub(1) };
-                let forwarding_max = if previous.is_some() { ps(forwarding) } else { Duration::ZERO };
                 let arrival = DelayRange { min: ps(window), max: ps(window + travel) };
-                hops.push(Hop { link, previous, window: ps(window), arrival, forwarding_max });
+                let ready = previous.map_or(DelayRange::default(), |previous: usize| {
+                    let (min, max) = (hops[previous].arrival.min, hops[previous].arrival.max);
+                    DelayRange { min: min + ps(forwarding / 2), max: max + ps(forwarding) }
+                });
+                hops.push(Hop { link, previous, window: ps(window), arrival, ready });
             }
             Flow { name: format!("f{index}"), period: ps(period), deadline: deadline.map(ps), hops }
         });
@@ -79,11 +82,12 @@ fn place(problem: &Problem, hops: &[(usize, usize)], links: &mut [Slots], at: &m
     let flow = &problem.flows[*flow_index];
     let hop = &flow.hops[*hop_index];
     let period = flow.period.as_ps();
-    let first = hop.previous.map_or(0, |previous| {
-        let travel = flow.hops[previous].arrival.max + hop.forwarding_max + problem.precision;
-        at[*flow_index][previous] + travel.as_ps()
+    let (first, behind) = hop.previous.map_or((0, period), |previous| {
+        let before = at[*flow_index][previous];
+        let next = before + period + hop.ready.min.as_ps() - problem.precision.as_ps();
+        (before + (hop.ready.max + problem.precision).as_ps(), next + 1)
     });
-    for instant in first..first + period {
+    for instant in first..behind {
         let clocks = if hop.previous.is_some() { problem.precision.as_ps() } else { 0 };
         at[*flow_index][*hop_index] = instant;
         let latency = instant - at[*flow_index][0] + hop.arrival.max.as_ps() + clocks;
@@ -169,14 +173,14 @@ fn holds(problem: &Problem, dispatch: &[Option<Vec<Duration>>]) -> bool {
                     links[hop.link][place as usize] += 1;
                 }
             }
-            let ready = hop.previous.map_or(0, |previous| {
-                let travel = flow.hops[previous].arrival.max + hop.forwarding_max + problem.precision;
-                at[previous] + travel.as_ps()
+            let (ready, behind) = hop.previous.map_or((0, flow.period.as_ps()), |previous| {
+                let next = at[previous] + (flow.period + hop.ready.min - problem.precision).as_ps();
+                (at[previous] + (hop.ready.max + problem.precision).as_ps(), next + 1)
             });
             let clocks = if hop.previous.is_some() { problem.precision } else { Duration::ZERO };
             let latency = instant.saturating_sub(at[0]) + (hop.arrival.max + clocks).as_ps();
             if *instant < ready
-                || *instant >= ready + flow.period.as_ps()
+                || *instant >= behind
                 || flow.deadline.is_some_and(|deadline| latency > deadline.as_ps())
             {
                 return false;
@@ -220,7 +224,8 @@ fn one_link(flows: Vec<Flow>) -> Problem {
 
 fn flow(period: u64, window: u64) -> Flow {
     let arrival = DelayRange { min: ps(window), max: ps(window) };
-    let hop = Hop { link: 0, previous: None, window: ps(window), arrival, forwarding_max: Duration::ZERO };
+    let ready = DelayRange::default();
+    let hop = Hop { link: 0, previous: None, window: ps(window), arrival, ready };
     Flow { name: format!("every {period}"), period: ps(period), deadline: None, hops: vec![hop] }
 }
 

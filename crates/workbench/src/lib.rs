@@ -1,4 +1,4 @@
-//! The public interface: load, check, bounds, simulate, verify, admit, report.
+//! The public interface: load, check, bounds, simulate, verify, admit, schedule, report.
 //!
 //! Thin functions over `model`, `sim`, `analysis` and `report`; the command and the Python package
 //! call these and compute nothing of their own.
@@ -17,19 +17,23 @@
 //! ```
 
 mod scenario;
+mod schedule;
 mod story;
 
 pub use scenario::Scenario;
+pub use schedule::{Scheduled, ScheduledLink};
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
+pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, html, judge, reservation, table, verify,
 };
 pub use tautwire_sim::{Driver, Observation, Options, Progress, run_with as simulate_with};
+pub use tautwire_synthesis::Verdict as ScheduleVerdict;
 pub use tautwire_units::{Duration, ParseUnitError};
 
 /// Runs a network.

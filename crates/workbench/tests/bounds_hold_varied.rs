@@ -4,12 +4,14 @@
 //!
 //! The settings are drawn into the resolved network. `TAUTWIRE_CASES` sets how many are drawn.
 
-use tautwire_generate::{Dice, random_network};
+mod common;
+
+use tautwire_generate::Dice;
 use tautwire_model::network::{
     ArrivalCurve, Delay, Distribution, NetworkControl, StreamIndex, TimelineAction, TimelineEvent,
 };
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
-use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+use tautwire_workbench::Network;
 
 fn delay(dice: &mut Dice, most_ns: u64, per_octet_ns: u64) -> Delay {
     let least = dice.between(0, most_ns);
@@ -116,27 +118,16 @@ fn vary(network: &mut Network, dice: &mut Dice) {
 
 #[test]
 fn no_frame_is_later_than_its_bound_with_other_settings() {
-    let number = |variable| std::env::var(variable).ok().map(|text| text.parse().expect("a number"));
-    let cases: u64 = number("TAUTWIRE_CASES").unwrap_or(500);
-    let (mut listeners, mut bounded) = (0, 0);
-    let seeds = match number("TAUTWIRE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..cases,
-    };
-    let many = cases > 1;
-    for seed in seeds {
-        let mut network =
-            load_text("random", &random_network(seed)).network.expect("a network that was drawn is whole");
+    let seeds = common::seeds(500);
+    let (mut all, mut proven) = (0, 0);
+    for seed in &seeds {
+        let mut network = common::network(*seed);
         vary(&mut network, &mut Dice::new(seed ^ 0x5eed));
         let bounds = tautwire_analysis::bounds(&network);
-        let observation = simulate(&network, &mut Options::default());
-        let found = verify(&network, &bounds, &observation).contradictions;
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let found = common::contradictions(&network, &bounds, &common::run(&network));
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
-        for listener in bounds.streams.iter().flat_map(|stream| &stream.listeners) {
-            listeners += 1;
-            bounded += usize::from(listener.delay.is_ok());
-        }
+        let (listeners, with) = common::bounded(&bounds);
+        (all, proven) = (all + listeners, proven + with);
     }
-    assert!(!many || bounded * 2 > listeners, "{bounded} of {listeners} have a bound");
+    assert!(seeds.len() == 1 || proven * 2 > all, "{proven} of {all} have a bound");
 }

@@ -4,47 +4,27 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
-use tautwire_generate::random_avionics;
-use tautwire_sim::{DropReason, StreamObservation};
-use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+mod common;
 
-fn network(seed: u64) -> Network {
-    let text = random_avionics(seed);
-    let loaded = load_text("avionics", &text);
-    assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
-    loaded.network.expect("no errors")
-}
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
-}
-
-fn dropped(observed: &StreamObservation, reason: DropReason) -> u64 {
-    observed.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count)
-}
+use common::{avionics, broken_promises, dropped, run, seeds};
+use tautwire_sim::DropReason;
 
 #[test]
 fn virtual_links_keep_what_they_promise() {
-    let seeds: Vec<u64> = match number("TAUTWIRE_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..number("TAUTWIRE_CASES").map_or(400, |cases| cases.min(20_000))).collect(),
-    };
+    let mut seeds = seeds(400);
+    seeds.truncate(20_000);
     let (mut links, mut bounded, mut wide, mut failed, mut babbled) = (0, 0, 0, 0, 0);
     for seed in &seeds {
-        let network = network(*seed);
+        let network = avionics(*seed);
         let bounds = tautwire_analysis::bounds(&network);
-        let observation = simulate(&network, &mut Options::default());
-        let found = verify(&network, &bounds, &observation).contradictions;
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let observation = run(&network);
+        let found = broken_promises(&network, &bounds, &observation);
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
         for (number, stream) in network.streams.iter().enumerate() {
             let (observed, bounds) = (&observation.streams[number], &bounds.streams[number]);
             let link = stream.virtual_link.expect("all are virtual links");
-            assert_eq!(observed.in_flight, 0, "seed {seed}: {} has come or is lost", stream.name);
-            let cut = dropped(observed, DropReason::PolicedRate);
-            assert_eq!(dropped(observed, DropReason::PolicedLength), 0, "seed {seed}: {}", stream.name);
             if !link.regulated {
-                babbled += cut;
+                babbled += dropped(observed, DropReason::PolicedRate);
                 continue;
             }
             links += 1;
@@ -52,18 +32,13 @@ fn virtual_links_keep_what_they_promise() {
                 continue;
             }
             bounded += 1;
-            assert_eq!(cut, 0, "seed {seed}: policing discarded frames of {}, which is bounded", stream.name);
             let Some(skew_max) = link.skew_max else { continue };
             let skews = bounds.listeners.iter().map(|listener| listener.skew.expect("both are bounded"));
             if skews.max().is_some_and(|skew| skew > skew_max) {
                 wide += 1;
-                continue;
+            } else {
+                failed += u64::from(dropped(observed, DropReason::LinkDown) > 0);
             }
-            let lost = dropped(observed, DropReason::LinkDown);
-            failed += u64::from(lost > 0);
-            let left = observed.created - dropped(observed, DropReason::Overwritten);
-            let listeners = stream.listeners.len() as u64;
-            assert_eq!(observed.delivered, left * listeners, "seed {seed}: {} once and all", stream.name);
         }
     }
     if seeds.len() > 1 {

@@ -1,0 +1,136 @@
+//! `tautwire schedule`: dispatch points of time-triggered virtual links.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tautwire_workbench::{Network, ScheduleVerdict, Scheduled, with_dispatch_points};
+
+use super::{load, say};
+use crate::args::Schedule;
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+use crate::{diagnostics, output};
+
+pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
+    let path = &arguments.input.path;
+    let network = network(path)?;
+    let Some(found) = Scheduled::find(&network) else {
+        say(&format!(
+            "{}: no time-triggered virtual links: give streams a `time-triggered:`",
+            path.display()
+        ));
+        return Err(Exit::WrongInput);
+    };
+    let found = found.map_err(|faults| {
+        say(&format!(
+            "{}: the raster or the ports take no such schedule: {}",
+            path.display(),
+            faults.join("; ")
+        ));
+        Exit::DeadlineMissed
+    })?;
+    if let Some(place) = &arguments.out {
+        let name = path.display().to_string();
+        // Of this file alone: what it names stays where it is.
+        let own = std::fs::read_to_string(path).map_err(|error| {
+            say(&format!("cannot read {name}: {error}"));
+            Exit::WrongInput
+        })?;
+        let Some(text) = with_dispatch_points(&name, &own, &found.network) else {
+            say(&format!(
+                "{}: the links do not stand in this text, but in a table or behind an alias; use --json",
+                path.display()
+            ));
+            return Err(Exit::WrongInput);
+        };
+        std::fs::write(place, text).map_err(|error| {
+            say(&format!("cannot write {}: {error}", place.display()));
+            Exit::Failure
+        })?;
+        say(&format!("description with its schedule in {}", place.display()));
+    }
+    let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { told(&found) };
+    output::result(&text)?;
+    Ok(match found.verdict {
+        ScheduleVerdict::Scheduled => Exit::Holds,
+        ScheduleVerdict::Impossible | ScheduleVerdict::LeftOut => Exit::DeadlineMissed,
+    })
+}
+
+/// The network of a description, its faults shown; that links have no schedule yet is none here.
+fn network(path: &Path) -> Result<Network, Exit> {
+    let mut loaded = load(path)?;
+    loaded.diagnostics.retain(|found| found.code != "time-triggered::unscheduled");
+    output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
+    loaded.network.ok_or_else(|| {
+        say(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
+        Exit::WrongInput
+    })
+}
+
+/// A schedule for people.
+fn told(found: &Scheduled) -> String {
+    let network = &found.network;
+    let mut rows = vec![["link", "period", "from", "sent at", "there by"].map(str::to_owned)];
+    for link in &found.links {
+        let stream = &network.streams[link.stream.index()];
+        let timed = stream.time_triggered.as_ref().expect("a time-triggered link");
+        let period = timed.period.to_string();
+        let Some(offsets) = &link.offsets else {
+            rows.push([stream.name.clone(), period, "-".into(), "left out".into(), String::new()]);
+            continue;
+        };
+        let latency = link.latency_max.map(|most| most.to_string()).unwrap_or_default();
+        for (number, (hop, offset)) in stream.hops.iter().zip(offsets).enumerate() {
+            let port = &network.ports[hop.port.index()];
+            let from = format!("{}:{}", network.nodes[port.node.index()].name, port.name);
+            let first = |text: &String| if number == 0 { text.clone() } else { String::new() };
+            rows.push([first(&stream.name), first(&period), from, offset.to_string(), first(&latency)]);
+        }
+    }
+    let mut text = String::new();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = widths[column];
+            // Times to the right.
+            let _ = if matches!(column, 0 | 2) {
+                write!(line, "{cell:<pad$}  ")
+            } else {
+                write!(line, "{cell:>pad$}  ")
+            };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    let busiest = found.loads.iter().max_by_key(|(_, ppm)| *ppm);
+    if let Some((port, ppm)) = busiest {
+        let port = &network.ports[port.index()];
+        let node = &network.nodes[port.node.index()].name;
+        let tenths = ppm.div_ceil(1_000);
+        let _ = writeln!(
+            text,
+            "\nbusiest line: {node}:{}, {}.{} % of its time in slots",
+            port.name,
+            tenths / 10,
+            tenths % 10
+        );
+    }
+    let placed = found.links.iter().filter(|link| link.offsets.is_some()).count();
+    let _ = match found.verdict {
+        ScheduleVerdict::Scheduled => writeln!(text, "all {placed} links are scheduled"),
+        ScheduleVerdict::Impossible => {
+            writeln!(text, "no schedule holds all links: {placed} of {} as shown", found.links.len())
+        }
+        ScheduleVerdict::LeftOut => {
+            writeln!(
+                text,
+                "{placed} of {} links are scheduled; whether all can be is not known",
+                found.links.len()
+            )
+        }
+    };
+    text
+}

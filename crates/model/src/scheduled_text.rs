@@ -1,0 +1,78 @@
+//! A description with the dispatch points of a schedule written into it.
+//!
+//! Only the values of `time-triggered:` of the streams change, each to one line; all else stays as it was written.
+//! Not here: finding the points (`tautwire-synthesis`).
+
+use crate::load_text;
+use crate::network::{Network, Stream};
+use crate::text::faults::Faults;
+use crate::text::tree::{self, Node, Value};
+
+/// The description `text` (whose path is `name`) with the dispatch points of `network`, which is what it
+/// describes but for these. None if a link does not stand in it in a way that can be rewritten: in a table of
+/// streams, or by an alias.
+#[must_use]
+pub fn with_dispatch_points(name: &str, text: &str, network: &Network) -> Option<String> {
+    let mut faults = Faults::default();
+    let root = tree::read(0, text, &mut faults);
+    let streams = root.get("streams").map_or(&[][..], Node::items);
+    let mut scheduled = String::with_capacity(text.len());
+    let mut copied = 0;
+    for stream in network.streams.iter().filter(|stream| stream.time_triggered.is_some()) {
+        let named = |node: &&Node<'_>| node.get("name").and_then(Node::text) == Some(&stream.name);
+        let node = streams.iter().find(named)?.get("time-triggered")?;
+        let start = node.place.start as usize;
+        scheduled.push_str(text.get(copied..start)?);
+        scheduled.push_str(&link(text, node, network, stream)?);
+        copied = end(node);
+    }
+    scheduled.push_str(text.get(copied..)?);
+    // What cannot be read back as meant is not given out.
+    let read = load_text(name, &scheduled).network?;
+    let points = |network: &Network| {
+        let links = network.streams.iter().map(|stream| stream.time_triggered.clone());
+        links.map(|link| link.map(|link| link.points)).collect::<Vec<_>>()
+    };
+    (points(&read) == points(network)).then_some(scheduled)
+}
+
+/// Behind the last octet of a node's own text: a mapping in lines has no bracket that tells.
+fn end(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Map(entries) => entries.iter().map(|(_, value)| end(value)).max().unwrap_or(0),
+        Value::List(items) => items.iter().map(end).max().unwrap_or(0),
+        _ => node.place.end as usize,
+    }
+    .max(if is_bracketed(node) { node.place.end as usize } else { 0 })
+}
+
+/// Whether a mapping or list ends where its place does: it is not in lines of its own.
+fn is_bracketed(node: &Node<'_>) -> bool {
+    match &node.value {
+        Value::Map(entries) => entries.first().is_none_or(|(key, _)| key.place.start > node.place.start),
+        Value::List(items) => items.first().is_none_or(|item| item.place.start > node.place.start),
+        _ => true,
+    }
+}
+
+/// The value of `time-triggered:` with the points, in one line.
+fn link(text: &str, node: &Node<'_>, network: &Network, stream: &Stream) -> Option<String> {
+    let points = &stream.time_triggered.as_ref()?.points;
+    let mut parts = Vec::new();
+    for (key, value) in node.entries().iter().filter(|(key, _)| !matches!(&*key.text, "offset" | "points")) {
+        parts.push(format!("{}: {}", key.text, text.get(value.place.start as usize..end(value))?));
+    }
+    parts.extend(points.first().map(|point| format!("offset: {}", point.offset)));
+    let mut behind = Vec::new();
+    for (hop, point) in stream.hops.iter().zip(points) {
+        if hop.previous.is_some() {
+            let port = &network.ports[hop.port.index()];
+            let node = &network.nodes[port.node.index()].name;
+            behind.push(format!("{{at: \"{node}:{}\", offset: {}}}", port.name, point.offset));
+        }
+    }
+    if !behind.is_empty() {
+        parts.push(format!("points: [{}]", behind.join(", ")));
+    }
+    Some(format!("{{{}}}", parts.join(", ")))
+}

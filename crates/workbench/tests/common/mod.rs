@@ -1,0 +1,88 @@
+//! What the searches for a late frame share: their seeds, drawn networks, and what is wrong with a run of one.
+
+#![allow(dead_code, reason = "each search uses a part")]
+
+use tautwire_generate::{random_avionics, random_network};
+use tautwire_sim::{DropReason, Observation, StreamObservation};
+use tautwire_workbench::{Bounds, Network, Options, load_text, simulate, verify};
+
+/// A number that the environment may set.
+pub(crate) fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// The seed that `TAUTWIRE_SEED` names, or as many as `TAUTWIRE_CASES` says.
+pub(crate) fn seeds(otherwise: u64) -> Vec<u64> {
+    match number("TAUTWIRE_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..number("TAUTWIRE_CASES").unwrap_or(otherwise)).collect(),
+    }
+}
+
+/// A network of all shapers, by its seed.
+pub(crate) fn network(seed: u64) -> Network {
+    loaded(seed, &random_network(seed))
+}
+
+/// A network of virtual links, by its seed.
+pub(crate) fn avionics(seed: u64) -> Network {
+    loaded(seed, &random_avionics(seed))
+}
+
+fn loaded(seed: u64, text: &str) -> Network {
+    let loaded = load_text("random", text);
+    assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
+    loaded.network.expect("no errors")
+}
+
+/// A run by the network's own settings.
+pub(crate) fn run(network: &Network) -> Observation {
+    simulate(network, &mut Options::default())
+}
+
+/// Observations that the bounds exclude, each a sentence.
+pub(crate) fn contradictions(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<String> {
+    verify(network, bounds, observation).contradictions.iter().map(ToString::to_string).collect()
+}
+
+/// How many listeners there are, and how many of them have a bound.
+pub(crate) fn bounded(bounds: &Bounds) -> (usize, usize) {
+    let listeners = bounds.streams.iter().flat_map(|stream| &stream.listeners);
+    (listeners.clone().count(), listeners.filter(|listener| listener.delay.is_ok()).count())
+}
+
+/// Copies of a stream that were dropped for a reason.
+pub(crate) fn dropped(observed: &StreamObservation, reason: DropReason) -> u64 {
+    observed.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count)
+}
+
+/// Promises that a run of virtual links breaks, each a sentence: a frame later than its bound, a frame of a bounded
+/// link policed, a frame that its listeners do not get once and all over two networks.
+pub(crate) fn broken_promises(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<String> {
+    let mut found = contradictions(network, bounds, observation);
+    for (number, stream) in network.streams.iter().enumerate() {
+        let (observed, bounds) = (&observation.streams[number], &bounds.streams[number]);
+        let Some(link) = stream.virtual_link else { continue };
+        if observed.in_flight > 0 {
+            found.push(format!("{}: has neither come nor is lost", stream.name));
+        }
+        if dropped(observed, DropReason::PolicedLength) > 0 {
+            found.push(format!("{}: discarded for its length", stream.name));
+        }
+        if !link.regulated || bounds.listeners.iter().any(|listener| listener.delay.is_err()) {
+            continue;
+        }
+        if dropped(observed, DropReason::PolicedRate) > 0 {
+            found.push(format!("{}: policing discarded frames of a bounded link", stream.name));
+        }
+        let Some(skew_max) = link.skew_max else { continue };
+        let within = |skew: Option<_>| skew.is_some_and(|skew| skew <= skew_max);
+        if bounds.listeners.iter().all(|listener| within(listener.skew)) {
+            let left = observed.created - dropped(observed, DropReason::Overwritten);
+            if observed.delivered != left * stream.listeners.len() as u64 {
+                found.push(format!("{}: not once and all", stream.name));
+            }
+        }
+    }
+    found
+}
