@@ -7,6 +7,8 @@ through cells, without wires.
     python hdl/synth.py                everything, to hdl.json; minutes
     python hdl/synth.py MODULE...      the area of some, to the screen
     python hdl/synth.py --latency      the latencies alone, to hdl.json
+
+What was synthesised once is kept in the cache by a hash of its text, so a run that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -23,7 +26,8 @@ import tempfile
 HDL = pathlib.Path(__file__).resolve().parent
 RTL = HDL / "rtl"
 RESULT = HDL.parent / "hdl.json"
-MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "gmii_rx", "gmii_tx", "sync_fifo")
+MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "gmii_rx", "gmii_tx", "sync_fifo",
+           "vlan_table", "stream_filter", "adjustable_clock", "switch_registers")
 # 1024 schedulers and streams a port, 256 KiB; 256 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},
@@ -34,18 +38,42 @@ LUTS = {"RAM32M": 4, "RAM64M": 4, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, 
 DRIVER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(line, d) for line in sys.argv[1:]]"
 
 
+def files_of(top: str) -> list[str]:
+    """The files of a module and of what it instantiates."""
+    listed = RTL / f"{top}.f"
+    return listed.read_text().split() if listed.exists() else [f"{top}.sv"]
+
+
+def text_hash(names: list[str]) -> str:
+    """A hash of what is synthesised of files: without comments, assertions and space."""
+    digest = hashlib.sha256()
+    for name in names:
+        text = (RTL / name).read_text()
+        text = re.sub(r"`ifndef SYNTHESIS.*?`endif", "", text, flags=re.DOTALL)
+        text = re.sub(r"`ifdef FORMAL.*?`endif", "", text, flags=re.DOTALL)
+        text = re.sub(r"//[^\n]*", "", text)
+        digest.update(name.encode() + b"\0" + " ".join(text.split()).encode() + b"\0")
+    return digest.hexdigest()
+
+
 def rtl_hash() -> str:
     """A hash of everything that is synthesised."""
-    digest = hashlib.sha256()
-    for path in sorted(RTL.glob("*")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    names = [*MODULES, "tsn_switch"]
+    return text_hash(sorted({"crc32.svh", *(name for top in names for name in files_of(top))}))
+
+
+def kept(top: str, parameters: dict[str, int]) -> pathlib.Path:
+    """Where the result of a synthesis is kept."""
+    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    folder = pathlib.Path(os.environ.get("TAUTWIRE_CACHE") or home / "tautwire") / "synth"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{text_hash([*files_of(top), 'crc32.svh'])}{sorted(parameters.items())}{importlib.metadata.version('pyosys')}"
+    return folder / f"{top}-{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
 
 
 def synthesise(top: str, parameters: dict[str, int]) -> dict[str, float]:
     """Look-up tables, flip-flops, block memories of 36 kbit, multipliers, longest path in ns."""
-    listed = RTL / f"{top}.f"
-    files = listed.read_text().split() if listed.exists() else [f"{top}.sv"]
+    files = files_of(top)
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     with tempfile.TemporaryDirectory() as folder:
         passes = [
@@ -78,7 +106,10 @@ def main(chosen: list[str]) -> None:
     for name, top, parameters in builds:
         if chosen and name not in chosen and top not in chosen:
             continue
-        row = synthesise(top, parameters)
+        place = kept(top, parameters)
+        if not place.exists():
+            place.write_text(json.dumps(synthesise(top, parameters)))
+        row = json.loads(place.read_text())
         print(f"{name:16}{row['lut']:8}{row['ff']:8}{row['bram36']:8}{row['dsp']:6}{row['path_ns']:9.2f}", flush=True)
         prefix = name.split()[0]
         figures |= {f"{prefix}_{key}": row[key] for key in ("lut", "ff", "bram36", "path_ns")}
@@ -93,7 +124,8 @@ def latencies() -> dict[str, float]:
     import latency
 
     with tempfile.TemporaryDirectory() as folder:
-        return latency.summary(latency.measure(pathlib.Path(folder)))
+        path = pathlib.Path(folder)
+        return latency.summary(latency.measure(path), latency.cut_through_ns(path, 1500))
 
 
 def write(result: dict[str, object]) -> None:

@@ -1,11 +1,14 @@
 // Runs the switch over frames on its GMII ports and writes what it sends.
 //
-// Usage: harness SCRIPT OCTETS SENT SENT_OCTETS. SCRIPT is an array of 64-bit words of this machine:
-// {settings, frames, quiet cycles at the end, cycle of a reset}, per setting {kind, five values}, per frame {port, first
-// cycle, octets, cycle of rx_er or none}; OCTETS holds the frames from destination to frame check
-// sequence, one after the other. SENT: {sent frames}, per given frame {cycle of its start delimiter},
-// per sent frame {port, cycle of its start delimiter, octets, gap before it}, the counters of the
-// ports, {discards by burst, by residence} of every group, {table overflows, free cells}.
+// Usage: harness SCRIPT OCTETS SENT SENT_OCTETS. SCRIPT is an array of 64-bit words of this machine: {register
+// accesses, frames, quiet cycles at the end, cycle of a reset}, per access {cycle, write, address, value}, per frame
+// {port, first cycle, octets, cycle of rx_er or none}; OCTETS holds the frames from destination to frame check
+// sequence, one after the other. Accesses are done one after the other, not before their cycle: those of cycle 0
+// before the run begins, those of the last cycle there is after it.
+//
+// SENT: {sent frames, cycles}, per given frame {cycle of its start delimiter}, per sent frame {port, cycle of its
+// start delimiter, octets, gap before it, whether it ended with tx_er}, per access {cycle of the answer, what was
+// read, whether it was refused}.
 
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +23,8 @@
 #include "verilated.h"
 
 using Words = std::vector<uint64_t>;
-constexpr int PORTS = 4, GROUPS = 64;
+constexpr int PORTS = 4;
+constexpr uint64_t BEFORE = 0, AFTER = ~0ull;
 
 template <typename T>
 static std::vector<T> read_file(const char* path) {
@@ -38,7 +42,7 @@ static void write_file(const char* path, const std::vector<T>& data) {
 }
 
 struct Given { uint64_t port, first, octets, error, offset, index; };
-struct Sent { uint64_t port, sfd, octets, gap, offset; };
+struct Sent { uint64_t port, sfd, octets, gap, bad; };
 
 // The transmitting side of a neighbour: preamble, frame, at least 12 octets of gap.
 struct Source {
@@ -49,7 +53,7 @@ struct Source {
 
 // Its receiving side.
 struct Sink {
-    bool inside = false, after_sfd = false;
+    bool inside = false, after_sfd = false, bad = false;
     uint64_t sfd = 0, gap = 0, idle = 1000;
     std::vector<uint8_t> octets;
 };
@@ -62,91 +66,84 @@ static void edge() {
     dut->eval();
 }
 
-static void set_bits(uint32_t* words, unsigned low, unsigned width, uint64_t value) {
-    for (unsigned k = 0; k < width; k++) {
-        const unsigned bit = low + k;
-        words[bit / 32] = (words[bit / 32] & ~(1u << (bit % 32))) | (uint32_t)((value >> k) & 1) << (bit % 32);
-    }
-}
+// Accesses to registers, one at a time, a step in every cycle.
+struct Master {
+    const uint64_t* rows;
+    uint64_t count, next = 0;
+    bool busy = false;
+    Words answers;
 
-static void apply(const uint64_t* s) {
-    switch (s[0]) {
-        case 0:
-            dut->scheduler_write_i = 1;
-            dut->scheduler_index_i = s[1];
-            dut->scheduler_group_i = s[2];
-            dut->scheduler_octet_time_i = s[3];
-            dut->scheduler_empty_to_full_i = s[4];
-            dut->scheduler_octets_max_i = s[5];
-            edge();
-            dut->scheduler_write_i = 0;
-            break;
-        case 1:
-            dut->group_write_i = 1;
-            dut->group_index_i = s[1];
-            dut->group_residence_max_i = s[2];
-            edge();
-            dut->group_write_i = 0;
-            break;
-        case 2:
-            dut->stream_write_i = 1;
-            dut->stream_key_i = s[1];
-            dut->stream_scheduler_i = s[2];
-            dut->stream_remove_i = s[3];
-            dut->eval();
-            while (!dut->stream_ready_o) edge();
-            edge();
-            dut->stream_write_i = 0;
-            break;
-        case 3:
-            dut->address_write_i = 1;
-            dut->address_key_i = s[1];
-            dut->address_ports_i = s[2];
-            dut->address_remove_i = s[3];
-            dut->eval();
-            while (!dut->address_ready_o) edge();
-            edge();
-            dut->address_write_i = 0;
-            break;
-        case 4:
-            dut->processing_delay_max_i = s[1];
-            dut->charged_overhead_i = s[2];
-            dut->ats_class_i = s[3];
-            break;
-        case 5:
-            dut->credit_based_i = (dut->credit_based_i & ~(1u << (8 * s[1] + s[2]))) | (uint32_t)(s[3] != 0) << (8 * s[1] + s[2]);
-            set_bits(dut->idle_slope_i.data(), (unsigned)(30 * (8 * s[1] + s[2])), 30, s[3]);
-            break;
-        case 6: {
-            uint32_t map = dut->class_of_pcp_i;
-            set_bits(&map, (unsigned)(3 * s[1]), 3, s[2]);
-            dut->class_of_pcp_i = map;
-            break;
+    bool due(uint64_t cycle) const { return next < count && rows[4 * next] <= cycle; }
+
+    // Sets the inputs for this cycle.
+    void drive(uint64_t cycle) {
+        if (!busy && due(cycle)) {
+            const uint64_t* row = rows + 4 * next;
+            busy = true;
+            dut->axil_awvalid_i = dut->axil_wvalid_i = row[1] != 0;
+            dut->axil_arvalid_i = row[1] == 0;
+            dut->axil_awaddr_i = dut->axil_araddr_i = (uint16_t)row[2];
+            dut->axil_wdata_i = (uint32_t)row[3];
+            dut->axil_wstrb_i = 15;
         }
-        default:
-            std::fprintf(stderr, "no setting %llu\n", (unsigned long long)s[0]);
-            std::exit(2);
+        dut->axil_bready_i = dut->axil_rready_i = 1;
     }
-}
+
+    // Looks at the outputs of this cycle; the inputs change after the edge.
+    bool taken = false, answered = false;
+    void look(uint64_t cycle) {
+        taken = busy && ((dut->axil_awvalid_i && dut->axil_awready_o) || (dut->axil_arvalid_i && dut->axil_arready_o));
+        answered = busy && (dut->axil_bvalid_o || dut->axil_rvalid_o);
+        if (answered) {
+            const bool refused = dut->axil_bvalid_o ? dut->axil_bresp_o != 0 : dut->axil_rresp_o != 0;
+            answers.insert(answers.end(), {cycle, dut->axil_rvalid_o ? dut->axil_rdata_o : 0, refused});
+        }
+    }
+
+    void after_edge() {
+        if (taken) dut->axil_awvalid_i = dut->axil_wvalid_i = dut->axil_arvalid_i = 0;
+        if (answered) {
+            busy = false;
+            next++;
+        }
+    }
+
+    // After a reset: what was under way is done once more.
+    void again() {
+        busy = taken = answered = false;
+        dut->axil_awvalid_i = dut->axil_wvalid_i = dut->axil_arvalid_i = 0;
+    }
+
+    // Outside of the run.
+    void finish(uint64_t cycle) {
+        while (busy || due(cycle)) {
+            drive(cycle);
+            dut->eval();
+            look(cycle);
+            edge();
+            after_edge();
+        }
+    }
+};
 
 int main(int argc, char** argv) {
     if (argc != 5) return 2;
     const Words in = read_file<uint64_t>(argv[1]);
     const auto octets = read_file<uint8_t>(argv[2]);
-    const uint64_t settings = in[0], frames = in[1], quiet_max = in[2], reset_at = in[3];
-    const uint64_t* setting_rows = &in[4];
-    const uint64_t* frame_rows = setting_rows + 6 * settings;
+    const uint64_t accesses = in[0], frames = in[1], quiet_max = in[2], reset_at = in[3];
+    const uint64_t* access_rows = &in[4];
+    const uint64_t* frame_rows = access_rows + 4 * accesses;
 
     auto context = std::make_unique<VerilatedContext>();
     auto owner = std::make_unique<Vtsn_switch>(context.get());
     dut = owner.get();
     dut->clk_i = 0;
     dut->rst_ni = 0;
-    dut->gate_open_i = ~0u;
     for (int k = 0; k < 4; k++) edge();
     dut->rst_ni = 1;
     while (!dut->ready_o) edge();
-    for (uint64_t k = 0; k < settings; k++) apply(setting_rows + 6 * k);
+    Master master{access_rows, accesses};
+    master.finish(BEFORE);
 
     Source sources[PORTS];
     Sink sinks[PORTS];
@@ -163,9 +160,14 @@ int main(int argc, char** argv) {
     uint64_t quiet = 0, now = 0;
     for (; quiet < quiet_max; now++) {
         uint32_t rxd = 0, dv = 0, er = 0;
-        if (now == reset_at) dut->rst_ni = 0;
+        if (now == reset_at) {
+            dut->rst_ni = 0;
+            master.again();
+        }
         if (now == reset_at + 8) dut->rst_ni = 1;
         quiet++;
+        if (master.next < accesses && access_rows[4 * master.next] != AFTER) quiet = 0;
+        if (dut->rst_ni) master.drive(now);
         for (int p = 0; p < PORTS; p++) {
             Source& source = sources[p];
             if (!source.active) {
@@ -202,23 +204,25 @@ int main(int argc, char** argv) {
         dut->gmii_rx_dv_i = dv;
         dut->gmii_rx_er_i = er;
         dut->eval();
+        if (dut->rst_ni) master.look(now);
         for (int p = 0; p < PORTS; p++) {
             Sink& sink = sinks[p];
             const bool en = dut->gmii_tx_en_o >> p & 1;
             const uint8_t octet = dut->gmii_txd_o >> (8 * p) & 0xff;
             if (!en) {
                 if (sink.inside) {
-                    sent.push_back({(uint64_t)p, sink.sfd, sink.octets.size(), sink.gap, sent_octets.size()});
+                    sent.push_back({(uint64_t)p, sink.sfd, sink.octets.size(), sink.gap, sink.bad});
                     sent_octets.insert(sent_octets.end(), sink.octets.begin(), sink.octets.end());
                     sink.idle = 0;
                     sink.octets.clear();
                 }
-                sink.inside = sink.after_sfd = false;
+                sink.inside = sink.after_sfd = sink.bad = false;
                 sink.idle++;
             } else {
                 quiet = 0;
                 if (!sink.inside) sink.gap = sink.idle;
                 sink.inside = true;
+                if (dut->gmii_tx_er_o >> p & 1) sink.bad = true;
                 if (sink.after_sfd) {
                     sink.octets.push_back(octet);
                 } else if (octet == 0xd5) {
@@ -228,25 +232,15 @@ int main(int argc, char** argv) {
             }
         }
         edge();
+        if (dut->rst_ni) master.after_edge();
     }
+    master.finish(AFTER);
 
-    Words out = {sent.size()};
+    Words out = {sent.size(), now};
     out.insert(out.end(), sfd_in.begin(), sfd_in.end());
-    for (const Sent& frame : sent) out.insert(out.end(), {frame.port, frame.sfd, frame.octets, frame.gap});
-    for (int p = 0; p < PORTS; p++) {
-        const uint32_t counters[] = {dut->received_o[p], dut->received_short_o[p], dut->received_long_o[p],
-                                     dut->received_check_o[p], dut->dropped_no_cell_o[p],
-                                     dut->dropped_no_port_o[p], dut->dropped_queue_full_o[p], dut->sent_o[p]};
-        out.insert(out.end(), std::begin(counters), std::end(counters));
-    }
-    for (int g = 0; g < GROUPS; g++) {
-        dut->group_count_index_i = g;
-        edge();
-        out.insert(out.end(), {dut->group_exceeds_burst_o, dut->group_exceeds_residence_o});
-    }
-    out.insert(out.end(), {dut->table_overflows_o, dut->free_cells_o});
+    for (const Sent& frame : sent) out.insert(out.end(), {frame.port, frame.sfd, frame.octets, frame.gap, frame.bad});
+    out.insert(out.end(), master.answers.begin(), master.answers.end());
     write_file(argv[3], out);
     write_file(argv[4], sent_octets);
-    std::printf("%llu cycles\n", (unsigned long long)now);
     return 0;
 }

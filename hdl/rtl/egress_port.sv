@@ -9,6 +9,9 @@
 // The heads of one class are read in a cycle, so a head is seen at most `Classes` + 3 cycles after it
 // became one or became eligible. Credit is exact: its unit is 8e-9 bit, what 1 bit/s earns in 8 ns.
 //
+// A frame that is still coming in may pass by the queues (`cut_*`): if nothing of its class waits, no
+// frame may be sent in this cycle, and its class has an open gate and no credit-based shaper.
+//
 // Invariants: what is enqueued is sent once; no frame before its eligibility time; no frame of a
 // shaped class at negative credit. Not here: the line (`gmii_tx.sv`), the frames (`packet_buffer.sv`).
 
@@ -39,6 +42,11 @@ module egress_port #(
   input  logic [CellWidth-1:0]                      enqueue_cell_i,
   input  logic [LengthWidth-1:0]                    enqueue_octets_i,
   input  logic [TimeWidth-1:0]                      enqueue_eligible_i,
+
+  // A frame that would be cut through, and whether it is.
+  input  logic                                      cut_valid_i,
+  input  logic [ClassWidth-1:0]                     cut_class_i,
+  output logic                                      cut_ready_o,
 
   // The line is free from the next cycle on; a frame is sent; the line is busy with it.
   input  logic                                      line_ready_i,
@@ -186,6 +194,14 @@ module egress_port #(
     end
   end
 
+  logic [Classes-1:0] waiting;
+  always_comb begin
+    waiting = '0;
+    for (int unsigned l = 0; l < Lanes; l++) waiting |= filled[l];
+  end
+  assign cut_ready_o = line_ready_i && !(|allowed) && !waiting[cut_class_i]
+                       && gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+
   assign start_o = line_ready_i && |allowed;
   assign start_class_o = chosen;
   assign start_cell_o = candidate_q[chosen].first;
@@ -196,25 +212,21 @@ module egress_port #(
 
   always_ff @(posedge clk_i) begin
     if (start_o) sent_class_q <= chosen;
+    else if (cut_valid_i && cut_ready_o) sent_class_q <= cut_class_i;
   end
 
   // --- Credit (8.6.8.2): falls while the class sends, rises while it waits or owes.
 
   for (genvar c = 0; c < Classes; c++) begin : g_credit
     logic signed [47:0] credit_q, earned;
-    logic               waits;
 
-    always_comb begin
-      waits = 1'b0;
-      for (int unsigned l = 0; l < Lanes; l++) waits |= filled[l][c];
-    end
     assign debt[c] = credit_q[47];
     assign credit_o[c] = credit_q;
     assign earned = credit_q + $signed({18'd0, idle_slope_i[c]});
 
     always_ff @(posedge clk_i) begin
       if (line_busy_i && sent_class_q == ClassWidth'(c)) credit_q <= earned - 48'(Rate);
-      else if (waits) credit_q <= earned;
+      else if (waiting[c]) credit_q <= earned;
       else if (!debt[c] || !earned[47]) credit_q <= '0;
       else credit_q <= earned;
       if (!rst_ni || !credit_based_i[c]) credit_q <= '0;

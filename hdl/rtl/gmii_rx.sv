@@ -1,11 +1,12 @@
 // Reception on GMII (IEEE Std 802.3, clauses 4 and 35): frames without preamble and frame check sequence.
 //
-// Out: words of eight octets, the first octet in the lowest bits; the header, as soon as it is there;
-// at the end, with the last word, whether the frame is good, and its length with the frame check
-// sequence. A carrier that brings no word ends with no word and is counted by `end_valid_o` alone.
+// Out: words of eight octets, the first octet in the lowest bits; every octet as it comes; the header, as
+// soon as it is there; at the end, with the last word, whether the frame is good, and its length with the
+// frame check sequence. A carrier that brings no word ends with no word and is counted by `end_valid_o` alone.
 //
-// Good: 64 to OctetsMax octets, no rx_er, the right frame check sequence. Of a longer frame no more
-// than OctetsMax octets are passed on.
+// Good: 64 to OctetsMax octets, no rx_er, the right frame check sequence. A longer frame ends after
+// OctetsMax octets, and the rest of its carrier is skipped.
+// Invariant: from its first word to its last a frame brings one word in eight cycles.
 
 module gmii_rx #(
   parameter int unsigned LengthWidth = 11,
@@ -22,6 +23,14 @@ module gmii_rx #(
   output logic [63:0]            word_o,
   output logic                   word_first_o,
   output logic                   word_last_o,
+  // Octets of the last word, less one.
+  output logic [2:0]             word_tail_o,
+
+  // The start delimiter is at the input in this cycle.
+  output logic                   start_o,
+  // Octets from the destination on.
+  output logic                   octet_valid_o,
+  output logic [7:0]             octet_o,
 
   // Destination, source, VLAN tag: for one cycle, 18 octets after the start.
   output logic                   header_valid_o,
@@ -51,18 +60,20 @@ module gmii_rx #(
 
   state_e                 state_q;
   logic [LengthWidth-1:0] count_q;
-  logic                   long_q, error_q;
+  logic                   error_q;
   logic [31:0]            crc_q, tail_q;
   logic [63:0]            word_q;
   logic [3:0]             filled_q;
   logic                   first_q;
   logic [143:0]           header_q;
-  logic                   take, finish, data_comes;
+  logic                   take, finish, too_long, data_comes;
 
-  assign take = state_q == StFrame && gmii_rx_dv_i;
-  assign finish = state_q == StFrame && !gmii_rx_dv_i;
+  assign take = state_q == StFrame && gmii_rx_dv_i && !too_long;
+  assign too_long = state_q == StFrame && gmii_rx_dv_i && count_q == LengthWidth'(OctetsMax);
+  assign finish = state_q == StFrame && (!gmii_rx_dv_i || too_long);
   // The last four octets so far may be the frame check sequence.
-  assign data_comes = take && count_q >= LengthWidth'(4) && count_q < LengthWidth'(OctetsMax);
+  assign data_comes = take && count_q >= LengthWidth'(4);
+  assign start_o = state_q inside {StIdle, StPreamble} && gmii_rx_dv_i && gmii_rxd_i == 8'hd5;
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
@@ -73,20 +84,21 @@ module gmii_rx #(
         else if (gmii_rxd_i == 8'hd5) state_q <= StFrame;
         else if (gmii_rxd_i != 8'h55) state_q <= StSkip;
       end
-      StFrame: if (!gmii_rx_dv_i) state_q <= StIdle;
+      StFrame: begin
+        if (!gmii_rx_dv_i) state_q <= StIdle;
+        else if (too_long) state_q <= StSkip;
+      end
       StSkip: if (!gmii_rx_dv_i) state_q <= StIdle;
     endcase
     if (state_q != StFrame) begin
       count_q  <= '0;
-      long_q   <= 1'b0;
       error_q  <= 1'b0;
       crc_q    <= '1;
       filled_q <= '0;
       first_q  <= 1'b1;
     end
     if (take) begin
-      if (count_q == LengthWidth'(OctetsMax)) long_q <= 1'b1;
-      else count_q <= count_q + 1'b1;
+      count_q <= count_q + 1'b1;
       error_q <= error_q || gmii_rx_er_i;
       crc_q   <= crc32_octet(crc_q, gmii_rxd_i);
       tail_q  <= {gmii_rxd_i, tail_q[31:8]};
@@ -117,16 +129,20 @@ module gmii_rx #(
     word_o       <= word_q;
     word_first_o <= first_q;
     word_last_o  <= finish;
+    word_tail_o  <= filled_q[2:0] - 3'd1;
+    octet_valid_o <= take;
+    octet_o       <= gmii_rxd_i;
     end_valid_o  <= finish;
     end_words_o  <= filled_q != '0;
     end_short_o  <= count_q < LengthWidth'(64);
-    end_long_o   <= long_q;
+    end_long_o   <= too_long;
     end_check_o  <= crc_q != Residue || error_q;
-    end_good_o   <= count_q >= LengthWidth'(64) && !long_q && crc_q == Residue && !error_q;
+    end_good_o   <= count_q >= LengthWidth'(64) && !too_long && crc_q == Residue && !error_q;
     end_octets_o <= count_q;
     if (!rst_ni) begin
-      word_valid_o <= 1'b0;
-      end_valid_o  <= 1'b0;
+      word_valid_o  <= 1'b0;
+      octet_valid_o <= 1'b0;
+      end_valid_o   <= 1'b0;
     end
   end
 

@@ -7,6 +7,10 @@
 // Invariants: no cell is lost, none is given to two frames; a frame that finds no cell ends with
 // `done_whole_o` low and gives back what it had, like a frame that is released with no reader.
 //
+// Cut-through: a port may begin to read a frame that is still written by another one, as its only
+// reader. It takes no word that is not there yet, and learns at the end of the frame how long it is and
+// whether it is bad. Who starts it leaves `CutReserve` cells free, which no frame outlasts.
+//
 // Not here: who sends the frame (`tsn_switch.sv`), queues (`egress_port.sv`).
 
 module packet_buffer #(
@@ -16,7 +20,10 @@ module packet_buffer #(
   parameter int unsigned Cells = 4096,
   // Width of a length in octets.
   parameter int unsigned LengthWidth = 11,
+  // Whether frames may be read while they are written; with up to four ports.
+  parameter bit          CutThrough = 1'b1,
   // Dependent, not to be overridden.
+  parameter int unsigned PortWidth = $clog2(Ports),
   parameter int unsigned CellWidth = $clog2(Cells),
   parameter int unsigned CountWidth = $clog2(Ports + 1),
   parameter int unsigned ChainWidth = LengthWidth - 5
@@ -33,6 +40,9 @@ module packet_buffer #(
   input  logic [Ports-1:0][63:0]            write_data_i,
   input  logic [Ports-1:0]                  write_first_i,
   input  logic [Ports-1:0]                  write_last_i,
+  // With the last word: its octets less one; the frame is bad.
+  input  logic [Ports-1:0][2:0]             write_tail_i,
+  input  logic [Ports-1:0]                  write_bad_i,
   // The frame stands in the buffer.
   output logic [Ports-1:0]                  done_valid_o,
   output logic [Ports-1:0]                  done_whole_o,
@@ -45,17 +55,26 @@ module packet_buffer #(
   input  logic [CountWidth-1:0]             claim_readers_i,
   input  logic [ChainWidth-1:0]             claim_cells_i,
 
-  // A port reads a frame of so many octets.
+  // A port reads a frame of so many octets; or the one that another port writes.
   input  logic [Ports-1:0]                  read_start_i,
   input  logic [Ports-1:0][CellWidth-1:0]   read_cell_i,
   input  logic [Ports-1:0][LengthWidth-1:0] read_octets_i,
+  input  logic [Ports-1:0]                  read_cut_i,
+  input  logic [Ports-1:0][PortWidth-1:0]   read_source_i,
   output logic [Ports-1:0]                  read_valid_o,
   output logic [Ports-1:0][63:0]            read_data_o,
+  output logic [Ports-1:0]                  read_last_o,
+  output logic [Ports-1:0][2:0]             read_tail_o,
+  output logic [Ports-1:0]                  read_bad_o,
   input  logic [Ports-1:0]                  read_pop_i
 );
 
   localparam int unsigned SlotWidth = $clog2(Ports);
   localparam int unsigned WordsWidth = LengthWidth - 2;
+
+  if (CutThrough && Ports > 4) begin : g_cut_through
+    $fatal(1, "cut-through needs a slot in four cycles: at most four ports");
+  end
 
   logic [SlotWidth-1:0] slot_q;
 
@@ -131,6 +150,10 @@ module packet_buffer #(
   logic [Ports-1:0]                takes_cell;
   logic [Ports-1:0]                word_valid, word_pop, word_first, word_last, word_full;
   logic [Ports-1:0][63:0]          word_data;
+  logic [Ports-1:0][2:0]           word_tail;
+  logic [Ports-1:0]                word_bad, ends;
+  logic [Ports-1:0][WordsWidth-1:0] words_q;
+  logic [WordsWidth-1:0]           here_words;
   logic [Ports-1:0]                spare_valid_q;
   logic [Ports-1:0][CellWidth-1:0] spare_q, head_q, current_q;
   logic [Ports-1:0][2:0]           offset_q;
@@ -155,6 +178,8 @@ module packet_buffer #(
   assign here_lost = (lost_q[slot_q] && !word_first[slot_q]) || (here_new && !spare_valid_q[slot_q]);
   assign here_write = word_valid[slot_q] && !here_lost;
   assign here_cell = here_new ? spare_q[slot_q] : current_q[slot_q];
+  // Words of the frame with this one.
+  assign here_words = word_first[slot_q] ? WordsWidth'(1) : words_q[slot_q] + 1'b1;
   assign data_write = here_write;
   assign data_write_address = {here_cell, word_first[slot_q] ? 3'd0 : offset_q[slot_q]};
   assign data_write_word = word_data[slot_q];
@@ -163,16 +188,17 @@ module packet_buffer #(
   assign next_write_cell = here_cell;
 
   for (genvar p = 0; p < Ports; p++) begin : g_writer
-    sync_fifo #(.Width(66), .Depth(4)) u_words (
+    sync_fifo #(.Width(70), .Depth(4)) u_words (
       .clk_i, .rst_ni,
       .push_i(write_valid_i[p]),
-      .data_i({write_first_i[p], write_last_i[p], write_data_i[p]}),
+      .data_i({write_first_i[p], write_last_i[p], write_tail_i[p], write_bad_i[p], write_data_i[p]}),
       .full_o(word_full[p]),
       .valid_o(word_valid[p]),
-      .data_o({word_first[p], word_last[p], word_data[p]}),
+      .data_o({word_first[p], word_last[p], word_tail[p], word_bad[p], word_data[p]}),
       .pop_i(word_pop[p])
     );
     assign word_pop[p] = word_valid[p] && slot_q == SlotWidth'(p);
+    assign ends[p] = word_pop[p] && word_last[p];
 
     always_ff @(posedge clk_i) begin
       done_valid_o[p] <= 1'b0;
@@ -182,6 +208,7 @@ module packet_buffer #(
       end
       if (word_pop[p]) begin
         lost_q[p]   <= here_lost;
+        words_q[p]  <= here_words;
         offset_q[p] <= word_first[p] ? 3'd1 : offset_q[p] + 3'd1;
         if (here_write && here_new) begin
           spare_valid_q[p] <= 1'b0;
@@ -208,15 +235,21 @@ module packet_buffer #(
   end
 
   // --- Readers: a word in each of the port's cycles while there is room for it.
+  //
+  // The number of a cell's successor is read with its first word. A frame that is still written may
+  // have none then; its reader gives one of its cycles to the number when the successor's first word is there.
 
-  logic [Ports-1:0]                 reading_q, fetch, fetch_q, next_fetch_q;
+  logic [Ports-1:0]                 reading_q, cut_q, there_q, link_q, link_known_q;
+  logic [Ports-1:0]                 fetch, fetch_q, follow, follow_q, next_fetch_q, last_q, bad_q;
+  logic [Ports-1:0][PortWidth-1:0]  source_q;
+  logic [Ports-1:0][2:0]            tail_q;
   logic [Ports-1:0][CellWidth-1:0]  read_cell_q, read_next_q, read_head_q;
   logic [Ports-1:0][2:0]            read_offset_q;
-  logic [Ports-1:0][WordsWidth-1:0] words_left_q;
+  logic [Ports-1:0][WordsWidth-1:0] words_left_q, words_read_q;
   logic [Ports-1:0][ChainWidth-1:0] read_cells_q;
   logic [Ports-1:0][2:0]            room_q;
-  logic [Ports-1:0]                 read_full;
-  logic [Ports-1:0]                 freed_valid, freed_pop, freed_push, freed_full;
+  logic [Ports-1:0]                 read_full, alone_q;
+  logic [Ports-1:0]                 freed_valid, freed_pop, freed_push, freed_full, freed_alone;
   logic [Ports-1:0][CellWidth-1:0]  freed_cell;
   logic [Ports-1:0][ChainWidth-1:0] freed_cells;
 
@@ -224,46 +257,79 @@ module packet_buffer #(
   assign next_read_address = read_cell_q[slot_q];
 
   for (genvar p = 0; p < Ports; p++) begin : g_reader
-    logic last_fetch;
-    assign fetch[p] = reading_q[p] && slot_q == SlotWidth'(p) && room_q[p] != '0;
-    assign last_fetch = fetch[p] && words_left_q[p] == WordsWidth'(1);
+    logic turn, last_fetch;
+    assign turn = reading_q[p] && slot_q == SlotWidth'(p) && (!cut_q[p] || there_q[p]);
+    assign fetch[p] = turn && !link_q[p] && room_q[p] != '0;
+    assign follow[p] = turn && link_q[p];
+    assign last_fetch = fetch[p] && !cut_q[p] && words_left_q[p] == WordsWidth'(1);
     assign freed_push[p] = last_fetch;
 
     always_ff @(posedge clk_i) begin
       fetch_q[p]      <= fetch[p];
+      follow_q[p]     <= follow[p];
+      last_q[p]       <= last_fetch;
       next_fetch_q[p] <= fetch[p] && read_offset_q[p] == 3'd0;
+      there_q[p]      <= words_q[source_q[p]] != words_read_q[p];
       if (next_fetch_q[p]) read_next_q[p] <= next_read_q;
       room_q[p] <= room_q[p] - 3'(fetch[p]) + 3'(read_pop_i[p]);
       if (read_start_i[p]) begin
         reading_q[p]     <= 1'b1;
+        cut_q[p]         <= read_cut_i[p];
+        alone_q[p]       <= read_cut_i[p];
+        source_q[p]      <= read_source_i[p];
+        there_q[p]       <= 1'b0;
+        link_q[p]        <= 1'b0;
+        bad_q[p]         <= 1'b0;
+        tail_q[p]        <= 3'(read_octets_i[p] - 1'b1);
         read_head_q[p]   <= read_cell_i[p];
         read_cell_q[p]   <= read_cell_i[p];
         read_offset_q[p] <= '0;
+        words_read_q[p]  <= '0;
         words_left_q[p]  <= WordsWidth'((read_octets_i[p] + LengthWidth'(7)) >> 3);
         read_cells_q[p]  <= ChainWidth'((read_octets_i[p] + LengthWidth'(63)) >> 6);
-      end else if (fetch[p]) begin
-        read_offset_q[p] <= read_offset_q[p] + 3'd1;
-        words_left_q[p]  <= words_left_q[p] - 1'b1;
-        if (read_offset_q[p] == 3'd7) read_cell_q[p] <= read_next_q[p];
-        if (last_fetch) reading_q[p] <= 1'b0;
+      end else begin
+        if (fetch[p]) begin
+          read_offset_q[p] <= read_offset_q[p] + 3'd1;
+          words_left_q[p]  <= words_left_q[p] - 1'b1;
+          words_read_q[p]  <= words_read_q[p] + 1'b1;
+          if (read_offset_q[p] == 3'd0) link_known_q[p] <= !cut_q[p];
+          if (read_offset_q[p] == 3'd7) begin
+            if (link_known_q[p]) read_cell_q[p] <= read_next_q[p];
+            else link_q[p] <= 1'b1;
+          end
+          if (last_fetch) reading_q[p] <= 1'b0;
+        end
+        if (follow[p]) link_q[p] <= 1'b0;
+        if (follow_q[p]) read_cell_q[p] <= next_read_q;
+        // The end of the frame: from here on it is read like any other.
+        if (cut_q[p] && ends[source_q[p]]) begin
+          cut_q[p]        <= 1'b0;
+          bad_q[p]        <= word_bad[source_q[p]];
+          tail_q[p]       <= word_tail[source_q[p]];
+          words_left_q[p] <= here_words - words_read_q[p];
+          read_cells_q[p] <= ChainWidth'((here_words + WordsWidth'(7)) >> 3);
+        end
       end
       if (!rst_ni) begin
         reading_q[p]    <= 1'b0;
+        cut_q[p]        <= 1'b0;
+        link_q[p]       <= 1'b0;
+        follow_q[p]     <= 1'b0;
         fetch_q[p]      <= 1'b0;
         next_fetch_q[p] <= 1'b0;
         room_q[p]       <= 3'd4;
       end
     end
-
-    sync_fifo #(.Width(64), .Depth(4)) u_words (
+    sync_fifo #(.Width(69), .Depth(4)) u_words (
       .clk_i, .rst_ni,
-      .push_i(fetch_q[p]), .data_i(data_read_q), .full_o(read_full[p]),
-      .valid_o(read_valid_o[p]), .data_o(read_data_o[p]), .pop_i(read_pop_i[p])
+      .push_i(fetch_q[p]), .data_i({last_q[p], tail_q[p], bad_q[p], data_read_q}), .full_o(read_full[p]),
+      .valid_o(read_valid_o[p]), .data_o({read_last_o[p], read_tail_o[p], read_bad_o[p], read_data_o[p]}),
+      .pop_i(read_pop_i[p])
     );
-    sync_fifo #(.Width(CellWidth + ChainWidth), .Depth(8)) u_freed (
+    sync_fifo #(.Width(1 + CellWidth + ChainWidth), .Depth(8)) u_freed (
       .clk_i, .rst_ni,
-      .push_i(freed_push[p]), .data_i({read_head_q[p], read_cells_q[p]}), .full_o(freed_full[p]),
-      .valid_o(freed_valid[p]), .data_o({freed_cell[p], freed_cells[p]}), .pop_i(freed_pop[p])
+      .push_i(freed_push[p]), .data_i({alone_q[p], read_head_q[p], read_cells_q[p]}), .full_o(freed_full[p]),
+      .valid_o(freed_valid[p]), .data_o({freed_alone[p], freed_cell[p], freed_cells[p]}), .pop_i(freed_pop[p])
     );
   end
 
@@ -322,7 +388,8 @@ module packet_buffer #(
         end else if (freed_pop[turn_q]) begin
           walk_q      <= freed_cell[turn_q];
           walk_left_q <= freed_cells[turn_q];
-          release_q   <= StCount;
+          // A frame that was cut through has one reader, and no count.
+          release_q   <= freed_alone[turn_q] ? StWalk : StCount;
         end
       end
       StCount: if (count_down) release_q <= readers_read_q == CountWidth'(1) ? StWalk : StIdle;
@@ -350,8 +417,17 @@ module packet_buffer #(
       (freed_push & freed_full) == '0 && !(claim_write && claim_readers_i == '0 && orphan_full));
   OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (read_start_i & reading_q) == '0);
+  CutThroughFindsCells: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      here_lost && word_valid[slot_q] |-> !cut_source[slot_q]);
   ReadersAreCounted: assert property (@(posedge clk_i) disable iff (!rst_ni)
       count_down |-> readers_read_q != '0);
+
+  // Ports whose frame is read while it is written.
+  logic [Ports-1:0] cut_source;
+  always_comb begin
+    cut_source = '0;
+    for (int unsigned p = 0; p < Ports; p++) if (cut_q[p]) cut_source[source_q[p]] = 1'b1;
+  end
 
   // Every cell is free, or held by one frame.
   logic [Cells-1:0] held_q;

@@ -3,6 +3,11 @@ ats_engine.sv
 packet_buffer.sv
 egress_port.sv
 exact_table.sv
+vlan_table.sv
+stream_filter.sv
+adjustable_clock.sv
 gmii_rx.sv
 gmii_tx.sv
+switch_fabric.sv
+switch_registers.sv
 tsn_switch.sv

@@ -1,432 +1,211 @@
-// A store-and-forward switch: MACs, forwarding with learning, streams, ATS, queues, shared buffer.
+// A switch with asynchronous traffic shaping: the fabric and its registers on AXI4-Lite.
 //
-// A frame is written to the buffer while it comes in; its addresses are looked up meanwhile. At its end
-// its descriptor goes to the ATS engine, if its class is shaped and its stream is known, or straight to
-// the queues of its ports. All ports share one clock of 125 MHz and one engine.
-//
-// Invariant: a frame that came in whole is sent by every port that it is for, or counted: no cell, no
-// port it is for, queue full, or discarded by its ATS scheduler group.
-//
-// Not here: registers, changes of tags, VLAN membership, cut-through, several clocks.
+// Everything is set and counted by registers (`docs/hardware/registers.md`); what a write changes holds for what
+// is decided after it. Not here: what the registers do (`switch_fabric.sv`), RGMII (`rgmii_port.sv`).
 
 module tsn_switch #(
-  // Ports; a power of two.
+  // See `switch_fabric.sv`.
   parameter int unsigned Ports = 4,
-  // Cells of 64 octets in the shared buffer; a power of two.
   parameter int unsigned Cells = 4096,
-  // Frames in a queue of one port, class and reception port; a power of two.
   parameter int unsigned Depth = 32,
-  // Buckets of two addresses and of two streams; powers of two.
   parameter int unsigned AddressBuckets = 256,
   parameter int unsigned StreamBuckets = 2048,
-  // ATS scheduler instances and groups; powers of two.
   parameter int unsigned Schedulers = 4096,
   parameter int unsigned Groups = 64,
-  // Ticks of time in a cycle.
-  parameter int unsigned TicksPerCycle = 16,
-  // Fixed here; not to be overridden.
-  parameter int unsigned Classes = 8,
-  parameter int unsigned TimeWidth = 48,
-  parameter int unsigned OctetTimeWidth = 40,
-  parameter int unsigned FillWidth = 36,
-  parameter int unsigned ClassWidth = $clog2(Classes),
-  parameter int unsigned CellWidth = $clog2(Cells),
-  parameter int unsigned SchedulerWidth = $clog2(Schedulers),
-  parameter int unsigned GroupWidth = $clog2(Groups)
+  parameter int unsigned Rules = 8,
+  parameter bit          CutThrough = 1'b1
 ) (
-  input  logic                                        clk_i,
-  input  logic                                        rst_ni,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
   // Tables are initialised; frames before that are ignored.
-  output logic                                        ready_o,
-  output logic [TimeWidth-1:0]                        now_o,
+  output logic                   ready_o,
 
-  input  logic [Ports-1:0][7:0]                       gmii_rxd_i,
-  input  logic [Ports-1:0]                            gmii_rx_dv_i,
-  input  logic [Ports-1:0]                            gmii_rx_er_i,
-  output logic [Ports-1:0][7:0]                       gmii_txd_o,
-  output logic [Ports-1:0]                            gmii_tx_en_o,
-  output logic [Ports-1:0]                            gmii_tx_er_o,
+  input  logic [Ports-1:0][7:0]  gmii_rxd_i,
+  input  logic [Ports-1:0]       gmii_rx_dv_i,
+  input  logic [Ports-1:0]       gmii_rx_er_i,
+  output logic [Ports-1:0][7:0]  gmii_txd_o,
+  output logic [Ports-1:0]       gmii_tx_en_o,
+  output logic [Ports-1:0]       gmii_tx_er_o,
 
-  // Priority code point to class; classes shaped by ATS.
-  input  logic [7:0][ClassWidth-1:0]                  class_of_pcp_i,
-  input  logic [Classes-1:0]                          ats_class_i,
-  // Per transmission port: gates, credit-based shapers, idleSlope in bit/s.
-  input  logic [Ports-1:0][Classes-1:0]               gate_open_i,
-  input  logic [Ports-1:0][Classes-1:0]               credit_based_i,
-  input  logic [Ports-1:0][Classes-1:0][29:0]         idle_slope_i,
-
-  // ATS (`ats_engine.sv`).
-  input  logic [7:0]                                  charged_overhead_i,
-  input  logic [FillWidth-1:0]                        processing_delay_max_i,
-  input  logic                                        scheduler_write_i,
-  input  logic [SchedulerWidth-1:0]                   scheduler_index_i,
-  input  logic [GroupWidth-1:0]                       scheduler_group_i,
-  input  logic [OctetTimeWidth-1:0]                   scheduler_octet_time_i,
-  input  logic [FillWidth-1:0]                        scheduler_empty_to_full_i,
-  input  logic [14:0]                                 scheduler_octets_max_i,
-  input  logic                                        group_write_i,
-  input  logic [GroupWidth-1:0]                       group_index_i,
-  input  logic [FillWidth-1:0]                        group_residence_max_i,
-  input  logic [GroupWidth-1:0]                       group_count_index_i,
-  output logic [31:0]                                 group_exceeds_burst_o,
-  output logic [31:0]                                 group_exceeds_residence_o,
-
-  // Streams by destination and VLAN (802.1CB null identification), and static addresses.
-  input  logic                                        stream_write_i,
-  output logic                                        stream_ready_o,
-  input  logic                                        stream_remove_i,
-  input  logic [59:0]                                 stream_key_i,
-  input  logic [SchedulerWidth-1:0]                   stream_scheduler_i,
-  input  logic                                        address_write_i,
-  output logic                                        address_ready_o,
-  input  logic                                        address_remove_i,
-  input  logic [59:0]                                 address_key_i,
-  input  logic [Ports-1:0]                            address_ports_i,
-  input  logic                                        age_tick_i,
-
-  // Frames, by port; they wrap.
-  output logic [Ports-1:0][31:0]                      received_o,
-  output logic [Ports-1:0][31:0]                      received_short_o,
-  output logic [Ports-1:0][31:0]                      received_long_o,
-  output logic [Ports-1:0][31:0]                      received_check_o,
-  output logic [Ports-1:0][31:0]                      dropped_no_cell_o,
-  output logic [Ports-1:0][31:0]                      dropped_no_port_o,
-  output logic [Ports-1:0][31:0]                      dropped_queue_full_o,
-  output logic [Ports-1:0][31:0]                      sent_o,
-  output logic [31:0]                                 table_overflows_o,
-  output logic [CellWidth:0]                          free_cells_o
+  input  logic [11:0]            axil_awaddr_i,
+  input  logic                   axil_awvalid_i,
+  output logic                   axil_awready_o,
+  input  logic [31:0]            axil_wdata_i,
+  input  logic [3:0]             axil_wstrb_i,
+  input  logic                   axil_wvalid_i,
+  output logic                   axil_wready_o,
+  output logic [1:0]             axil_bresp_o,
+  output logic                   axil_bvalid_o,
+  input  logic                   axil_bready_i,
+  input  logic [11:0]            axil_araddr_i,
+  input  logic                   axil_arvalid_i,
+  output logic                   axil_arready_o,
+  output logic [31:0]            axil_rdata_o,
+  output logic [1:0]             axil_rresp_o,
+  output logic                   axil_rvalid_o,
+  input  logic                   axil_rready_i
 );
 
-  localparam int unsigned LengthWidth = 11;
-  localparam int unsigned ChainWidth = LengthWidth - 5;
-  localparam int unsigned PortWidth = $clog2(Ports);
-  localparam int unsigned CountWidth = $clog2(Ports + 1);
-  localparam logic [11:0] VidDefault = 12'd1;
+  localparam int unsigned Classes = 8;
+  localparam int unsigned SchedulerWidth = $clog2(Schedulers);
+  localparam int unsigned GroupWidth = $clog2(Groups);
+  localparam int unsigned RuleWidth = $clog2(Rules);
+  localparam int unsigned CellWidth = $clog2(Cells);
+  localparam int unsigned AgeingPrescale = 20;
 
-  typedef struct packed {
-    logic [CellWidth-1:0]   first;
-    logic [ChainWidth-1:0]  cells;
-    logic [LengthWidth-1:0] octets;
-    logic [Ports-1:0]       ports;
-    logic [ClassWidth-1:0]  class_;
-    logic [PortWidth-1:0]   lane;
-  } descriptor_t;
+  if (Schedulers > 65536 || Groups > 65536 || Rules > 128) begin : g_registers
+    $fatal(1, "the registers have 16 bits for schedulers and groups, 7 for rules");
+  end
 
-  typedef struct packed {
-    descriptor_t               descriptor;
-    logic                      keep;
-    logic                      shaped;
-    logic [SchedulerWidth-1:0] scheduler;
-    logic [TimeWidth-1:0]      arrival;
-  } arrived_t;
+  logic [47:0]                             now;
+  logic [63:0]                             clock, clock_step;
+  logic [31:0]                             clock_rate, clock_step_high, clock_step_low, processing_delay_max;
+  logic                                    clock_step_valid;
+  logic [15:0]                             ageing_interval, scheduler_group, scheduler_index, group_index;
+  logic [15:0]                             count_index, stream_scheduler;
+  logic [7:0]                              ats_classes, charged_overhead, address_ports, vlan_members;
+  logic [31:0]                             octet_time_low, empty_to_full_low, residence_low, stream_key_low;
+  logic [7:0]                              octet_time_high;
+  logic [3:0]                              empty_to_full_high, residence_high;
+  logic [14:0]                             octets_max;
+  logic                                    scheduler_write, group_write, stream_write, stream_ready;
+  logic                                    address_write, address_ready, rule_octet_write, rule_write, vlan_write;
+  logic [28:0]                             stream_key_high;
+  logic [27:0]                             address_key_high;
+  logic [31:0]                             address_key_low, rule_octet, rule;
+  logic                                    stream_remove, address_remove;
+  logic [11:0]                             vlan_vid;
+  logic [31:0]                             exceeds_burst, exceeds_residence, table_overflows;
+  logic [CellWidth:0]                      free_cells;
+  logic [Ports-1:0][31:0]                  class_of_pcp;
+  logic [Ports-1:0][14:0]                  default_tag;
+  logic [Ports-1:0][Classes-1:0]           gates, credit_based, cut_through;
+  logic [Ports-1:0][Classes-1:0][29:0]     idle_slope;
+  logic [Ports-1:0][63:0]                  received_stamp, sent_stamp;
+  logic [Ports-1:0][31:0]                  received_stamp_low, received_stamp_high;
+  logic [Ports-1:0][31:0]                  sent_stamp_low, sent_stamp_high;
+  logic [Ports-1:0][31:0]                  received, received_short, received_long, received_check;
+  logic [Ports-1:0][31:0]                  dropped_no_cell, dropped_no_port, dropped_not_member, dropped_queue_full;
+  logic [Ports-1:0][31:0]                  sent, sent_cut_through, sent_bad;
+  logic [Ports-1:0][7:0][2:0]              classes;
+  logic [Ports-1:0][11:0]                  default_vid;
+  logic [Ports-1:0][2:0]                   default_pcp;
+  logic                                    unused;
 
-  logic [TimeWidth-1:0] now_q;
-  logic                 buffer_ready, addresses_ready, streams_ready, engine_started_q, engine_ready;
-  logic                 ready_q;
+  for (genvar p = 0; p < Ports; p++) begin : g_port
+    for (genvar k = 0; k < 8; k++) begin : g_pcp
+      assign classes[p][k] = class_of_pcp[p][4*k +: 3];
+    end
+    assign default_vid[p] = default_tag[p][11:0];
+    assign default_pcp[p] = default_tag[p][14:12];
+    assign {received_stamp_high[p], received_stamp_low[p]} = received_stamp[p];
+    assign {sent_stamp_high[p], sent_stamp_low[p]} = sent_stamp[p];
+  end
+  assign clock_step = {clock_step_high, clock_step_low};
 
-  assign now_o = now_q;
-  assign ready_o = ready_q;
+  // --- Ageing.
+
+  logic [AgeingPrescale-1:0] prescale_q;
+  logic [15:0]               age_q;
+  logic                      age_tick_q;
 
   always_ff @(posedge clk_i) begin
-    now_q <= now_q + TimeWidth'(TicksPerCycle);
-    if (engine_ready) engine_started_q <= 1'b1;
-    ready_q <= buffer_ready && addresses_ready && streams_ready && engine_started_q;
+    prescale_q <= prescale_q + 1'b1;
+    age_tick_q <= 1'b0;
+    if (&prescale_q) begin
+      age_q <= age_q + 1'b1;
+      if (age_q + 1'b1 >= ageing_interval) begin
+        age_q      <= '0;
+        age_tick_q <= ageing_interval != '0;
+      end
+    end
     if (!rst_ni) begin
-      now_q            <= '0;
-      engine_started_q <= 1'b0;
-      ready_q          <= 1'b0;
+      prescale_q <= '0;
+      age_q      <= '0;
+      age_tick_q <= 1'b0;
     end
   end
 
-  // --- Reception.
-
-  logic [Ports-1:0]                  word_valid, word_first, word_last;
-  logic [Ports-1:0][63:0]            word;
-  logic [Ports-1:0]                  header_valid, header_tagged;
-  logic [Ports-1:0][47:0]            header_destination, header_source;
-  logic [Ports-1:0][2:0]             header_pcp;
-  logic [Ports-1:0][11:0]            header_vid;
-  logic [Ports-1:0]                  end_valid, end_words, end_good, end_short, end_long, end_check;
-  logic [Ports-1:0][LengthWidth-1:0] end_octets;
-  logic [Ports-1:0]                  done_valid, done_whole;
-  logic [Ports-1:0][CellWidth-1:0]   done_cell;
-  logic [Ports-1:0][ChainWidth-1:0]  done_cells;
-
-  logic [Ports-1:0]                     lookup_valid_q, learn_valid_q;
-  logic [Ports-1:0][59:0]               lookup_key_q, learn_key_q;
-  logic [Ports-1:0][Ports-1:0]          learn_ports;
-  logic [Ports-1:0]                     address_answer, stream_answer;
-  logic                                 address_hit, stream_hit;
-  logic [Ports-1:0]                     address_ports;
-  logic [SchedulerWidth-1:0]            stream_scheduler;
-  logic                                 address_overflow, stream_overflow;
-
-  arrived_t         arrived [Ports];
-  logic [Ports-1:0] arrived_valid, arrived_pop, arrived_full;
-
-  for (genvar p = 0; p < Ports; p++) begin : g_rx
-    logic [47:0]               source_q;
-    logic [11:0]               vid_q;
-    logic [ClassWidth-1:0]     class_q;
-    logic [Ports-1:0]          ports_q, here;
-    logic                      reserved_q, known_q, good_q;
-    logic [SchedulerWidth-1:0] scheduler_q;
-    logic [LengthWidth-1:0]    octets_q;
-    logic [TimeWidth-1:0]      arrival_q;
-    arrived_t                  pushed;
-
-    assign here = Ports'(1) << p;
-    assign learn_ports[p] = here;
-
-    gmii_rx #(.LengthWidth(LengthWidth)) u_rx (
-      .clk_i, .rst_ni(rst_ni && ready_q),
-      .gmii_rxd_i(gmii_rxd_i[p]), .gmii_rx_dv_i(gmii_rx_dv_i[p]), .gmii_rx_er_i(gmii_rx_er_i[p]),
-      .word_valid_o(word_valid[p]), .word_o(word[p]),
-      .word_first_o(word_first[p]), .word_last_o(word_last[p]),
-      .header_valid_o(header_valid[p]), .header_destination_o(header_destination[p]),
-      .header_source_o(header_source[p]), .header_tagged_o(header_tagged[p]),
-      .header_pcp_o(header_pcp[p]), .header_vid_o(header_vid[p]),
-      .end_valid_o(end_valid[p]), .end_words_o(end_words[p]), .end_good_o(end_good[p]),
-      .end_short_o(end_short[p]), .end_long_o(end_long[p]), .end_check_o(end_check[p]),
-      .end_octets_o(end_octets[p])
-    );
-
-    always_ff @(posedge clk_i) begin
-      lookup_valid_q[p] <= header_valid[p];
-      if (header_valid[p]) begin
-        // A priority tag (VID 0) and no tag mean the default VLAN.
-        lookup_key_q[p] <= {header_tagged[p] && header_vid[p] != '0 ? header_vid[p] : VidDefault,
-                            header_destination[p]};
-        source_q   <= header_source[p];
-        vid_q      <= header_tagged[p] && header_vid[p] != '0 ? header_vid[p] : VidDefault;
-        class_q    <= class_of_pcp_i[header_pcp[p]];
-        reserved_q <= header_destination[p][47:4] == 44'h0180c_200000;
-      end
-      if (address_answer[p]) ports_q <= (address_hit ? address_ports : '1) & ~here;
-      if (stream_answer[p]) begin
-        known_q     <= stream_hit;
-        scheduler_q <= stream_scheduler;
-      end
-      if (end_valid[p]) begin
-        good_q    <= end_good[p];
-        octets_q  <= end_octets[p];
-        arrival_q <= now_q;
-      end
-      learn_valid_q[p] <= end_valid[p] && end_good[p] && !source_q[40];
-      learn_key_q[p]   <= {vid_q, source_q};
-      if (!rst_ni) begin
-        lookup_valid_q[p] <= 1'b0;
-        learn_valid_q[p]  <= 1'b0;
-      end
-    end
-
-    always_comb begin
-      pushed.descriptor.first  = done_cell[p];
-      pushed.descriptor.cells  = done_cells[p];
-      pushed.descriptor.octets = octets_q;
-      pushed.descriptor.ports  = reserved_q ? '0 : ports_q;
-      pushed.descriptor.class_ = class_q;
-      pushed.descriptor.lane   = ats_class_i[class_q] ? PortWidth'(p) : '0;
-      pushed.keep      = good_q && done_whole[p] && !reserved_q && ports_q != '0;
-      pushed.shaped    = ats_class_i[class_q] && known_q;
-      pushed.scheduler = scheduler_q;
-      pushed.arrival   = arrival_q;
-    end
-
-    sync_fifo #(.Width($bits(arrived_t)), .Depth(8)) u_arrived (
-      .clk_i, .rst_ni,
-      .push_i(done_valid[p]), .data_i(pushed), .full_o(arrived_full[p]),
-      .valid_o(arrived_valid[p]), .data_o(arrived[p]), .pop_i(arrived_pop[p])
-    );
-
-    always_ff @(posedge clk_i) begin
-      if (end_valid[p]) begin
-        received_o[p]       <= received_o[p] + 32'(end_good[p]);
-        received_short_o[p] <= received_short_o[p] + 32'(end_short[p]);
-        received_long_o[p]  <= received_long_o[p] + 32'(end_long[p]);
-        received_check_o[p] <= received_check_o[p] + 32'(end_check[p] && !end_short[p] && !end_long[p]);
-      end
-      if (done_valid[p] && good_q) begin
-        if (!done_whole[p]) dropped_no_cell_o[p] <= dropped_no_cell_o[p] + 1;
-        else if (!pushed.keep) dropped_no_port_o[p] <= dropped_no_port_o[p] + 1;
-      end
-      if (!rst_ni) begin
-        received_o[p]        <= '0;
-        received_short_o[p]  <= '0;
-        received_long_o[p]   <= '0;
-        received_check_o[p]  <= '0;
-        dropped_no_cell_o[p] <= '0;
-        dropped_no_port_o[p] <= '0;
-      end
-    end
-  end
-
-  exact_table #(.Ports(Ports), .Buckets(AddressBuckets), .ValueWidth(Ports)) u_addresses (
-    .clk_i, .rst_ni, .ready_o(addresses_ready),
-    .lookup_valid_i(lookup_valid_q), .lookup_key_i(lookup_key_q),
-    .answer_valid_o(address_answer), .answer_hit_o(address_hit), .answer_value_o(address_ports),
-    .learn_valid_i(learn_valid_q), .learn_key_i(learn_key_q), .learn_value_i(learn_ports),
-    .overflow_o(address_overflow),
-    .write_valid_i(address_write_i), .write_ready_o(address_ready_o),
-    .write_remove_i(address_remove_i), .write_key_i(address_key_i), .write_value_i(address_ports_i),
-    .age_tick_i
+  switch_registers #(.Ports(Ports)) u_registers (
+    .clk_i, .rst_ni,
+    .axil_awaddr_i, .axil_awvalid_i, .axil_awready_o, .axil_wdata_i, .axil_wstrb_i, .axil_wvalid_i, .axil_wready_o,
+    .axil_bresp_o, .axil_bvalid_o, .axil_bready_i, .axil_araddr_i, .axil_arvalid_i, .axil_arready_o,
+    .axil_rdata_o, .axil_rresp_o, .axil_rvalid_o, .axil_rready_i,
+    .shape_i({8'($clog2(Schedulers)), 8'($clog2(Cells)), 8'(Classes), 8'(Ports)}),
+    .status_i(ready_o),
+    .time_low_i(now[31:0]), .time_high_i({16'd0, now[47:32]}),
+    .clock_low_i(clock[31:0]), .clock_high_i(clock[63:32]),
+    .clock_rate_o(clock_rate), .clock_step_high_o(clock_step_high),
+    .clock_step_valid_o(clock_step_valid), .clock_step_ready_i(1'b1), .clock_step_o(clock_step_low),
+    .ageing_interval_o(ageing_interval),
+    .free_cells_i(32'(free_cells)), .table_overflows_i(table_overflows),
+    .ats_classes_o(ats_classes), .charged_overhead_o(charged_overhead),
+    .processing_delay_max_o(processing_delay_max),
+    .scheduler_group_o(scheduler_group),
+    .scheduler_octet_time_low_o(octet_time_low), .scheduler_octet_time_high_o(octet_time_high),
+    .scheduler_empty_to_full_low_o(empty_to_full_low), .scheduler_empty_to_full_high_o(empty_to_full_high),
+    .scheduler_octets_max_o(octets_max),
+    .scheduler_write_valid_o(scheduler_write), .scheduler_write_ready_i(1'b1), .scheduler_write_o(scheduler_index),
+    .group_residence_low_o(residence_low), .group_residence_high_o(residence_high),
+    .group_write_valid_o(group_write), .group_write_ready_i(1'b1), .group_write_o(group_index),
+    .group_count_index_o(count_index),
+    .group_exceeds_burst_i(exceeds_burst), .group_exceeds_residence_i(exceeds_residence),
+    .stream_key_low_o(stream_key_low), .stream_key_high_o(stream_key_high), .stream_scheduler_o(stream_scheduler),
+    .stream_write_valid_o(stream_write), .stream_write_ready_i(stream_ready), .stream_write_o(stream_remove),
+    .rule_octet_valid_o(rule_octet_write), .rule_octet_ready_i(1'b1), .rule_octet_o(rule_octet),
+    .rule_scheduler_valid_o(rule_write), .rule_scheduler_ready_i(1'b1), .rule_scheduler_o(rule),
+    .address_key_low_o(address_key_low), .address_key_high_o(address_key_high), .address_ports_o(address_ports),
+    .address_write_valid_o(address_write), .address_write_ready_i(address_ready), .address_write_o(address_remove),
+    .vlan_members_o(vlan_members),
+    .vlan_write_valid_o(vlan_write), .vlan_write_ready_i(1'b1), .vlan_write_o(vlan_vid),
+    .class_of_pcp_o(class_of_pcp), .default_tag_o(default_tag), .gates_o(gates), .credit_based_o(credit_based),
+    .cut_through_o(cut_through),
+    .received_stamp_low_i(received_stamp_low), .received_stamp_high_i(received_stamp_high),
+    .sent_stamp_low_i(sent_stamp_low), .sent_stamp_high_i(sent_stamp_high),
+    .idle_slope_o(idle_slope),
+    .received_i(received), .received_short_i(received_short), .received_long_i(received_long),
+    .received_check_i(received_check), .dropped_no_cell_i(dropped_no_cell), .dropped_no_port_i(dropped_no_port),
+    .dropped_not_member_i(dropped_not_member), .dropped_queue_full_i(dropped_queue_full),
+    .sent_i(sent), .sent_cut_through_i(sent_cut_through), .sent_bad_i(sent_bad)
   );
 
-  exact_table #(.Ports(Ports), .Buckets(StreamBuckets), .ValueWidth(SchedulerWidth)) u_streams (
-    .clk_i, .rst_ni, .ready_o(streams_ready),
-    .lookup_valid_i(lookup_valid_q), .lookup_key_i(lookup_key_q),
-    .answer_valid_o(stream_answer), .answer_hit_o(stream_hit), .answer_value_o(stream_scheduler),
-    .learn_valid_i('0), .learn_key_i('0), .learn_value_i('0), .overflow_o(stream_overflow),
-    .write_valid_i(stream_write_i), .write_ready_o(stream_ready_o),
-    .write_remove_i(stream_remove_i), .write_key_i(stream_key_i), .write_value_i(stream_scheduler_i),
-    .age_tick_i(1'b0)
+  switch_fabric #(
+    .Ports(Ports), .Cells(Cells), .Depth(Depth), .AddressBuckets(AddressBuckets), .StreamBuckets(StreamBuckets),
+    .Schedulers(Schedulers), .Groups(Groups), .Rules(Rules), .CutThrough(CutThrough)
+  ) u_fabric (
+    .clk_i, .rst_ni, .ready_o, .now_o(now),
+    .clock_rate_i(clock_rate), .clock_step_valid_i(clock_step_valid), .clock_step_i(clock_step), .clock_o(clock),
+    .received_stamp_o(received_stamp), .sent_stamp_o(sent_stamp),
+    .gmii_rxd_i, .gmii_rx_dv_i, .gmii_rx_er_i, .gmii_txd_o, .gmii_tx_en_o, .gmii_tx_er_o,
+    .class_of_pcp_i(classes), .default_vid_i(default_vid), .default_pcp_i(default_pcp),
+    .ats_class_i(ats_classes), .cut_through_i(cut_through),
+    .gate_open_i(gates), .credit_based_i(credit_based), .idle_slope_i(idle_slope),
+    .charged_overhead_i(charged_overhead), .processing_delay_max_i({4'd0, processing_delay_max}),
+    .scheduler_write_i(scheduler_write), .scheduler_index_i(SchedulerWidth'(scheduler_index)),
+    .scheduler_group_i(GroupWidth'(scheduler_group)), .scheduler_octet_time_i({octet_time_high, octet_time_low}),
+    .scheduler_empty_to_full_i({empty_to_full_high, empty_to_full_low}), .scheduler_octets_max_i(octets_max),
+    .group_write_i(group_write), .group_index_i(GroupWidth'(group_index)),
+    .group_residence_max_i({residence_high, residence_low}),
+    .group_count_index_i(GroupWidth'(count_index)),
+    .group_exceeds_burst_o(exceeds_burst), .group_exceeds_residence_o(exceeds_residence),
+    .stream_write_i(stream_write), .stream_ready_o(stream_ready), .stream_remove_i(stream_remove),
+    .stream_key_i({stream_key_high, stream_key_low}), .stream_scheduler_i(SchedulerWidth'(stream_scheduler)),
+    .octet_write_i(rule_octet_write), .octet_rule_i(RuleWidth'(rule_octet[31:24])),
+    .octet_place_i(rule_octet[21:16]), .octet_value_i(rule_octet[15:8]), .octet_mask_i(rule_octet[7:0]),
+    .rule_write_i(rule_write), .rule_index_i(RuleWidth'(rule[23:16])), .rule_enable_i(rule[31]),
+    .rule_scheduler_i(SchedulerWidth'(rule[15:0])),
+    .address_write_i(address_write), .address_ready_o(address_ready), .address_remove_i(address_remove),
+    .address_key_i({address_key_high, address_key_low}), .address_ports_i(Ports'(address_ports)),
+    .vlan_write_i(vlan_write), .vlan_vid_i(vlan_vid), .vlan_members_i(Ports'(vlan_members)),
+    .age_tick_i(age_tick_q),
+    .received_o(received), .received_short_o(received_short), .received_long_o(received_long),
+    .received_check_o(received_check), .dropped_no_cell_o(dropped_no_cell), .dropped_no_port_o(dropped_no_port),
+    .dropped_not_member_o(dropped_not_member), .dropped_queue_full_o(dropped_queue_full),
+    .sent_o(sent), .sent_cut_through_o(sent_cut_through), .sent_bad_o(sent_bad),
+    .table_overflows_o(table_overflows), .free_cells_o(free_cells)
   );
 
-  always_ff @(posedge clk_i) begin
-    table_overflows_o <= table_overflows_o + 32'(address_overflow) + 32'(stream_overflow);
-    if (!rst_ni) table_overflows_o <= '0;
-  end
-
-  // --- Dispatch: a port in turn; to the engine, or past it where the engine gives nothing.
-
-  logic [PortWidth-1:0] turn_q, selected;
-  logic                 selected_valid, to_engine, direct;
-  arrived_t             item;
-  logic                 decision_valid, decision_burst, decision_residence;
-  descriptor_t          decision;
-  logic [TimeWidth-1:0] decision_eligible;
-
-  always_comb begin
-    selected_valid = 1'b0;
-    selected = '0;
-    for (int unsigned k = Ports; k > 0; k--) begin
-      if (arrived_valid[turn_q + PortWidth'(k)]) begin
-        selected_valid = 1'b1;
-        selected = turn_q + PortWidth'(k);
-      end
-    end
-  end
-
-  assign item = arrived[selected];
-  assign to_engine = selected_valid && item.keep && item.shaped;
-  assign direct = selected_valid && !to_engine && !decision_valid;
-
-  always_comb begin
-    arrived_pop = '0;
-    arrived_pop[selected] = direct || (to_engine && engine_ready);
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (selected_valid) turn_q <= selected;
-    if (!rst_ni) turn_q <= '0;
-  end
-
-  ats_engine #(
-    .Schedulers(Schedulers), .Groups(Groups), .TimeWidth(TimeWidth),
-    .OctetTimeWidth(OctetTimeWidth), .FillWidth(FillWidth), .LengthWidth(14),
-    .TagWidth($bits(descriptor_t))
-  ) u_ats (
-    .clk_i, .rst_ni, .now_i(now_q),
-    .frame_valid_i(to_engine), .frame_ready_o(engine_ready),
-    .frame_scheduler_i(item.scheduler), .frame_octets_i(14'(item.descriptor.octets)),
-    .frame_arrival_i(item.arrival), .frame_tag_i(item.descriptor),
-    .decision_valid_o(decision_valid), .decision_tag_o(decision),
-    .decision_eligible_o(decision_eligible),
-    .decision_exceeds_burst_o(decision_burst), .decision_exceeds_residence_o(decision_residence),
-    .charged_overhead_i, .processing_delay_max_i,
-    .scheduler_write_i, .scheduler_index_i, .scheduler_group_i, .scheduler_octet_time_i,
-    .scheduler_empty_to_full_i, .scheduler_octets_max_i,
-    .group_write_i, .group_index_i, .group_residence_max_i,
-    .count_index_i(group_count_index_i), .count_exceeds_burst_o(group_exceeds_burst_o),
-    .count_exceeds_residence_o(group_exceeds_residence_o)
-  );
-
-  // --- Into the queues of all ports of the frame at once.
-
-  logic                   enqueue_valid, enqueue_keep;
-  descriptor_t            enqueue;
-  logic [TimeWidth-1:0]   enqueue_eligible;
-  logic [LengthWidth-1:0] enqueue_octets;
-  logic [Ports-1:0]       room, wanted, taken;
-  logic [CountWidth-1:0]  readers;
-
-  assign enqueue_valid = decision_valid || direct;
-  assign enqueue = decision_valid ? decision : item.descriptor;
-  assign enqueue_keep = decision_valid ? !decision_burst && !decision_residence : item.keep;
-  assign enqueue_eligible = decision_valid ? decision_eligible : item.arrival;
-  // The frame check sequence is not in the buffer.
-  assign enqueue_octets = enqueue.octets - LengthWidth'(4);
-  assign wanted = enqueue_valid && enqueue_keep ? enqueue.ports : '0;
-  assign taken = wanted & room;
-  always_comb begin
-    readers = '0;
-    for (int unsigned p = 0; p < Ports; p++) readers += CountWidth'(taken[p]);
-  end
-
-  // --- Transmission.
-
-  logic [Ports-1:0]                  start, line_ready, line_busy;
-  logic [Ports-1:0][CellWidth-1:0]   start_cell;
-  logic [Ports-1:0][LengthWidth-1:0] start_octets;
-  logic [Ports-1:0]                  out_valid, out_pop;
-  logic [Ports-1:0][63:0]            out_word;
-
-  for (genvar p = 0; p < Ports; p++) begin : g_tx
-    logic [ClassWidth-1:0]    start_class;
-    logic [Classes-1:0][47:0] credit;
-    logic                     unused;
-
-    egress_port #(
-      .Classes(Classes), .Lanes(Ports), .Depth(Depth), .CellWidth(CellWidth),
-      .LengthWidth(LengthWidth), .TimeWidth(TimeWidth)
-    ) u_port (
-      .clk_i, .rst_ni, .now_i(now_q),
-      .enqueue_valid_i(taken[p]), .enqueue_room_o(room[p]),
-      .enqueue_class_i(enqueue.class_), .enqueue_lane_i(enqueue.lane),
-      .enqueue_cell_i(enqueue.first), .enqueue_octets_i(enqueue_octets),
-      .enqueue_eligible_i(enqueue_eligible),
-      .line_ready_i(line_ready[p]), .line_busy_i(line_busy[p]),
-      .start_o(start[p]), .start_class_o(start_class),
-      .start_cell_o(start_cell[p]), .start_octets_o(start_octets[p]),
-      .gate_open_i(gate_open_i[p]), .credit_based_i(credit_based_i[p]),
-      .idle_slope_i(idle_slope_i[p]), .credit_o(credit)
-    );
-    assign unused = ^{start_class, credit};
-
-    gmii_tx #(.LengthWidth(LengthWidth)) u_tx (
-      .clk_i, .rst_ni, .ready_o(line_ready[p]), .busy_o(line_busy[p]),
-      .start_i(start[p]), .octets_i(start_octets[p]),
-      .word_valid_i(out_valid[p]), .word_i(out_word[p]), .word_pop_o(out_pop[p]),
-      .gmii_txd_o(gmii_txd_o[p]), .gmii_tx_en_o(gmii_tx_en_o[p]), .gmii_tx_er_o(gmii_tx_er_o[p])
-    );
-
-    always_ff @(posedge clk_i) begin
-      sent_o[p] <= sent_o[p] + 32'(start[p]);
-      dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(wanted[p] && !room[p]);
-      if (!rst_ni) begin
-        sent_o[p]               <= '0;
-        dropped_queue_full_o[p] <= '0;
-      end
-    end
-  end
-
-  packet_buffer #(.Ports(Ports), .Cells(Cells), .LengthWidth(LengthWidth)) u_buffer (
-    .clk_i, .rst_ni, .ready_o(buffer_ready), .free_o(free_cells_o),
-    .write_valid_i(word_valid), .write_data_i(word),
-    .write_first_i(word_first), .write_last_i(word_last),
-    .done_valid_o(done_valid), .done_whole_o(done_whole),
-    .done_cell_o(done_cell), .done_cells_o(done_cells),
-    .claim_valid_i(enqueue_valid), .claim_cell_i(enqueue.first),
-    .claim_readers_i(readers), .claim_cells_i(enqueue.cells),
-    .read_start_i(start), .read_cell_i(start_cell), .read_octets_i(start_octets),
-    .read_valid_o(out_valid), .read_data_o(out_word), .read_pop_i(out_pop)
-  );
-
-`ifndef SYNTHESIS
-  NoArrivalIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (done_valid & arrived_full) == '0);
-  EveryEndIsWords: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (end_valid & end_words & ~word_valid) == '0);
-`endif
+  assign unused = ^{scheduler_index, scheduler_group, group_index, count_index, stream_scheduler, rule_octet, rule,
+                    class_of_pcp, address_ports, vlan_members};
 
 endmodule

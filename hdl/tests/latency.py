@@ -7,9 +7,11 @@ import pathlib
 
 from switch_run import (
     Frame,
+    Setting,
     address,
     address_setting,
     ats_setting,
+    cut_through_setting,
     frame_octets,
     group_setting,
     nothing_is_left,
@@ -47,7 +49,7 @@ def stream(index: int) -> bytes:
     return address(f"91-e0-f0-00-{index >> 8:02x}-{index & 255:02x}")
 
 
-def latency_ns(settings: list[list[int]], folder: pathlib.Path, payload: int, pcp: int) -> int:
+def latency_ns(settings: list[Setting], folder: pathlib.Path, payload: int, pcp: int) -> int:
     """From start delimiter to start delimiter of a frame alone in the switch; the slowest of 16."""
     octets = [frame_octets(stream(0), host(0), bytes([k]) * payload, vid=5, pcp=pcp) for k in range(16)]
     # 4 000 cycles and an odd number apart, so that every phase of the switch's slots is met.
@@ -59,7 +61,7 @@ def latency_ns(settings: list[list[int]], folder: pathlib.Path, payload: int, pc
     return 8 * max(one.sfd - frame.sfd for one, frame in zip(outcome.sent, frames, strict=True))
 
 
-def shaped_settings(delay_max_ticks: int) -> list[list[int]]:
+def shaped_settings(delay_max_ticks: int) -> list[Setting]:
     return [
         ats_setting(delay_max_ticks, OVERHEAD, 1 << 6),
         address_setting(stream(0), 5, 0b0010),
@@ -77,12 +79,18 @@ def measure(folder: pathlib.Path) -> dict[Case, dict[int, int]]:
     }
 
 
-def summary(rows: dict[Case, dict[int, int]]) -> dict[str, float]:
+def cut_through_ns(folder: pathlib.Path, payload: int) -> int:
+    """The same of a frame that is cut through."""
+    return latency_ns([address_setting(stream(0), 5, 0b0010), cut_through_setting(0xFF)], folder, payload, 5)
+
+
+def summary(rows: dict[Case, dict[int, int]], cut_through: int) -> dict[str, float]:
     """The figures of ``hdl.json``: in us, with two PHYs, as others measured."""
     shaped = CASES[-1]
     return {
         "ats_1500B_us": (rows[shaped][1500] + PHYS_NS) / 1000,
         "ats_64B_us": (rows[shaped][64] + PHYS_NS) / 1000,
         "sp_store_and_forward_1500B_us": (rows[CASES[0]][1500] + PHYS_NS) / 1000,
+        "sp_cut_through_1500B_us": (cut_through + PHYS_NS) / 1000,
         "processing_delay_max_us": shaped.delay_max_ticks / 2000,
     }

@@ -10,7 +10,7 @@ import random
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge
+from cocotb.triggers import FallingEdge, Timer
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource
 
 
@@ -77,16 +77,21 @@ async def reception_gives_octets_header_and_verdict(dut) -> None:
             assert header == (destination, origin, tagged, tag >> 13, tag & 0xFFF)
 
 
-async def transmit(dut, payload: bytes) -> None:
+async def transmit(dut, payload: bytes, *, bad: bool = False) -> None:
     while not dut.tx_ready.value:
         await FallingEdge(dut.clk_i)
     dut.tx_start.value = 1
-    dut.tx_octets.value = len(payload)
     await FallingEdge(dut.clk_i)
     dut.tx_start.value = 0
-    for word in (payload[k : k + 8] for k in range(0, len(payload), 8)):
+    for at in range(0, len(payload), 8):
+        word = payload[at : at + 8]
         dut.tx_word_valid.value = 1
         dut.tx_word.value = int.from_bytes(word, "little")
+        dut.tx_word_last.value = at + 8 >= len(payload)
+        dut.tx_word_tail.value = len(word) - 1
+        dut.tx_word_bad.value = bad
+        # What is taken follows from what was just set.
+        await Timer(1, "ns")
         while not dut.tx_word_pop.value:
             await FallingEdge(dut.clk_i)
         # The pop happens at the next rising edge; the word may change after it.
@@ -101,14 +106,15 @@ async def transmission_makes_frames_that_others_accept(dut) -> None:
     rng = random.Random(2)
     sizes = [60, 61, 67, 68, 1518, *(rng.randrange(60, 400) for _ in range(40))]
     payloads = [rng.randbytes(size) for size in sizes]
-    for payload in payloads:
-        await transmit(dut, payload)
+    for k, payload in enumerate(payloads):
+        await transmit(dut, payload, bad=k % 9 == 8)
     for _ in range(60):
         await FallingEdge(dut.clk_i)
     starts = []
-    for payload in payloads:
+    for k, payload in enumerate(payloads):
         frame = sink.recv_nowait()
-        assert frame.check_fcs() and frame.get_payload() == payload
+        same, whole, marked = bytes(frame.get_payload()) == payload, frame.check_fcs(), any(frame.error or [0])
+        assert (same, whole, marked) == (True, k % 9 != 8, k % 9 == 8), f"frame {k}"
         # The sink begins to sample an octet after the carrier.
         assert bytes(frame.get_preamble()) == b"\x55" * 6 + b"\xd5"
         starts.append((frame.sim_time_start, frame.sim_time_end))

@@ -8,6 +8,7 @@ import subprocess
 import zlib
 
 import numpy as np
+from tautwire.switch_registers import ADDRESSES, port_address
 from verilated import harness
 
 PORTS, CLASSES, GROUPS = 4, 8, 64
@@ -41,20 +42,51 @@ class Sent:
     sfd: int
     gap: int
     octets: bytes
+    bad: bool = False
 
 
 @dataclasses.dataclass
 class Outcome:
     sent: list[Sent]
-    # By port: received, short, long, check, no cell, no port, queue full, sent.
+    # By port.
     counters: dict[str, list[int]]
     # By group: burst, residence.
     discards: np.ndarray
     table_overflows: int
     free_cells: int
+    # Of the accesses during the run: cycle of the answer, what was read, whether it was refused.
+    answers: list[tuple[int, int, bool]]
+    cycles: int
 
 
-COUNTERS = ("received", "short", "long", "check", "no_cell", "no_port", "queue_full", "sent")
+# Name here, and of the register.
+COUNTERS = {
+    "received": "received",
+    "short": "received_short",
+    "long": "received_long",
+    "check": "received_check",
+    "no_cell": "dropped_no_cell",
+    "no_port": "dropped_no_port",
+    "not_member": "dropped_not_member",
+    "queue_full": "dropped_queue_full",
+    "sent": "sent",
+    "cut_through": "sent_cut_through",
+    "bad": "sent_bad",
+}
+BEFORE, AFTER = 0, 2**64 - 1
+
+# A write of a register: address, value, and the bits of it that change.
+Write = tuple[int, int, int]
+Setting = list[Write]
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """An access to a register during a run, not before its cycle; a value means that it is written."""
+
+    cycle: int
+    address: int
+    value: int | None = None
 
 
 def address(text: str) -> bytes:
@@ -73,74 +105,157 @@ def key(destination: bytes, vid: int) -> int:
     return vid << 48 | int.from_bytes(destination, "big")
 
 
-def scheduler_setting(index: int, group: int, rate_bps: int, burst_octets: int) -> list[int]:
+def write(name: str, value: int) -> Write:
+    return ADDRESSES[name], value & 0xFFFF_FFFF, 0xFFFF_FFFF
+
+
+def scheduler_setting(index: int, group: int, rate_bps: int, burst_octets: int) -> Setting:
     octet_time = -(-(OCTET_PS << 24) // (rate_bps * QUANTUM_PS))
     fill = burst_octets * OCTET_PS // rate_bps // QUANTUM_PS
-    return [0, index, group, octet_time, fill, burst_octets]
+    return [
+        write("scheduler_group", group),
+        write("scheduler_octet_time_low", octet_time),
+        write("scheduler_octet_time_high", octet_time >> 32),
+        write("scheduler_empty_to_full_low", fill),
+        write("scheduler_empty_to_full_high", fill >> 32),
+        write("scheduler_octets_max", burst_octets),
+        write("scheduler_write", index),
+    ]
 
 
-def group_setting(index: int, residence_max_ticks: int) -> list[int]:
-    return [1, index, residence_max_ticks, 0, 0, 0]
+def group_setting(index: int, residence_max_ticks: int) -> Setting:
+    return [
+        write("group_residence_low", residence_max_ticks),
+        write("group_residence_high", residence_max_ticks >> 32),
+        write("group_write", index),
+    ]
 
 
-def stream_setting(destination: bytes, vid: int, scheduler: int) -> list[int]:
-    return [2, key(destination, vid), scheduler, 0, 0, 0]
+def stream_setting(address: bytes, vid: int, scheduler: int, *, source: bool = False, remove: bool = False) -> Setting:
+    return [
+        write("stream_key_low", key(address, vid)),
+        write("stream_key_high", key(address, vid) >> 32 | source << 28),
+        write("stream_scheduler", scheduler),
+        write("stream_write", remove),
+    ]
 
 
-def address_setting(destination: bytes, vid: int, ports: int) -> list[int]:
-    return [3, key(destination, vid), ports, 0, 0, 0]
+def rule_setting(rule: int, scheduler: int, places: dict[int, tuple[int, int]], *, used: bool = True) -> Setting:
+    """A rule of value and mask by place; all other octets may be anything."""
+    octets = [places.get(place, (0, 0)) for place in range(64)]
+    writes = [
+        write("rule_octet", rule << 24 | place << 16 | value << 8 | mask) for place, (value, mask) in enumerate(octets)
+    ]
+    return [*writes, write("rule_scheduler", used << 31 | rule << 16 | scheduler)]
 
 
-def ats_setting(delay_max_ticks: int, overhead: int, classes: int) -> list[int]:
-    return [4, delay_max_ticks, overhead, classes, 0, 0]
+def address_setting(destination: bytes, vid: int, ports: int, *, remove: bool = False) -> Setting:
+    return [
+        write("address_key_low", key(destination, vid)),
+        write("address_key_high", key(destination, vid) >> 32),
+        write("address_ports", ports),
+        write("address_write", remove),
+    ]
 
 
-def credit_setting(port: int, traffic_class: int, idle_slope_bps: int) -> list[int]:
-    return [5, port, traffic_class, idle_slope_bps, 0, 0]
+def vlan_setting(vid: int, members: int) -> Setting:
+    return [write("vlan_members", members), write("vlan_write", vid)]
 
 
-def class_setting(pcp: int, traffic_class: int) -> list[int]:
-    return [6, pcp, traffic_class, 0, 0, 0]
+def ats_setting(delay_max_ticks: int, overhead: int, classes: int) -> Setting:
+    return [
+        write("processing_delay_max", delay_max_ticks),
+        write("charged_overhead", overhead),
+        write("ats_classes", classes),
+    ]
+
+
+def credit_setting(port: int, traffic_class: int, idle_slope_bps: int) -> Setting:
+    bit = 1 << traffic_class
+    return [
+        (port_address(port, "idle_slope", traffic_class), idle_slope_bps, 0xFFFF_FFFF),
+        (port_address(port, "credit_based"), bit if idle_slope_bps else 0, bit),
+    ]
+
+
+def gates_setting(port: int, gates: int) -> Setting:
+    return [(port_address(port, "gates"), gates, 0xFF)]
+
+
+def cut_through_setting(classes: int) -> Setting:
+    return [(port_address(port, "cut_through"), classes, 0xFF) for port in range(PORTS)]
+
+
+def default_tag_setting(port: int, vid: int, pcp: int) -> Setting:
+    return [(port_address(port, "default_tag"), pcp << 12 | vid, 0x7FFF)]
+
+
+def class_setting(pcp: int, traffic_class: int) -> Setting:
+    """On all ports."""
+    return [
+        (port_address(port, "class_of_pcp"), traffic_class << 4 * pcp, 15 << 4 * pcp) for port in range(PORTS)
+    ]
+
+
+def writes_of(settings: list[Setting], cycle: int = BEFORE) -> list[Access]:
+    """The accesses that make settings, after a reset."""
+    kept: dict[int, int] = {}
+    for port in range(PORTS):
+        kept[port_address(port, "class_of_pcp")] = 0x7654_3210
+        kept[port_address(port, "gates")] = 0xFF
+        kept[port_address(port, "default_tag")] = 1
+    found = []
+    for address, value, mask in (one for setting in settings for one in setting):
+        kept[address] = kept.get(address, 0) & ~mask | value & mask
+        found.append(Access(cycle, address, kept[address]))
+    return found
 
 
 def run(
-    settings: list[list[int]], frames: list[Frame], folder: pathlib.Path, quiet: int = 20_000, reset_at: int = 2**62
+    settings: list[Setting],
+    frames: list[Frame],
+    folder: pathlib.Path,
+    quiet: int = 20_000,
+    reset_at: int = 2**62,
+    during: list[Access] | None = None,
 ) -> Outcome:
     """Runs the frames; PCP is the class unless a setting says otherwise."""
-    settings = [*(class_setting(pcp, pcp) for pcp in range(8)), *settings]
+    after = [Access(AFTER, port_address(port, name)) for name in COUNTERS.values() for port in range(PORTS)]
+    for group in range(GROUPS):
+        after.append(Access(AFTER, ADDRESSES["group_count_index"], group))
+        after += [Access(AFTER, ADDRESSES[f"group_exceeds_{why}"]) for why in ("burst", "residence")]
+    after += [Access(AFTER, ADDRESSES[name]) for name in ("table_overflows", "free_cells")]
+    before = writes_of(settings)
+    accesses = [*before, *(during or []), *after]
     parameters = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
     binary = harness("tsn_switch", "tsn_switch", parameters)
     rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
-    flat = [
-        len(settings),
-        len(frames),
-        quiet,
-        reset_at,
-        *(v for s in settings for v in s),
-        *(v for r in rows for v in r),
-    ]
-    np.array(flat, dtype=np.uint64).tofile(folder / "script")
+    operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
+    head = [len(operations), len(frames), quiet, reset_at]
+    np.array([*head, *(v for row in operations + rows for v in row)], dtype=np.uint64).tofile(folder / "script")
     (folder / "octets").write_bytes(b"".join(frame.octets for frame in frames))
     names = ("script", "octets", "sent", "sent_octets")
     done = subprocess.run(
-        [binary, *(folder / name for name in names)], capture_output=True, text=True, check=False, timeout=300
+        [binary, *(folder / name for name in names)], capture_output=True, text=True, check=False, timeout=3000
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    words = [int(word) for word in np.fromfile(folder / "sent", dtype=np.uint64)]
+    words = np.fromfile(folder / "sent", dtype=np.uint64).astype(np.int64)
     octets = (folder / "sent_octets").read_bytes()
-    at = 1 + len(frames)
-    for frame, sfd in zip(frames, words[1:at], strict=True):
+    count, cycles = int(words[0]), int(words[1])
+    at = 2 + len(frames)
+    for frame, sfd in zip(frames, words[2:at].tolist(), strict=True):
         frame.sfd = sfd
     sent, offset = [], 0
-    for _ in range(words[0]):
-        port, sfd, length, gap = words[at : at + 4]
-        at += 4
-        sent.append(Sent(port, sfd, gap, octets[offset : offset + length]))
+    for port, sfd, length, gap, bad in words[at : at + 5 * count].reshape(-1, 5).tolist():
+        sent.append(Sent(port, sfd, gap, octets[offset : offset + length], bool(bad)))
         offset += length
-    counters = {name: words[at + k : at + 8 * PORTS : 8] for k, name in enumerate(COUNTERS)}
-    at += 8 * PORTS
-    discards = np.array(words[at : at + 2 * GROUPS]).reshape(-1, 2)
-    return Outcome(sent, counters, discards, *words[at + 2 * GROUPS :])
+    answers = [(cycle, value, bool(refused)) for cycle, value, refused in words[at + 5 * count :].reshape(-1, 3).tolist()]
+    assert len(answers) == len(accesses) and not any(one[2] for one in answers[: len(before)] + answers[-len(after) :])
+    read = [value for _, value, _ in answers[-len(after) :]]
+    counters = {name: read[PORTS * k : PORTS * (k + 1)] for k, name in enumerate(COUNTERS)}
+    discards = np.array(read[PORTS * len(COUNTERS) : -2]).reshape(-1, 3)[:, 1:]
+    overflows, free = read[-2:]
+    return Outcome(sent, counters, discards, overflows, free, answers[len(before) : -len(after)], cycles)
 
 
 def nothing_is_left(outcome: Outcome) -> None:

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from latency import OVERHEAD, host, measure, stream, summary
+from latency import OVERHEAD, cut_through_ns, host, measure, stream, summary
 from switch_run import (
     ARRIVAL_AFTER,
     CLASSES,
@@ -59,7 +59,8 @@ def test_latency_of_a_frame_alone(tmp_path: pathlib.Path, capsys: pytest.Capture
             own = 8 * (payload + 22) + case.delay_max_ticks // 2
             assert own < value < own + 350, (case, payload, value)
     committed = json.loads((HDL.parent / "hdl.json").read_text())
-    figures = summary(rows)
+    cut_through = cut_through_ns(tmp_path, 1500)
+    figures = summary(rows, cut_through)
     assert {name: committed[name] for name in figures} == figures
     with capsys.disabled():
         print("\nSFD to SFD, store and forward, ns:      64 B   1500 B")

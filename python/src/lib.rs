@@ -23,7 +23,7 @@ fn run_command(py: Python<'_>, arguments: Vec<String>) -> u8 {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::machines::AtsBank;
+    use super::machines::{AtsBank, CreditShaper};
     #[pymodule_export]
     use super::network::{CoreNetwork, load, load_text};
     #[pymodule_export]

@@ -6,6 +6,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tautwire_core::ats::{AtsDiscard, AtsParameters, AtsSchedulers};
+use tautwire_core::cbs::CreditBasedShaper;
 use tautwire_units::{BitRate, Bits, Duration, Instant};
 
 /// ATS schedulers of a bridge.
@@ -73,5 +74,55 @@ impl AtsBank {
                 })
                 .collect()
         }))
+    }
+}
+
+/// One credit-based shaper.
+#[pyclass(module = "tautwire._core")]
+pub(crate) struct CreditShaper {
+    shaper: CreditBasedShaper,
+    settled: u64,
+}
+
+#[pymethods]
+impl CreditShaper {
+    #[new]
+    #[pyo3(signature = (*, idle_slope_bps, rate_bps))]
+    fn new(idle_slope_bps: u64, rate_bps: u64) -> PyResult<Self> {
+        if idle_slope_bps == 0 || idle_slope_bps > rate_bps {
+            return Err(PyValueError::new_err("idle_slope_bps must be above 0 and at most rate_bps"));
+        }
+        let shaper = CreditBasedShaper::new(BitRate::from_bps(idle_slope_bps), BitRate::from_bps(rate_bps));
+        Ok(Self { shaper, settled: 0 })
+    }
+
+    /// Credit in 1e-12 bit at each time. `waiting` says of the span before a time whether frames waited;
+    /// a transmission that starts at a time is charged until `transmit_until_ps`, 0 where none starts.
+    fn replay(
+        &mut self,
+        times_ps: Vec<u64>,
+        waiting: Vec<bool>,
+        transmit_until_ps: Vec<u64>,
+    ) -> PyResult<Vec<i128>> {
+        if waiting.len() != times_ps.len() || transmit_until_ps.len() != times_ps.len() {
+            return Err(PyValueError::new_err("times, waiting and transmissions must be of one length"));
+        }
+        let mut credits = Vec::with_capacity(times_ps.len());
+        for ((time, waiting), until) in times_ps.iter().zip(&waiting).zip(&transmit_until_ps) {
+            if *time < self.settled {
+                return Err(PyValueError::new_err("times must not go back"));
+            }
+            self.settled = *time;
+            self.shaper.settle(Instant::from_ps(*time), *waiting);
+            let credit = self.shaper.credit().as_pico_bits();
+            if *until > *time {
+                if credit < 0 {
+                    return Err(PyValueError::new_err(format!("a frame starts at {time} ps in debt")));
+                }
+                self.shaper.transmit(Instant::from_ps(*time), Instant::from_ps(*until));
+            }
+            credits.push(credit);
+        }
+        Ok(credits)
     }
 }

@@ -34,7 +34,7 @@ from tautwire.describe import (
     Udp,
 )
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
-from tautwire.machines import AtsSchedulers
+from tautwire.machines import AtsSchedulers, CreditBasedShaper
 from tautwire.network import Network, check, load, load_text
 from tautwire.results import (
     BoundExplanation,
@@ -57,6 +57,7 @@ __all__ = [
     "Bounds",
     "Clock",
     "ConstantRate",
+    "CreditBasedShaper",
     "DescriptionError",
     "Diagnostic",
     "File",

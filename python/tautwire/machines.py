@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tautwire import _core
 
-__all__ = ["AtsSchedulers"]
+__all__ = ["AtsSchedulers", "CreditBasedShaper"]
 
 
 class AtsSchedulers:
@@ -70,3 +70,41 @@ class AtsSchedulers:
         """
         times = self._bank.process(list(schedulers), list(arrivals_ps), list(octets))
         return np.array([-1 if time is None else time for time in times], dtype=np.int64)
+
+
+class CreditBasedShaper:
+    """A credit-based shaper (IEEE Std 802.1Q-2022, 8.6.8.2).
+
+    Parameters
+    ----------
+    idle_slope_bps, rate_bps
+        idleSlope and portTransmitRate.
+
+    Examples
+    --------
+    >>> shaper = CreditBasedShaper(idle_slope_bps=75_000_000, rate_bps=100_000_000)
+    >>> shaper.replay([10_000_000, 50_000_000, 150_000_000], [False, True, True], [0, 150_000_000, 0])
+    [0, 3000000000000000, 500000000000000]
+    """
+
+    def __init__(self, *, idle_slope_bps: int, rate_bps: int) -> None:
+        self._shaper = _core.CreditShaper(idle_slope_bps=idle_slope_bps, rate_bps=rate_bps)
+
+    def replay(self, times_ps: Sequence[int], waiting: Sequence[bool], transmit_until_ps: Sequence[int]) -> list[int]:
+        """Credit at each time, exactly.
+
+        Parameters
+        ----------
+        times_ps
+            Times that do not go back.
+        waiting
+            Of the span that ends at each time: whether frames waited in it.
+        transmit_until_ps
+            Until when a transmission that starts at this time is charged; 0 where none starts.
+
+        Returns
+        -------
+        list of int
+            Credit in 1e-12 bit, before a transmission that starts.
+        """
+        return self._shaper.replay(list(times_ps), list(waiting), list(transmit_until_ps))

@@ -1,5 +1,5 @@
 //! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; gPTP;
-//! RTmac, TDMA and RTcfg of RTnet.
+//! RTmac, TDMA and RTcfg of RTnet; the register map of the switch in `hdl/`.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
 #![no_std]
@@ -15,6 +15,7 @@ pub mod mrp;
 pub mod ptp;
 mod rtcfg;
 mod rtmac;
+pub mod switch_registers;
 mod tdma;
 mod udp;
 mod vlan_tag;

@@ -1,0 +1,87 @@
+// Identification of streams by value and mask over the first 64 octets of a frame (IEEE Std 802.1CB-2017,
+// clause 6; 802.1CBdb, mask-and-match): IP addresses, DSCP, protocol, ports with masks, and anything else there.
+//
+// A rule has a value and a mask for every octet from the destination address on; a frame matches if it agrees in
+// all masked bits. The octets are compared as they come. Among rules that match the first one holds.
+// A frame whose check sequence is inside the masked octets is compared with it, too.
+
+module stream_filter #(
+  parameter int unsigned Ports = 4,
+  // Rules; a power of two.
+  parameter int unsigned Rules = 8,
+  // Width of what a rule gives.
+  parameter int unsigned ValueWidth = 12,
+  // Dependent, not to be overridden.
+  parameter int unsigned RuleWidth = $clog2(Rules)
+) (
+  input  logic                             clk_i,
+  input  logic                             rst_ni,
+
+  // A frame begins; its octets.
+  input  logic [Ports-1:0]                 start_i,
+  input  logic [Ports-1:0]                 octet_valid_i,
+  input  logic [Ports-1:0][7:0]            octet_i,
+  // Two cycles after the octet that decided it.
+  output logic [Ports-1:0]                 hit_o,
+  output logic [Ports-1:0][ValueWidth-1:0] value_o,
+
+  // An octet of a rule.
+  input  logic                             octet_write_i,
+  input  logic [RuleWidth-1:0]             octet_rule_i,
+  input  logic [5:0]                       octet_place_i,
+  input  logic [7:0]                       octet_value_i,
+  input  logic [7:0]                       octet_mask_i,
+  // Whether a rule is used, and what it gives.
+  input  logic                             rule_write_i,
+  input  logic [RuleWidth-1:0]             rule_index_i,
+  input  logic                             rule_enable_i,
+  input  logic [ValueWidth-1:0]            rule_value_i
+);
+
+  logic [Rules-1:0]                 enable_q;
+  logic [Rules-1:0][ValueWidth-1:0] value_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rule_write_i) begin
+      enable_q[rule_index_i] <= rule_enable_i;
+      value_q[rule_index_i]  <= rule_value_i;
+    end
+    if (!rst_ni) enable_q <= '0;
+  end
+
+  for (genvar p = 0; p < Ports; p++) begin : g_port
+    logic [6:0]       place_q;
+    logic [Rules-1:0] agrees, matches_q;
+
+    for (genvar r = 0; r < Rules; r++) begin : g_rule
+      (* ram_style = "distributed" *)
+      logic [15:0] mem [64];
+      logic [15:0] row;
+      assign row = mem[place_q[5:0]];
+      assign agrees[r] = ((octet_i[p] ^ row[15:8]) & row[7:0]) == '0;
+      always_ff @(posedge clk_i) begin
+        if (octet_write_i && octet_rule_i == RuleWidth'(r)) mem[octet_place_i] <= {octet_value_i, octet_mask_i};
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (octet_valid_i[p] && !place_q[6]) begin
+        place_q   <= place_q + 1'b1;
+        matches_q <= matches_q & agrees;
+      end
+      if (start_i[p]) begin
+        place_q   <= '0;
+        matches_q <= enable_q;
+      end
+      if (!rst_ni) matches_q <= '0;
+    end
+
+    always_ff @(posedge clk_i) begin
+      hit_o[p] <= |matches_q;
+      value_o[p] <= value_q[0];
+      for (int unsigned r = Rules - 1; r > 0; r--) if (matches_q[r]) value_o[p] <= value_q[r];
+      if (matches_q[0]) value_o[p] <= value_q[0];
+    end
+  end
+
+endmodule

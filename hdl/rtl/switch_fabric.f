@@ -1,0 +1,11 @@
+sync_fifo.sv
+ats_engine.sv
+packet_buffer.sv
+egress_port.sv
+exact_table.sv
+vlan_table.sv
+stream_filter.sv
+adjustable_clock.sv
+gmii_rx.sv
+gmii_tx.sv
+switch_fabric.sv

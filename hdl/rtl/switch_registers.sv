@@ -1,0 +1,479 @@
+// Registers of the switch on AXI4-Lite. Written by hdl/registers.py; change registers.toml there.
+//
+// One transfer of each direction at a time; a command is answered when the switch has taken it. A read or write
+// of an address that is none, or a write of what cannot be written, is answered by SLVERR and changes nothing.
+// Octets without their write strobe keep what they had; a command takes the whole word.
+
+module switch_registers #(
+  parameter int unsigned Ports = 4
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic [11:0] axil_awaddr_i,
+  input  logic axil_awvalid_i,
+  output logic axil_awready_o,
+  input  logic [31:0] axil_wdata_i,
+  input  logic [3:0] axil_wstrb_i,
+  input  logic axil_wvalid_i,
+  output logic axil_wready_o,
+  output logic [1:0] axil_bresp_o,
+  output logic axil_bvalid_o,
+  input  logic axil_bready_i,
+  input  logic [11:0] axil_araddr_i,
+  input  logic axil_arvalid_i,
+  output logic axil_arready_o,
+  output logic [31:0] axil_rdata_o,
+  output logic [1:0] axil_rresp_o,
+  output logic axil_rvalid_o,
+  input  logic axil_rready_i,
+  // The registers.
+  input  logic [31:0] shape_i,
+  input  logic [0:0] status_i,
+  input  logic [31:0] time_low_i,
+  input  logic [31:0] time_high_i,
+  input  logic [31:0] clock_low_i,
+  input  logic [31:0] clock_high_i,
+  output logic [31:0] clock_rate_o,
+  output logic [31:0] clock_step_high_o,
+  output logic clock_step_valid_o,
+  input  logic clock_step_ready_i,
+  output logic [31:0] clock_step_o,
+  output logic [15:0] ageing_interval_o,
+  input  logic [31:0] free_cells_i,
+  input  logic [31:0] table_overflows_i,
+  output logic [7:0] ats_classes_o,
+  output logic [7:0] charged_overhead_o,
+  output logic [31:0] processing_delay_max_o,
+  output logic [15:0] scheduler_group_o,
+  output logic [31:0] scheduler_octet_time_low_o,
+  output logic [7:0] scheduler_octet_time_high_o,
+  output logic [31:0] scheduler_empty_to_full_low_o,
+  output logic [3:0] scheduler_empty_to_full_high_o,
+  output logic [14:0] scheduler_octets_max_o,
+  output logic scheduler_write_valid_o,
+  input  logic scheduler_write_ready_i,
+  output logic [15:0] scheduler_write_o,
+  output logic [31:0] group_residence_low_o,
+  output logic [3:0] group_residence_high_o,
+  output logic group_write_valid_o,
+  input  logic group_write_ready_i,
+  output logic [15:0] group_write_o,
+  output logic [15:0] group_count_index_o,
+  input  logic [31:0] group_exceeds_burst_i,
+  input  logic [31:0] group_exceeds_residence_i,
+  output logic [31:0] stream_key_low_o,
+  output logic [28:0] stream_key_high_o,
+  output logic [15:0] stream_scheduler_o,
+  output logic stream_write_valid_o,
+  input  logic stream_write_ready_i,
+  output logic [0:0] stream_write_o,
+  output logic rule_octet_valid_o,
+  input  logic rule_octet_ready_i,
+  output logic [31:0] rule_octet_o,
+  output logic rule_scheduler_valid_o,
+  input  logic rule_scheduler_ready_i,
+  output logic [31:0] rule_scheduler_o,
+  output logic [31:0] address_key_low_o,
+  output logic [27:0] address_key_high_o,
+  output logic [7:0] address_ports_o,
+  output logic address_write_valid_o,
+  input  logic address_write_ready_i,
+  output logic [0:0] address_write_o,
+  output logic [7:0] vlan_members_o,
+  output logic vlan_write_valid_o,
+  input  logic vlan_write_ready_i,
+  output logic [11:0] vlan_write_o,
+  output logic [Ports-1:0][31:0] class_of_pcp_o,
+  output logic [Ports-1:0][14:0] default_tag_o,
+  output logic [Ports-1:0][7:0] gates_o,
+  output logic [Ports-1:0][7:0] credit_based_o,
+  output logic [Ports-1:0][7:0] cut_through_o,
+  input  logic [Ports-1:0][31:0] received_stamp_low_i,
+  input  logic [Ports-1:0][31:0] received_stamp_high_i,
+  input  logic [Ports-1:0][31:0] sent_stamp_low_i,
+  input  logic [Ports-1:0][31:0] sent_stamp_high_i,
+  output logic [Ports-1:0][7:0][29:0] idle_slope_o,
+  input  logic [Ports-1:0][31:0] received_i,
+  input  logic [Ports-1:0][31:0] received_short_i,
+  input  logic [Ports-1:0][31:0] received_long_i,
+  input  logic [Ports-1:0][31:0] received_check_i,
+  input  logic [Ports-1:0][31:0] dropped_no_cell_i,
+  input  logic [Ports-1:0][31:0] dropped_no_port_i,
+  input  logic [Ports-1:0][31:0] dropped_not_member_i,
+  input  logic [Ports-1:0][31:0] dropped_queue_full_i,
+  input  logic [Ports-1:0][31:0] sent_i,
+  input  logic [Ports-1:0][31:0] sent_cut_through_i,
+  input  logic [Ports-1:0][31:0] sent_bad_i
+);
+
+  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
+  localparam int unsigned PortWidth = $clog2(Ports);
+  localparam logic [11:0] PortBase = 12'h800;
+
+  function automatic logic [31:0] merged(
+      input logic [31:0] kept, input logic [31:0] written, input logic [3:0] strobe);
+    for (int k = 0; k < 4; k++) merged[8*k +: 8] = strobe[k] ? written[8*k +: 8] : kept[8*k +: 8];
+  endfunction
+
+  logic unused;
+  assign unused = ^{axil_awaddr_i[1:0], axil_araddr_i[1:0]};
+
+  // --- Writing: taken, done, answered.
+
+  typedef enum logic [1:0] {StIdle, StWork, StAnswer} state_e;
+
+  state_e      write_q;
+  logic [11:0] waddr_q;
+  logic [31:0] wdata_q;
+  logic [3:0]  wstrb_q;
+  logic        wfound, wcommand, wready, wport;
+  logic [2:0]  wport_index;
+
+  assign axil_awready_o = write_q == StIdle && axil_awvalid_i && axil_wvalid_i;
+  assign axil_wready_o = axil_awready_o;
+  assign axil_bvalid_o = write_q == StAnswer;
+  assign wport = waddr_q >= PortBase && 32'(wport_index) < Ports;
+  assign wport_index = waddr_q[10:8];
+
+  always_comb begin
+    {wfound, wcommand, wready} = 3'b000;
+    unique case (waddr_q) inside
+      12'h020: wfound = 1'b1;
+      12'h024: wfound = 1'b1;
+      12'h028: {wfound, wcommand, wready} = {2'b11, clock_step_ready_i};
+      12'h02c: wfound = 1'b1;
+      12'h040: wfound = 1'b1;
+      12'h044: wfound = 1'b1;
+      12'h048: wfound = 1'b1;
+      12'h050: wfound = 1'b1;
+      12'h054: wfound = 1'b1;
+      12'h058: wfound = 1'b1;
+      12'h05c: wfound = 1'b1;
+      12'h060: wfound = 1'b1;
+      12'h064: wfound = 1'b1;
+      12'h068: {wfound, wcommand, wready} = {2'b11, scheduler_write_ready_i};
+      12'h070: wfound = 1'b1;
+      12'h074: wfound = 1'b1;
+      12'h078: {wfound, wcommand, wready} = {2'b11, group_write_ready_i};
+      12'h07c: wfound = 1'b1;
+      12'h090: wfound = 1'b1;
+      12'h094: wfound = 1'b1;
+      12'h098: wfound = 1'b1;
+      12'h09c: {wfound, wcommand, wready} = {2'b11, stream_write_ready_i};
+      12'h0a0: {wfound, wcommand, wready} = {2'b11, rule_octet_ready_i};
+      12'h0a4: {wfound, wcommand, wready} = {2'b11, rule_scheduler_ready_i};
+      12'h0b0: wfound = 1'b1;
+      12'h0b4: wfound = 1'b1;
+      12'h0b8: wfound = 1'b1;
+      12'h0bc: {wfound, wcommand, wready} = {2'b11, address_write_ready_i};
+      12'h0c0: wfound = 1'b1;
+      12'h0c4: {wfound, wcommand, wready} = {2'b11, vlan_write_ready_i};
+      default: ;
+    endcase
+    if (wport) begin
+      unique case (waddr_q[7:0])
+        8'h00: wfound = 1'b1;
+        8'h04: wfound = 1'b1;
+        8'h08: wfound = 1'b1;
+        8'h0c: wfound = 1'b1;
+        8'h10: wfound = 1'b1;
+        8'h40: wfound = 1'b1;
+        8'h44: wfound = 1'b1;
+        8'h48: wfound = 1'b1;
+        8'h4c: wfound = 1'b1;
+        8'h50: wfound = 1'b1;
+        8'h54: wfound = 1'b1;
+        8'h58: wfound = 1'b1;
+        8'h5c: wfound = 1'b1;
+        default: ;
+      endcase
+    end
+  end
+
+  assign clock_step_valid_o = write_q == StWork && waddr_q == 12'h028;
+  assign clock_step_o = 32'(wdata_q);
+  assign scheduler_write_valid_o = write_q == StWork && waddr_q == 12'h068;
+  assign scheduler_write_o = 16'(wdata_q);
+  assign group_write_valid_o = write_q == StWork && waddr_q == 12'h078;
+  assign group_write_o = 16'(wdata_q);
+  assign stream_write_valid_o = write_q == StWork && waddr_q == 12'h09c;
+  assign stream_write_o = 1'(wdata_q);
+  assign rule_octet_valid_o = write_q == StWork && waddr_q == 12'h0a0;
+  assign rule_octet_o = 32'(wdata_q);
+  assign rule_scheduler_valid_o = write_q == StWork && waddr_q == 12'h0a4;
+  assign rule_scheduler_o = 32'(wdata_q);
+  assign address_write_valid_o = write_q == StWork && waddr_q == 12'h0bc;
+  assign address_write_o = 1'(wdata_q);
+  assign vlan_write_valid_o = write_q == StWork && waddr_q == 12'h0c4;
+  assign vlan_write_o = 12'(wdata_q);
+
+  always_ff @(posedge clk_i) begin
+    unique case (write_q)
+      StIdle: if (axil_awready_o) begin
+        write_q <= StWork;
+        waddr_q <= {axil_awaddr_i[11:2], 2'b00};
+        wdata_q <= axil_wdata_i;
+        wstrb_q <= axil_wstrb_i;
+      end
+      StWork: if (!wcommand || wready) begin
+        write_q      <= StAnswer;
+        axil_bresp_o <= wfound ? Okay : SlaveError;
+      end
+      default: if (axil_bready_i) write_q <= StIdle;
+    endcase
+    if (!rst_ni) write_q <= StIdle;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (write_q == StWork) begin
+      unique case (waddr_q)
+        12'h020:
+          clock_rate_o <= 32'(merged(32'(clock_rate_o), wdata_q, wstrb_q));
+        12'h024:
+          clock_step_high_o <= 32'(merged(32'(clock_step_high_o), wdata_q, wstrb_q));
+        12'h02c:
+          ageing_interval_o <= 16'(merged(32'(ageing_interval_o), wdata_q, wstrb_q));
+        12'h040:
+          ats_classes_o <= 8'(merged(32'(ats_classes_o), wdata_q, wstrb_q));
+        12'h044:
+          charged_overhead_o <= 8'(merged(32'(charged_overhead_o), wdata_q, wstrb_q));
+        12'h048:
+          processing_delay_max_o <= 32'(merged(32'(processing_delay_max_o), wdata_q, wstrb_q));
+        12'h050:
+          scheduler_group_o <= 16'(merged(32'(scheduler_group_o), wdata_q, wstrb_q));
+        12'h054:
+          scheduler_octet_time_low_o <= 32'(merged(32'(scheduler_octet_time_low_o), wdata_q, wstrb_q));
+        12'h058:
+          scheduler_octet_time_high_o <= 8'(merged(32'(scheduler_octet_time_high_o), wdata_q, wstrb_q));
+        12'h05c:
+          scheduler_empty_to_full_low_o <= 32'(merged(32'(scheduler_empty_to_full_low_o), wdata_q, wstrb_q));
+        12'h060:
+          scheduler_empty_to_full_high_o <= 4'(merged(32'(scheduler_empty_to_full_high_o), wdata_q, wstrb_q));
+        12'h064:
+          scheduler_octets_max_o <= 15'(merged(32'(scheduler_octets_max_o), wdata_q, wstrb_q));
+        12'h070:
+          group_residence_low_o <= 32'(merged(32'(group_residence_low_o), wdata_q, wstrb_q));
+        12'h074:
+          group_residence_high_o <= 4'(merged(32'(group_residence_high_o), wdata_q, wstrb_q));
+        12'h07c:
+          group_count_index_o <= 16'(merged(32'(group_count_index_o), wdata_q, wstrb_q));
+        12'h090:
+          stream_key_low_o <= 32'(merged(32'(stream_key_low_o), wdata_q, wstrb_q));
+        12'h094:
+          stream_key_high_o <= 29'(merged(32'(stream_key_high_o), wdata_q, wstrb_q));
+        12'h098:
+          stream_scheduler_o <= 16'(merged(32'(stream_scheduler_o), wdata_q, wstrb_q));
+        12'h0b0:
+          address_key_low_o <= 32'(merged(32'(address_key_low_o), wdata_q, wstrb_q));
+        12'h0b4:
+          address_key_high_o <= 28'(merged(32'(address_key_high_o), wdata_q, wstrb_q));
+        12'h0b8:
+          address_ports_o <= 8'(merged(32'(address_ports_o), wdata_q, wstrb_q));
+        12'h0c0:
+          vlan_members_o <= 8'(merged(32'(vlan_members_o), wdata_q, wstrb_q));
+        default: ;
+      endcase
+      for (int unsigned p = 0; p < Ports; p++) begin
+        if (waddr_q >= PortBase && 32'(wport_index) == p) begin
+          unique case (waddr_q[7:0])
+            8'h00:
+              class_of_pcp_o[p] <= 32'(merged(32'(class_of_pcp_o[p]), wdata_q, wstrb_q));
+            8'h04:
+              default_tag_o[p] <= 15'(merged(32'(default_tag_o[p]), wdata_q, wstrb_q));
+            8'h08:
+              gates_o[p] <= 8'(merged(32'(gates_o[p]), wdata_q, wstrb_q));
+            8'h0c:
+              credit_based_o[p] <= 8'(merged(32'(credit_based_o[p]), wdata_q, wstrb_q));
+            8'h10:
+              cut_through_o[p] <= 8'(merged(32'(cut_through_o[p]), wdata_q, wstrb_q));
+            8'h40:
+              idle_slope_o[p][0] <= 30'(merged(32'(idle_slope_o[p][0]), wdata_q, wstrb_q));
+            8'h44:
+              idle_slope_o[p][1] <= 30'(merged(32'(idle_slope_o[p][1]), wdata_q, wstrb_q));
+            8'h48:
+              idle_slope_o[p][2] <= 30'(merged(32'(idle_slope_o[p][2]), wdata_q, wstrb_q));
+            8'h4c:
+              idle_slope_o[p][3] <= 30'(merged(32'(idle_slope_o[p][3]), wdata_q, wstrb_q));
+            8'h50:
+              idle_slope_o[p][4] <= 30'(merged(32'(idle_slope_o[p][4]), wdata_q, wstrb_q));
+            8'h54:
+              idle_slope_o[p][5] <= 30'(merged(32'(idle_slope_o[p][5]), wdata_q, wstrb_q));
+            8'h58:
+              idle_slope_o[p][6] <= 30'(merged(32'(idle_slope_o[p][6]), wdata_q, wstrb_q));
+            8'h5c:
+              idle_slope_o[p][7] <= 30'(merged(32'(idle_slope_o[p][7]), wdata_q, wstrb_q));
+            default: ;
+          endcase
+        end
+      end
+    end
+    if (!rst_ni) begin
+      clock_rate_o <= 32'h8000000;
+      clock_step_high_o <= 32'h0;
+      ageing_interval_o <= 16'h0;
+      ats_classes_o <= 8'h0;
+      charged_overhead_o <= 8'h14;
+      processing_delay_max_o <= 32'h0;
+      scheduler_group_o <= 16'h0;
+      scheduler_octet_time_low_o <= 32'h0;
+      scheduler_octet_time_high_o <= 8'h0;
+      scheduler_empty_to_full_low_o <= 32'h0;
+      scheduler_empty_to_full_high_o <= 4'h0;
+      scheduler_octets_max_o <= 15'h0;
+      group_residence_low_o <= 32'h0;
+      group_residence_high_o <= 4'h0;
+      group_count_index_o <= 16'h0;
+      stream_key_low_o <= 32'h0;
+      stream_key_high_o <= 29'h0;
+      stream_scheduler_o <= 16'h0;
+      address_key_low_o <= 32'h0;
+      address_key_high_o <= 28'h0;
+      address_ports_o <= 8'h0;
+      vlan_members_o <= 8'h0;
+      for (int unsigned p = 0; p < Ports; p++) begin
+        class_of_pcp_o[p] <= 32'h76543210;
+        default_tag_o[p] <= 15'h1;
+        gates_o[p] <= 8'hff;
+        credit_based_o[p] <= 8'h0;
+        cut_through_o[p] <= 8'h0;
+        idle_slope_o[p][0] <= 30'h0;
+        idle_slope_o[p][1] <= 30'h0;
+        idle_slope_o[p][2] <= 30'h0;
+        idle_slope_o[p][3] <= 30'h0;
+        idle_slope_o[p][4] <= 30'h0;
+        idle_slope_o[p][5] <= 30'h0;
+        idle_slope_o[p][6] <= 30'h0;
+        idle_slope_o[p][7] <= 30'h0;
+      end
+    end
+  end
+
+  // --- Reading: a port's and the switch's registers, then one of them.
+
+  typedef enum logic [1:0] {RdIdle, RdSelect, RdJoin, RdAnswer} read_e;
+
+  read_e                   read_q;
+  logic [11:0]             raddr_q;
+  logic [31:0]             common_q;
+  logic [Ports-1:0][31:0]  port_q;
+  logic                    rfound_q;
+  logic [31:0] time_high_q;
+  logic [31:0] clock_high_q;
+  logic [Ports-1:0][31:0] received_stamp_high_q;
+  logic [Ports-1:0][31:0] sent_stamp_high_q;
+
+  assign axil_arready_o = read_q == RdIdle;
+  assign axil_rvalid_o = read_q == RdAnswer;
+
+  always_ff @(posedge clk_i) begin
+    unique case (read_q)
+      RdIdle: if (axil_arvalid_i) begin
+        read_q  <= RdSelect;
+        raddr_q <= {axil_araddr_i[11:2], 2'b00};
+      end
+      RdSelect: read_q <= RdJoin;
+      RdJoin: begin
+        read_q       <= RdAnswer;
+        axil_rdata_o <= raddr_q < PortBase ? common_q
+                        : 32'(raddr_q[10:8]) < Ports ? port_q[PortWidth'(raddr_q[10:8])] : '0;
+        axil_rresp_o <= rfound_q && (raddr_q < PortBase || 32'(raddr_q[10:8]) < Ports) ? Okay : SlaveError;
+      end
+      default: if (axil_rready_i) read_q <= RdIdle;
+    endcase
+    if (!rst_ni) read_q <= RdIdle;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (read_q == RdSelect) begin
+      common_q <= '0;
+      rfound_q <= 1'b1;
+      unique case (raddr_q)
+        12'h000: common_q <= 32'h54415554;
+        12'h004: common_q <= 32'h00000001;
+        12'h008: common_q <= 32'(shape_i);
+        12'h00c: common_q <= 32'(status_i);
+        12'h010: common_q <= 32'(time_low_i);
+        12'h014: common_q <= 32'(time_high_q);
+        12'h018: common_q <= 32'(clock_low_i);
+        12'h01c: common_q <= 32'(clock_high_q);
+        12'h020: common_q <= 32'(clock_rate_o);
+        12'h024: common_q <= 32'(clock_step_high_o);
+        12'h02c: common_q <= 32'(ageing_interval_o);
+        12'h030: common_q <= 32'(free_cells_i);
+        12'h034: common_q <= 32'(table_overflows_i);
+        12'h040: common_q <= 32'(ats_classes_o);
+        12'h044: common_q <= 32'(charged_overhead_o);
+        12'h048: common_q <= 32'(processing_delay_max_o);
+        12'h050: common_q <= 32'(scheduler_group_o);
+        12'h054: common_q <= 32'(scheduler_octet_time_low_o);
+        12'h058: common_q <= 32'(scheduler_octet_time_high_o);
+        12'h05c: common_q <= 32'(scheduler_empty_to_full_low_o);
+        12'h060: common_q <= 32'(scheduler_empty_to_full_high_o);
+        12'h064: common_q <= 32'(scheduler_octets_max_o);
+        12'h070: common_q <= 32'(group_residence_low_o);
+        12'h074: common_q <= 32'(group_residence_high_o);
+        12'h07c: common_q <= 32'(group_count_index_o);
+        12'h080: common_q <= 32'(group_exceeds_burst_i);
+        12'h084: common_q <= 32'(group_exceeds_residence_i);
+        12'h090: common_q <= 32'(stream_key_low_o);
+        12'h094: common_q <= 32'(stream_key_high_o);
+        12'h098: common_q <= 32'(stream_scheduler_o);
+        12'h0b0: common_q <= 32'(address_key_low_o);
+        12'h0b4: common_q <= 32'(address_key_high_o);
+        12'h0b8: common_q <= 32'(address_ports_o);
+        12'h0c0: common_q <= 32'(vlan_members_o);
+        default: rfound_q <= raddr_q >= PortBase;
+      endcase
+      if (raddr_q == 12'h010) time_high_q <= time_high_i;
+      if (raddr_q == 12'h018) clock_high_q <= clock_high_i;
+      if (raddr_q >= PortBase) begin
+        unique case (raddr_q[7:0])
+          8'h00, 8'h04, 8'h08, 8'h0c, 8'h10, 8'h20, 8'h24, 8'h28,
+          8'h2c, 8'h40, 8'h44, 8'h48, 8'h4c, 8'h50, 8'h54, 8'h58,
+          8'h5c, 8'h80, 8'h84, 8'h88, 8'h8c, 8'h90, 8'h94, 8'h98,
+          8'h9c, 8'ha0, 8'ha4, 8'ha8: ;
+          default: rfound_q <= 1'b0;
+        endcase
+      end
+      for (int unsigned p = 0; p < Ports; p++) begin
+        port_q[p] <= '0;
+        unique case (raddr_q[7:0])
+          8'h00: port_q[p] <= 32'(class_of_pcp_o[p]);
+          8'h04: port_q[p] <= 32'(default_tag_o[p]);
+          8'h08: port_q[p] <= 32'(gates_o[p]);
+          8'h0c: port_q[p] <= 32'(credit_based_o[p]);
+          8'h10: port_q[p] <= 32'(cut_through_o[p]);
+          8'h20: port_q[p] <= 32'(received_stamp_low_i[p]);
+          8'h24: port_q[p] <= 32'(received_stamp_high_q[p]);
+          8'h28: port_q[p] <= 32'(sent_stamp_low_i[p]);
+          8'h2c: port_q[p] <= 32'(sent_stamp_high_q[p]);
+          8'h40: port_q[p] <= 32'(idle_slope_o[p][0]);
+          8'h44: port_q[p] <= 32'(idle_slope_o[p][1]);
+          8'h48: port_q[p] <= 32'(idle_slope_o[p][2]);
+          8'h4c: port_q[p] <= 32'(idle_slope_o[p][3]);
+          8'h50: port_q[p] <= 32'(idle_slope_o[p][4]);
+          8'h54: port_q[p] <= 32'(idle_slope_o[p][5]);
+          8'h58: port_q[p] <= 32'(idle_slope_o[p][6]);
+          8'h5c: port_q[p] <= 32'(idle_slope_o[p][7]);
+          8'h80: port_q[p] <= 32'(received_i[p]);
+          8'h84: port_q[p] <= 32'(received_short_i[p]);
+          8'h88: port_q[p] <= 32'(received_long_i[p]);
+          8'h8c: port_q[p] <= 32'(received_check_i[p]);
+          8'h90: port_q[p] <= 32'(dropped_no_cell_i[p]);
+          8'h94: port_q[p] <= 32'(dropped_no_port_i[p]);
+          8'h98: port_q[p] <= 32'(dropped_not_member_i[p]);
+          8'h9c: port_q[p] <= 32'(dropped_queue_full_i[p]);
+          8'ha0: port_q[p] <= 32'(sent_i[p]);
+          8'ha4: port_q[p] <= 32'(sent_cut_through_i[p]);
+          8'ha8: port_q[p] <= 32'(sent_bad_i[p]);
+          default: ;
+        endcase
+        if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h20)
+          received_stamp_high_q[p] <= received_stamp_high_i[p];
+        if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h28)
+          sent_stamp_high_q[p] <= sent_stamp_high_i[p];
+      end
+    end
+  end
+
+endmodule

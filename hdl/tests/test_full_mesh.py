@@ -1,0 +1,26 @@
+"""Line rate of minimum frames on all ports in full mesh, matched with the model frame by frame: see ``full_mesh.py``."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from full_mesh import check, full_mesh
+from switch_run import nothing_is_left
+
+
+# A short run is over before every bucket is empty: fewer are held back.
+@pytest.mark.parametrize(
+    ("rounds", "held_min"),
+    [(3_000, 0.15), pytest.param(250_000, 0.19, marks=pytest.mark.slow)],
+    ids=["twelve thousand", "a million"],
+)
+def test_full_mesh_at_line_rate_is_that_of_the_model(
+    tmp_path: pathlib.Path, rounds: int, held_min: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    phases, outcome, reset_at = full_mesh(41, rounds, tmp_path)
+    found = check(phases, outcome, reset_at)
+    assert found["held"] > held_min and 0.005 < found["discarded"] < 0.02
+    nothing_is_left(outcome)
+    with capsys.disabled():
+        print(f"\n{found['frames']} frames, {found['held']:.1%} held back, {found['discarded']:.2%} discarded by ATS")
