@@ -6,11 +6,11 @@
 //! 75 % of the line. This is what SRP checks, and no proof that a deadline is kept.
 
 use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, Stream, StreamIndex, TransmissionSelection};
+use tautwire_model::network::{Hop, PortIndex, Stream, StreamIndex, TransmissionSelection};
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
-use crate::controller::AdmissionTest;
 use crate::decision::RefusalReason;
+use crate::test::{AdmissionTest, Standing};
 
 /// Octets that are reckoned with every frame's payload: preamble, header with tag, FCS and gap (42), and
 /// one for the difference of clocks.
@@ -40,42 +40,83 @@ impl Default for Bandwidth {
 impl AdmissionTest for Bandwidth {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let (new, before) = streams.split_last()?;
-        let new = &network.streams[new.index()];
+        let mut standing = self.standing(network);
+        standing.rejoin(network, before);
+        standing.join(network, *new)
+    }
+
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    where
+        Self: 'network,
+    {
+        Box::new(self.standing(network))
+    }
+}
+
+/// What is reserved, kept from one decision to the next.
+struct StandingBandwidth {
+    test: Bandwidth,
+    /// Per port and class, bits per second.
+    reserved: Vec<[u64; 8]>,
+}
+
+impl Standing for StandingBandwidth {
+    fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
+        let new = &network.streams[stream.index()];
         if new.arrival.is_none() {
             return Some(RefusalReason::NoArrivalCurve);
         }
-        new.hops.iter().find_map(|hop| {
-            let class = hop.class.number();
-            let port = || tautwire_report::port_name(network, hop.port);
-            let TransmissionSelection::CreditBased { idle_slope } =
-                network.ports[hop.port.index()].classes[hop.class.index()].selection
-            else {
-                return Some(RefusalReason::NoReservation { port: port(), class });
-            };
-            let (mut in_class, mut in_all) = (0, 0);
-            for other in before.iter().map(|index| &network.streams[index.index()]) {
-                for passage in other.hops.iter().filter(|passage| passage.port == hop.port) {
-                    let rate = self.needed(network, other, hop.port, passage.class.number());
-                    in_all += rate;
-                    in_class += if passage.class == hop.class { rate } else { 0 };
-                }
+        let reason = new.hops.iter().find_map(|hop| self.refuse_at(network, new, hop));
+        if reason.is_none() {
+            self.rejoin(network, &[stream]);
+        }
+        reason
+    }
+
+    fn leave(&mut self, network: &Network, stream: StreamIndex) {
+        let stream = &network.streams[stream.index()];
+        for hop in &stream.hops {
+            let rate = self.test.needed(network, stream, hop.port, hop.class.number());
+            self.reserved[hop.port.index()][hop.class.index()] -= rate;
+        }
+    }
+
+    fn rejoin(&mut self, network: &Network, streams: &[StreamIndex]) {
+        for stream in streams.iter().map(|index| &network.streams[index.index()]) {
+            for hop in &stream.hops {
+                let rate = self.test.needed(network, stream, hop.port, hop.class.number());
+                self.reserved[hop.port.index()][hop.class.index()] += rate;
             }
-            let line = network.links[network.ports[hop.port.index()].links?.egress.index()].rate;
-            let reservable = line.as_bps() / 100 * self.reservable_percent;
-            let left_bps =
-                idle_slope.as_bps().saturating_sub(in_class).min(reservable.saturating_sub(in_all));
-            let wanted_bps = self.needed(network, new, hop.port, class);
-            (wanted_bps > left_bps).then(|| RefusalReason::Bandwidth {
-                port: port(),
-                class,
-                wanted_bps,
-                left_bps,
-            })
-        })
+        }
+    }
+}
+
+impl StandingBandwidth {
+    /// Why a stream cannot be reserved at one of its hops.
+    fn refuse_at(&self, network: &Network, stream: &Stream, hop: &Hop) -> Option<RefusalReason> {
+        let class = hop.class.number();
+        let port = || tautwire_report::port_name(network, hop.port);
+        let TransmissionSelection::CreditBased { idle_slope } =
+            network.ports[hop.port.index()].classes[hop.class.index()].selection
+        else {
+            return Some(RefusalReason::NoReservation { port: port(), class });
+        };
+        let reserved = &self.reserved[hop.port.index()];
+        let (in_class, in_all) = (reserved[hop.class.index()], reserved.iter().sum());
+        let line = network.links[network.ports[hop.port.index()].links?.egress.index()].rate;
+        let reservable = line.as_bps() / 100 * self.test.reservable_percent;
+        let left_bps = idle_slope.as_bps().saturating_sub(in_class).min(reservable.saturating_sub(in_all));
+        let wanted_bps = self.test.needed(network, stream, hop.port, class);
+        let refused = || RefusalReason::Bandwidth { port: port(), class, wanted_bps, left_bps };
+        (wanted_bps > left_bps).then(refused)
     }
 }
 
 impl Bandwidth {
+    fn standing(&self, network: &Network) -> StandingBandwidth {
+        StandingBandwidth { test: *self, reserved: vec![[0; 8]; network.ports.len()] }
+    }
+
     /// What a stream needs in a class of a port, bits per second, rounded up; none for one that promises
     /// nothing.
     fn needed(&self, network: &Network, stream: &Stream, port: PortIndex, class: u8) -> u64 {

@@ -1,12 +1,14 @@
 //! The test by proven bounds: admitted is what leaves every deadline proven, its own and the others'.
 
-use tautwire_analysis::bounds;
-use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
-use tautwire_report::unbounded_text;
+use std::collections::BTreeSet;
 
-use crate::controller::AdmissionTest;
+use tautwire_analysis::{Bounds, Session, StreamBounds, bounds};
+use tautwire_model::Network;
+use tautwire_model::network::{Stream, StreamIndex};
+use tautwire_report::{port_name, unbounded_text};
+
 use crate::decision::RefusalReason;
+use crate::test::{AdmissionTest, Standing};
 
 /// End-to-end bounds of the network with the admitted streams and the new one, held against all
 /// deadlines (the bounds are those of `tautwire bounds`). A stream without a deadline asks for
@@ -17,29 +19,107 @@ pub struct EndToEndBounds;
 impl AdmissionTest for EndToEndBounds {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let network = network.with_only(streams);
-        let bounds = bounds(&network);
-        for (stream, proven) in network.streams.iter().zip(&bounds.streams) {
+        let Bounds { streams: proven, .. } = bounds(&network);
+        let mut pairs = network.streams.iter().zip(&proven);
+        pairs.find_map(|(stream, proven)| missed(&network, stream, proven, None))
+    }
+
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    where
+        Self: 'network,
+    {
+        Box::new(StandingBounds { session: Session::new(network), late: BTreeSet::new() })
+    }
+}
+
+/// The bounds of what is admitted, kept from one decision to the next.
+struct StandingBounds<'network> {
+    session: Session<'network>,
+    /// Admitted streams of which a deadline is not proven.
+    late: BTreeSet<StreamIndex>,
+}
+
+impl Standing for StandingBounds<'_> {
+    fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
+        self.session.start(stream);
+        self.look(network);
+        let first = self.late.first().copied()?;
+        let with = self.session.stream(first);
+        self.leave(network, stream);
+        let without = self.session.is_running(first).then(|| self.session.stream(first));
+        missed(network, &network.streams[first.index()], &with, without.as_ref())
+    }
+
+    fn leave(&mut self, network: &Network, stream: StreamIndex) {
+        self.session.stop(stream);
+        self.late.remove(&stream);
+        self.look(network);
+    }
+
+    fn rejoin(&mut self, network: &Network, streams: &[StreamIndex]) {
+        self.session.start_all(streams);
+        self.look(network);
+    }
+}
+
+impl StandingBounds<'_> {
+    /// Looks at the deadlines of the streams that the last step may have disturbed.
+    fn look(&mut self, network: &Network) {
+        for index in self.session.disturbed() {
+            let stream = &network.streams[index.index()];
             let Some(deadline) = stream.deadline else { continue };
-            for (listener, proven) in stream.listeners.iter().zip(&proven.listeners) {
-                let (name, listener) = (stream.name.clone(), network.nodes[listener.index()].name.clone());
-                match &proven.delay {
-                    Ok(bound) if *bound <= deadline => {}
-                    Ok(bound) => {
-                        let (deadline_ps, bound_ps) = (deadline.as_ps(), bound.as_ps());
-                        return Some(RefusalReason::Deadline {
-                            stream: name,
-                            listener,
-                            deadline_ps,
-                            bound_ps,
-                        });
-                    }
-                    Err(why) => {
-                        let why = unbounded_text(&network, why);
-                        return Some(RefusalReason::Unbounded { stream: name, listener, why });
-                    }
-                }
+            let proven = self.session.delay_max(index).is_some_and(|most| most <= deadline);
+            if proven {
+                self.late.remove(&index)
+            } else {
+                self.late.insert(index)
+            };
+        }
+    }
+}
+
+/// The first deadline of a stream that is not proven. The port is the one at which its delay is the
+/// greatest, or has grown most over what it is `without` the newcomer.
+fn missed(
+    network: &Network,
+    stream: &Stream,
+    proven: &StreamBounds,
+    without: Option<&StreamBounds>,
+) -> Option<RefusalReason> {
+    let deadline = stream.deadline?;
+    for (listener, bounds) in stream.listeners.iter().zip(&proven.listeners) {
+        let (name, listener) = (stream.name.clone(), network.nodes[listener.index()].name.clone());
+        match &bounds.delay {
+            Ok(bound) if *bound <= deadline => {}
+            Ok(bound) => {
+                let (deadline_ps, bound_ps) = (deadline.as_ps(), bound.as_ps());
+                let port = worst_port(network, stream, proven, without);
+                return Some(RefusalReason::Deadline { stream: name, listener, port, deadline_ps, bound_ps });
+            }
+            Err(why) => {
+                let why = unbounded_text(network, why);
+                return Some(RefusalReason::Unbounded { stream: name, listener, why });
             }
         }
-        None
     }
+    None
+}
+
+/// Where a stream loses most.
+fn worst_port(
+    network: &Network,
+    stream: &Stream,
+    proven: &StreamBounds,
+    without: Option<&StreamBounds>,
+) -> String {
+    let delay = |bounds: &StreamBounds, hop: usize| {
+        bounds.hops.get(hop).and_then(|hop| hop.delay.as_ref().ok()).map_or(0, |delay| delay.as_ps())
+    };
+    let grown = |hop: &usize| {
+        let before = without.map_or(0, |before| delay(before, *hop));
+        delay(proven, *hop).saturating_sub(before)
+    };
+    // The first of several alike.
+    let hop = (0..stream.hops.len()).rev().max_by_key(grown);
+    hop.map_or_else(String::new, |hop| port_name(network, stream.hops[hop].port))
 }

@@ -8,22 +8,24 @@ use tautwire_model::network::StreamIndex;
 use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
 use crate::log::{Change, Log, LogError};
 use crate::request::{Mode, Operation, Request};
+use crate::test::{AdmissionTest, Standing};
 
-/// Decides whether streams may run together.
-pub trait AdmissionTest {
-    /// Why the last of `streams` must not join the others, which were admitted in this order; none if it
-    /// may. It must not depend on anything but its arguments.
-    fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason>;
+/// What a request does, one stream after the other.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Joined(StreamIndex),
+    Left(StreamIndex),
 }
 
 /// Answers requests, one after the other.
 #[expect(missing_debug_implementations, reason = "a test is any type")]
 pub struct Controller<'network> {
     network: &'network Network,
-    test: Box<dyn AdmissionTest>,
+    test: Box<dyn Standing + 'network>,
     index_of: BTreeMap<&'network str, StreamIndex>,
     /// In the order in which they were admitted.
     admitted: Vec<StreamIndex>,
+    is_admitted: Vec<bool>,
     /// Answers to requests that had an id and changed something.
     answered: BTreeMap<String, Decision>,
     log: Option<Log>,
@@ -36,7 +38,15 @@ impl<'network> Controller<'network> {
         let names = network.streams.iter().enumerate();
         let index_of =
             names.map(|(number, stream)| (stream.name.as_str(), StreamIndex::at(number))).collect();
-        Self { network, test, index_of, admitted: Vec::new(), answered: BTreeMap::new(), log: None }
+        Self {
+            network,
+            test: test.begin(network),
+            index_of,
+            admitted: Vec::new(),
+            is_admitted: vec![false; network.streams.len()],
+            answered: BTreeMap::new(),
+            log: None,
+        }
     }
 
     /// A controller that goes on where the log of a folder ends, and keeps it.
@@ -57,6 +67,7 @@ impl<'network> Controller<'network> {
                 controller.answered.insert(id.clone(), change.decision());
             }
         }
+        controller.test.rejoin(network, &controller.admitted);
         controller.log = Some(log);
         Ok(controller)
     }
@@ -75,21 +86,23 @@ impl<'network> Controller<'network> {
         if let Some(known) = request.id.as_ref().and_then(|id| self.answered.get(id)) {
             return Ok(Decision { repeated: true, ..known.clone() });
         }
-        let decision = self.decide(request);
-        if request.op == Operation::WhatIf || request.op == Operation::List {
-            return Ok(decision);
-        }
+        let mut steps = Vec::new();
+        let decision = self.decide(request, &mut steps);
         let change = Change {
             id: request.id.clone(),
             outcome: decision.outcome,
             admitted: decision.admitted.clone(),
             withdrawn: decision.withdrawn.clone(),
         };
-        if change.is_nothing() {
+        if steps.is_empty() || request.op == Operation::WhatIf {
+            self.undo(steps);
             return Ok(decision);
         }
-        if let Some(log) = &mut self.log {
-            log.append(&change)?;
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.append(&change)
+        {
+            self.undo(steps);
+            return Err(error);
         }
         self.apply(&change).expect("a decision names streams of the network");
         if let Some(id) = &request.id {
@@ -98,8 +111,8 @@ impl<'network> Controller<'network> {
         Ok(decision)
     }
 
-    /// What a request comes to; changes nothing.
-    fn decide(&self, request: &Request) -> Decision {
+    /// What a request comes to. Its steps are taken in the test, and noted; nothing else changes.
+    fn decide(&mut self, request: &Request, steps: &mut Vec<Step>) -> Decision {
         let mut decision = Decision::empty(request.id.clone(), Outcome::Granted);
         let (asked, leaving) = match (self.named(&request.streams), self.named(&request.instead_of)) {
             (Ok(asked), Ok(leaving)) => (asked, leaving),
@@ -111,16 +124,28 @@ impl<'network> Controller<'network> {
         };
         match request.op {
             Operation::List => decision.admitted = self.names(&self.admitted),
-            Operation::Withdraw => self.withdraw(&asked, &mut decision),
-            Operation::Reserve | Operation::WhatIf => self.admit(&asked, &[], request.mode, &mut decision),
+            Operation::Withdraw => self.withdraw(&asked, &mut decision, steps),
+            Operation::Reserve | Operation::WhatIf => {
+                self.admit(&asked, &[], request.mode, &mut decision, steps);
+            }
             Operation::Replace => {
-                self.withdraw(&leaving, &mut decision);
+                self.withdraw(&leaving, &mut decision, steps);
                 if decision.outcome == Outcome::Granted {
-                    self.admit(&asked, &leaving, Mode::AllOrNothing, &mut decision);
+                    self.admit(&asked, &leaving, Mode::AllOrNothing, &mut decision, steps);
                 }
             }
         }
         decision
+    }
+
+    /// Takes steps back, the last first.
+    fn undo(&mut self, steps: Vec<Step>) {
+        for step in steps.into_iter().rev() {
+            match step {
+                Step::Joined(stream) => self.test.leave(self.network, stream),
+                Step::Left(stream) => self.test.rejoin(self.network, &[stream]),
+            }
+        }
     }
 
     /// The streams of these names, if there are such and each stands once; otherwise all faults.
@@ -141,36 +166,44 @@ impl<'network> Controller<'network> {
     }
 
     /// Takes back streams, if all of them are admitted.
-    fn withdraw(&self, asked: &[StreamIndex], decision: &mut Decision) {
-        let missing = asked.iter().filter(|stream| !self.admitted.contains(stream));
+    fn withdraw(&mut self, asked: &[StreamIndex], decision: &mut Decision, steps: &mut Vec<Step>) {
+        let missing = asked.iter().filter(|stream| !self.is_admitted[stream.index()]);
         decision.refused = missing.map(|stream| self.refusal(*stream, RefusalReason::NotAdmitted)).collect();
-        if decision.refused.is_empty() {
-            decision.withdrawn = self.names(asked);
-        } else {
+        if !decision.refused.is_empty() {
             decision.outcome = Outcome::Refused;
+            return;
         }
+        for stream in asked {
+            self.test.leave(self.network, *stream);
+            steps.push(Step::Left(*stream));
+        }
+        decision.withdrawn = self.names(asked);
     }
 
     /// Admits streams, with those that leave already gone.
-    fn admit(&self, asked: &[StreamIndex], leaving: &[StreamIndex], mode: Mode, decision: &mut Decision) {
-        let stays = |stream: &&StreamIndex| !leaving.contains(stream);
-        let mut streams: Vec<StreamIndex> = self.admitted.iter().filter(stays).copied().collect();
+    fn admit(
+        &mut self,
+        asked: &[StreamIndex],
+        leaving: &[StreamIndex],
+        mode: Mode,
+        decision: &mut Decision,
+        steps: &mut Vec<Step>,
+    ) {
         for stream in asked {
-            let reason = if streams.contains(stream) {
+            let reason = if self.is_admitted[stream.index()] && !leaving.contains(stream) {
                 Some(RefusalReason::AlreadyAdmitted)
             } else {
-                streams.push(*stream);
-                let reason = self.test.refuse(self.network, &streams);
-                if reason.is_some() {
-                    streams.pop();
-                }
-                reason
+                self.test.join(self.network, *stream)
             };
             match reason {
-                None => decision.admitted.extend(self.names(&[*stream])),
+                None => {
+                    steps.push(Step::Joined(*stream));
+                    decision.admitted.extend(self.names(&[*stream]));
+                }
                 Some(reason) => decision.refused.push(self.refusal(*stream, reason)),
             }
             if mode == Mode::AllOrNothing && !decision.refused.is_empty() {
+                self.undo(std::mem::take(steps));
                 decision.admitted.clear();
                 decision.withdrawn.clear();
                 decision.outcome = Outcome::Refused;
@@ -193,7 +226,16 @@ impl<'network> Controller<'network> {
         let find = |name: &String| self.index_of.get(name.as_str()).copied().ok_or_else(|| name.clone());
         let withdrawn = change.withdrawn.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let admitted = change.admitted.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        self.admitted.retain(|stream| !withdrawn.contains(stream));
+        for stream in &withdrawn {
+            self.is_admitted[stream.index()] = false;
+        }
+        if !withdrawn.is_empty() {
+            let is_admitted = &self.is_admitted;
+            self.admitted.retain(|stream| is_admitted[stream.index()]);
+        }
+        for stream in &admitted {
+            self.is_admitted[stream.index()] = true;
+        }
         self.admitted.extend(admitted);
         Ok(())
     }

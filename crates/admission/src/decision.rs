@@ -26,6 +26,8 @@ pub enum RefusalReason {
         stream: String,
         /// At which listener.
         listener: String,
+        /// The port at which its delay grows most by the new stream (for the new one: is the greatest).
+        port: String,
         /// Its deadline, picoseconds.
         deadline_ps: u64,
         /// Its greatest delay, picoseconds: a deadline that would have fitted.

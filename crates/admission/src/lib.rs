@@ -1,9 +1,9 @@
 //! Online admission: which of the described streams may run, decided one request after the other.
 //!
 //! ```text
-//!  request ─► Controller ─► test (bounds.rs, bandwidth.rs) ─► decision, with its reason
-//!  request.rs controller.rs       on the network with these      decision.rs
-//!                │                streams alone
+//!  request ─► Controller ─► test (test.rs: bounds.rs, bandwidth.rs) ─► decision, with its reason
+//!  request.rs controller.rs       knows the admitted streams            decision.rs
+//!                │
 //!                └─► log (log.rs): on disk before the decision is given
 //! ```
 //!
@@ -17,10 +17,12 @@ mod controller;
 mod decision;
 mod log;
 mod request;
+mod test;
 
 pub use bandwidth::Bandwidth;
 pub use bounds::EndToEndBounds;
-pub use controller::{AdmissionTest, Controller};
+pub use controller::Controller;
 pub use decision::{Decision, Outcome, Refusal, RefusalReason};
 pub use log::{Log, LogError};
 pub use request::{Mode, Operation, Request, RequestError};
+pub use test::{AdmissionTest, Standing};

@@ -30,10 +30,6 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    pub(crate) const fn is_nothing(&self) -> bool {
-        self.admitted.is_empty() && self.withdrawn.is_empty()
-    }
-
     /// The decision as it is told again: what it changed, without the reasons of what it refused.
     pub(crate) fn decision(&self) -> Decision {
         let decision = Decision::empty(self.id.clone(), self.outcome);

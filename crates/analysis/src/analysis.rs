@@ -7,14 +7,15 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
-use tautwire_units::{Bits, Bytes};
+use tautwire_units::Bytes;
 
-use crate::contribution::{Arriving, Upstream, contributions};
-use crate::curve::{Line, MICRO};
+use crate::contribution::{Arriving, Upstream};
+use crate::curve::Line;
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
-use crate::plan::{Entry, NONE, Plan, index};
-use crate::port::{ClassTerms, classes};
-use crate::port_plan::Selection;
+use crate::plan::{Entry, NONE, Plan};
+use crate::port::ClassTerms;
+use crate::port_state::{PortState, Stale};
+use crate::reasons::Reasons;
 use crate::result::{ClassBounds, Method, Unbounded};
 
 /// Rounds of a cycle before it is given up.
@@ -25,11 +26,13 @@ const DELAY_CAP: u64 = 1_000_000_000_000_000;
 /// The analysis of a network.
 pub(crate) struct Analysis<'network> {
     pub(crate) plan: Plan<'network>,
+    /// Per entry, how it reaches its queue.
+    pub(crate) arrivals: Vec<Arriving>,
     pub(crate) passages: Vec<Passage>,
-    pub(crate) reasons: Vec<Unbounded>,
+    pub(crate) reasons: Reasons,
     pub(crate) ports: Vec<[ClassBounds; 8]>,
     /// What credit-based classes send onto their links, true time.
-    outputs: Vec<[Option<Line>; 8]>,
+    pub(crate) outputs: Vec<[Option<Line>; 8]>,
 }
 
 impl<'network> Analysis<'network> {
@@ -56,32 +59,44 @@ impl<'network> Analysis<'network> {
         Self::run(plan)
     }
 
+    /// Nothing is analysed yet.
+    pub(crate) fn begin(plan: Plan<'network>) -> Self {
+        let passages: Vec<Passage> = plan.entries.iter().map(Passage::least).collect();
+        let ports = vec![<[ClassBounds; 8]>::default(); plan.ports.len()];
+        let outputs = vec![[None; 8]; plan.ports.len()];
+        let arrivals = vec![Arriving::default(); plan.entries.len()];
+        Self { plan, arrivals, passages, reasons: Reasons::default(), ports, outputs }
+    }
+
     fn run(plan: Plan<'network>) -> Self {
-        let network = plan.network;
-        let passages = plan.entries.iter().map(Passage::least).collect();
-        let ports = vec![<[ClassBounds; 8]>::default(); network.ports.len()];
-        let outputs = vec![[None; 8]; network.ports.len()];
-        let mut analysis = Self { plan, passages, reasons: Vec::new(), ports, outputs };
+        let mut analysis = Self::begin(plan);
+        let mut state = PortState::default();
         for component in std::mem::take(&mut analysis.plan.components) {
             if component.cyclic {
                 analysis.settle(&component.ports);
             } else {
                 for port in &component.ports {
-                    analysis.evaluate(*port);
+                    analysis.evaluate(*port, &mut state);
                 }
             }
         }
         analysis
     }
 
-    /// Evaluates the ports of a cycle until nothing changes.
-    fn settle(&mut self, ports: &[u32]) {
-        let reasons = self.reasons.len();
+    /// One port: from the passages before it to its own. `state` is overwritten.
+    pub(crate) fn evaluate(&mut self, port: u32, state: &mut PortState) {
+        if !self.plan.at_port(port).is_empty() {
+            state.refresh(self, port, &Stale::ALL);
+        }
+    }
+
+    /// Evaluates the ports of a cycle, of which nothing is known yet, until nothing changes.
+    pub(crate) fn settle(&mut self, ports: &[u32]) {
+        let mut state = PortState::default();
         let mut before = self.snapshot(ports);
         for round in 0..ROUNDS_MAX {
-            self.reasons.truncate(reasons);
             for port in ports {
-                self.evaluate(*port);
+                self.evaluate(*port, &mut state);
             }
             let now = self.snapshot(ports);
             if now == before {
@@ -96,6 +111,17 @@ impl<'network> Analysis<'network> {
             before = now;
         }
         self.give_up(ports);
+    }
+
+    /// Forgets what is known of ports.
+    pub(crate) fn forget(&mut self, ports: &[u32]) {
+        for port in ports {
+            for entry in self.plan.at_port(*port) {
+                self.passages[*entry as usize] = Passage::least(&self.plan.entries[*entry as usize]);
+            }
+            self.ports[*port as usize] = <[ClassBounds; 8]>::default();
+            self.outputs[*port as usize] = [None; 8];
+        }
     }
 
     /// Tries bounds somewhat above those that are growing: if they reproduce themselves or less, they
@@ -123,8 +149,9 @@ impl<'network> Analysis<'network> {
             }
         }
         let tried = self.snapshot(ports);
+        let mut state = PortState::default();
         for port in ports {
-            self.evaluate(*port);
+            self.evaluate(*port, &mut state);
         }
         let reproduced = self.snapshot(ports);
         let holds = tried.iter().zip(&reproduced).all(|(tried, got)| match (tried, got) {
@@ -203,93 +230,29 @@ impl<'network> Analysis<'network> {
         }
     }
 
-    pub(crate) fn reason(&mut self, reason: Unbounded) -> u32 {
-        if let Some(known) = self.reasons.iter().rposition(|known| *known == reason) {
-            return index(known);
-        }
-        self.reasons.push(reason);
-        index(self.reasons.len() - 1)
-    }
-
-    /// One port: from the passages before it to its own.
-    fn evaluate(&mut self, port: u32) {
-        if self.plan.at_port(port).is_empty() {
-            return;
-        }
-        let arriving = self.arriving(port);
-        let terms = self.terms(port, &arriving);
-        let plan = self.plan.port(port);
-        // Two frames may leave nearer to each other than its clock should have it.
-        let late = plan.slack + plan.stages_jitter;
-        let output = |line: Line| {
-            let line = Line { rate: plan.deviation.fastest(line.rate), ..line };
-            line.after_jitter(line.rate, late)
-        };
-        for (class, terms) in terms.iter().enumerate() {
-            self.ports[port as usize][class] = terms.bounds.clone();
-            self.outputs[port as usize][class] = terms.onto_link().map(output);
-        }
-        let mut held = [Some(0_u128); 8];
-        for arriving in &arriving {
-            let passage = self.pass(port, arriving, &terms);
-            let entry = &self.plan.entries[arriving.entry as usize];
-            let held = &mut held[usize::from(entry.class)];
-            *held = held.zip(self.held(entry, passage.hop_max)).map(|(sum, more)| sum + more);
-            self.passages[arriving.entry as usize] = passage;
-        }
-        for class in 0..8 {
-            // What a class with eligibility times holds, it holds from arrival on.
-            if self.plan.port(port).classes[class].0 == Selection::Ats && terms[class].used {
-                self.ports[port as usize][class].backlog = held[class]
-                    .map(|bits| Bits::new(u64::try_from(bits.div_ceil(MICRO)).unwrap_or(u64::MAX)));
-            }
-        }
+    pub(crate) fn reason(&self, reason: Unbounded) -> u32 {
+        self.reasons.number(reason)
     }
 
     /// What a stream may have at a hop where it stays for at most `hop_max`, micro-bits.
-    fn held(&self, entry: &Entry, hop_max: Option<u64>) -> Option<u128> {
+    pub(crate) fn held(&self, entry: &Entry, hop_max: Option<u64>) -> Option<u128> {
         let here_max = self.here_max(entry)?;
         let came = brought(&self.plan, entry, Some(here_max), None, entry.here_min).promised?;
         Some(came.burst + crate::curve::volume(came.rate, hop_max?))
     }
 
-    /// The classes of a port.
-    pub(crate) fn terms(&mut self, port: u32, arriving: &[Arriving]) -> Vec<ClassTerms> {
-        let plan = self.plan.port(port);
-        let upstream = |entry: &Entry| {
-            let reception =
-                self.plan.receptions[entry.reception as usize].as_ref().expect("an entry comes by it");
-            let before = &self.plan.entries[entry.previous as usize];
-            Upstream {
-                line_rate: reception.line_bps,
-                jitter: reception.jitter,
-                tagged: before.tagged,
-                class: before.class,
-                output: self.outputs[before.port as usize][usize::from(before.class)],
-            }
-        };
-        let contributions = contributions(plan, &self.plan.entries, arriving, upstream);
-        let mut tardy = [0; 8];
-        let (mut scheduled, mut unscheduled) = ([false; 8], [false; 8]);
-        for arriving in arriving {
-            let class = usize::from(self.plan.entries[arriving.entry as usize].class);
-            tardy[class] = arriving.tardy.max(tardy[class]);
-            scheduled[class] |= arriving.scheduled;
-            unscheduled[class] |= !arriving.scheduled;
+    /// What the port before an entry tells of it.
+    pub(crate) fn upstream(&self, entry: &Entry) -> Upstream {
+        let reception =
+            self.plan.receptions[entry.reception as usize].as_ref().expect("an entry comes by it");
+        let before = &self.plan.entries[entry.previous as usize];
+        Upstream {
+            line_rate: reception.line_bps,
+            jitter: reception.jitter,
+            tagged: before.tagged,
+            class: before.class,
+            output: self.outputs[before.port as usize][usize::from(before.class)],
         }
-        for class in 0..8 {
-            unscheduled[class] &= scheduled[class];
-        }
-        let mut terms = classes(port, plan, &contributions, tardy, unscheduled, &mut self.reasons);
-        if plan.stages_too_slow {
-            let reason = self.reason(Unbounded::StageTooSlow { port: PortIndex(port) });
-            for class in &mut terms {
-                class.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
-                class.reason = reason;
-                class.bounds.backlog = None;
-            }
-        }
-        terms
     }
 
     /// The greatest time from the application to the last bit at a port.
@@ -309,17 +272,19 @@ impl<'network> Analysis<'network> {
     }
 
     /// An entry's passage, once the classes of its port are known.
-    fn pass(&self, port: u32, arriving: &Arriving, terms: &[ClassTerms]) -> Passage {
-        let entry = &self.plan.entries[arriving.entry as usize];
-        let plan = self.plan.port(port);
-        let class = &terms[usize::from(entry.class)];
+    pub(crate) fn pass(&self, entry: &Entry, arriving: &Arriving, class: &ClassTerms) -> Passage {
+        let plan = self.plan.port(entry.port);
         let start =
             |frame: Bytes| class.start_max(plan, entry.lane, frame).map(|wait| plan.deviation.stretch(wait));
         let sending =
             |frame: Bytes, transmission: u64| start(frame).map(|wait| wait.saturating_add(transmission));
         let small = sending(entry.frame_min, entry.transmission_max.0);
-        let large = sending(entry.frame_max, entry.transmission_max.1);
-        let sending_max = small.zip(large).map(|(small, large)| small.max(large));
+        let sending_max = if entry.frame_min == entry.frame_max {
+            small
+        } else {
+            let large = sending(entry.frame_max, entry.transmission_max.1);
+            small.zip(large).map(|(small, large)| small.max(large))
+        };
         let sending_max = sending_max.filter(|sending| *sending <= DELAY_CAP);
         let add = |one: Option<u64>| one.zip(sending_max).map(|(one, sending)| one.saturating_add(sending));
         let hop_max = add(arriving.queue_max);

@@ -52,8 +52,11 @@ impl Analysis<'_> {
     fn work(&self, reception: u32) -> Option<u64> {
         let (ps, bits) = self.plan.receptions[reception as usize].as_ref()?.work_per_bit();
         let mut sum = Line::default();
-        for number in &self.plan.reception_entries[reception as usize] {
+        for number in &self.plan.received[reception as usize] {
             let entry = &self.plan.entries[*number as usize];
+            if !entry.primary {
+                continue;
+            }
             let passage = &self.passages[entry.previous as usize];
             let shaped = passage.shaped.map(|shaped| (shaped, shaped.way_max));
             let came = brought(&self.plan, entry, passage.next_max, shaped, entry.here_min);
@@ -67,39 +70,38 @@ impl Analysis<'_> {
         u64::try_from(work).ok()
     }
 
-    /// How the entries of a port reach their queues.
-    pub(crate) fn arriving(&mut self, port: u32) -> Vec<Arriving> {
-        let entries = self.plan.at_port(port).to_vec();
+    /// How entries of a port reach their queues, into [`Analysis::arrivals`]. Of a scheduler group all
+    /// entries must be among them.
+    pub(crate) fn arrive(&mut self, port: u32, entries: &[u32]) {
         let mut groups: Vec<(u32, GroupTerms)> = Vec::new();
         let mut leaders: Vec<u32> = Vec::new();
-        let mut all = Vec::with_capacity(entries.len());
         for number in entries {
-            let entry = self.plan.entries[number as usize].clone();
+            let number = *number;
+            let entry = &self.plan.entries[number as usize];
             let arriving = if entry.scheduler != NONE
                 && self.plan.port(port).classes[usize::from(entry.class)].0 == Selection::Ats
             {
                 if !groups.iter().any(|(group, _)| *group == entry.group) {
-                    groups.push((entry.group, self.assess_group(&entry)));
+                    groups.push((entry.group, self.assess_group(entry)));
                 }
                 let terms = groups.iter().find(|(group, _)| *group == entry.group);
-                let terms = terms.expect("it was just assessed").1.clone();
-                let mut arriving = self.arrive_shaped(number, &entry, &terms);
+                let terms = &terms.expect("it was just assessed").1;
+                let mut arriving = self.arrive_shaped(number, entry, terms);
                 if self.plan.scheduler_users[entry.scheduler as usize] > 1 {
                     arriving.stands_behind = leaders.contains(&entry.scheduler);
                     leaders.push(entry.scheduler);
                 }
                 arriving
             } else if entry.previous == NONE {
-                self.arrive_at_talker(number, &entry)
+                self.arrive_at_talker(number, entry)
             } else {
-                self.arrive_plain(number, &entry)
+                self.arrive_plain(number, entry)
             };
-            all.push(arriving);
+            self.arrivals[number as usize] = arriving;
         }
-        all
     }
 
-    fn arrive_plain(&mut self, number: u32, entry: &Entry) -> Arriving {
+    fn arrive_plain(&self, number: u32, entry: &Entry) -> Arriving {
         let (_, queue_max) = self.ways(entry);
         let here_max = self.here_max(entry);
         let ready_max = here_max.zip(queue_max).map(|(here, queue)| here.saturating_add(queue));
@@ -127,7 +129,7 @@ impl Analysis<'_> {
     }
 
     /// Why a stream brings more than is known.
-    fn why_unknown(&mut self, entry: &Entry, stages: bool) -> u32 {
+    fn why_unknown(&self, entry: &Entry, stages: bool) -> u32 {
         let before = self.reason_before(entry);
         if before != NO_REASON {
             return before;
@@ -142,7 +144,7 @@ impl Analysis<'_> {
         NO_REASON
     }
 
-    fn arrive_at_talker(&mut self, number: u32, entry: &Entry) -> Arriving {
+    fn arrive_at_talker(&self, number: u32, entry: &Entry) -> Arriving {
         let host = entry.own_latency.1;
         let unshaped = brought(&self.plan, entry, Some(host), None, entry.ready_min);
         let mut arriving = Arriving {
@@ -207,7 +209,7 @@ impl Analysis<'_> {
     }
 
     /// The greatest times to eligibility of a frame of a group.
-    fn eligibility(&mut self, entry: &Entry, terms: &GroupTerms, arrival_max: Option<u64>) -> Eligibility {
+    fn eligibility(&self, entry: &Entry, terms: &GroupTerms, arrival_max: Option<u64>) -> Eligibility {
         let before = &self.plan.entries[entry.previous as usize];
         let passage = self.passages[entry.previous as usize];
         let here_max = passage.next_max;
@@ -241,7 +243,7 @@ impl Analysis<'_> {
 
     /// MaxResidenceTime and size: what may be discarded, and how long what is not may stay.
     fn residence(
-        &mut self,
+        &self,
         entry: &Entry,
         terms: &GroupTerms,
         arrival_max: Option<u64>,
@@ -275,7 +277,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn arrive_shaped(&mut self, number: u32, entry: &Entry, terms: &GroupTerms) -> Arriving {
+    fn arrive_shaped(&self, number: u32, entry: &Entry, terms: &GroupTerms) -> Arriving {
         let (arrival, queue) = self.ways(entry);
         let node = self.plan.network.ports[entry.port as usize].node;
         let ats = self.plan.network.device(node).expect("only bridges have schedulers").ats;

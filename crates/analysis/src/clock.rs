@@ -9,6 +9,8 @@ use tautwire_model::network::Clock;
 
 /// Parts in a whole.
 const PPB: u128 = 1_000_000_000;
+/// The same.
+const PPB_64: u64 = 1_000_000_000;
 /// Picoseconds in a second.
 pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
 
@@ -29,6 +31,9 @@ impl Deviation {
         if self.0 == 0 {
             return ps;
         }
+        if let Some(product) = ps.checked_mul(PPB_64 + self.0) {
+            return product.div_ceil(PPB_64);
+        }
         let stretched = (u128::from(ps) * (PPB + u128::from(self.0))).div_ceil(PPB);
         u64::try_from(stretched).unwrap_or(u64::MAX)
     }
@@ -37,6 +42,9 @@ impl Deviation {
     pub(crate) fn shrink(self, ps: u64) -> u64 {
         if self.0 == 0 {
             return ps;
+        }
+        if let Some(product) = ps.checked_mul(PPB_64) {
+            return product / (PPB_64 + self.0);
         }
         let shrunk = u128::from(ps) * PPB / (PPB + u128::from(self.0));
         u64::try_from(shrunk).expect("not longer than it was")

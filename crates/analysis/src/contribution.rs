@@ -10,7 +10,7 @@ use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
 use crate::port_plan::PortPlan;
 
 /// An entry as it reaches its queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arriving {
     /// Number of the entry.
     pub(crate) entry: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Arriving {
 }
 
 /// What one lane brings to one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Contribution {
     pub(crate) class: usize,
     pub(crate) lane: u16,
@@ -81,65 +81,45 @@ pub(crate) struct Upstream {
 }
 
 /// What comes to a class, without and with line shaping.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offered {
     pub(crate) plain: Curve,
     pub(crate) shaped: Curve,
 }
 
-/// Adds up what comes, lane by lane.
-pub(crate) fn contributions(
+impl Offered {
+    /// Nothing.
+    pub(crate) fn nothing() -> Self {
+        Self { plain: Curve::zero(), shaped: Curve::zero() }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self { plain: self.plain.plus(&other.plain), shaped: self.shaped.plus(&other.shaped) }
+    }
+}
+
+/// Adds up what comes to a class, lane by lane: to `all`, which is empty. `entries` are its entries in
+/// their order.
+pub(crate) fn contributions<'a>(
     port: &PortPlan,
-    entries: &[Entry],
-    arriving: &[Arriving],
+    class: usize,
+    entries: &[u32],
+    of: impl Fn(u32) -> (&'a Entry, &'a Arriving),
     upstream: impl Fn(&Entry) -> Upstream,
-) -> Vec<Contribution> {
-    let mut all: Vec<Contribution> = Vec::new();
-    for arriving in arriving {
-        let entry = &entries[arriving.entry as usize];
-        let class = usize::from(entry.class);
-        let place = all.iter().position(|known| known.class == class && known.lane == entry.lane);
+    all: &mut Vec<Contribution>,
+) {
+    debug_assert!(all.is_empty(), "nothing is added twice");
+    for number in entries {
+        let (entry, arriving) = of(*number);
+        let place = all.iter().position(|known| known.lane == entry.lane);
         let place = place.unwrap_or_else(|| {
             all.push(Contribution::empty(class, entry.lane));
             all.len() - 1
         });
-        let sum = &mut all[place];
-        sum.frame_min = sum.frame_min.min(entry.frame_min);
-        sum.frame_max = sum.frame_max.max(entry.frame_max);
-        sum.wire_min = sum.wire_min.min(entry.wire_min());
-        sum.wire_max = sum.wire_max.max(entry.wire_max());
-        if !arriving.stands_behind {
-            match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
-                (Some(burst), Some(rate)) => {
-                    let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
-                    let (steep, flat) = (local(burst), local(rate));
-                    sum.least_burst = sum.least_burst.and(steep);
-                    if flat.rate < steep.rate {
-                        sum.switches.push((crossing(steep, flat), steep, flat));
-                    }
-                }
-                _ if sum.unknown == NO_REASON => sum.unknown = arriving.reason,
-                _ => {}
-            }
-        }
-        let held = arriving.scheduled || entry.reception == NONE;
-        match (arriving.queue_max.filter(|_| !held), sum.way) {
-            (Some(most), Some((known_max, known_min))) => {
-                sum.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
-                let upstream = upstream(entry);
-                sum.line_rate = upstream.line_rate;
-                sum.reception_jitter = upstream.jitter;
-                sum.tag_added |= entry.tagged && !upstream.tagged;
-                sum.before = match sum.before {
-                    Before::Unknown => Before::One(upstream.class, upstream.output),
-                    Before::One(class, _) if class != upstream.class => Before::Several,
-                    same => same,
-                };
-            }
-            _ => sum.way = None,
-        }
+        all[place].add(port, entry, arriving, &upstream);
     }
-    if let Some((class, line, bits)) = port.control {
+    if let Some((_, line, bits)) = port.control.filter(|(control, ..)| *control == class) {
         let mut own = Contribution::empty(class, OWN_LANE);
         own.least_burst = line;
         own.way = None;
@@ -147,10 +127,53 @@ pub(crate) fn contributions(
         (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
         all.push(own);
     }
-    all
 }
 
 impl Contribution {
+    /// Adds an entry.
+    fn add(
+        &mut self,
+        port: &PortPlan,
+        entry: &Entry,
+        arriving: &Arriving,
+        upstream: &impl Fn(&Entry) -> Upstream,
+    ) {
+        self.frame_min = self.frame_min.min(entry.frame_min);
+        self.frame_max = self.frame_max.max(entry.frame_max);
+        self.wire_min = self.wire_min.min(entry.wire_min());
+        self.wire_max = self.wire_max.max(entry.wire_max());
+        if !arriving.stands_behind {
+            match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
+                (Some(burst), Some(rate)) => {
+                    let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
+                    let (steep, flat) = (local(burst), local(rate));
+                    self.least_burst = self.least_burst.and(steep);
+                    if flat.rate < steep.rate {
+                        self.switches.push((crossing(steep, flat), steep, flat));
+                    }
+                }
+                _ if self.unknown == NO_REASON => self.unknown = arriving.reason,
+                _ => {}
+            }
+        }
+        let held = arriving.scheduled || entry.reception == NONE;
+        match (arriving.queue_max.filter(|_| !held), self.way) {
+            (Some(most), Some((known_max, known_min))) => {
+                self.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
+                let upstream = upstream(entry);
+                self.line_rate = upstream.line_rate;
+                self.reception_jitter = upstream.jitter;
+                self.tag_added |= entry.tagged && !upstream.tagged;
+                self.before = match self.before {
+                    Before::Unknown => Before::One(upstream.class, upstream.output),
+                    Before::One(class, _) if class != upstream.class => Before::Several,
+                    same => same,
+                };
+            }
+            _ => self.way = None,
+        }
+    }
+
     fn empty(class: usize, lane: u16) -> Self {
         Self {
             class,
@@ -174,6 +197,9 @@ impl Contribution {
     fn promises(&self) -> Curve {
         if self.unknown != NO_REASON {
             return Curve::default();
+        }
+        if self.switches.is_empty() {
+            return Curve::least_of([self.least_burst]);
         }
         let mut switches = self.switches.clone();
         switches
@@ -213,13 +239,21 @@ impl Contribution {
     }
 
     pub(crate) fn curve(&self, port: &PortPlan) -> Curve {
-        Curve::least_of(self.promises().lines().iter().copied().chain(self.by_line(port)))
+        self.shaped(port, &self.promises())
+    }
+
+    fn shaped(&self, port: &PortPlan, promises: &Curve) -> Curve {
+        Curve::least_of(promises.lines().iter().copied().chain(self.by_line(port)))
     }
 }
 
 /// What comes to a class in all.
-pub(crate) fn offered(port: &PortPlan, members: &[&Contribution]) -> Offered {
-    let plain = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.promises()));
-    let shaped = members.iter().fold(Curve::zero(), |sum, member| sum.plus(&member.curve(port)));
-    Offered { plain, shaped }
+pub(crate) fn offered(port: &PortPlan, members: &[Contribution]) -> Offered {
+    let mut sum = Offered::nothing();
+    for member in members {
+        let promises = member.promises();
+        sum.shaped = sum.shaped.plus(&member.shaped(port, &promises));
+        sum.plain = sum.plain.plus(&promises);
+    }
+    sum
 }

@@ -12,6 +12,8 @@ use crate::clock::PS_PER_S;
 pub(crate) const MICRO: u128 = 1_000_000;
 /// Micro-bits per bit/s and picosecond: `rate · ps / this`.
 const PER_MICRO_BIT: u128 = PS_PER_S / MICRO;
+/// The same.
+const PER_MICRO_BIT_64: u64 = 1_000_000;
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +26,11 @@ pub(crate) struct Line {
 
 /// What comes within `ps` at `bps`, micro-bits rounded up.
 pub(crate) fn volume(bps: u64, ps: u64) -> u128 {
-    (u128::from(bps) * u128::from(ps)).div_ceil(PER_MICRO_BIT)
+    // The quotient of two numbers of 64 bits is far cheaper, and nearly always that is enough.
+    match bps.checked_mul(ps) {
+        Some(product) => u128::from(product.div_ceil(PER_MICRO_BIT_64)),
+        None => (u128::from(bps) * u128::from(ps)).div_ceil(PER_MICRO_BIT),
+    }
 }
 
 /// How long `micro_bits` last at `bps`, picoseconds rounded up; none if they never pass.
@@ -32,18 +38,32 @@ pub(crate) fn span(micro_bits: u128, bps: u64) -> Option<u64> {
     if bps == 0 {
         return (micro_bits == 0).then_some(0);
     }
+    if let Some(product) = u64::try_from(micro_bits).ok().and_then(|bits| bits.checked_mul(PER_MICRO_BIT_64))
+    {
+        return Some(product.div_ceil(bps));
+    }
     u64::try_from((micro_bits * PER_MICRO_BIT).div_ceil(u128::from(bps))).ok()
 }
 
 /// The same rounded down.
 pub(crate) fn span_floor(micro_bits: u128, bps: u64) -> u64 {
     assert!(bps > 0, "a rate");
+    if let Some(product) = u64::try_from(micro_bits).ok().and_then(|bits| bits.checked_mul(PER_MICRO_BIT_64))
+    {
+        return product / bps;
+    }
     u64::try_from(micro_bits * PER_MICRO_BIT / u128::from(bps)).unwrap_or(u64::MAX)
 }
 
 /// `value · num / den`, rounded up.
 pub(crate) fn scaled(value: u128, num: u64, den: u64) -> u128 {
-    if num == den { value } else { (value * u128::from(num)).div_ceil(u128::from(den)) }
+    if num == den {
+        return value;
+    }
+    match u64::try_from(value).ok().and_then(|value| value.checked_mul(num)) {
+        Some(product) => u128::from(product.div_ceil(den)),
+        None => (value * u128::from(num)).div_ceil(u128::from(den)),
+    }
 }
 
 impl Line {
@@ -69,82 +89,119 @@ impl Line {
     }
 }
 
+/// Lines that a curve holds without memory of its own.
+const FEW: usize = 3;
+
 /// The least of its lines: rates fall, bursts grow. No line at all: nothing is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Curve {
-    lines: Vec<Line>,
+    /// How many of `few` count, where `more` is empty.
+    count: usize,
+    few: [Line; FEW],
+    /// All of them, where there are more than few.
+    more: Vec<Line>,
+}
+
+impl PartialEq for Curve {
+    fn eq(&self, other: &Self) -> bool {
+        self.lines() == other.lines()
+    }
 }
 
 impl Curve {
     /// Nothing ever comes.
     pub(crate) fn zero() -> Self {
-        Self { lines: vec![Line::default()] }
+        Self { count: 1, ..Self::default() }
     }
 
     /// The least of these lines; lines that another one undercuts everywhere are dropped.
     pub(crate) fn least_of(lines: impl IntoIterator<Item = Line>) -> Self {
-        let mut curve = Self { lines: lines.into_iter().collect() };
-        if curve.lines.len() > 1 {
+        let mut curve = Self::of(lines);
+        if curve.lines().len() > 1 {
             curve.prune();
         }
         curve
     }
 
+    /// These lines as they are.
+    fn of(lines: impl IntoIterator<Item = Line>) -> Self {
+        let mut curve = Self::default();
+        for line in lines {
+            curve.push(line);
+        }
+        curve
+    }
+
+    fn push(&mut self, line: Line) {
+        if self.more.is_empty() && self.count < FEW {
+            self.few[self.count] = line;
+            self.count += 1;
+            return;
+        }
+        if self.more.is_empty() {
+            self.more.extend(self.few);
+        }
+        self.more.push(line);
+    }
+
     fn prune(&mut self) {
-        self.lines.sort_unstable_by_key(|line| (line.burst, line.rate));
+        let lines = if self.more.is_empty() { &mut self.few[..self.count] } else { &mut self.more[..] };
+        lines.sort_unstable_by_key(|line| (line.burst, line.rate));
         let mut kept = 0;
-        for index in 0..self.lines.len() {
-            let line = self.lines[index];
-            if kept > 0 && self.lines[kept - 1].rate <= line.rate {
+        for index in 0..lines.len() {
+            let line = lines[index];
+            if kept > 0 && lines[kept - 1].rate <= line.rate {
                 continue;
             }
             // A line that is nowhere the least: its neighbours cross before they cross it.
-            while kept > 1
-                && crossing(self.lines[kept - 2], line)
-                    <= crossing(self.lines[kept - 2], self.lines[kept - 1])
-            {
+            while kept > 1 && crossing(lines[kept - 2], line) <= crossing(lines[kept - 2], lines[kept - 1]) {
                 kept -= 1;
             }
-            self.lines[kept] = line;
+            lines[kept] = line;
             kept += 1;
         }
-        self.lines.truncate(kept);
+        if self.more.is_empty() {
+            self.count = kept;
+        } else {
+            self.more.truncate(kept);
+        }
     }
 
     /// Steepest first.
     pub(crate) fn lines(&self) -> &[Line] {
-        &self.lines
+        if self.more.is_empty() { &self.few[..self.count] } else { &self.more }
     }
 
     /// Whether anything is known.
     pub(crate) fn is_known(&self) -> bool {
-        !self.lines.is_empty()
+        self.count > 0
     }
 
     /// The rate in the long run.
     pub(crate) fn rate(&self) -> Option<u64> {
-        self.lines.last().map(|line| line.rate)
+        self.lines().last().map(|line| line.rate)
     }
 
     /// The most that comes within a window of `ps`.
     #[cfg(test)]
     pub(crate) fn at(&self, ps: u64) -> Option<u128> {
-        self.lines.iter().map(|line| line.burst + volume(line.rate, ps)).min()
+        self.lines().iter().map(|line| line.burst + volume(line.rate, ps)).min()
     }
 
     /// Both together: at every length the sum of the lines that are least there.
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        let (Some(mut left), Some(mut right)) = (self.lines.first(), other.lines.first()) else {
+        let (ours, theirs) = (self.lines(), other.lines());
+        let (Some(mut left), Some(mut right)) = (ours.first(), theirs.first()) else {
             return Self::default();
         };
         let (mut i, mut j) = (0, 0);
-        let mut lines = Vec::with_capacity(self.lines.len() + other.lines.len() - 1);
+        let mut sum = Self::default();
         loop {
-            lines.push(left.and(*right));
-            let next_left = self.lines.get(i + 1).map(|next| (crossing(*left, *next), next));
-            let next_right = other.lines.get(j + 1).map(|next| (crossing(*right, *next), next));
+            sum.push(left.and(*right));
+            let next_left = ours.get(i + 1).map(|next| (crossing(*left, *next), next));
+            let next_right = theirs.get(j + 1).map(|next| (crossing(*right, *next), next));
             match (next_left, next_right) {
-                (None, None) => return Self { lines },
+                (None, None) => return sum,
                 (Some((at, next)), other_next) if other_next.is_none_or(|(later, _)| at <= later) => {
                     left = next;
                     i += 1;
@@ -163,24 +220,24 @@ impl Curve {
 
     /// As seen through a delay of at most `ps`: what left within a window came within one longer by it.
     pub(crate) fn widened(&self, ps: u64) -> Self {
-        Self { lines: self.lines.iter().map(|line| line.after_jitter(line.rate, ps)).collect() }
+        Self::of(self.lines().iter().map(|line| line.after_jitter(line.rate, ps)))
     }
 
     /// As if nothing came but the bursts.
     #[cfg(feature = "planted-faults")]
     pub(crate) fn without_rate(&self) -> Self {
-        Self::least_of(self.lines.iter().map(|line| Line { rate: 0, ..*line }))
+        Self::least_of(self.lines().iter().map(|line| Line { rate: 0, ..*line }))
     }
 
     /// As if bursts were at most so large.
     #[cfg(feature = "planted-faults")]
     pub(crate) fn with_burst(&self, most: u128) -> Self {
-        Self::least_of(self.lines.iter().map(|line| Line { burst: line.burst.min(most), ..*line }))
+        Self::least_of(self.lines().iter().map(|line| Line { burst: line.burst.min(most), ..*line }))
     }
 
     /// In other bits, of which there are at most `num/den` to one.
     pub(crate) fn in_bits(&self, ratio: (u64, u64)) -> Self {
-        Self { lines: self.lines.iter().map(|line| line.in_bits(ratio)).collect() }
+        Self::of(self.lines().iter().map(|line| line.in_bits(ratio)))
     }
 }
 

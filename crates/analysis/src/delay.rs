@@ -81,7 +81,7 @@ impl Row {
 }
 
 /// What is known of the frames that come by one reception port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reception {
     /// Smallest frame.
     pub(crate) frame_min: Bytes,

@@ -15,6 +15,7 @@ use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO, span};
 use crate::plan::{Entry, index};
 use crate::port::ClassTerms;
+use crate::port_state::PortState;
 use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
 
 /// The story of a stream's bound.
@@ -100,10 +101,13 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
 
 fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
     let entry = analysis.plan.entries[number as usize].clone();
-    let arriving = analysis.arriving(entry.port);
-    let terms = analysis.terms(entry.port, &arriving);
+    let mut state = PortState::default();
+    analysis.evaluate(entry.port, &mut state);
+    let mut numbers = analysis.plan.at_port(entry.port).to_vec();
+    numbers.sort_unstable();
+    let arriving: Vec<Arriving> = numbers.iter().map(|number| analysis.arrivals[*number as usize]).collect();
     let own = arriving.iter().find(|arriving| arriving.entry == number).expect("it passes this port");
-    let class = &terms[usize::from(entry.class)];
+    let class = state.terms(usize::from(entry.class));
     let bound = class.bound(analysis.plan.port(entry.port), entry.lane, entry.frame_min);
     let network = analysis.plan.network;
     let port = &network.ports[entry.port as usize];

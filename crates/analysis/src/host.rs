@@ -140,7 +140,7 @@ fn nodes(network: &Network) -> impl Iterator<Item = NodeIndex> + '_ {
 fn flow(network: &Network, timeline: &Timeline, stacks: &HostStacks, number: usize, listener: usize) -> Flow {
     let stream: &Stream = &network.streams[number];
     let clock = &network.nodes[stream.talker.index()].clock;
-    let bucket = timeline.arrival(network, number).map(|curve| {
+    let bucket = timeline.arrival(stream, crate::plan::index(number)).map(|curve| {
         let rate = Deviation::of(clock).fastest(curve.rate.as_bps());
         (rate, grown(curve.burst.get(), rate, slack_ps(clock)))
     });

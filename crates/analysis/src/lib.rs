@@ -5,6 +5,7 @@
 //!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
 //!                         analysis.rs)     from the                                result.rs)
 //!                                          highest
+//!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs
 //!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs)
 //!             contribution.rs what comes, per class and lane (curve.rs, line_shaping.rs)
 //!             port.rs         how long it waits (strict_priority.rs, busy_period.rs, credit_based.rs,
@@ -27,6 +28,7 @@ mod delay;
 mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
+mod graph;
 mod host;
 mod line_shaping;
 mod order;
@@ -35,9 +37,12 @@ mod passage;
 mod plan;
 mod port;
 mod port_plan;
+mod port_state;
 mod queue_bound;
+mod reasons;
 mod regulator;
 mod result;
+mod session;
 mod strict_priority;
 mod tdma;
 mod timeline;
@@ -48,6 +53,7 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+pub use session::Session;
 
 use tautwire_model::Network;
 

@@ -112,10 +112,35 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        ports.reverse();
         let own = self.first[node] as usize..self.first[node + 1] as usize;
         let cyclic = ports.len() > 1 || self.targets[own].contains(&index(node));
+        if ports.len() > 1 {
+            ports = self.in_order(ports);
+        }
         self.found.push(Component { ports, cyclic });
+    }
+
+    /// The nodes of a cycle in the order in which a search from the lowest first meets them, lower ones
+    /// first: it hangs on the cycle alone.
+    fn in_order(&self, mut nodes: Vec<u32>) -> Vec<u32> {
+        nodes.sort_unstable();
+        let mut met = vec![false; nodes.len()];
+        let mut order = Vec::with_capacity(nodes.len());
+        let mut path = vec![nodes[0]];
+        while let Some(node) = path.pop() {
+            let place = nodes.binary_search(&node).expect("a node of the cycle");
+            if std::mem::replace(&mut met[place], true) {
+                continue;
+            }
+            order.push(node);
+            let own = self.first[node as usize] as usize..self.first[node as usize + 1] as usize;
+            let mut next: Vec<u32> =
+                self.targets[own].iter().copied().filter(|to| nodes.binary_search(to).is_ok()).collect();
+            next.sort_unstable();
+            path.extend(next.into_iter().rev());
+        }
+        debug_assert_eq!(order.len(), nodes.len(), "each is reached from each");
+        order
     }
 }
 

@@ -1,28 +1,27 @@
 //! The analysis in its public form: bounds per listener and hop, and reasons where there are none.
 
-use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
 use crate::host;
 use crate::passage::NO_REASON;
-use crate::plan::Entry;
+use crate::plan::{Entry, index};
 use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
 
 impl Analysis<'_> {
     /// The results in their public form.
     pub(crate) fn bounds(self) -> Bounds {
-        let network = self.plan.network;
-        let streams = (0..network.streams.len()).map(|stream| self.stream(network, stream)).collect();
+        let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
         let mut bounds = Bounds { streams, ports: self.ports };
-        host::add_receiving(network, &mut bounds);
+        host::add_receiving(self.plan.network, &mut bounds);
         bounds
     }
 
-    fn stream(&self, network: &Network, number: usize) -> StreamBounds {
-        let stream = &network.streams[number];
-        let first = self.plan.first_entry[number] as usize;
+    /// The results of a stream.
+    pub(crate) fn stream(&self, number: u32) -> StreamBounds {
+        let stream = self.plan.stream(number);
+        let first = self.plan.first_entry[number as usize] as usize;
         let entries = first..first + stream.hops.len();
         let time = |ps: i64| Duration::from_ps(u64::try_from(ps).unwrap_or(0));
         let hops = entries
@@ -63,19 +62,32 @@ impl Analysis<'_> {
         StreamBounds { listeners, hops }
     }
 
+    /// The greatest delay of a stream at any of its listeners; none if one has no bound.
+    pub(crate) fn delay_max(&self, number: u32) -> Option<Duration> {
+        let first = self.plan.first_entry[number as usize] as usize;
+        let hops = self.plan.stream(number).hops.iter().enumerate();
+        let at_end = hops.filter(|(_, hop)| hop.listener.is_some());
+        let mut most = 0;
+        for (hop, _) in at_end {
+            let passage = &self.passages[first + hop];
+            most = most.max(passage.next_max.filter(|_| passage.reason == NO_REASON)?);
+        }
+        Some(Duration::from_ps(most))
+    }
+
     fn told(&self, reason: u32, entry: &Entry) -> Unbounded {
         let overload = || Unbounded::Overload {
             port: PortIndex(entry.port),
             class: tautwire_core::TrafficClass::new(entry.class).expect("below eight"),
         };
-        match self.reasons.get(reason as usize) {
+        match self.reasons.get(reason) {
             // A stream that its host holds up promises nothing behind it.
             Some(Unbounded::NoArrivalCurve { stream, .. })
-                if self.plan.sending[stream.index()].is_some_and(|sending| sending.max.is_none()) =>
+                if self.plan.sending(stream.0).is_some_and(|sending| sending.max.is_none()) =>
             {
-                Unbounded::Host { port: self.plan.network.streams[stream.index()].hops[0].port }
+                Unbounded::Host { port: self.plan.stream(stream.0).hops[0].port }
             }
-            reason => reason.cloned().unwrap_or_else(overload),
+            reason => reason.unwrap_or_else(overload),
         }
     }
 }

@@ -113,7 +113,7 @@ pub(crate) fn brought(
         line.after_jitter(line.rate, jitter)
     });
     let shaped = since_shaper.map(|(shaped, most)| {
-        let stream = &plan.network.streams[entry.stream as usize];
+        let stream = plan.stream(entry.stream);
         let line = shaped.line.in_bits(tag_ratio(stream, shaped.tagged, entry.tagged));
         let jitter = signed(most) - (least - shaped.origin_min);
         line.after_jitter(line.rate, u64::try_from(jitter).unwrap_or(0))

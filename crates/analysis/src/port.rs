@@ -1,6 +1,6 @@
 //! One port: what comes to its classes, how long they wait, and what leaves.
 //!
-//! [`ClassTerms`] are computed from the passages of the ports before, class by class from the highest,
+//! [`ClassTerms`] are computed from the passages of the ports before, class by class from the highest (`port_state.rs`),
 //! and are all that a stream's bound at the port is made of; per stream only its own frame is then
 //! taken off. The order of classes, lanes and lines is fixed, so equal networks have equal bounds.
 //! The formulas stand in `strict_priority.rs`, `line_shaping.rs`, `busy_period.rs`,
@@ -14,6 +14,7 @@ use crate::passage::NO_REASON;
 use crate::plan::OWN_LANE;
 use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
+use crate::reasons::Reasons;
 use crate::result::{ClassBounds, Method, Unbounded};
 use crate::strict_priority;
 use tautwire_units::{Bits, Bytes};
@@ -37,68 +38,81 @@ pub(crate) struct ClassTerms {
     pub(crate) bounds: ClassBounds,
 }
 
-/// The classes of a port, from what comes to them.
-pub(crate) fn classes(
-    number: u32,
-    port: &PortPlan,
-    contributions: &[Contribution],
-    tardy: [u64; 8],
-    unscheduled: [bool; 8],
-    reasons: &mut Vec<Unbounded>,
-) -> Vec<ClassTerms> {
-    let mut terms: Vec<ClassTerms> = Vec::with_capacity(8);
-    let mut higher = Offered { plain: Curve::zero(), shaped: Curve::zero() };
-    let mut higher_reason = NO_REASON;
-    for class in (0..8).rev() {
-        let members: Vec<&Contribution> =
-            contributions.iter().filter(|member| member.class == class).collect();
-        let blocking_bits = contributions
-            .iter()
-            .filter(|member| member.class < class)
-            .map(|member| member.wire_max)
-            .max()
-            .unwrap_or(0);
-        #[cfg(feature = "planted-faults")]
-        let blocking_bits =
-            if port.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
-        let mut this = ClassTerms {
-            used: members.iter().any(|member| member.lane != OWN_LANE),
+impl Default for ClassTerms {
+    /// Of a class to which nothing comes.
+    fn default() -> Self {
+        Self {
+            used: false,
             lanes: Vec::new(),
             method: Method::None,
             reason: NO_REASON,
-            blocking_bits,
+            blocking_bits: 0,
             credit_max: None,
             shaper: None,
             bounds: ClassBounds::default(),
-        };
-        if !members.is_empty() {
-            let assess = Assess {
-                number,
-                port,
-                class,
-                members: &members,
-                higher: &higher,
-                higher_reason,
-                tardy: tardy[class],
-                unscheduled: unscheduled[class],
-            };
-            let out = assess.run(&mut this, reasons);
-            if !out.shaped.is_known() && higher_reason == NO_REASON {
-                let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
-                higher_reason = unknown.unwrap_or(this.reason);
-            }
-            higher.plain = higher.plain.plus(&out.plain);
-            higher.shaped = higher.shaped.plus(&out.shaped);
-            #[cfg(feature = "planted-faults")]
-            if port.fault == Some(crate::PlantedFault::HigherRateNotSubtracted) {
-                higher.plain = higher.plain.without_rate();
-                higher.shaped = higher.shaped.without_rate();
-            }
         }
-        terms.push(this);
     }
-    terms.reverse();
-    terms
+}
+
+/// What goes before a class.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Above {
+    pub(crate) offered: Offered,
+    /// Why more does than is known.
+    pub(crate) reason: u32,
+}
+
+impl Above {
+    /// Nothing.
+    pub(crate) fn nothing() -> Self {
+        Self { offered: Offered::nothing(), reason: NO_REASON }
+    }
+}
+
+/// What comes to a class of a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coming<'a> {
+    pub(crate) members: &'a [Contribution],
+    pub(crate) above: &'a Above,
+    /// The largest frame below, bits of the wire.
+    pub(crate) blocking_bits: u64,
+    /// How much later than its eligibility time a frame may come.
+    pub(crate) tardy: u64,
+    /// Whether some frames go by eligibility times and some do not.
+    pub(crate) unscheduled: bool,
+}
+
+/// A class of a port to which something comes: its terms, and what goes before the classes below it.
+pub(crate) fn assess(
+    number: u32,
+    port: &PortPlan,
+    class: usize,
+    coming: Coming<'_>,
+    reasons: &Reasons,
+) -> (ClassTerms, Above) {
+    let Coming { members, above, blocking_bits, tardy, unscheduled } = coming;
+    #[cfg(feature = "planted-faults")]
+    let blocking_bits =
+        if port.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
+    let mut terms = ClassTerms {
+        used: members.iter().any(|member| member.lane != OWN_LANE),
+        blocking_bits,
+        ..ClassTerms::default()
+    };
+    let (higher, higher_reason) = (&above.offered, above.reason);
+    let assess = Assess { number, port, class, members, higher, higher_reason, tardy, unscheduled };
+    let out = assess.run(&mut terms, reasons);
+    let mut below = Above { offered: higher.plus(&out), reason: higher_reason };
+    if !out.shaped.is_known() && higher_reason == NO_REASON {
+        let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
+        below.reason = unknown.unwrap_or(terms.reason);
+    }
+    #[cfg(feature = "planted-faults")]
+    if port.fault == Some(crate::PlantedFault::HigherRateNotSubtracted) {
+        below.offered.plain = below.offered.plain.without_rate();
+        below.offered.shaped = below.offered.shaped.without_rate();
+    }
+    (terms, below)
 }
 
 /// A class about to be assessed.
@@ -106,7 +120,7 @@ struct Assess<'a> {
     number: u32,
     port: &'a PortPlan,
     class: usize,
-    members: &'a [&'a Contribution],
+    members: &'a [Contribution],
     higher: &'a Offered,
     higher_reason: u32,
     tardy: u64,
@@ -115,7 +129,7 @@ struct Assess<'a> {
 
 impl Assess<'_> {
     /// Fills the terms of the class and gives what it does to lower ones.
-    fn run(&self, terms: &mut ClassTerms, reasons: &mut Vec<Unbounded>) -> Offered {
+    fn run(&self, terms: &mut ClassTerms, reasons: &Reasons) -> Offered {
         let offered = offered(self.port, self.members);
         #[cfg(feature = "planted-faults")]
         let sent = offered.clone();
@@ -152,11 +166,10 @@ impl Assess<'_> {
                 unknown
             } else {
                 let class = u8::try_from(self.class).expect("below eight");
-                reasons.push(Unbounded::Overload {
+                reasons.number(Unbounded::Overload {
                     port: tautwire_model::network::PortIndex(self.number),
                     class: tautwire_core::TrafficClass::new(class).expect("below eight"),
-                });
-                crate::plan::index(reasons.len() - 1)
+                })
             };
         }
         out
@@ -176,7 +189,8 @@ impl Assess<'_> {
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let ats = port.classes[self.class].0 == Selection::Ats;
         if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
-            let own = |curve: &Curve| if ats { curve.widened(self.tardy) } else { curve.clone() };
+            let own =
+                |curve: &Curve| if ats && self.tardy > 0 { curve.widened(self.tardy) } else { curve.clone() };
             let above = |higher: &Curve, own: &Curve| {
                 // A frame without a scheduler goes before all that have one.
                 if self.unscheduled { higher.plus(own) } else { higher.clone() }
@@ -188,7 +202,11 @@ impl Assess<'_> {
             let largest = self.members.iter().map(|member| member.wire_max).max().unwrap_or(0);
             let plain = bound(&self.higher.plain, &offered.plain, self.frame_min());
             let shaped = bound(&self.higher.shaped, &offered.shaped, self.frame_min());
-            let for_large = bound(&self.higher.shaped, &offered.shaped, largest);
+            let for_large = if largest == self.frame_min() {
+                None
+            } else {
+                bound(&self.higher.shaped, &offered.shaped, largest)
+            };
             let by_line = second_is_less(&plain, &shaped, self.frame_min());
             terms.method = match (ats, by_line) {
                 (true, _) => Method::AtsContention,

@@ -45,14 +45,16 @@ pub(crate) struct PortPlan {
     pub(crate) two_stage: bool,
     pub(crate) credit_charged: u64,
     pub(crate) classes: [(Selection, ClassOrder); 8],
+    /// Whether a class of it goes by eligibility times.
+    pub(crate) has_schedulers: bool,
     /// Network control that leaves here: its class, curve and largest frame in bits of the wire.
     pub(crate) control: Option<(usize, Line, u64)>,
-    /// Its entries: a range of [`Plan::port_entries`].
-    pub(crate) entries: (u32, u32),
     /// Whether its stages behind the selection are slower than its line.
     pub(crate) stages_too_slow: bool,
     /// By how much these delay one frame more than another.
     pub(crate) stages_jitter: u64,
+    /// From the last bit sent to the last bit at the next node, greatest.
+    pub(crate) behind_max: u64,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
 }
@@ -109,10 +111,11 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         two_stage: device.is_some_and(|device| device.two_stage),
         credit_charged: credit_charged.get(),
         classes,
+        has_schedulers: classes.iter().any(|(selection, _)| *selection == Selection::Ats),
         control,
-        entries: (0, 0),
         stages_too_slow: false,
         stages_jitter: 0,
+        behind_max: 0,
         #[cfg(feature = "planted-faults")]
         fault: None,
     })

@@ -33,7 +33,9 @@ pub(crate) struct QueueBound {
 impl QueueBound {
     /// From the queue to the start of transmission of a frame of `bits`; none if that is beyond time.
     pub(crate) fn start_max(&self, bits: u64) -> Option<u64> {
-        let own = u128::from(bits) * MICRO * u128::from(self.weight.0) / u128::from(self.weight.1);
+        let (weight, one) = (u128::from(self.weight.0), u128::from(self.weight.1));
+        let own = u128::from(bits) * MICRO;
+        let own = if weight == one { own } else { own * weight / one };
         let end = span(self.before.saturating_sub(own), self.rate)?;
         Some(end.saturating_sub(self.lead).saturating_add(self.slack))
     }

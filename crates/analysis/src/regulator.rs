@@ -325,7 +325,7 @@ impl Regulator<'_> {
         if origin == Origin::Application {
             return entry.promise;
         }
-        let stream = &self.plan.network.streams[entry.stream as usize];
+        let stream = self.plan.stream(entry.stream);
         let ratio = tag_ratio(stream, before.tagged, entry.tagged);
         let passage = &self.passages[entry.previous as usize];
         if let Some(line) = self.same_regulator(member) {

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_model::network::{ArrivalCurve, Network, NodeIndex, PortIndex, StreamIndex, TimelineAction};
+use tautwire_model::network::{
+    ArrivalCurve, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
+};
 use tautwire_units::{BitRate, Bits};
 
 /// A shaper over the run.
@@ -103,9 +105,8 @@ impl Timeline {
     }
 
     /// What a stream's talker promises over the whole run.
-    pub(crate) fn arrival(&self, network: &Network, stream: usize) -> Option<ArrivalCurve> {
-        let number = u32::try_from(stream).expect("fewer than 2^32 streams");
-        self.curves.get(&number).copied().unwrap_or(network.streams[stream].arrival)
+    pub(crate) fn arrival(&self, stream: &Stream, number: u32) -> Option<ArrivalCurve> {
+        self.curves.get(&number).copied().unwrap_or(stream.arrival)
     }
 
     /// Least and greatest idleSlope of a class, given its first.

@@ -15,7 +15,7 @@
 use tautwire_core::policing::Account;
 use tautwire_core::virtual_link::LinkBuffer;
 use tautwire_model::network::{Network, PortIndex, Stream, TimelineAction, Traffic, VirtualLink};
-use tautwire_model::virtual_link::{policing_parameters, sub_links};
+use tautwire_model::virtual_link::policing_parameters;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
@@ -54,25 +54,25 @@ pub(crate) struct PolicerPlan {
 }
 
 impl LinkPlan {
-    /// Of a stream whose host takes at most `host` picoseconds.
-    pub(crate) fn new(network: &Network, stream: &Stream, host: u64) -> Option<Self> {
-        let link = stream.virtual_link?;
-        let all: Vec<(usize, &Stream)> = sub_links(network, link.id).collect();
+    /// Of a stream whose host takes at most `host` picoseconds; `all` are the streams of its link that run,
+    /// itself among them.
+    pub(crate) fn new(network: &Network, number: u32, all: &[u32], host: u64) -> Option<Self> {
+        let link = network.streams.get(number as usize)?.virtual_link?;
         let messages: Option<Vec<Messages>> =
-            all.iter().map(|(number, stream)| Messages::of(network, *number, stream, host)).collect();
-        let own = all.iter().position(|(_, one)| std::ptr::eq(*one, stream))?;
+            all.iter().map(|number| Messages::of(network, *number as usize, host)).collect();
+        let own = all.iter().position(|one| *one == number)?;
         let (wait, most) = waits(&link, messages.as_deref(), own, all.len() as u64);
         let may_overflow = match link.buffer {
             LinkBuffer::Queueing(limit) => most.is_some_and(|most| most > u64::from(limit)),
             LinkBuffer::Overwriting => false,
         };
-        Some(Self {
-            bag: link.bag.as_ps(),
-            regulated: link.regulated,
-            wait,
-            may_overflow,
-            streams: all.iter().map(|(number, _)| crate::plan::index(*number)).collect(),
-        })
+        let (bag, regulated) = (link.bag.as_ps(), link.regulated);
+        Some(Self { bag, regulated, wait, may_overflow, streams: all.to_vec() })
+    }
+
+    /// The streams of the link that run.
+    pub(crate) fn streams(&self) -> &[u32] {
+        &self.streams
     }
 }
 
@@ -88,7 +88,8 @@ struct Messages {
 
 impl Messages {
     /// None if the application keeps no period over the whole run.
-    fn of(network: &Network, number: usize, stream: &Stream, host: u64) -> Option<Self> {
+    fn of(network: &Network, number: usize, host: u64) -> Option<Self> {
+        let stream = &network.streams[number];
         let changes = network.events.iter().any(|event| match &event.action {
             TimelineAction::StartStream(other) | TimelineAction::ChangeTraffic(other, ..) => {
                 other.index() == number
@@ -188,8 +189,8 @@ impl Plan<'_> {
 
 impl Analysis<'_> {
     /// At the talker: what the regulator lets through, and when. `arriving` is without it.
-    pub(crate) fn regulate(&mut self, entry: &Entry, arriving: &mut Arriving) {
-        let Some(link) = self.plan.links[entry.stream as usize].clone().filter(|link| link.regulated) else {
+    pub(crate) fn regulate(&self, entry: &Entry, arriving: &mut Arriving) {
+        let Some(link) = self.plan.links[entry.stream as usize].as_ref().filter(|link| link.regulated) else {
             return;
         };
         let plan = self.plan.port(entry.port);
@@ -231,15 +232,15 @@ impl Analysis<'_> {
 
     /// How far apart the two copies of a frame may reach a listener, by its clock. Both leave the
     /// regulator at once.
-    pub(crate) fn skew(&self, stream: usize, listener: usize) -> Option<Duration> {
+    pub(crate) fn skew(&self, stream: u32, listener: usize) -> Option<Duration> {
         let network = self.plan.network;
-        let described = &network.streams[stream];
+        let described = self.plan.stream(stream);
         described.virtual_link.filter(|link| link.regulated && link.skew_max.is_some())?;
         let hops = (0..described.hops.len())
             .filter(|hop| described.hops[*hop].listener.is_some_and(|one| one as usize == listener));
         let mut ways = Vec::new();
         for hop in hops {
-            let number = self.plan.first_entry[stream] as usize + hop;
+            let number = self.plan.first_entry[stream as usize] as usize + hop;
             let passage = &self.passages[number];
             let shaped = passage.shaped.filter(|_| passage.reason == NO_REASON)?;
             ways.push((signed(shaped.way_max), self.plan.entries[number].next_min - shaped.origin_min));

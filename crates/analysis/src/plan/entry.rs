@@ -1,13 +1,14 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
-use tautwire_model::network::{Mechanism, NodeKind, StagePosition};
+use tautwire_model::network::{Mechanism, NodeKind, Stream};
 use tautwire_units::Bytes;
 
 use super::frame::{cut_through, frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
 use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::Line;
-use crate::delay::{Row, delay_min};
+use crate::delay::delay_min;
+use crate::virtual_link::policer;
 
 /// A stream's passage through a port.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub(crate) struct Entry {
     pub(crate) queue_min: i64,
     /// Latencies of its own stages up to there, greatest (true time).
     pub(crate) own_latency: (u64, u64),
+    /// Whether its frames are forwarded before their last bit.
+    pub(crate) cut_through: bool,
     /// What cut-through saves at least.
     pub(crate) saved_min: u64,
     /// From the start of transmission to the last bit at the next node: smallest and largest frame, greatest.
@@ -70,16 +73,64 @@ impl Entry {
 }
 
 impl Plan<'_> {
-    /// All of an entry but its place among the others.
-    pub(super) fn entry(
-        &self,
-        number: usize,
-        position: usize,
-        promise: Option<Line>,
-        hosts: &[u64],
-    ) -> Entry {
+    /// Makes the entries of the next stream, with what does not depend on who else runs.
+    pub(super) fn make_known(&mut self, number: u32, policed: bool) {
         let network = self.network;
-        let stream = &network.streams[number];
+        let stream = self.stream(number);
+        let first = index(self.entries.len());
+        let talker = Deviation::of(&network.nodes[stream.talker.index()].clock);
+        let sending = self.sending(number);
+        let held_up = sending.is_some_and(|sending| sending.max.is_none());
+        let promise = self.timeline.arrival(stream, number).filter(|_| !held_up);
+        let promise = promise.map(|curve| Line::new(curve.burst.get(), talker.fastest(curve.rate.as_bps())));
+        let shaper = stream.shaper.filter(|_| stream.shaped_at_talker).map(|shaper| {
+            let rate = shaper.committed_information_rate.as_bps();
+            self.timeline.shaper(number, stream.talker, rate, shaper.committed_burst_size.get())
+        });
+        self.talker_shapers.push(shaper);
+        for position in 0..self.stream(number).hops.len() {
+            let stream = self.stream(number);
+            let hop = &stream.hops[position];
+            let twin = stream.hops[..position].iter().any(|other| {
+                other.previous == hop.previous && other.class == hop.class && other.scheduler == hop.scheduler
+            });
+            let previous = hop.previous.map_or(NONE, |previous| first + previous);
+            let mut entry =
+                Entry { primary: !twin, previous, ..self.entry(number, stream, position, promise) };
+            if let (Some(sending), None) = (sending, hop.previous) {
+                entry.queue_min = signed(sending.min);
+            }
+            self.add_least(&mut entry);
+            if policed {
+                let before = self.entries.get(previous as usize);
+                let granted = before
+                    .zip(hop.previous)
+                    .and_then(|(before, hop)| policer(network, stream, hop as usize, before));
+                self.policers.push(granted);
+            }
+            self.entries.push(entry);
+        }
+        self.first_entry.push(index(self.entries.len()));
+    }
+
+    /// The least times to an entry and behind it.
+    fn add_least(&self, entry: &mut Entry) {
+        let plan = self.port(entry.port);
+        let link = self.network.ports[entry.port as usize].links.expect("a planned port is connected");
+        let link = &self.network.links[link.egress.index()];
+        let node = self.network.ports[entry.port as usize].node;
+        let row = self.rows.transmission(self.network, node);
+        let stages = row.map_or(0, |row| row.latency_min(entry.frame_min));
+        let sent = plan.deviation.shrink(ps_floor((entry.frame_min.get() + 8) * 8, plan.rate));
+        let sent = sent.saturating_sub(plan.slack) + stages + link.propagation.as_ps();
+        entry.here_min = self.entries.get(entry.previous as usize).map_or(0, |before| before.next_min);
+        entry.ready_min = entry.here_min + entry.queue_min;
+        entry.next_min = entry.ready_min + signed(sent + link.phy_delay.min.as_ps());
+    }
+
+    /// All of an entry but its place among the others.
+    fn entry(&self, number: u32, stream: &Stream, position: usize, promise: Option<Line>) -> Entry {
+        let network = self.network;
         let hop = &stream.hops[position];
         let port = &network.ports[hop.port.index()];
         let plan = self.port(hop.port.0);
@@ -87,7 +138,7 @@ impl Plan<'_> {
         let ratio = tag_ratio(stream, stream.tagged, hop.tagged);
         let promise = promise.map(|line| line.in_bits(ratio));
         let mut entry = Entry {
-            stream: index(number),
+            stream: number,
             previous: NONE,
             port: hop.port.0,
             class: hop.class.number(),
@@ -95,7 +146,7 @@ impl Plan<'_> {
             tagged: hop.tagged,
             reception: NONE,
             scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
-            group: hop.scheduler.map_or(NONE, |scheduler| network.schedulers[scheduler.index()].group.0),
+            group: hop.scheduler.map_or(NONE, |scheduler| self.scheduler(scheduler.0).group.0),
             primary: true,
             frame_min,
             frame_max,
@@ -105,6 +156,7 @@ impl Plan<'_> {
             queue_min: 0,
             own_latency: (0, 0),
             saved_min: 0,
+            cut_through: false,
             transmission_max: (0, 0),
             here_min: 0,
             ready_min: 0,
@@ -112,6 +164,7 @@ impl Plan<'_> {
         };
         match (&network.nodes[port.node.index()].kind, hop.previous) {
             (NodeKind::Bridge { device, .. }, Some(previous)) => {
+                let rows = *device;
                 let device = &network.devices[device.index()];
                 let before = &stream.hops[previous as usize];
                 let link = network.ports[before.port.index()].links.expect("connected").egress;
@@ -119,13 +172,12 @@ impl Plan<'_> {
                 entry.reception = to.0;
                 let (received_min, received_max) = frames(stream, before.tagged);
                 let mechanism = mechanism(port.classes[hop.class.index()].selection);
-                let reception = Row::of(&device.stages, mechanism, &[StagePosition::Reception]);
-                let both = [StagePosition::Reception, StagePosition::Processing];
-                let both = Row::of(&device.stages, mechanism, &both);
+                let (reception, both) = self.rows.before(rows.index(), mechanism);
                 entry.own_latency = (reception.latency_max(received_max), both.latency_max(received_max));
                 entry.arrival_min = signed(reception.latency_min(received_min));
                 entry.queue_min = signed(both.latency_min(received_min));
                 if let Some(header) = cut_through(network, stream, position) {
+                    entry.cut_through = true;
                     let upstream = &network.nodes[network.ports[before.port.index()].node.index()].clock;
                     let rate = network.links[link.index()].rate.as_bps();
                     let left = |frame: Bytes| frame.get().saturating_sub(header) * 8;
@@ -145,7 +197,6 @@ impl Plan<'_> {
             }
             (NodeKind::EndStation { host }, _) => {
                 let host = &network.hosts[host.index()];
-                entry.own_latency = (hosts[port.node.index()], hosts[port.node.index()]);
                 entry.queue_min = signed(delay_min(&host.transmit, frames(stream, stream.tagged).0));
             }
             (NodeKind::Bridge { .. }, None) => {}

@@ -7,6 +7,9 @@ use tautwire_units::Bytes;
 
 use crate::clock::PS_PER_S;
 
+/// Picoseconds in a second.
+const PS_PER_S_64: u64 = 1_000_000_000_000;
+
 /// Bits of the wire of a frame.
 pub(crate) fn wire(octets: Bytes) -> u64 {
     (octets + Bytes::MEDIA_OVERHEAD).bits().get()
@@ -63,9 +66,15 @@ pub(super) fn mechanism(selection: TransmissionSelection) -> Mechanism {
 }
 
 pub(super) fn ps_ceil(bits: u64, rate: u64) -> u64 {
+    if let Some(product) = bits.checked_mul(PS_PER_S_64) {
+        return product.div_ceil(rate);
+    }
     u64::try_from((u128::from(bits) * PS_PER_S).div_ceil(u128::from(rate))).expect("a frame ends")
 }
 
 pub(super) fn ps_floor(bits: u64, rate: u64) -> u64 {
+    if let Some(product) = bits.checked_mul(PS_PER_S_64) {
+        return product / rate;
+    }
     u64::try_from(u128::from(bits) * PS_PER_S / u128::from(rate)).expect("a frame ends")
 }

@@ -111,10 +111,10 @@ fn told(network: &Network, decision: &Decision) -> String {
 /// A reason for people.
 fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
     match reason {
-        RefusalReason::Deadline { stream, listener, deadline_ps, bound_ps } => {
+        RefusalReason::Deadline { stream, listener, port, deadline_ps, bound_ps } => {
             let (bound, deadline) = (Duration::from_ps(*bound_ps), Duration::from_ps(*deadline_ps));
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
-            format!("{whose}up to {bound} to {listener}, deadline {deadline}")
+            format!("{whose}up to {bound} to {listener}, deadline {deadline}; most at {port}")
         }
         RefusalReason::Unbounded { stream, listener, why } => {
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };

@@ -1,0 +1,64 @@
+//! What an admission test is, and one that keeps nothing between decisions.
+
+use tautwire_model::Network;
+use tautwire_model::network::StreamIndex;
+
+use crate::decision::RefusalReason;
+
+/// Decides whether streams may run together. All tests are of this form: a test that sees every decision
+/// anew gives [`refuse`](AdmissionTest::refuse) alone; one that goes on from the last decision gives
+/// [`begin`](AdmissionTest::begin), too, and must decide alike by both.
+pub trait AdmissionTest {
+    /// Why the last of `streams` must not join the others, which were admitted in this order; none if it
+    /// may. It must not depend on anything but its arguments.
+    fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason>;
+
+    /// The test over a run of decisions, with nothing admitted yet.
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    where
+        Self: 'network,
+    {
+        let _ = network;
+        Box::new(Anew { test: self, streams: Vec::new() })
+    }
+}
+
+/// A test over a run of decisions: it knows what is admitted. `network` is always the one that it began
+/// with, but that it may have more streams behind those.
+pub trait Standing {
+    /// A stream asks to join the admitted ones: it has joined, or the reason why not, and nothing has
+    /// changed.
+    fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason>;
+
+    /// An admitted stream leaves.
+    fn leave(&mut self, network: &Network, stream: StreamIndex);
+
+    /// Streams that were admitted once join again, untested.
+    fn rejoin(&mut self, network: &Network, streams: &[StreamIndex]);
+}
+
+/// A test that looks at all admitted streams for each decision.
+struct Anew<T: ?Sized> {
+    test: Box<T>,
+    /// In the order in which they were admitted.
+    streams: Vec<StreamIndex>,
+}
+
+impl<T: AdmissionTest + ?Sized> Standing for Anew<T> {
+    fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
+        self.streams.push(stream);
+        let reason = self.test.refuse(network, &self.streams);
+        if reason.is_some() {
+            self.streams.pop();
+        }
+        reason
+    }
+
+    fn leave(&mut self, _network: &Network, stream: StreamIndex) {
+        self.streams.retain(|one| *one != stream);
+    }
+
+    fn rejoin(&mut self, _network: &Network, streams: &[StreamIndex]) {
+        self.streams.extend(streams);
+    }
+}

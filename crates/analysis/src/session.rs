@@ -1,0 +1,357 @@
+//! Bounds of a network whose streams come, change and go: after each step only what it can disturb is
+//! analysed anew.
+//!
+//! A step touches the tables of the stream's own ports and of what it shares with others (`plan/`). From
+//! there a change spreads port by port in the order of dependencies (`graph.rs`): an entry whose passage is
+//! another makes its next ones stale, and with them the scheduler group, the overloaded stages and the
+//! policed virtual link that they have part in; a port evaluates what is stale and what hangs on it
+//! (`port_state.rs`); where nothing comes out otherwise than before, the change ends. Invariant: the bounds
+//! are those of [`bounds`](crate::bounds) of the network with the running streams alone, to the bit.
+//!
+//! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
+//! with TDMA or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
+
+use std::collections::BTreeSet;
+
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, Scheduler, SchedulerGroup, Stream, StreamIndex};
+
+use tautwire_units::Duration;
+
+use crate::analysis::Analysis;
+use crate::contribution::Arriving;
+use crate::graph::PortGraph;
+use crate::passage::Passage;
+use crate::plan::{NONE, Plan, Touched};
+use crate::port_state::{PortState, Stale};
+use crate::result::{Bounds, ClassBounds, StreamBounds};
+
+/// A solved network. Its streams are known by their numbers; at first none runs.
+pub struct Session<'network> {
+    analysis: Analysis<'network>,
+    graph: PortGraph,
+    states: Vec<PortState>,
+    stale: Vec<Stale>,
+    /// Places in the order that have stale ports.
+    waiting: BTreeSet<u32>,
+    runs: Vec<bool>,
+    /// Streams whose bounds the last step may have changed.
+    disturbed: BTreeSet<u32>,
+    /// Ports evaluated by the last step.
+    evaluated: usize,
+    /// Where steps cannot be taken one by one.
+    whole: Option<Bounds>,
+}
+
+impl std::fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("runs", &self.runs).finish_non_exhaustive()
+    }
+}
+
+impl<'network> Session<'network> {
+    /// A session in which no stream of the network runs yet.
+    #[must_use]
+    pub fn new(network: &'network Network) -> Self {
+        let plan = Plan::empty(network);
+        let edges: Vec<_> =
+            (0..plan.entries.len()).filter_map(|entry| plan.edge(crate::plan::index(entry))).collect();
+        let ports = plan.ports.len();
+        let analysis = Analysis::begin(plan);
+        let nothing = || Bounds { streams: Vec::new(), ports: vec![<[ClassBounds; 8]>::default(); ports] };
+        Self {
+            analysis,
+            graph: PortGraph::new(ports, &edges),
+            states: (0..ports).map(|_| PortState::default()).collect(),
+            stale: vec![Stale::default(); ports],
+            waiting: BTreeSet::new(),
+            runs: vec![false; network.streams.len()],
+            disturbed: BTreeSet::new(),
+            evaluated: 0,
+            whole: analysed_whole(network).map(|_| nothing()),
+        }
+    }
+
+    /// Why every step analyses the whole network, if it does.
+    #[must_use]
+    pub fn analysed_whole(&self) -> Option<&'static str> {
+        analysed_whole(self.analysis.plan.network)
+    }
+
+    /// A stream that the network has not, routed over its ports; its number. `schedulers` and `groups`
+    /// are those of the network and, behind them, the ones that such streams need.
+    ///
+    /// # Panics
+    /// Where every step analyses the whole network.
+    pub fn make_known(
+        &mut self,
+        stream: &Stream,
+        schedulers: &[Scheduler],
+        groups: &[SchedulerGroup],
+    ) -> StreamIndex {
+        assert!(self.whole.is_none(), "its streams are planned together");
+        let number = self.analysis.plan.make_further_known(stream, schedulers, groups);
+        let first = self.analysis.passages.len();
+        let new = &self.analysis.plan.entries[first..];
+        self.analysis.passages.extend(new.iter().map(Passage::least));
+        self.analysis.arrivals.resize(self.analysis.passages.len(), Arriving::default());
+        self.runs.push(false);
+        StreamIndex(number)
+    }
+
+    /// Whether a stream runs.
+    #[must_use]
+    pub fn is_running(&self, stream: StreamIndex) -> bool {
+        self.runs[stream.index()]
+    }
+
+    /// Lets a stream run.
+    ///
+    /// # Panics
+    /// If it runs already.
+    pub fn start(&mut self, stream: StreamIndex) {
+        self.start_all(&[stream]);
+    }
+
+    /// Lets many streams run, in one step.
+    ///
+    /// # Panics
+    /// If one of them runs already.
+    pub fn start_all(&mut self, streams: &[StreamIndex]) {
+        for stream in streams {
+            assert!(!std::mem::replace(&mut self.runs[stream.index()], true), "it runs already");
+        }
+        if self.whole.is_some() {
+            return self.solve_whole();
+        }
+        self.begin_step();
+        let (mut touched, mut edges) = (Touched::default(), Vec::new());
+        for stream in streams {
+            let plan = &mut self.analysis.plan;
+            for entry in plan.entries_of(stream.0) {
+                self.analysis.passages[entry as usize] = Passage::least(&plan.entries[entry as usize]);
+            }
+            let own = plan.start(stream.0);
+            touched.entries.extend(own.entries.into_iter().chain(plan.entries_of(stream.0)));
+            touched.ports.extend(own.ports);
+            touched.classes.extend(own.classes);
+            edges.extend(plan.entries_of(stream.0).filter_map(|entry| plan.edge(entry)));
+            self.disturbed.insert(stream.0);
+        }
+        let moved = self.graph.add(&edges);
+        self.take_step(touched, moved);
+    }
+
+    /// Lets a stream go.
+    ///
+    /// # Panics
+    /// If it does not run.
+    pub fn stop(&mut self, stream: StreamIndex) {
+        assert!(std::mem::replace(&mut self.runs[stream.index()], false), "it runs");
+        if self.whole.is_some() {
+            return self.solve_whole();
+        }
+        let plan = &mut self.analysis.plan;
+        let touched = plan.stop(stream.0);
+        let edges: Vec<_> = plan.entries_of(stream.0).filter_map(|entry| plan.edge(entry)).collect();
+        let moved = self.graph.remove(&edges);
+        self.begin_step();
+        self.take_step(touched, moved);
+        self.disturbed.remove(&stream.0);
+    }
+
+    /// The running streams whose bounds the last step may have changed, in order.
+    pub fn disturbed(&self) -> impl Iterator<Item = StreamIndex> {
+        self.disturbed.iter().map(|stream| StreamIndex(*stream))
+    }
+
+    /// How many ports the last step evaluated.
+    #[must_use]
+    pub fn evaluated_ports(&self) -> usize {
+        self.evaluated
+    }
+
+    /// What is proven of a running stream.
+    ///
+    /// # Panics
+    /// If it does not run.
+    #[must_use]
+    pub fn stream(&self, stream: StreamIndex) -> StreamBounds {
+        assert!(self.is_running(stream), "only what runs has bounds");
+        match &self.whole {
+            None => self.analysis.stream(stream.0),
+            Some(bounds) => {
+                let place = self.runs[..stream.index()].iter().filter(|runs| **runs).count();
+                bounds.streams[place].clone()
+            }
+        }
+    }
+
+    /// The greatest delay of a running stream at any of its listeners; none if one has no bound.
+    ///
+    /// # Panics
+    /// If it does not run.
+    #[must_use]
+    pub fn delay_max(&self, stream: StreamIndex) -> Option<Duration> {
+        if self.whole.is_none() {
+            return self.analysis.delay_max(stream.0);
+        }
+        let proven = self.stream(stream);
+        let mut each = proven.listeners.iter().map(|listener| listener.delay.as_ref().ok().copied());
+        each.try_fold(Duration::ZERO, |most, delay| Some(most.max(delay?)))
+    }
+
+    /// What is proven of the running streams, in order, and of all ports. Streams in reasons are numbered
+    /// as in this session.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        if let Some(bounds) = &self.whole {
+            return bounds.clone();
+        }
+        let streams = self.running().map(|stream| self.analysis.stream(stream.0)).collect();
+        Bounds { streams, ports: self.analysis.ports.clone() }
+    }
+
+    fn running(&self) -> impl Iterator<Item = StreamIndex> {
+        (0..self.runs.len()).filter(|number| self.runs[*number]).map(StreamIndex::at)
+    }
+
+    fn solve_whole(&mut self) {
+        let running: Vec<StreamIndex> = self.running().collect();
+        let network = self.analysis.plan.network.with_only(&running);
+        self.disturbed = running.iter().map(|stream| stream.0).collect();
+        self.whole = Some(crate::bounds(&network));
+    }
+
+    fn begin_step(&mut self) {
+        self.disturbed.clear();
+        self.evaluated = 0;
+    }
+
+    /// Evaluates what a step has touched, and what that changes.
+    fn take_step(&mut self, touched: Touched, moved: Vec<u32>) {
+        self.mark(&touched.entries);
+        for (port, class) in touched.classes {
+            self.stale[port as usize].classes |= 1 << class;
+            self.wait(port);
+        }
+        for port in touched.ports.into_iter().chain(moved) {
+            self.stale[port as usize].all = true;
+            self.wait(port);
+        }
+        while let Some(place) = self.waiting.pop_first() {
+            if self.graph.component(place).cyclic {
+                self.settle(place);
+            } else {
+                let port = self.graph.component(place).ports[0];
+                let stale = std::mem::take(&mut self.stale[port as usize]);
+                self.evaluate(port, &stale);
+            }
+        }
+    }
+
+    fn wait(&mut self, port: u32) {
+        self.waiting.insert(self.graph.place(port));
+    }
+
+    /// Entries come otherwise, and with them what has part in how they come.
+    fn mark(&mut self, entries: &[u32]) {
+        let plan = &self.analysis.plan;
+        let (mut groups, mut receptions, mut links) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for number in entries {
+            let entry = &plan.entries[*number as usize];
+            let port = entry.port;
+            if entry.group != NONE {
+                groups.insert((entry.reception, entry.group));
+            }
+            let reception = plan.receptions.get(entry.reception as usize).copied().flatten();
+            if reception.is_some_and(|reception| !reception.keeps_up()) {
+                receptions.insert(entry.reception);
+            }
+            if plan.policers.get(*number as usize).is_some_and(Option::is_some) {
+                let place = number - plan.first_entry[entry.stream as usize];
+                let link = plan.links[entry.stream as usize].as_ref().expect("it has a policer");
+                links.insert((link.streams()[0], place));
+            }
+            self.stale[port as usize].entries.push(*number);
+            self.waiting.insert(self.graph.place(port));
+        }
+        let mut others: Vec<u32> = Vec::new();
+        for (reception, group) in groups {
+            let received = plan.received[reception as usize].iter().copied();
+            others.extend(received.filter(|other| plan.entries[*other as usize].group == group));
+        }
+        for reception in receptions {
+            others.extend(&plan.received[reception as usize]);
+        }
+        for (stream, place) in links {
+            let link = plan.links[stream as usize].as_ref().expect("it runs");
+            others.extend(link.streams().iter().map(|stream| plan.first_entry[*stream as usize] + place));
+        }
+        for other in others {
+            let port = plan.entries[other as usize].port;
+            self.stale[port as usize].entries.push(other);
+            self.waiting.insert(self.graph.place(port));
+        }
+    }
+
+    /// One port, which depends on none behind it.
+    fn evaluate(&mut self, port: u32, stale: &Stale) {
+        self.evaluated += 1;
+        if self.analysis.plan.at_port(port).is_empty() {
+            self.states[port as usize] = PortState::default();
+            self.analysis.forget(&[port]);
+            return;
+        }
+        let changed = self.states[port as usize].refresh(&mut self.analysis, port, stale);
+        self.spread(&changed.entries);
+        if changed.outputs != 0 {
+            let of_classes = (0..8).filter(|class| changed.outputs & (1 << class) != 0);
+            let entries: Vec<u32> =
+                of_classes.flat_map(|class| self.analysis.plan.of_class(port, class).to_vec()).collect();
+            self.spread(&entries);
+        }
+    }
+
+    /// All ports of a cycle.
+    fn settle(&mut self, place: u32) {
+        let ports = self.graph.component(place).ports.clone();
+        self.evaluated += ports.len();
+        let plan = &self.analysis.plan;
+        let all: Vec<u32> = ports.iter().flat_map(|port| plan.at_port(*port)).copied().collect();
+        for port in &ports {
+            self.stale[*port as usize] = Stale::default();
+            // Nothing of it is kept: it is evaluated anew if it ever leaves the cycle.
+            self.states[*port as usize] = PortState::default();
+        }
+        self.analysis.forget(&ports);
+        self.analysis.settle(&ports);
+        self.spread(&all);
+        for port in &ports {
+            self.stale[*port as usize] = Stale::default();
+        }
+        self.waiting.remove(&place);
+    }
+
+    /// Marks what hangs on the passages of entries.
+    fn spread(&mut self, entries: &[u32]) {
+        let plan = &self.analysis.plan;
+        let mut next = Vec::new();
+        for number in entries {
+            let stream = plan.entries[*number as usize].stream;
+            self.disturbed.insert(stream);
+            let behind = *number + 1..plan.entries_of(stream).end;
+            next.extend(behind.filter(|next| plan.entries[*next as usize].previous == *number));
+        }
+        self.mark(&next);
+    }
+}
+
+/// Why a network is analysed as a whole.
+fn analysed_whole(network: &Network) -> Option<&'static str> {
+    if network.tdma.is_some() {
+        return Some("TDMA: all streams share its slots");
+    }
+    let stacks = (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node)));
+    stacks.then_some("protocol stacks of hosts: their bounds are of all streams at once")
+}

@@ -1,0 +1,140 @@
+//! A session's bounds are those of the whole analysis, to the bit, whatever came, changed and went before.
+
+use tautwire_analysis::{Bounds, Session, Unbounded, bounds};
+use tautwire_generate::{Backbone, Dice, Topology, random_avionics, random_network};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeKind, StreamIndex, TransmissionSelection};
+
+/// The bounds of the running streams alone, with streams in reasons numbered as in the whole network.
+fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
+    let mut bounds = bounds(&network.with_only(running));
+    let told = |reason: &mut Unbounded| {
+        if let Unbounded::NoArrivalCurve { stream, .. } = reason {
+            *stream = running[stream.index()];
+        }
+    };
+    for stream in &mut bounds.streams {
+        stream.listeners.iter_mut().filter_map(|one| one.delay.as_mut().err()).for_each(told);
+        stream.hops.iter_mut().filter_map(|hop| hop.delay.as_mut().err()).for_each(told);
+    }
+    bounds
+}
+
+/// Streams come and go at random; after every `every` steps all bounds are held against the whole analysis.
+/// Returns how many ports the steps evaluated.
+fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, every: usize) -> usize {
+    let mut session = Session::new(network);
+    let mut evaluated = 0;
+    let count = network.streams.len() as u64;
+    for step in 0..steps {
+        // Fill up, empty, and anything between.
+        let likely = [90, 50, 15][step * 3 / steps];
+        let stream = StreamIndex::at(usize::try_from(dice.between(0, count - 1)).expect("an index"));
+        let before = session.bounds();
+        let running = |session: &Session<'_>| -> Vec<StreamIndex> {
+            (0..network.streams.len()).map(StreamIndex::at).filter(|one| session.is_running(*one)).collect()
+        };
+        let ran = running(&session);
+        if session.is_running(stream) {
+            if dice.chance(likely) {
+                continue;
+            }
+            session.stop(stream);
+        } else {
+            if !dice.chance(likely) {
+                continue;
+            }
+            session.start(stream);
+        }
+        evaluated += session.evaluated_ports();
+        if step % every == 0 {
+            let running = running(&session);
+            let (kept, whole) = (session.bounds(), anew(network, &running));
+            assert_eq!(kept, whole, "{name}, step {step}, {stream:?} of {running:?}");
+            for (place, stream) in running.iter().enumerate() {
+                let was = ran.iter().position(|one| one == stream).map(|place| &before.streams[place]);
+                let told = session.disturbed().any(|one| one == *stream);
+                assert!(
+                    told || was == Some(&whole.streams[place]),
+                    "{name}, step {step}: {stream:?} changed"
+                );
+            }
+        }
+    }
+    evaluated
+}
+
+fn load(text: &str) -> Network {
+    tautwire_model::load_text("drawn", text).network.expect("a network that was drawn is whole")
+}
+
+fn cases() -> u64 {
+    std::env::var("TAUTWIRE_CASES").map_or(400, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn of_random_networks() {
+    let (mut shaped, mut credit) = (0, 0);
+    for seed in 0..cases() {
+        let network = load(&random_network(seed));
+        come_and_go(&format!("random {seed}"), &network, &mut Dice::new(seed), 40, 1);
+        let has = |wanted: fn(&TransmissionSelection) -> bool| {
+            network.ports.iter().any(|port| port.classes.iter().any(|class| wanted(&class.selection)))
+        };
+        shaped += u64::from(has(|selection| *selection == TransmissionSelection::Ats));
+        credit += u64::from(has(|selection| matches!(selection, TransmissionSelection::CreditBased { .. })));
+    }
+    assert!(shaped * 20 > cases() && credit * 20 > cases(), "{shaped} with ATS, {credit} with credit");
+}
+
+#[test]
+fn of_virtual_links() {
+    for seed in 0..cases() {
+        let network = load(&random_avionics(seed));
+        come_and_go(&format!("avionics {seed}"), &network, &mut Dice::new(seed), 40, 1);
+    }
+}
+
+#[test]
+fn of_backbones() {
+    for seed in 1..=6 {
+        let topology = [Topology::Tree { branching: 3 }, Topology::Mesh { width: 4 }, Topology::Line];
+        let topology = topology[usize::try_from(seed).expect("small") % 3];
+        let backbone = Backbone {
+            topology,
+            bridges: 16,
+            stations: 2,
+            streams: 60,
+            distance: 5,
+            load: 40,
+            duration_ms: 2,
+            seed,
+        };
+        let network = load(&backbone.describe());
+        let bridges = network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. }));
+        assert_eq!(bridges.count(), 16);
+        come_and_go(&format!("backbone {seed}"), &network, &mut Dice::new(seed), 300, 3);
+    }
+}
+
+/// Two islands: what happens on one is not looked at on the other.
+#[test]
+fn a_step_looks_at_what_it_can_disturb() {
+    let text = "
+defaults: {rate: 100 Mbit/s}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}, c: {type: end-station}, d: {type: end-station}, t: {type: bridge}}
+links: [{between: [a, s]}, {between: [s, b]}, {between: [c, t]}, {between: [t, d]}]
+streams:
+  - {name: x, talker: a, listeners: b, priority: 5, payload: 250 B, traffic: {type: periodic, interval: 125 us}}
+  - {name: y, talker: c, listeners: d, priority: 5, payload: 250 B, traffic: {type: periodic, interval: 125 us}}
+  - {name: z, talker: a, listeners: b, priority: 2, payload: 250 B, traffic: {type: periodic, interval: 125 us}}
+";
+    let network = load(text);
+    let mut session = Session::new(&network);
+    for stream in 0..3 {
+        session.start(StreamIndex::at(stream));
+        assert_eq!(session.evaluated_ports(), 2, "its two ports");
+    }
+    session.stop(StreamIndex::at(0));
+    assert_eq!(session.disturbed().collect::<Vec<_>>(), [StreamIndex::at(2)]);
+}
