@@ -1,0 +1,107 @@
+"""Queues and selection of a port alone: credit of every shaped class, cycle by cycle, is that of the machine of core.
+
+The selection is held against the rules: the highest class that waits, may pass its gate and is not in debt.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+from tautwire.machines import CreditBasedShaper
+from verilated import harness
+
+CLASSES, LANES = 8, 4
+CYCLE_PS = 8_000
+RATE_BPS = 1_000_000_000
+# What credit counts in: 8e-9 bit, in 1e-12 bit.
+UNIT = 8_000
+# From a frame's enqueueing to where selection sees it.
+LAG = 12
+
+
+class Run:
+    """Random frames of all classes; classes 4 to 7 have shaped queues by the mask."""
+
+    def __init__(self, folder: pathlib.Path, seed: int, cycles: int, *, gates: int = 0xFF, shaped: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.shaped, self.gates, self.cycles = shaped, gates, cycles
+        self.slopes = [int(rng.integers(10_000_000, 400_000_000)) for _ in range(CLASSES)]
+        # Bursts and pauses, so that queues run empty in credit and in debt.
+        gaps = np.where(rng.random(cycles) < 0.93, rng.integers(1, 120, cycles), rng.integers(500, 4_000, cycles))
+        times = np.cumsum(gaps)
+        times = times[times < cycles - 100]
+        count = len(times)
+        frames = np.array(
+            [times, rng.integers(0, CLASSES, count), rng.integers(0, LANES, count), rng.choice([60, 61, 100, 200, 600, 1_518], count, p=[0.3, 0.2, 0.2, 0.2, 0.08, 0.02])]
+        ).T
+        head = [count, cycles, gates, shaped, *self.slopes]
+        np.concatenate([head, frames.ravel()]).astype(np.uint64).tofile(folder / "script")
+        binary = harness("egress_port", "egress_port", {"Depth": 8})
+        done = subprocess.run([binary, folder / "script", folder / "out"], check=False, timeout=300)
+        assert done.returncode == 0
+        out = np.fromfile(folder / "out", dtype=np.int64)
+        self.frames, self.enqueued = frames, out[:count]
+        trace = out[count:].reshape(cycles, 3 + CLASSES)
+        self.start, self.octets, self.busy = trace[:, 0] - 1, trace[:, 1], trace[:, 2]
+        # 48 bits, signed.
+        self.credit = (trace[:, 3:] << 16) >> 16
+
+    def waiting(self, traffic_class: int) -> np.ndarray:
+        """Of every cycle, how many frames of a class stand in its queues."""
+        change = np.zeros(self.cycles + 1, dtype=np.int64)
+        mine = (self.frames[:, 1] == traffic_class) & (self.enqueued >= 0)
+        np.add.at(change, self.enqueued[mine] + 1, 1)
+        np.add.at(change, np.flatnonzero(self.start == traffic_class) + 1, -1)
+        return np.cumsum(change[:-1])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_credit_is_that_of_the_machine_in_every_cycle(tmp_path: pathlib.Path, seed: int) -> None:
+    run = Run(tmp_path, seed, 200_000, shaped=0b1110_0000)
+    for traffic_class in (5, 6, 7):
+        waiting = run.waiting(traffic_class)
+        assert waiting.min() == 0 and waiting.max() > 1
+        starts = np.flatnonzero(run.start == traffic_class)
+        assert len(starts) > 30
+        # The credit of cycle k is what is left of the cycles before; a frame is charged from the next cycle on.
+        until = np.zeros(run.cycles, dtype=np.int64)
+        until[starts + 1] = (starts + 1 + 24 + run.octets[starts]) * CYCLE_PS
+        waited = np.concatenate([[False], waiting[:-1] > 0])
+        machine = CreditBasedShaper(idle_slope_bps=run.slopes[traffic_class], rate_bps=RATE_BPS)
+        times = (np.arange(run.cycles) * CYCLE_PS).tolist()
+        credits = machine.replay(times, waited.tolist(), until.tolist())
+        differs = np.flatnonzero(run.credit[:, traffic_class] * UNIT != np.array(credits))
+        # Credit that is left at the end of the last frame is given up a cycle after the end, by the machine at the end.
+        ends = starts + 1 + 24 + run.octets[starts]
+        assert set(differs) <= set(ends[waiting[np.minimum(ends, run.cycles) - 1] == 0])
+        assert all(credits[k] == 0 <= run.credit[k, traffic_class] == run.credit[k - 1, traffic_class] + slope - RATE_BPS
+                   for slope in [run.slopes[traffic_class]] for k in differs)  # fmt: skip
+        assert len(differs) < len(starts) // 4
+        assert min(credits) < 0 < max(credits)
+    assert not run.credit[:, :5].any(), "a class without shaper has no credit"
+
+
+@pytest.mark.parametrize(("gates", "shaped"), [(0xFF, 0b0110_0000), (0b1011_0101, 0b0110_0000), (0x0F, 0)])
+def test_the_highest_class_that_may_be_sent_is_sent(tmp_path: pathlib.Path, gates: int, shaped: int) -> None:
+    run = Run(tmp_path, 3, 100_000, gates=gates, shaped=shaped)
+    waiting = np.array([run.waiting(c) for c in range(CLASSES)])
+    seen = waiting > 0
+    for lag in range(1, LAG + 1):
+        seen[:, lag:] &= waiting[:, :-lag] > 0
+    open_ = np.array([bool(gates >> c & 1) for c in range(CLASSES)])[:, None]
+    debt = np.array([(shaped >> c & 1) * (run.credit[:, c] < 0) for c in range(CLASSES)]).astype(bool)
+    starts = np.flatnonzero(run.start >= 0)
+    assert len(starts) > 50
+    for k in starts:
+        chosen = run.start[k]
+        assert waiting[chosen, k] > 0 and open_[chosen, 0] and not debt[chosen, k]
+        better = seen[chosen + 1 :, k] & open_[chosen + 1 :, 0] & ~debt[chosen + 1 :, k]
+        assert not better.any(), (k, chosen)
+    # The line is never free while something might have been sent all the time of a scan.
+    may = (seen & open_ & ~debt).any(axis=0)
+    idle = np.convolve((run.busy == 0) & may, np.ones(LAG + 2, dtype=int), "valid")
+    assert idle.max() < LAG + 2
+    assert set(run.start[starts]) <= {c for c in range(CLASSES) if gates >> c & 1}
