@@ -1,0 +1,109 @@
+//! How frames come to the queue of a TDMA station.
+//!
+//! In: a stream and its talker's host. Out: most frames in a window of any length. A response comes when its
+//! request was heard, so it has the request's arrivals with the spread of wait and way as jitter.
+//! Not here: how long they wait (`wait.rs`).
+
+use tautwire_model::frame_length;
+use tautwire_model::network::{StreamIndex, TimelineAction, Traffic};
+use tautwire_units::{Bytes, Duration};
+
+use super::Cycle;
+use crate::clock::PS_PER_S;
+
+/// How frames come to a station's queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arrivals {
+    /// `burst` at once, `interval` apart at least but for `jitter`.
+    Periodic { interval: u64, jitter: u64, burst: u64 },
+    /// As many of `least` bits as a token bucket holds.
+    Bucket { bps: u64, burst: u64, least: u64 },
+}
+
+impl Arrivals {
+    /// Most frames in a closed window of `span`.
+    pub(super) fn frames(self, span: u64) -> u64 {
+        match self {
+            Self::Periodic { interval, jitter, burst } => {
+                burst.saturating_mul((span.saturating_add(jitter)) / interval + 1)
+            }
+            Self::Bucket { bps, burst, least } => {
+                let earned = (u128::from(bps) * u128::from(span)).div_ceil(PS_PER_S);
+                u64::try_from((u128::from(burst) + earned) / u128::from(least)).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// The least window that may hold more frames than one of `span`.
+    pub(super) fn next(self, span: u64) -> u64 {
+        match self {
+            Self::Periodic { interval, jitter, .. } => {
+                let number = span.saturating_add(jitter) / interval + 1;
+                number.saturating_mul(interval).saturating_sub(jitter).max(span + 1)
+            }
+            Self::Bucket { bps: 0, .. } => u64::MAX,
+            Self::Bucket { bps, burst, least } => {
+                let wanted = u128::from(self.frames(span) + 1) * u128::from(least);
+                let missing = wanted.saturating_sub(u128::from(burst));
+                // Rounded down: an earlier look costs nothing.
+                let at = missing.saturating_sub(1) * PS_PER_S / u128::from(bps);
+                u64::try_from(at).unwrap_or(u64::MAX).max(span + 1)
+            }
+        }
+    }
+}
+
+impl Cycle<'_> {
+    /// How a stream's frames come to its station's queue.
+    pub(super) fn arrivals(&self, number: StreamIndex) -> Option<Arrivals> {
+        let stream = &self.network.streams[number.index()];
+        let interval = |span: Duration| self.deviation.shrink(span.as_ps()).max(1);
+        match &stream.traffic {
+            Traffic::Periodic { interval: span, jitter, burst, .. } if self.keeps(number) => {
+                Some(Arrivals::Periodic {
+                    interval: interval(*span),
+                    jitter: self.deviation.stretch(jitter.as_ps()) + self.transmit(stream).spread() + 2,
+                    burst: u64::from(*burst),
+                })
+            }
+            Traffic::Response { to, turn_around } => {
+                let request = &self.network.streams[to.index()];
+                let Some(Arrivals::Periodic { interval, jitter, burst }) = self.arrivals(*to) else {
+                    return None;
+                };
+                let wait = self.wait(*to)?;
+                let listener = request.listeners.iter().position(|node| *node == stream.talker)?;
+                let spread =
+                    self.way(request, listener)?.1.plus(self.answer(request, stream, *turn_around)).spread();
+                Some(Arrivals::Periodic {
+                    interval,
+                    jitter: jitter.checked_add(wait)?.checked_add(spread)?,
+                    burst,
+                })
+            }
+            _ => {
+                let curve = stream.arrival?;
+                let bits =
+                    |payload| (frame_length(payload, stream.tagged) + Bytes::MEDIA_OVERHEAD).bits().get();
+                let bps = self.deviation.fastest(curve.rate.as_bps());
+                let spread = self.transmit(stream).spread() + 2;
+                let earned = (u128::from(bps) * u128::from(spread)).div_ceil(PS_PER_S);
+                Some(Arrivals::Bucket {
+                    bps,
+                    burst: curve.burst.get() + u64::try_from(earned).unwrap_or(u64::MAX),
+                    least: bits(stream.payload_min).max(1),
+                })
+            }
+        }
+    }
+
+    /// Whether a stream keeps its first traffic for the whole run, begun once.
+    pub(super) fn keeps(&self, number: StreamIndex) -> bool {
+        self.network.events.iter().all(|event| match &event.action {
+            TimelineAction::StartStream(stream) | TimelineAction::ChangeTraffic(stream, ..) => {
+                *stream != number
+            }
+            _ => true,
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether frames of different slots may be at one port at the same time.
+//!
+//! In: slots and ways. Out: the port where two may meet; if there is none, no frame waits behind its talker
+//! (`T_switch^wait = 0`), by induction over the first that would. Not here: ways (`way.rs`).
+
+use std::collections::BTreeMap;
+
+use tautwire_core::tdma::Carries;
+use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
+use tautwire_model::tdma::OwnedSlot;
+
+use super::Cycle;
+use crate::result::Unbounded;
+
+impl Cycle<'_> {
+    /// A port at which frames of different slots may meet.
+    pub(super) fn meeting(&self) -> Option<Unbounded> {
+        // Per port and slot, whose streams have it in turn: from when to when its frame may be there.
+        let mut times: BTreeMap<(u32, u64, bool), (u64, u64)> = BTreeMap::new();
+        for number in 0..self.network.streams.len() {
+            let stream = &self.network.streams[number];
+            let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
+            for start in self.starts(StreamIndex::at(number), self.cycles + 1) {
+                for (place, hop) in stream.hops.iter().enumerate() {
+                    let (queued, gone) = self.at_hop(stream, place);
+                    let begin = (start + queued.min).saturating_sub(self.early);
+                    let end = start.saturating_add(gone).saturating_add(self.late);
+                    let known = times.entry((hop.port.0, start, opens)).or_insert((begin, end));
+                    *known = (known.0.min(begin), known.1.max(end));
+                }
+            }
+        }
+        let (mut port, mut taken) = (u32::MAX, 0);
+        for ((next, ..), (begin, end)) in times {
+            if next == port && begin < taken {
+                return Some(Unbounded::SlotsMeet { port: PortIndex(port) });
+            }
+            taken = if next == port { end.max(taken) } else { end };
+            port = next;
+        }
+        None
+    }
+
+    /// Starts of the slots that carry a stream, in order, in the first `cycles`.
+    pub(super) fn starts(&self, stream: StreamIndex, cycles: u64) -> Vec<u64> {
+        let whole = self.tdma.cycle.as_ps();
+        let standby = self.tdma.standby.filter(|standby| standby.synchronisation == stream);
+        let mut starts = Vec::new();
+        for cycle in 0..cycles {
+            if matches!(self.network.streams[stream.index()].traffic, Traffic::Synchronisation { .. }) {
+                starts.push(cycle * whole);
+                starts.extend(standby.map(|standby| cycle * whole + standby.offset.as_ps()));
+                continue;
+            }
+            let carries = self.tdma.slots.iter().filter(|slot| self.carries(slot, stream));
+            let here =
+                carries.filter(|slot| cycle % u64::from(slot.slot.period) == u64::from(slot.slot.phase));
+            starts.extend(here.map(|slot| cycle * whole + slot.slot.offset.as_ps()));
+        }
+        starts
+    }
+
+    pub(super) fn carries(&self, slot: &OwnedSlot, stream: StreamIndex) -> bool {
+        let other = if self.network.is_real_time(stream) { Carries::Ordinary } else { Carries::RealTime };
+        slot.owner == self.network.streams[stream.index()].talker && slot.slot.carries != other
+    }
+}

@@ -1,0 +1,225 @@
+//! Bounds of a network in which every talker sends in slots of a TDMA cycle (RTnet).
+//!
+//! A frame's delay is the wait for a slot of its station, with what waits before it, and its way. The wait
+//! holds for any send instant: between two slots of a station at most their greatest distance passes, by
+//! the true length of the cycle and with the error of a slot's start on either side (travel of the
+//! synchronisation frame beyond its least, drift of the clocks over a cycle, steps of their readings). The
+//! way has no queue in it if at no port the times meet in which frames of different slots may be there:
+//! that is checked for all ports and all cycles until the slots repeat. By induction over the first frame
+//! that would wait for another none does, so the times hold (with `T_switch^wait = 0`, equation 2 of the
+//! published evaluation of RTnet). Where the times meet nothing is proven.
+//!
+//! A response's time counts from the request's hand-over (equations 3 and 4 there, with the middle case
+//! corrected): wait and slot of the request, from there to the first slot of the responder that begins
+//! after the response is ready for certain, and the response's way. Invariant: what a failing master
+//! costs is one more slot of waiting, for the standby opens that cycle or the next.
+
+mod arrivals;
+mod meeting;
+mod round_trip;
+mod wait;
+mod way;
+
+use tautwire_model::Network;
+use tautwire_model::frame_length;
+use tautwire_model::network::{NodeKind, PortIndex, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::tdma::Tdma;
+use tautwire_units::{Bits, Duration};
+
+use self::way::Range;
+use crate::clock::{Deviation, slack_ps};
+use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+
+/// Most cycles until the slots repeat.
+const CYCLES_MAX: u64 = 1_000;
+
+/// What holds for the whole network.
+struct Cycle<'network> {
+    network: &'network Network,
+    tdma: &'network Tdma,
+    /// Cycles until the slots repeat.
+    cycles: u64,
+    deviation: Deviation,
+    /// By how much a slot may begin too early, and too late.
+    early: u64,
+    late: u64,
+    /// Slots that a failing master may cost.
+    lost: u64,
+    /// Why nothing holds, if so.
+    reason: Option<Unbounded>,
+}
+
+/// The bounds of a network with TDMA.
+pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
+    let cycle = Cycle::new(network, tdma);
+    let streams = (0..network.streams.len()).map(|number| cycle.stream(StreamIndex::at(number))).collect();
+    Bounds { streams, ports: cycle.ports() }
+}
+
+impl<'network> Cycle<'network> {
+    fn new(network: &'network Network, tdma: &'network Tdma) -> Self {
+        let stations = || network.nodes.iter().map(|node| &node.clock);
+        let worst = stations().max_by_key(|clock| clock.tolerance_ppb).copied().unwrap_or_default();
+        let deviation = Deviation::of(&worst);
+        let slack: u64 = stations().map(slack_ps).max().unwrap_or(0);
+        let mut cycle = Self {
+            network,
+            tdma,
+            cycles: tdma.slots.iter().fold(1, |all, slot| lcm(all, u64::from(slot.slot.period))),
+            deviation,
+            early: 0,
+            late: 0,
+            lost: 0,
+            reason: None,
+        };
+        // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby.
+        let span = 2 * tdma.cycle.as_ps();
+        let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
+        let sender = tdma.synchronisation;
+        let synchronisation = &network.streams[sender.index()];
+        let travelled = |listener: usize| {
+            let way = cycle.way(synchronisation, listener)?.1;
+            let known = tdma.travel[synchronisation.listeners[listener].index()].as_ps();
+            Some((known.saturating_sub(way.min), way.max.saturating_sub(known)))
+        };
+        let (mut early, mut late) = (0, 0);
+        for (one, other) in (0..synchronisation.listeners.len()).filter_map(travelled) {
+            (early, late) = (early.max(one), late.max(other));
+        }
+        (cycle.early, cycle.late) = (early + drift, late + drift);
+        cycle.reason = cycle.what_fails();
+        cycle.reason = cycle.reason.take().or_else(|| cycle.meeting());
+        cycle
+    }
+
+    /// Events that cost slots, or all that is proven.
+    fn what_fails(&mut self) -> Option<Unbounded> {
+        let network = self.network;
+        let master = network.streams[self.tdma.synchronisation.index()].talker;
+        let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
+        let fails = Unbounded::SynchronisationLost { port };
+        if self.cycles > CYCLES_MAX || network.links.iter().any(|link| link.bit_error_rate > 0 || !link.up) {
+            return Some(fails);
+        }
+        // What stands between an application and its station's queue is reckoned without servers.
+        let has_stacks = |node| network.has_stacks(tautwire_model::network::NodeIndex::at(node));
+        if (0..network.nodes.len()).any(has_stacks) {
+            return Some(Unbounded::Host { port });
+        }
+        for event in &network.events {
+            match &event.action {
+                TimelineAction::StopNode(node) if *node == master && self.tdma.standby.is_some() => {
+                    // The standby reckons by its own clock, one more error of a slot's start.
+                    self.lost += 1;
+                    self.early *= 2;
+                    self.late *= 2;
+                }
+                TimelineAction::StopNode(node) => {
+                    let bridge = matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
+                    let standby = self.tdma.standby.map(|standby| standby.synchronisation);
+                    let opens = standby.is_some_and(|stream| network.streams[stream.index()].talker == *node);
+                    if bridge || opens || *node == master {
+                        return Some(fails);
+                    }
+                }
+                TimelineAction::CutCable(_) | TimelineAction::ChangeBitErrorRate(..) => return Some(fails),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The bounds of a stream.
+    fn stream(&self, number: StreamIndex) -> StreamBounds {
+        let stream = &self.network.streams[number.index()];
+        let begin = self.begin(number);
+        let reason = self.reason.clone().or_else(|| begin.is_none().then(|| self.promises_nothing(number)));
+        let begin = begin.unwrap_or_default();
+        let bound = |most: u64| match &reason {
+            Some(reason) => Err(reason.clone()),
+            None => Ok(Duration::from_ps(most)),
+        };
+        let method = if reason.is_some() { Method::None } else { Method::Slots };
+        let hop = |place: usize| {
+            let end = self.to_end_of(stream, place);
+            let before =
+                stream.hops[place].previous.map(|previous| self.to_end_of(stream, previous as usize));
+            let way = match before {
+                Some(before) => Range { min: end.min - before.min, max: end.max - before.max },
+                None => end.plus(begin),
+            };
+            HopBounds { delay: bound(way.max), delay_min: Duration::from_ps(way.min), method }
+        };
+        let listener = |listener: usize| match self.way(stream, listener) {
+            Some((_, way)) => {
+                let way = way.plus(begin);
+                ListenerBounds {
+                    delay: bound(way.max),
+                    delay_min: Duration::from_ps(way.min),
+                    skew: None,
+                    application: None,
+                }
+            }
+            None => ListenerBounds {
+                delay: Ok(Duration::ZERO),
+                delay_min: Duration::ZERO,
+                skew: None,
+                application: None,
+            },
+        };
+        StreamBounds {
+            listeners: (0..stream.listeners.len()).map(listener).collect(),
+            hops: (0..stream.hops.len()).map(hop).collect(),
+        }
+    }
+
+    fn promises_nothing(&self, number: StreamIndex) -> Unbounded {
+        let stream = &self.network.streams[number.index()];
+        let port = stream.hops.first().map_or(PortIndex(0), |hop| hop.port);
+        let of = match stream.traffic {
+            Traffic::Response { to, .. } => to,
+            _ => number,
+        };
+        if self.arrivals(of).is_some() {
+            let class = stream.hops.first().map(|hop| hop.class).unwrap_or_default();
+            return Unbounded::Overload { port, class };
+        }
+        Unbounded::NoArrivalCurve { stream: of, port }
+    }
+
+    /// From where a stream's delay counts to the start of its slot; none if there is no bound.
+    fn begin(&self, number: StreamIndex) -> Option<Range> {
+        let stream = &self.network.streams[number.index()];
+        match stream.traffic {
+            Traffic::Synchronisation { .. } => Some(Range::default()),
+            Traffic::Response { to, turn_around } => self.response(number, to, turn_around),
+            _ => {
+                let transmit = self.transmit(stream);
+                Some(Range { max: transmit.max.checked_add(self.wait(number)?)?, ..transmit })
+            }
+        }
+    }
+
+    /// One frame at a time is at a port; at a station those of its queue are before it.
+    fn ports(&self) -> Vec<[ClassBounds; 8]> {
+        let mut ports = vec![<[ClassBounds; 8]>::default(); self.network.ports.len()];
+        for stream in &self.network.streams {
+            for hop in &stream.hops {
+                let class = &mut ports[hop.port.index()][hop.class.index()];
+                class.used = true;
+                let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits();
+                let most = class.backlog.map_or(bits, |known| known.max(bits));
+                class.backlog = self.reason.is_none().then_some(most);
+            }
+        }
+        ports
+    }
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b)
+}

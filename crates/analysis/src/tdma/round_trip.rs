@@ -1,0 +1,62 @@
+//! Round trips: a request, and the response that its listener sends in a slot of its own.
+//!
+//! In: waits and ways of both. Out: the time from the request's hand-over to the response's slot (equations 3
+//! and 4 of the published evaluation of RTnet, with the middle case corrected). Not here: the response's way.
+
+use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_units::Duration;
+
+use super::Cycle;
+use super::way::Range;
+
+impl Cycle<'_> {
+    /// From the hand-over of a request to the start of its response's slot.
+    pub(super) fn response(&self, number: StreamIndex, to: StreamIndex, turn_around: Duration) -> Option<Range> {
+        let (request, response) = (&self.network.streams[to.index()], &self.network.streams[number.index()]);
+        let listener = request.listeners.iter().position(|node| *node == response.talker)?;
+        let ready = self.way(request, listener)?.1.plus(self.answer(request, response, turn_around));
+        let begin = self.begin(to)?;
+        let apart = match self.same_cycle(number, to, ready) {
+            Some(apart) => apart,
+            None => ready.max.checked_add(self.wait(number)?)?,
+        };
+        Some(Range { min: begin.min + ready.min, max: begin.max.checked_add(apart)? })
+    }
+
+    /// From the slot of a request to that of its response at most, if every request finds a slot for its
+    /// response that no other needs; the slots' own places then say how far they are apart.
+    pub(super) fn same_cycle(&self, number: StreamIndex, to: StreamIndex, ready: Range) -> Option<u64> {
+        let response = &self.network.streams[number.index()];
+        let alone = self.network.streams.iter().enumerate().all(|(other, stream)| {
+            other == number.index()
+                || stream.talker != response.talker
+                || matches!(stream.traffic, Traffic::Synchronisation { .. })
+        });
+        if !alone || self.lost > 0 {
+            return None;
+        }
+        let requests = self.starts(to, self.cycles);
+        let slots = self.starts(number, 2 * self.cycles + self.cycles_of(ready.max) + 1);
+        let (mut first, mut before, mut most) = (None, None, 0);
+        for request in requests {
+            let latest = request + self.deviation.stretch(ready.max) + self.early + self.late;
+            let slot = *slots.iter().find(|slot| **slot >= latest)?;
+            if before == Some(slot) {
+                return None;
+            }
+            before = Some(slot);
+            first = first.or(before);
+            most = most.max(slot - request);
+        }
+        // The first request of the next round finds its slot behind the last one's.
+        if before? >= first? + self.cycles * self.tdma.cycle.as_ps() {
+            return None;
+        }
+        Some(self.deviation.stretch(most) + self.early + self.late)
+    }
+
+    /// Whole cycles that a span may take, and one more.
+    pub(super) fn cycles_of(&self, span: u64) -> u64 {
+        (self.deviation.stretch(span) + self.early + self.late) / self.tdma.cycle.as_ps().max(1) + 1
+    }
+}

@@ -1,0 +1,72 @@
+//! The wait for a slot, from any instant.
+//!
+//! In: slots of a stream, arrivals of all of its station. Out: the greatest wait of a frame: over a busy
+//! period, the n-th slot behind any instant, n being what may stand before the frame and itself.
+//! Not here: how frames come (`arrivals.rs`), what a response waits for (`round_trip.rs`).
+
+use tautwire_model::network::{StreamIndex, Traffic};
+
+use super::Cycle;
+use super::arrivals::Arrivals;
+
+/// Most frames of a busy period.
+const FRAMES_MAX: u64 = 10_000;
+
+impl Cycle<'_> {
+    /// Greatest wait of a stream's frame in its station's queue until its slot begins, true time.
+    pub(super) fn wait(&self, number: StreamIndex) -> Option<u64> {
+        let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
+        let talker = self.network.streams[number.index()].talker;
+        let real_time = self.network.is_real_time(number);
+        let beside = |other: &StreamIndex| {
+            let stream = &self.network.streams[other.index()];
+            let own = matches!(stream.traffic, Traffic::Synchronisation { .. });
+            stream.talker == talker && !own
+        };
+        let arrivals = |wanted: bool| -> Option<Vec<Arrivals>> {
+            let same = streams().filter(beside).filter(|other| self.network.is_real_time(*other) == wanted);
+            same.map(|other| self.arrivals(other)).collect()
+        };
+        let same = arrivals(real_time)?;
+        let before = if real_time { Vec::new() } else { arrivals(true)? };
+        let frames = |of: &[Arrivals], span: u64| {
+            of.iter().fold(0_u64, |all, one| all.saturating_add(one.frames(span)))
+        };
+        let starts = self.starts(number, self.cycles);
+        let (mut span, mut wait) = (0, 0);
+        loop {
+            // Real-time frames that come meanwhile go first where a slot carries both.
+            let mut gone = self.service(&starts, frames(&same, span) + frames(&before, span))?;
+            loop {
+                let count = frames(&same, span).saturating_add(frames(&before, gone));
+                let longer = self.service(&starts, count)?;
+                if longer <= gone {
+                    break;
+                }
+                gone = longer;
+            }
+            wait = wait.max(gone.saturating_sub(span));
+            span = same.iter().map(|one| one.next(span)).min()?;
+            if span >= gone {
+                return Some(wait);
+            }
+        }
+    }
+
+    /// The longest that `count` slots are waited for, from any instant; true time.
+    pub(super) fn service(&self, starts: &[u64], count: u64) -> Option<u64> {
+        let count = count.checked_add(self.lost)?;
+        if starts.is_empty() || count > FRAMES_MAX {
+            return None;
+        }
+        let whole = self.tdma.cycle.as_ps() * self.cycles;
+        let of = u64::try_from(starts.len()).ok()?;
+        let from = |first: usize| {
+            let last = u64::try_from(first).ok()? + count;
+            let place = usize::try_from(last % of).ok()?;
+            Some((last / of) * whole + starts[place] - starts[first])
+        };
+        let longest = (0..starts.len()).map(from).try_fold(0, |most, one| Some(one?.max(most)))?;
+        Some(self.deviation.stretch(longest) + self.early + self.late)
+    }
+}

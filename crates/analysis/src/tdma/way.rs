@@ -1,0 +1,124 @@
+//! Ways of frames of a TDMA network: from the start of a slot to the end of a hop, with no queue in it.
+//!
+//! In: the network. Out: ranges of times, greatest rounded up, least down, each end by the worst clock
+//! (`T_source^send`, `T_switch^basic`, `T_switch^send`, `T_prop` and the processing of equations 1 and 2).
+//! Not here: the wait for a slot (`wait.rs`), whether two frames meet (`meeting.rs`).
+
+use tautwire_model::frame_length;
+use tautwire_model::network::{HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream};
+use tautwire_units::{Bytes, Duration};
+
+use super::Cycle;
+use crate::delay::{Row, delay_max, delay_min};
+
+/// Greatest and least of a time, picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) min: u64,
+    pub(super) max: u64,
+}
+
+impl Range {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { min: self.min + other.min, max: self.max.saturating_add(other.max) }
+    }
+
+    pub(super) fn spread(self) -> u64 {
+        self.max - self.min
+    }
+}
+
+impl Cycle<'_> {
+    /// From the start of its slot until a frame is in the queue of a hop's port, and until the port is free.
+    pub(super) fn at_hop(&self, stream: &Stream, place: usize) -> (Range, u64) {
+        let mut queued = Range::default();
+        let mut occupied = 0;
+        if let Some(previous) = stream.hops[place].previous {
+            queued = self.at_hop(stream, previous as usize).0.plus(self.line(stream, previous as usize));
+            let (latency, occupancy) =
+                self.stages(stream, place, &[StagePosition::Reception, StagePosition::Processing]);
+            (queued, occupied) = (queued.plus(latency), occupancy);
+        }
+        let (latency, occupancy) = self.stages(stream, place, &[StagePosition::Transmission]);
+        let hop = &stream.hops[place];
+        let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
+        let rate = self.network.links[links.egress.index()].rate;
+        let octets = frame_length(stream.payload_max, hop.tagged) + Bytes::MEDIA_OVERHEAD;
+        let line = self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + 1;
+        (queued, queued.max.saturating_add(latency.max + line + occupancy + occupied))
+    }
+
+    /// From the queue of a hop's port to the last bit at the next node.
+    pub(super) fn line(&self, stream: &Stream, place: usize) -> Range {
+        let hop = &stream.hops[place];
+        let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
+        let link = &self.network.links[links.egress.index()];
+        let time =
+            |payload| link.rate.duration_ceil((frame_length(payload, hop.tagged) + Bytes::new(8)).bits());
+        let cable = link.propagation.as_ps();
+        let line = Range {
+            min: (self.deviation.shrink(time(stream.payload_min).as_ps())
+                + cable
+                + link.phy_delay.min.as_ps())
+            .saturating_sub(2),
+            max: self.deviation.stretch(time(stream.payload_max).as_ps())
+                + cable
+                + link.phy_delay.max.as_ps()
+                + 2,
+        };
+        line.plus(self.stages(stream, place, &[StagePosition::Transmission]).0)
+    }
+
+    /// Latencies of the stages before a hop's port, and what all their occupancies are at most.
+    pub(super) fn stages(&self, stream: &Stream, place: usize, positions: &[StagePosition]) -> (Range, u64) {
+        let hop = &stream.hops[place];
+        let node = self.network.ports[hop.port.index()].node;
+        let Some(device) = self.network.device(node) else { return (Range::default(), 0) };
+        let row = Row::of(&device.stages, Mechanism::StrictPriority, positions);
+        let octets = |payload| frame_length(payload, hop.tagged);
+        let (least, most) = (octets(stream.payload_min), octets(stream.payload_max) + tautwire_model::TAG);
+        let occupancy = device.stages.iter().filter(|stage| positions.contains(&stage.position));
+        let occupancy = occupancy.map(|stage| delay_max(&stage.occupancy, most)).sum();
+        (Range { min: row.latency_min(least), max: row.latency_max(most) }, occupancy)
+    }
+
+    /// From the start of its slot to the last bit at a listener, and the hop that leads there.
+    pub(super) fn way(&self, stream: &Stream, listener: usize) -> Option<(usize, Range)> {
+        let place =
+            stream.hops.iter().position(|hop| hop.listener.is_some_and(|one| one as usize == listener))?;
+        Some((place, self.to_end_of(stream, place)))
+    }
+
+    pub(super) fn to_end_of(&self, stream: &Stream, place: usize) -> Range {
+        self.at_hop(stream, place).0.plus(self.line(stream, place))
+    }
+
+    pub(super) fn host(&self, node: NodeIndex) -> &HostModel {
+        match &self.network.nodes[node.index()].kind {
+            NodeKind::EndStation { host } => &self.network.hosts[host.index()],
+            NodeKind::Bridge { .. } => unreachable!("talkers and listeners are end stations"),
+        }
+    }
+
+    /// From the application to the station's queue.
+    pub(super) fn transmit(&self, stream: &Stream) -> Range {
+        let octets = |payload| frame_length(payload, stream.tagged);
+        let host = self.host(stream.talker);
+        Range {
+            min: delay_min(&host.transmit, octets(stream.payload_min)),
+            max: delay_max(&host.transmit, octets(stream.payload_max)),
+        }
+    }
+
+    /// From the last bit of a request at the responder to the response in its station's queue.
+    pub(super) fn answer(&self, request: &Stream, response: &Stream, turn_around: Duration) -> Range {
+        let octets = |payload| frame_length(payload, request.tagged);
+        let host = self.host(response.talker);
+        let turn = turn_around.as_ps();
+        let received = Range {
+            min: delay_min(&host.receive, octets(request.payload_min)) + turn,
+            max: delay_max(&host.receive, octets(request.payload_max) + tautwire_model::TAG) + turn,
+        };
+        received.plus(self.transmit(response))
+    }
+}
