@@ -70,7 +70,13 @@ def pair(one: Request, jitter: float) -> str:
 
 
 def text(
-    layout: Layout, requests: list[Request], *, jitter: float = 0, duration: str = "1005 ms", more: str = ""
+    layout: Layout,
+    requests: list[Request],
+    *,
+    jitter: float = 0,
+    duration: str = "1005 ms",
+    more: str = "",
+    cycle: float = CYCLE,
 ) -> str:
     """A run; ``jitter`` is by how much the application is released too late at most, in microseconds."""
     nodes = ("master", "standby", *SLAVES)
@@ -87,7 +93,7 @@ nodes:
 {"".join(f"  {node}: {{type: end-station}}{chr(10)}" for node in nodes)}  switch: {{type: bridge}}
 links:
 {"".join(f"  - {{between: [{node}, switch]}}{chr(10)}" for node in nodes)}tdma:
-  cycle: {CYCLE} us
+  cycle: {cycle:.0f} us
   synchronisation: opening
   standby: {{synchronisation: standing-in, offset: {layout.watch} us}}
   slots:

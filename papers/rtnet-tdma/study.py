@@ -8,6 +8,13 @@ from __future__ import annotations
 
 import rtnet_figures
 import rtnet_instants
+import rtnet_plan
+from tautwire.claims import Study
 
 #: Where the claims are tested.
 MODULES = (rtnet_figures, rtnet_instants)
+
+
+def finish(study: Study) -> None:
+    """Writes what planned slots would give."""
+    rtnet_plan.tell(study)

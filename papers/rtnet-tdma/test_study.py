@@ -9,6 +9,7 @@ import pytest
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+import rtnet_plan  # noqa: E402
 import rtnet_trips as trips  # noqa: E402
 import tautwire  # noqa: E402
 from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network  # noqa: E402
@@ -69,6 +70,16 @@ def test_observations_keep_within_bounds(layout: str, slave: str) -> None:
 def test_a_master_without_a_slot_to_spare_has_no_bound() -> None:
     asked = [trips.request("load", slave, 400) for slave in SLAVES]
     assert tautwire.bounds(network(LAYOUTS["load"], asked, jitter=174)).delay_max_ps("response-slave-a") is None
+
+
+def test_planned_slots_beat_the_published_ones(study: Study) -> None:
+    """By proof, which holds for any instant, and by runs at all phases, which stay below it."""
+    published, *others = rtnet_plan.compare(study).values()
+    for one in others:
+        assert one.proven <= 0.8 * published.proven
+        assert one.seen <= 0.8 * published.seen
+    for one in (published, *others):
+        assert 0.9 * one.proven < one.seen < one.proven
 
 
 def test_without_slots_the_switch_may_queue() -> None:

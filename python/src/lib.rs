@@ -9,6 +9,7 @@ mod frames;
 mod machines;
 mod network;
 mod results;
+mod slots;
 mod table;
 
 use pyo3::prelude::*;
@@ -30,6 +31,8 @@ mod _core {
     use super::results::{Results, bounds, report_html, simulate};
     #[pymodule_export]
     use super::run_command;
+    #[pymodule_export]
+    use super::slots::plan_slots;
     #[pymodule_export]
     use super::table::Table;
 }

@@ -48,6 +48,7 @@ from tautwire.results import (
     simulate,
     verify,
 )
+from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
 from tautwire.sweeps import grid, sweep
 
 __all__ = [
@@ -67,9 +68,11 @@ __all__ = [
     "Observation",
     "OnOff",
     "Periodic",
+    "PlannedSlot",
     "Poisson",
     "Replay",
     "Shaper",
+    "SlotPlan",
     "Table",
     "TautwireError",
     "Traffic",
@@ -82,6 +85,7 @@ __all__ = [
     "grid",
     "load",
     "load_text",
+    "plan_slots",
     "report",
     "simulate",
     "sweep",

@@ -11,6 +11,7 @@ __all__ = [
     "bounds",
     "load",
     "load_text",
+    "plan_slots",
     "report_html",
     "run_command",
     "simulate",
@@ -86,5 +87,6 @@ def simulate(
     frames: list[str] | None = None,
     with_bounds: bool = False,
 ) -> Results: ...
+def plan_slots(network: CoreNetwork, *, cycle: str | None = None, shortest: bool = False) -> str: ...
 def report_html(folder: str) -> str: ...
 def run_command(arguments: list[str]) -> int: ...

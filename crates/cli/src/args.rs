@@ -47,6 +47,9 @@ pub(crate) enum Command {
     /// Find dispatch points for the time-triggered virtual links
     #[command(after_help = SCHEDULE_HELP)]
     Schedule(Schedule),
+    /// Plan the slots of a TDMA cycle: the least worst-case round trip, with its proof
+    #[command(after_help = PLAN_HELP)]
+    Plan(Plan),
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
@@ -228,6 +231,29 @@ pub(crate) struct Schedule {
     /// Write the description with the offsets found to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+const PLAN_HELP: &str = "\
+Examples:
+  tautwire plan scenarios/tdma.yaml
+  tautwire plan scenarios/tdma.yaml --shortest
+  tautwire plan scenarios/tdma.yaml --cycle 2ms --json
+
+The result is what to write under `tdma:` of the description; comments say of each pair and round when
+the response is ready at the latest and when its slot begins, and the proven round trips.
+
+Exit codes: 0 every round trip is proven, 1 one is not, 2 wrong input or no room in the cycle, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Length of the cycle, with its unit [default: the description's]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) cycle: Option<Duration>,
+    /// The shortest cycle that has room for one round
+    #[arg(long, conflicts_with = "cycle")]
+    pub(crate) shortest: bool,
 }
 
 const REPORT_HELP: &str = "\

@@ -4,6 +4,7 @@ mod admit;
 mod bounds;
 mod check;
 mod completions;
+mod plan;
 mod report;
 mod run;
 mod schedule;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Verify(arguments) => run::verify(arguments),
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),
+        Command::Plan(arguments) => plan::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

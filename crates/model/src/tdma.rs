@@ -1,9 +1,10 @@
 //! Time division multiple access (RTnet) of a network, resolved.
 
-use tautwire_core::tdma::{TdmaConfig, TdmaRole, TdmaSlot};
-use tautwire_units::Duration;
+use tautwire_core::tdma::{Carries, TdmaConfig, TdmaRole, TdmaSlot};
+use tautwire_units::{BitRate, Duration};
 
-use crate::network::{Network, NodeIndex, NodeKind, StreamIndex};
+use crate::frame::wire_bits;
+use crate::network::{ArrivalCurve, Network, NodeIndex, NodeKind, StreamIndex, Traffic};
 
 /// Who may send when. Every talker of the network is one of its stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,54 @@ impl Network {
             travel: tdma.travel[node.index()],
             limit: self.hosts[host.index()].queue_limit as usize,
         })
+    }
+
+    /// The same network with another cycle and other slots, which stand by offset.
+    ///
+    /// # Panics
+    /// If there is no TDMA, slots share time or leave the cycle, or a stream has no slot that holds its frame.
+    #[must_use]
+    pub fn with_slots(&self, cycle: Duration, slots: Vec<OwnedSlot>) -> Self {
+        let mut changed = self.clone();
+        let tdma = changed.tdma.as_mut().expect("slots are those of TDMA");
+        assert!(slots.windows(2).all(|pair| pair[0].slot.offset + pair[0].length <= pair[1].slot.offset));
+        assert!(slots.last().is_none_or(|last| last.slot.offset + last.length <= cycle), "within the cycle");
+        assert!(
+            tdma.standby.is_none_or(|standby| standby.offset < cycle),
+            "the standby's watch is in the cycle"
+        );
+        (tdma.cycle, tdma.slots) = (cycle, slots);
+        let slots = tdma.slots.clone();
+        for number in 0..changed.streams.len() {
+            let carried = |slot: &&OwnedSlot| self.is_carried(slot, StreamIndex::at(number));
+            let length = slots.iter().filter(carried).map(|slot| slot.length).min();
+            let line = self.first_line(StreamIndex::at(number));
+            let stream = &mut changed.streams[number];
+            let bits = wire_bits(stream.payload_max, stream.tagged);
+            if let Traffic::Synchronisation { cycle: of } = &mut stream.traffic {
+                *of = cycle;
+                let rate =
+                    BitRate::per_period_ceil(bits, cycle).expect("a cycle that holds slots holds a frame");
+                stream.arrival = Some(ArrivalCurve { rate, burst: bits });
+            } else if let Some(line) = line {
+                assert!(length.is_some_and(|length| length >= line.duration_ceil(bits)), "{}", stream.name);
+            }
+        }
+        changed
+    }
+
+    /// Whether a slot carries frames of a stream.
+    #[must_use]
+    pub fn is_carried(&self, slot: &OwnedSlot, stream: StreamIndex) -> bool {
+        let other = if self.is_real_time(stream) { Carries::Ordinary } else { Carries::RealTime };
+        slot.owner == self.streams[stream.index()].talker && slot.slot.carries != other
+    }
+
+    /// The rate of the line at a stream's talker.
+    fn first_line(&self, stream: StreamIndex) -> Option<BitRate> {
+        let hop = self.streams[stream.index()].hops.first()?;
+        let links = self.ports[hop.port.index()].links?;
+        Some(self.links[links.egress.index()].rate)
     }
 
     /// Whether a stream is real-time traffic of its TDMA station: all but those of priority 0.

@@ -12,7 +12,7 @@
 //! Times are readings of the synchronised clocks, in picoseconds; two clocks differ by at most the
 //! problem's precision. What a frame needs on a link and between two links is part of the problem: it
 //! holds the margins. Not here: how clocks are synchronised, what a port does with its schedule (`core`),
-//! bounds of the traffic in between (`analysis`).
+//! bounds of the traffic in between (`analysis`). Slots of a TDMA cycle are planned apart: [`tdma_slots`].
 
 mod check;
 mod differences;
@@ -23,6 +23,7 @@ mod network;
 mod occupancy;
 mod problem;
 mod schedule;
+pub mod tdma_slots;
 
 pub use check::{Fault, check};
 pub use exact::{Outcome, exact};

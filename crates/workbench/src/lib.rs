@@ -18,10 +18,14 @@
 
 mod scenario;
 mod schedule;
+mod slot_document;
+mod slots;
 mod story;
 
 pub use scenario::Scenario;
 pub use schedule::{Scheduled, ScheduledLink};
+pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
+pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};

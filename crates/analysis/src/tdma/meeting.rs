@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_core::tdma::Carries;
 use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
-use tautwire_model::tdma::OwnedSlot;
 
 use super::Cycle;
 use crate::result::Unbounded;
@@ -15,7 +13,8 @@ use crate::result::Unbounded;
 impl Cycle<'_> {
     /// A port at which frames of different slots may meet.
     pub(super) fn meeting(&self) -> Option<Unbounded> {
-        // Per port and slot, whose streams have it in turn: from when to when its frame may be there.
+        // Per port and slot, whose streams have it in turn: from when to when its frame may be there. What
+        // opens a cycle at the start of a slot comes first.
         let mut times: BTreeMap<(u32, u64, bool), (u64, u64)> = BTreeMap::new();
         for number in 0..self.network.streams.len() {
             let stream = &self.network.streams[number];
@@ -25,7 +24,7 @@ impl Cycle<'_> {
                     let (queued, gone) = self.at_hop(stream, place);
                     let begin = (start + queued.min).saturating_sub(self.early);
                     let end = start.saturating_add(gone).saturating_add(self.late);
-                    let known = times.entry((hop.port.0, start, opens)).or_insert((begin, end));
+                    let known = times.entry((hop.port.0, start, !opens)).or_insert((begin, end));
                     *known = (known.0.min(begin), known.1.max(end));
                 }
             }
@@ -52,16 +51,11 @@ impl Cycle<'_> {
                 starts.extend(standby.map(|standby| cycle * whole + standby.offset.as_ps()));
                 continue;
             }
-            let carries = self.tdma.slots.iter().filter(|slot| self.carries(slot, stream));
+            let carries = self.tdma.slots.iter().filter(|slot| self.network.is_carried(slot, stream));
             let here =
                 carries.filter(|slot| cycle % u64::from(slot.slot.period) == u64::from(slot.slot.phase));
             starts.extend(here.map(|slot| cycle * whole + slot.slot.offset.as_ps()));
         }
         starts
-    }
-
-    pub(super) fn carries(&self, slot: &OwnedSlot, stream: StreamIndex) -> bool {
-        let other = if self.network.is_real_time(stream) { Carries::Ordinary } else { Carries::RealTime };
-        slot.owner == self.network.streams[stream.index()].talker && slot.slot.carries != other
     }
 }

@@ -15,6 +15,7 @@
 //! costs is one more slot of waiting, for the standby opens that cycle or the next.
 
 mod arrivals;
+mod demand;
 mod meeting;
 mod round_trip;
 mod wait;
@@ -22,10 +23,11 @@ mod way;
 
 use tautwire_model::Network;
 use tautwire_model::frame_length;
-use tautwire_model::network::{NodeKind, PortIndex, StreamIndex, TimelineAction, Traffic};
-use tautwire_model::tdma::Tdma;
+use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Duration};
 
+pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 use self::way::Range;
 use crate::clock::{Deviation, slack_ps};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
@@ -75,21 +77,49 @@ impl<'network> Cycle<'network> {
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby.
         let span = 2 * tdma.cycle.as_ps();
         let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
-        let sender = tdma.synchronisation;
-        let synchronisation = &network.streams[sender.index()];
-        let travelled = |listener: usize| {
-            let way = cycle.way(synchronisation, listener)?.1;
-            let known = tdma.travel[synchronisation.listeners[listener].index()].as_ps();
-            Some((known.saturating_sub(way.min), way.max.saturating_sub(known)))
-        };
-        let (mut early, mut late) = (0, 0);
-        for (one, other) in (0..synchronisation.listeners.len()).filter_map(travelled) {
-            (early, late) = (early.max(one), late.max(other));
-        }
+        let (early, late) = cycle.travel_errors(tdma.synchronisation);
         (cycle.early, cycle.late) = (early + drift, late + drift);
         cycle.reason = cycle.what_fails();
-        cycle.reason = cycle.reason.take().or_else(|| cycle.meeting());
+        if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0) {
+            // The standby reckons by its own clock, and the others from its frames.
+            let (early, late) = cycle.travel_errors(standby.synchronisation);
+            (cycle.early, cycle.late) = (cycle.early + early + drift, cycle.late + late + drift);
+        }
+        cycle.reason = cycle.reason.take().or_else(|| cycle.unheard()).or_else(|| cycle.meeting());
         cycle
+    }
+
+    /// By how much stations may take a cycle for begun too early, and too late, when they hear these frames.
+    fn travel_errors(&self, synchronisation: StreamIndex) -> (u64, u64) {
+        let stream = &self.network.streams[synchronisation.index()];
+        let error = |listener: usize| {
+            let way = self.way(stream, listener)?.1;
+            let known = self.tdma.travel[stream.listeners[listener].index()].as_ps();
+            Some((known.saturating_sub(way.min), way.max.saturating_sub(known)))
+        };
+        let errors = (0..stream.listeners.len()).filter_map(error);
+        errors.fold((0, 0), |(early, late), (one, other)| (early.max(one), late.max(other)))
+    }
+
+    /// From the start of a cycle until a station has heard of it, at most.
+    fn heard(&self, node: NodeIndex) -> Duration {
+        let streams = [Some(self.tdma.synchronisation), self.tdma.standby.map(|one| one.synchronisation)];
+        let way = |number: StreamIndex| {
+            let stream = &self.network.streams[number.index()];
+            let listener = stream.listeners.iter().position(|listener| *listener == node)?;
+            Some(self.way(stream, listener)?.1.max + self.early + self.late)
+        };
+        Duration::from_ps(streams.into_iter().flatten().filter_map(way).max().unwrap_or(0))
+    }
+
+    /// A slot that has begun when its owner hears of the cycle is never used.
+    fn unheard(&self) -> Option<Unbounded> {
+        let synchronisation = &self.network.streams[self.tdma.synchronisation.index()];
+        let hears = |slot: &&OwnedSlot| synchronisation.listeners.contains(&slot.owner);
+        let missed = |slot: &OwnedSlot| slot.slot.offset < self.tdma.travel[slot.owner.index()];
+        let port = synchronisation.hops.first()?.port;
+        let any = self.tdma.slots.iter().filter(hears).any(missed);
+        any.then_some(Unbounded::SynchronisationLost { port })
     }
 
     /// Events that cost slots, or all that is proven.
@@ -109,10 +139,7 @@ impl<'network> Cycle<'network> {
         for event in &network.events {
             match &event.action {
                 TimelineAction::StopNode(node) if *node == master && self.tdma.standby.is_some() => {
-                    // The standby reckons by its own clock, one more error of a slot's start.
                     self.lost += 1;
-                    self.early *= 2;
-                    self.late *= 2;
                 }
                 TimelineAction::StopNode(node) => {
                     let bridge = matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });

@@ -7,11 +7,17 @@ use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_units::Duration;
 
 use super::Cycle;
+use super::arrivals::Arrivals;
 use super::way::Range;
 
 impl Cycle<'_> {
     /// From the hand-over of a request to the start of its response's slot.
-    pub(super) fn response(&self, number: StreamIndex, to: StreamIndex, turn_around: Duration) -> Option<Range> {
+    pub(super) fn response(
+        &self,
+        number: StreamIndex,
+        to: StreamIndex,
+        turn_around: Duration,
+    ) -> Option<Range> {
         let (request, response) = (&self.network.streams[to.index()], &self.network.streams[number.index()]);
         let listener = request.listeners.iter().position(|node| *node == response.talker)?;
         let ready = self.way(request, listener)?.1.plus(self.answer(request, response, turn_around));
@@ -24,7 +30,8 @@ impl Cycle<'_> {
     }
 
     /// From the slot of a request to that of its response at most, if every request finds a slot for its
-    /// response that no other needs; the slots' own places then say how far they are apart.
+    /// response that no other needs; the slots' own places then say how far they are apart. Slots of
+    /// requests may have the response's slot in common if they are nearer to each other than two requests.
     pub(super) fn same_cycle(&self, number: StreamIndex, to: StreamIndex, ready: Range) -> Option<u64> {
         let response = &self.network.streams[number.index()];
         let alone = self.network.streams.iter().enumerate().all(|(other, stream)| {
@@ -35,24 +42,40 @@ impl Cycle<'_> {
         if !alone || self.lost > 0 {
             return None;
         }
+        let least = self.requests_apart(to);
+        let near =
+            |one: u64, other: u64| self.deviation.stretch(other - one) + self.early + self.late < least;
+        let whole = self.cycles * self.tdma.cycle.as_ps();
         let requests = self.starts(to, self.cycles);
         let slots = self.starts(number, 2 * self.cycles + self.cycles_of(ready.max) + 1);
+        // The slot of the response, and the first of the requests that have it.
         let (mut first, mut before, mut most) = (None, None, 0);
         for request in requests {
             let latest = request + self.deviation.stretch(ready.max) + self.early + self.late;
             let slot = *slots.iter().find(|slot| **slot >= latest)?;
-            if before == Some(slot) {
-                return None;
-            }
-            before = Some(slot);
-            first = first.or(before);
+            before = match before {
+                Some((known, since)) if known == slot && !near(since, request) => return None,
+                Some((known, since)) if known == slot => Some((known, since)),
+                _ => Some((slot, request)),
+            };
+            first = first.or(Some(slot));
             most = most.max(slot - request);
         }
         // The first request of the next round finds its slot behind the last one's.
-        if before? >= first? + self.cycles * self.tdma.cycle.as_ps() {
+        if before?.0 >= first? + whole {
             return None;
         }
         Some(self.deviation.stretch(most) + self.early + self.late)
+    }
+
+    /// From the slot of a request to that of the next one of its stream at least.
+    fn requests_apart(&self, number: StreamIndex) -> u64 {
+        match (self.arrivals(number), self.wait(number)) {
+            (Some(Arrivals::Periodic { interval, jitter, burst: 1 }), Some(wait)) => {
+                interval.saturating_sub(jitter).saturating_sub(wait)
+            }
+            _ => 0,
+        }
     }
 
     /// Whole cycles that a span may take, and one more.

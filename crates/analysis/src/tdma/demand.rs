@@ -1,0 +1,86 @@
+//! What a planner of slots must know: times of every stream from the start of its slot, whatever slots there are.
+//!
+//! In: a network with TDMA. Out: passages of ports, lengths of slots, how long a response takes to be ready. They
+//! are those that the bounds reckon with, so a plan that keeps them is proven by the bounds. Errors of a slot's
+//! start are those of the network's own cycle, and hold for a shorter one.
+
+use tautwire_model::Network;
+use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
+use tautwire_model::wire_bits;
+use tautwire_units::Duration;
+
+use super::Cycle;
+
+/// What slots must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotDemand {
+    /// By how much the starts of two slots may err against each other.
+    pub error: Duration,
+    /// Per stream.
+    pub streams: Vec<StreamDemand>,
+}
+
+/// What a stream's slot must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamDemand {
+    /// Per port: from when its frame may be in the queue, and when the port is free of it.
+    pub passages: Vec<(PortIndex, Duration, Duration)>,
+    /// The greatest frame on the talker's line, gap included.
+    pub length: Duration,
+    /// When its talker has heard that a cycle was opened at the latest.
+    pub heard: Duration,
+    /// For a response: what it answers.
+    pub answer: Option<AnswerDemand>,
+}
+
+/// What a response answers, and its times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerDemand {
+    /// The request.
+    pub to: StreamIndex,
+    /// From the start of the request's slot until the response may be sent, at the latest.
+    pub ready: Duration,
+    /// From the start of the response's slot to the last bit at the requester, at most.
+    pub way: Duration,
+}
+
+/// What slots of a network with TDMA must hold; none without TDMA.
+#[must_use]
+pub fn slot_demand(network: &Network) -> Option<SlotDemand> {
+    let cycle = Cycle::new(network, network.tdma.as_ref()?);
+    let streams = (0..network.streams.len()).map(|number| cycle.demand(StreamIndex::at(number))).collect();
+    Some(SlotDemand { error: Duration::from_ps(cycle.early + cycle.late), streams })
+}
+
+impl Cycle<'_> {
+    fn demand(&self, number: StreamIndex) -> StreamDemand {
+        let stream = &self.network.streams[number.index()];
+        let passage = |place: usize| {
+            let (queued, gone) = self.at_hop(stream, place);
+            (stream.hops[place].port, Duration::from_ps(queued.min), Duration::from_ps(gone))
+        };
+        let line = stream.hops.first().and_then(|hop| self.network.ports[hop.port.index()].links);
+        let bits = wire_bits(stream.payload_max, stream.tagged);
+        let length = line.map(|links| self.network.links[links.egress.index()].rate.duration_ceil(bits));
+        StreamDemand {
+            passages: (0..stream.hops.len()).map(passage).collect(),
+            length: length.unwrap_or_default(),
+            heard: self.heard(stream.talker),
+            answer: self.answer_demand(number),
+        }
+    }
+
+    fn answer_demand(&self, number: StreamIndex) -> Option<AnswerDemand> {
+        let response = &self.network.streams[number.index()];
+        let Traffic::Response { to, turn_around } = response.traffic else { return None };
+        let request = &self.network.streams[to.index()];
+        let hears = request.listeners.iter().position(|node| *node == response.talker)?;
+        let ready = self.way(request, hears)?.1.plus(self.answer(request, response, turn_around));
+        let ways = (0..response.listeners.len()).filter_map(|listener| self.way(response, listener));
+        Some(AnswerDemand {
+            to,
+            ready: Duration::from_ps(self.deviation.stretch(ready.max) + self.early + self.late),
+            way: Duration::from_ps(ways.map(|(_, way)| way.max).max()?),
+        })
+    }
+}

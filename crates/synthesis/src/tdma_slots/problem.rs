@@ -1,0 +1,117 @@
+//! What slots are planned for: who sends what, how long it is on its way, and who answers whom.
+//!
+//! All times are counted from the start of a frame's slot and hold the margins of the devices that they pass:
+//! earliest times rounded down, latest up. Not here: where the slots go (`round.rs`, `plan.rs`).
+
+use tautwire_core::tdma::Carries;
+use tautwire_units::Duration;
+
+/// A port that a frame passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotPassage {
+    /// The port.
+    pub port: u32,
+    /// The frame is not in its queue before.
+    pub from: Duration,
+    /// The port is free of it from here on.
+    pub until: Duration,
+}
+
+/// What a station may send in one of its slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The station.
+    pub owner: u32,
+    /// What of it.
+    pub carries: Carries,
+    /// How long its longest frame takes on the wire, gap included: the least length of a slot.
+    pub length: Duration,
+    /// When it has heard that a cycle was opened at the latest: no slot begins before.
+    pub heard: Duration,
+    /// Ports of all its frames, each once.
+    pub passages: Vec<SlotPassage>,
+}
+
+/// A response to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// What the request is sent as, an index of the transfers.
+    pub request: usize,
+    /// What the response is sent as.
+    pub response: usize,
+    /// From the start of the request's slot until the response may be sent, at the latest.
+    pub ready: Duration,
+    /// From the start of the response's slot to the last bit at the requester, at most.
+    pub way: Duration,
+}
+
+/// A synchronisation frame, of the master or of the standby.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// When in the cycle it is sent.
+    pub start: Duration,
+    /// Ports that it passes.
+    pub passages: Vec<SlotPassage>,
+}
+
+/// What slots are planned for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotProblem {
+    /// Step of all offsets and of the cycle.
+    pub quantum: Duration,
+    /// By how much the starts of two slots may err against each other.
+    pub error: Duration,
+    /// Synchronisation frames of a cycle, and of the one behind it.
+    pub openings: Vec<Opening>,
+    /// Who sends what.
+    pub transfers: Vec<Transfer>,
+    /// Requests and responses.
+    pub pairs: Vec<Pair>,
+    /// Transfers that need a slot of their own in a cycle, once for each such stream.
+    pub alone: Vec<usize>,
+}
+
+impl SlotProblem {
+    /// From the start of one frame's slot to that of another at least, so that they meet at no port.
+    pub(super) fn apart(&self, one: &[SlotPassage], other: &[SlotPassage]) -> Duration {
+        let shared = |first: &SlotPassage| {
+            let same = other.iter().filter(move |second| second.port == first.port);
+            let until = first.until + self.error;
+            same.map(move |second| until.saturating_sub(second.from)).max()
+        };
+        one.iter().filter_map(shared).max().unwrap_or_default()
+    }
+
+    /// The same for slots, which share no time.
+    pub(super) fn slots_apart(&self, one: usize, other: usize) -> Duration {
+        let (one, other) = (&self.transfers[one], &self.transfers[other]);
+        self.apart(&one.passages, &other.passages).max(self.up(one.length))
+    }
+
+    /// From the start of a cycle to a slot behind all that open it.
+    pub(super) fn behind_openings(&self, transfer: usize) -> Duration {
+        let own = &self.transfers[transfer];
+        let behind = self.openings.iter().map(|one| one.start + self.apart(&one.passages, &own.passages));
+        behind.max().unwrap_or_default().max(own.heard)
+    }
+
+    /// From a slot to the start of the next cycle at least.
+    pub(super) fn before_openings(&self, transfer: usize) -> Duration {
+        let own = &self.transfers[transfer];
+        let before = self
+            .openings
+            .iter()
+            .map(|one| self.apart(&own.passages, &one.passages).saturating_sub(one.start));
+        before.max().unwrap_or_default().max(self.up(own.length))
+    }
+
+    /// To the next step.
+    pub(super) fn up(&self, time: Duration) -> Duration {
+        Duration::from_ps(time.as_ps().div_ceil(self.quantum.as_ps()) * self.quantum.as_ps())
+    }
+
+    /// To the step before.
+    pub(super) fn down(&self, time: Duration) -> Duration {
+        Duration::from_ps(time.as_ps() / self.quantum.as_ps() * self.quantum.as_ps())
+    }
+}

@@ -1,0 +1,257 @@
+//! Planned slots keep what they must, and no table of the class that is searched has a lesser worst round trip.
+//!
+//! The search knows nothing of the planner: it puts slots on every step of the cycle and looks at what every
+//! port sees over two cycles. `TAUTWIRE_CASES` sets the number of problems, `TAUTWIRE_SEED` the first.
+
+use tautwire_core::tdma::Carries;
+use tautwire_synthesis::tdma_slots::{Opening, Pair, SlotFault, SlotPassage, SlotProblem, Transfer, plan};
+use tautwire_units::Duration;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+/// Drawn numbers (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn up_to(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % (most + 1)
+    }
+}
+
+fn us(number: u64) -> Duration {
+    Duration::from_us(number)
+}
+
+/// A time as whole microseconds.
+fn steps(time: Duration) -> u64 {
+    time.as_ps() / 1_000_000
+}
+
+fn passage(port: u32, from: u64, until: u64) -> SlotPassage {
+    SlotPassage { port, from: us(from), until: us(until) }
+}
+
+/// A master and its slaves on one switch; ports 0 and 1 are the master's line, 2 and 3 that of the first slave.
+fn problem(draw: &mut Draw, slaves: u32) -> SlotProblem {
+    let line = |port, size: u64, far: u32, delay| {
+        vec![passage(port, 0, size), passage(far, size + delay, 2 * size + delay)]
+    };
+    let (size, delay) = (1 + draw.up_to(1), draw.up_to(1));
+    let mut asked = line(0, size, 3, delay);
+    asked.extend((1..slaves).map(|slave| passage(3 + 2 * slave, size + delay, 2 * size + delay)));
+    let master =
+        Transfer { owner: 0, carries: Carries::RealTime, length: us(size), heard: us(0), passages: asked };
+    let mut transfers = vec![master];
+    let mut pairs = Vec::new();
+    let heard = 2 + draw.up_to(1);
+    for slave in 0..slaves {
+        let (size, processing) = (1 + draw.up_to(2), draw.up_to(3));
+        let passages = line(2 + 2 * slave, size, 1, delay);
+        let own = Transfer {
+            owner: slave + 1,
+            carries: Carries::RealTime,
+            length: us(size),
+            heard: us(heard),
+            passages,
+        };
+        transfers.push(own);
+        let ready = us(2 * steps(transfers[0].length) + delay + processing);
+        pairs.push(Pair { request: 0, response: slave as usize + 1, ready, way: us(2 * size + delay) });
+    }
+    let mut opening = vec![passage(0, 0, 1)];
+    opening.extend((0..slaves).map(|slave| passage(3 + 2 * slave, 1, 2)));
+    let openings = vec![Opening { start: us(0), passages: opening }];
+    SlotProblem { quantum: us(1), error: us(draw.up_to(1)), openings, transfers, pairs, alone: Vec::new() }
+}
+
+/// Slots as (transfer, offset) in microseconds.
+type Table = [(usize, u64)];
+
+/// Whether no two frames meet, over two cycles: the earlier slot's frame is gone from a port before the other comes.
+fn is_valid(problem: &SlotProblem, cycle: u64, table: &Table) -> bool {
+    let mut events: Vec<(u64, Option<usize>, &[SlotPassage], u64)> = Vec::new();
+    for turn in [0, cycle] {
+        for opening in &problem.openings {
+            events.push((turn + steps(opening.start), None, &opening.passages, 0));
+        }
+        for (transfer, offset) in table {
+            let own = &problem.transfers[*transfer];
+            if *offset < steps(own.heard) || offset + steps(own.length) > cycle {
+                return false;
+            }
+            events.push((turn + offset, Some(*transfer), &own.passages, steps(own.length)));
+        }
+    }
+    events.sort_by_key(|(start, ..)| *start);
+    for (place, (start, _, passages, length)) in events.iter().enumerate() {
+        for (later, transfer, others, _) in &events[place + 1..] {
+            if transfer.is_some() && start + length > *later {
+                return false;
+            }
+            for (one, other) in passages.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
+                let until = start + steps(one.until) + steps(problem.error);
+                if one.port == other.port && until > later + steps(other.from) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// The worst round trip of a table; none if a response is not in the cycle of its request.
+fn worst(problem: &SlotProblem, cycle: u64, table: &Table) -> Option<u64> {
+    let mut requests: Vec<u64> =
+        table.iter().filter(|(one, _)| *one == 0).map(|(_, offset)| *offset).collect();
+    requests.sort_unstable();
+    let count = problem.pairs.len();
+    let nth = |from: usize| {
+        let place = from + count;
+        requests[place % requests.len()] + cycle * (place / requests.len()) as u64 - requests[from]
+    };
+    let wait = (0..requests.len()).map(nth).max()?;
+    let mut most = 0;
+    for pair in &problem.pairs {
+        let mut responses: Vec<u64> =
+            table.iter().filter(|(one, _)| *one == pair.response).map(|(_, offset)| *offset).collect();
+        responses.sort_unstable();
+        for request in &requests {
+            let slot = responses.iter().find(|slot| **slot >= request + steps(pair.ready))?;
+            most = most.max(slot - request + steps(pair.way));
+        }
+    }
+    Some(wait + most)
+}
+
+/// All tables of these transfers in this order of the list, on every step.
+fn search(
+    problem: &SlotProblem,
+    cycle: u64,
+    of: &[usize],
+    table: &mut Vec<(usize, u64)>,
+    best: &mut Option<u64>,
+) {
+    let Some((first, rest)) = of.split_first() else {
+        if let Some(found) =
+            worst(problem, cycle, table).filter(|found| best.is_none_or(|least| *found < least))
+            && is_valid(problem, cycle, table)
+        {
+            *best = Some(found);
+        }
+        return;
+    };
+    // Two slots of one station: the second behind the first, so that no table is seen twice.
+    let from = table.iter().filter(|(one, _)| one == first).map(|(_, offset)| offset + 1).max().unwrap_or(0);
+    for offset in from..cycle {
+        table.push((*first, offset));
+        search(problem, cycle, rest, table, best);
+        table.pop();
+    }
+}
+
+/// The plan as a table, checked; its worst round trip.
+fn planned(problem: &SlotProblem, cycle: Option<u64>, seed: u64) -> Result<(u64, u64), SlotFault> {
+    let plan = plan(problem, cycle.map(us))?;
+    let place = |owner: u32| problem.transfers.iter().position(|one| one.owner == owner).expect("an owner");
+    let table: Vec<(usize, u64)> =
+        plan.slots.iter().map(|slot| (place(slot.owner), steps(slot.offset))).collect();
+    let whole = steps(plan.cycle);
+    assert!(is_valid(problem, whole, &table), "TAUTWIRE_SEED={seed}: {table:?} in {whole}\n{problem:?}");
+    assert_eq!(
+        worst(problem, whole, &table),
+        Some(steps(plan.round_trip)),
+        "TAUTWIRE_SEED={seed}: {table:?}"
+    );
+    for answer in &plan.answers {
+        assert!(answer.ready <= answer.response && answer.response < plan.cycle, "TAUTWIRE_SEED={seed}");
+    }
+    Ok((whole, steps(plan.round_trip)))
+}
+
+fn least(problem: &SlotProblem, cycle: u64, of: &[usize]) -> Option<u64> {
+    let mut best = None;
+    search(problem, cycle, of, &mut Vec::new(), &mut best);
+    best
+}
+
+#[test]
+fn no_table_with_one_round_is_better_in_the_shortest_cycle() {
+    let first = number("TAUTWIRE_SEED", 1);
+    for seed in first..first + number("TAUTWIRE_CASES", 60) {
+        let problem = problem(&mut Draw(seed), 1);
+        let (cycle, found) = planned(&problem, None, seed).expect("a cycle as long as need be");
+        for shorter in 1..cycle {
+            let better = least(&problem, shorter, &[0, 1]);
+            assert!(
+                better.is_none_or(|better| better >= found),
+                "TAUTWIRE_SEED={seed}: {better:?} in {shorter}"
+            );
+        }
+        assert_eq!(least(&problem, cycle, &[0, 1]), Some(found), "TAUTWIRE_SEED={seed}");
+    }
+}
+
+#[test]
+fn no_table_is_better_with_two_slaves() {
+    let first = number("TAUTWIRE_SEED", 1);
+    for seed in first..first + number("TAUTWIRE_CASES", 60).min(200) {
+        let problem = problem(&mut Draw(seed), 2);
+        let (cycle, found) = planned(&problem, None, seed).expect("a cycle as long as need be");
+        assert_eq!(least(&problem, cycle, &[0, 0, 1, 2]), Some(found), "TAUTWIRE_SEED={seed}: {problem:?}");
+        let shorter = least(&problem, cycle - 1, &[0, 0, 1, 2]);
+        assert!(shorter.is_none_or(|better| better >= found), "TAUTWIRE_SEED={seed}: {shorter:?}");
+    }
+}
+
+#[test]
+fn no_table_with_at_most_two_rounds_is_better_in_a_kept_cycle() {
+    let first = number("TAUTWIRE_SEED", 1);
+    let mut twice = 0;
+    for seed in first..first + number("TAUTWIRE_CASES", 60).min(200) {
+        let problem = problem(&mut Draw(seed), 1);
+        let (needed, _) = planned(&problem, None, seed).expect("a cycle as long as need be");
+        let cycle = needed + 6 + seed % 4;
+        let (_, found) = planned(&problem, Some(cycle), seed).expect("room");
+        let once = least(&problem, cycle, &[0, 1]).expect("room for a round");
+        // Rounds of which the second begins behind the first one's end.
+        let both = alike(&problem, cycle);
+        twice += u32::from(both.is_some_and(|both| both < once));
+        assert!(
+            found <= once && both.is_none_or(|both| found <= both),
+            "TAUTWIRE_SEED={seed}: {found} {both:?}"
+        );
+    }
+    assert!(twice > 0, "two rounds are better at times");
+}
+
+/// The least of all tables with two rounds that are alike and do not interleave.
+fn alike(problem: &SlotProblem, cycle: u64) -> Option<u64> {
+    let mut best: Option<u64> = None;
+    for apart in 1..cycle {
+        for first in 0..cycle {
+            for second in first + apart + 1..cycle.saturating_sub(apart) {
+                let table = [(0, first), (1, first + apart), (0, second), (1, second + apart)];
+                let Some(found) = worst(problem, cycle, &table) else { continue };
+                if best.is_none_or(|least| found < least) && is_valid(problem, cycle, &table) {
+                    best = Some(found);
+                }
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn a_cycle_without_room_is_refused_with_what_it_needs() {
+    let problem = problem(&mut Draw(1), 2);
+    let (needed, _) = planned(&problem, None, 1).expect("a cycle as long as need be");
+    assert_eq!(plan(&problem, Some(us(needed - 1))), Err(SlotFault::TooShort { needed: us(needed) }));
+    assert!(planned(&problem, Some(needed), 1).is_ok());
+    assert_eq!(plan(&SlotProblem { pairs: Vec::new(), ..problem }, None), Err(SlotFault::NoPairs));
+}

@@ -1,0 +1,135 @@
+//! Slots planned for a network with TDMA: numbers from the bounds to the planner, and the plan back into a network.
+//!
+//! `analysis` says what the slots must hold, `synthesis` places them, and the bounds of the network that has
+//! them prove them once more. A station's slot holds the longest of its frames of a kind, for a frame leaves
+//! in whichever slot comes first.
+
+use std::collections::BTreeMap;
+
+use tautwire_analysis::{AnswerDemand, SlotDemand, slot_demand};
+use tautwire_core::tdma::{Carries, TdmaSlot};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
+use tautwire_model::tdma::OwnedSlot;
+use tautwire_synthesis::tdma_slots::{
+    Opening, Pair, SlotFault, SlotPassage, SlotPlan, SlotProblem, Transfer, plan,
+};
+use tautwire_units::Duration;
+
+/// A network with planned slots.
+#[derive(Clone, Debug)]
+pub struct PlannedSlots {
+    /// The network with them.
+    pub network: Network,
+    /// The plan; owners are nodes, pairs are those of `pairs`.
+    pub plan: SlotPlan,
+    /// Requests and responses.
+    pub pairs: Vec<(StreamIndex, StreamIndex)>,
+}
+
+/// Why slots cannot be planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotPlanned {
+    /// The network has no TDMA.
+    NoTdma,
+    /// No stream answers another.
+    NoPairs,
+    /// The cycle is too short.
+    TooShort {
+        /// The shortest.
+        needed: Duration,
+    },
+}
+
+/// Plans the slots of a network in a cycle of this length, or in the shortest.
+///
+/// # Errors
+/// If the network has no TDMA or no responses, or the cycle is too short.
+pub fn plan_slots(network: &Network, cycle: Option<Duration>) -> Result<PlannedSlots, NotPlanned> {
+    let demand = slot_demand(network).ok_or(NotPlanned::NoTdma)?;
+    let (problem, pairs) = problem(network, &demand);
+    let plan = plan(&problem, cycle).map_err(|fault| match fault {
+        SlotFault::NoPairs => NotPlanned::NoPairs,
+        SlotFault::TooShort { needed } => NotPlanned::TooShort { needed },
+    })?;
+    let slot = |slot: &tautwire_synthesis::tdma_slots::PlannedSlot| OwnedSlot {
+        owner: NodeIndex(slot.owner),
+        slot: TdmaSlot { offset: slot.offset, period: 1, phase: 0, carries: slot.carries },
+        length: slot.length,
+    };
+    let network = network.with_slots(plan.cycle, plan.slots.iter().map(slot).collect());
+    Ok(PlannedSlots { network, plan, pairs })
+}
+
+/// What is to be planned, and the streams of its pairs.
+fn problem(network: &Network, demand: &SlotDemand) -> (SlotProblem, Vec<(StreamIndex, StreamIndex)>) {
+    let (mut openings, mut transfers) = (Vec::new(), Vec::new());
+    // Per talker and kind: which transfer.
+    let mut known: BTreeMap<(NodeIndex, bool), usize> = BTreeMap::new();
+    let mut of_stream = Vec::new();
+    let tdma = network.tdma.as_ref().expect("there is a demand");
+    for (number, stream) in network.streams.iter().enumerate() {
+        let index = StreamIndex::at(number);
+        let own = &demand.streams[number];
+        let passages = own.passages.iter().map(|(port, from, until)| SlotPassage {
+            port: port.0,
+            from: *from,
+            until: *until,
+        });
+        if matches!(stream.traffic, Traffic::Synchronisation { .. }) {
+            let passages: Vec<SlotPassage> = passages.collect();
+            let watch = tdma.standby.filter(|standby| standby.synchronisation == index);
+            let starts = [Some(Duration::ZERO), watch.map(|standby| standby.offset)];
+            let opening = |start| Opening { start, passages: passages.clone() };
+            openings.extend(starts.into_iter().flatten().map(opening));
+            of_stream.push(usize::MAX);
+            continue;
+        }
+        let real_time = network.is_real_time(index);
+        let place = *known.entry((stream.talker, real_time)).or_insert(transfers.len());
+        if place == transfers.len() {
+            let carries = if real_time { Carries::RealTime } else { Carries::Ordinary };
+            let (owner, passages) = (stream.talker.0, Vec::new());
+            transfers.push(Transfer { owner, carries, length: own.length, heard: own.heard, passages });
+        }
+        let transfer: &mut Transfer = &mut transfers[place];
+        transfer.length = transfer.length.max(own.length);
+        passages.for_each(|passage| merge(&mut transfer.passages, passage));
+        of_stream.push(place);
+    }
+    let (pairs, streams, alone) = pairs(network, demand, &of_stream);
+    let quantum = Duration::from_us(1);
+    (SlotProblem { quantum, error: demand.error, openings, transfers, pairs, alone }, streams)
+}
+
+/// Adds a passage to those of other frames of a slot.
+fn merge(passages: &mut Vec<SlotPassage>, passage: SlotPassage) {
+    match passages.iter_mut().find(|known| known.port == passage.port) {
+        Some(known) => {
+            known.from = known.from.min(passage.from);
+            known.until = known.until.max(passage.until);
+        }
+        None => passages.push(passage),
+    }
+}
+
+type Pairs = (Vec<Pair>, Vec<(StreamIndex, StreamIndex)>, Vec<usize>);
+
+/// Pairs, their streams, and the transfers of streams that neither ask nor answer.
+fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
+    let (mut pairs, mut streams) = (Vec::new(), Vec::new());
+    for (number, own) in demand.streams.iter().enumerate() {
+        let Some(AnswerDemand { to, ready, way }) = own.answer else { continue };
+        let (request, response) = (of_stream[to.index()], of_stream[number]);
+        pairs.push(Pair { request, response, ready, way });
+        streams.push((to, StreamIndex::at(number)));
+    }
+    let paired = |number: &usize| {
+        let index = StreamIndex::at(*number);
+        streams.iter().any(|(request, response)| *request == index || *response == index)
+    };
+    let opens = |number: &usize| matches!(network.streams[*number].traffic, Traffic::Synchronisation { .. });
+    let alone = (0..network.streams.len()).filter(|number| !paired(number) && !opens(number));
+    let alone = alone.map(|number| of_stream[number]).collect();
+    (pairs, streams, alone)
+}
