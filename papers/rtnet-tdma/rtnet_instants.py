@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import tautwire
 from numpy.typing import NDArray
-from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, Request, network
+from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, Layout, Request, network
 from tautwire.claims import Basis, Outcome, Study, claim
 
 Times = NDArray[np.float64]
@@ -24,18 +24,44 @@ def one_run(layout: str, at: float = 0, more: str = "", count: int = 20) -> taut
     return tautwire.simulate(network(LAYOUTS[layout], asked, duration=f"{10 * count - 5} ms", more=more), frames=True)
 
 
+def missed_slots(run: tautwire.Observation, layout: Layout, slave: str = "slave-a") -> list[tuple[int, str, int]]:
+    """Slots that a slave let pass though it had been asked, as a capture at the master shows them.
+
+    Only what the master sends and hears is looked at: when it opened cycles, when a request left, when its response
+    came. Each missed slot is named by the number of its cycle, its owner and its offset.
+    """
+    opened, asked = starts(run, "opening"), starts(run, f"request-{slave}")
+    rows = pl.DataFrame(run.frames).filter((pl.col("stream") == f"response-{slave}") & (pl.col("hop") == 1))
+    heard = rows.sort("number")["received_ps"].to_numpy() / 1e6
+    offsets = [offset for owner, offset, _ in layout.slots if owner == slave]
+    missed = []
+    for request, response in zip(asked, heard, strict=False):
+        cycles = np.flatnonzero((opened + CYCLE > request) & (opened < response))
+        begins = [(int(cycle), offset, opened[cycle] + offset) for cycle in cycles for offset in offsets]
+        between = [(cycle, slave, offset) for cycle, offset, begin in begins if request < begin < response]
+        # The last of them is the one that the response had.
+        missed.extend(between[:-1])
+    return missed
+
+
 @claim("RTN-08", Basis.BY_CONSTRUCTION)
 def which_slot(study: Study) -> Outcome:
-    """From the request's slot to that of its response."""
-    gaps = {}
+    """From the request's slot to that of its response, and the slots that a capture at the master names."""
+    gaps, named = {}, {}
     for layout in ("100", "200"):
         run = one_run(layout)
         gaps[layout] = starts(run, "response-slave-a") - starts(run, "request-slave-a")
+        named[layout] = missed_slots(run, LAYOUTS[layout])
+    first, narrow_gaps = named["100"][0], gaps["100"]
     narrow, wide = (np.unique(gap.round(3)) for gap in gaps.values())
     return Outcome(
         "with slots of 100 us a cycle late, with 200 us in the same cycle",
-        f"{narrow.tolist()} us with slots of 100 us, {wide.tolist()} us with 200 us",
-        narrow.tolist() == [CYCLE + 100] and wide.tolist() == [200],
+        f"{narrow.tolist()} us with slots of 100 us, {wide.tolist()} us with 200 us; of {len(narrow_gaps)} slots "
+        f"{len(named['100'])} missed (first: cycle {first[0]}, {first[1]} at {first[2]} us) and {len(named['200'])}",
+        narrow.tolist() == [CYCLE + 100]
+        and wide.tolist() == [200]
+        and named["100"] == [(10 * turn, "slave-a", 300) for turn in range(len(gaps["100"]))]
+        and named["200"] == [],
     )
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import rtnet_figures
 import rtnet_instants
 import rtnet_plan
+import rtnet_tcp
 from tautwire.claims import Study
 
 #: Where the claims are tested.
-MODULES = (rtnet_figures, rtnet_instants)
+MODULES = (rtnet_figures, rtnet_instants, rtnet_tcp)
 
 
 def finish(study: Study) -> None:

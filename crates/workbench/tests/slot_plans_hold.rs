@@ -52,7 +52,8 @@ fn description(seed: u64) -> String {
         if station == 1 {
             continue;
         }
-        writeln!(slots, "    - {{owner: {name}, offset: {} us, length: 300 us}}", 500 + 400 * station).unwrap();
+        writeln!(slots, "    - {{owner: {name}, offset: {} us, length: 300 us}}", 500 + 400 * station)
+            .unwrap();
         if station > 1 {
             let payload = 46 + draw.up_to(1_400);
             let interval = 16_000 + draw.up_to(4_000);

@@ -1,0 +1,143 @@
+"""The same hosts under Linux TCP/IP: interrupt moderation and a scheduler's tail, fitted on Table II.
+
+A frame waits at the receiving interface until the next moderated interrupt, evenly up to its distance; every
+passage of a stack takes a constant time; once in a hundred round trips the application waits for the
+processor. Fitted are three numbers and a range: the distance on the deviations of Table II (they leave out
+the outliers, or could not be), the constant on its means, the waits for the processor on its maxima.
+Tables III and IV are predicted. The wires are simulated; the step into the master's application, which
+is not of a stream's delay, and the waits for the processor are drawn here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import tautwire
+from numpy.typing import NDArray
+from rtnet_trips import mean, printed, row
+from tautwire.claims import Basis, Outcome, Study, claim
+
+Times = NDArray[np.float64]
+#: Values between two waits for the processor.
+HUNDRED = 100
+
+
+@dataclass(frozen=True)
+class Host:
+    """Microseconds: a passage of a stack, distance of interrupts, least and greatest wait for the processor."""
+
+    passage: float
+    interrupts: float
+    tail: tuple[float, float]
+
+
+def text(host: Host, size: str, interval: int, slaves: int) -> str:
+    """A run without slots: requests in turn to the slaves."""
+    names = [f"slave-{letter}" for letter in "abc"[:slaves]]
+    passage, latest = host.passage, host.passage + host.interrupts
+    streams = ""
+    for turn, name in enumerate(names):
+        times = f"type: periodic, interval: {slaves * interval} us, offset: {turn * interval} us"
+        streams += (
+            f"  - {{name: request-{name}, talker: master, listeners: {name}, tagged: false, {size}, "
+            f"traffic: {{{times}}}}}\n"
+            f"  - {{name: response-{name}, talker: {name}, listeners: master, tagged: false, {size}, "
+            f"traffic: {{type: response, to: request-{name}}}}}\n"
+        )
+    receive = f"{{min: {1000 * passage:.0f} ns, max: {1000 * latest:.0f} ns}}"
+    return (
+        "name: tcp\nnetwork-control: none\n"
+        f"hosts:\n  linux: {{transmit: {1000 * passage:.0f} ns, receive: {receive}}}\n"
+        "defaults: {rate: 100 Mbit/s, host: linux}\nnodes:\n"
+        + "".join(f"  {name}: {{type: end-station}}\n" for name in ("master", *names))
+        + "  switch: {type: bridge}\nlinks:\n"
+        + "".join(f"  - {{between: [{name}, switch]}}\n" for name in ("master", *names))
+        + f"streams:\n{streams}run: {{duration: {slaves * interval * HUNDRED + interval} us}}\n"
+    )
+
+
+def trips(host: Host, size: str, interval: int, slaves: int, seed: int) -> dict[str, tuple[Times, Times]]:
+    """A hundred round trips to each slave: without the waits for the processor, and with them."""
+    described = tautwire.load_text(text(host, size, interval, slaves))
+    frames = pl.DataFrame(tautwire.simulate(described, seed=seed, frames=True).frames)
+    draw = np.random.default_rng(seed)
+    found = {}
+    for turn, letter in enumerate("abc"[:slaves]):
+        last = (pl.col("stream") == f"response-slave-{letter}") & (pl.col("hop") == 1)
+        received = frames.filter(last).sort("number")["received_ps"].to_numpy()[:HUNDRED] / 1e6
+        asked = (turn + slaves * np.arange(len(received))) * interval
+        calm = received - asked + host.passage + draw.uniform(0, host.interrupts, len(received))
+        held = calm.copy()
+        held[draw.integers(len(held))] += draw.uniform(*host.tail)
+        found[letter.upper()] = (calm, held)
+    return found
+
+
+def fit(study: Study) -> Host:
+    """The host model from Table II alone."""
+
+    def make() -> Host:
+        means = printed(study, "100", "TCP/IP", "rtt_mean")
+        above = [most - means[name] for name, most in printed(study, "100", "TCP/IP", "rtt_max").items()]
+        # Two even waits of a round trip have the variance of the distance squared over six.
+        interrupts = math.sqrt(6) * mean(printed(study, "100", "TCP/IP", "rtt_sd"))
+        tail = (min(above), max(above))
+        wires = trips(Host(0, 0, tail), "frame: 512 B", 10_000, 1, seed=1)["A"][0].mean()
+        left = mean(means) - wires - interrupts - sum(tail) / 2 / HUNDRED
+        return Host(left / 4, interrupts, tail)
+
+    return study.once("tcp", make)
+
+
+def run_of(study: Study, table: str) -> dict[str, tuple[Times, Times]]:
+    """A table's rows under TCP/IP."""
+
+    def make() -> dict[str, tuple[Times, Times]]:
+        host = fit(study)
+        if table == "load":
+            return trips(host, "payload: 1500 B", 1000, 3, seed=1)
+        runs = range(1, 6)
+        seeds = {str(run): run + (10 if table == "200" else 0) for run in runs}
+        return {name: trips(host, "frame: 512 B", 10_000, 1, seed)["A"] for name, seed in seeds.items()}
+
+    return study.once(f"tcp {table}", make)
+
+
+def tcp_means(study: Study, table: str) -> dict[str, float]:
+    """Means with all values."""
+    return {name: float(held.mean()) for name, (_, held) in run_of(study, table).items()}
+
+
+def tcp_deviations(study: Study, table: str) -> dict[str, float]:
+    """Deviations without the waits for the processor, as printed."""
+    return {name: float(calm.std(ddof=1)) for name, (calm, _) in run_of(study, table).items()}
+
+
+@claim("RTN-02", Basis.CALIBRATED)
+def tcp_mean(study: Study) -> Outcome:
+    """The means that the model is fitted on; Table III is predicted beside."""
+    host, seen = fit(study), tcp_means(study, "100")
+    later, spread = mean(tcp_means(study, "200")), mean(tcp_deviations(study, "200"))
+    said, wide = (mean(printed(study, "200", "TCP/IP", metric)) for metric in ("rtt_mean", "rtt_sd"))
+    return Outcome(
+        f"at most 700 us: {row(printed(study, '100', 'TCP/IP', 'rtt_mean'), 0)} us",
+        f"{row(seen, 0)} us with {host.passage:.1f} us a passage, interrupts {host.interrupts:.0f} us apart; Table III "
+        f"predicted: {later:.0f} us (printed {said:.0f}), deviation {spread:.0f} us (printed {wide:.0f})",
+        max(seen.values()) <= 700,
+    )
+
+
+@claim("RTN-12", Basis.PREDICTED)
+def tcp_under_load(study: Study) -> Outcome:
+    """Table IV by the model that is fitted on Table II."""
+    before, seen = mean(tcp_means(study, "100")), tcp_means(study, "load")
+    late = {ms: sum(int((held > 1000 * ms).sum()) for _, held in run_of(study, "load").values()) for ms in (1, 2, 3)}
+    misses = ", ".join(f"{count} of 300 later than {ms} ms" for ms, count in late.items())
+    return Outcome(
+        f"{row(printed(study, 'load', 'TCP/IP', 'rtt_mean'), 0)} us",
+        f"the mean rises from {before:.0f} to {row(seen, 0)} us; {misses}",
+        max(seen.values()) > 2000 and min(seen.values()) > before,
+    )
