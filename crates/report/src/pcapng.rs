@@ -3,18 +3,22 @@
 //! Every link direction is an interface with its name and speed; time stamps are nanoseconds (rounded
 //! down) since the start of the run, of the first bit of the preamble. Frames are rebuilt: real
 //! headers of the stream, and a payload that starts with `tautwire`, the index of the stream and the
-//! number of the frame (32 bits each, big endian). No FCS.
+//! number of the frame (32 bits each, big endian). No FCS. With TDMA, synchronisation frames are those of RTnet, with
+//! the stamps of their sender's clock, and ordinary frames are tunnelled: four octets of their payload are the
+//! header of RTmac.
 //!
 //! Frames are built straight into the block; the crate that reads captures elsewhere checks them in
 //! the tests.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufWriter, Write};
 
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, Link, Stream};
+use tautwire_model::network::{Hop, Link, Stream, StreamIndex};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_wire::{EtherType, EthernetHeader, Ipv4Header, UdpHeader, VlanTag};
+use tautwire_wire::{EtherType, EthernetHeader, Ipv4Header, RtmacHeader, TdmaFrame, UdpHeader, VlanTag};
 
 use crate::name;
 
@@ -31,6 +35,8 @@ const INTERFACE_SPEED: u16 = 8;
 const TIME_STAMP_RESOLUTION: u16 = 9;
 /// Octets that begin every payload.
 const MARK: &[u8; 8] = b"tautwire";
+/// Synchronisation frames of a stream that may be on their way at a time.
+const OPENINGS: u32 = 64;
 /// FCS, which captures leave out.
 const FCS: u64 = 4;
 
@@ -41,6 +47,8 @@ pub struct PcapngWriter<'a, W: Write> {
     network: &'a Network,
     block: Vec<u8>,
     frame: Vec<u8>,
+    /// What synchronisation frames say, by stream and number.
+    openings: BTreeMap<(u32, u32), Synchronisation>,
 }
 
 impl<'a, W: Write> PcapngWriter<'a, W> {
@@ -49,7 +57,13 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(to: W, network: &'a Network) -> io::Result<Self> {
-        let mut capture = Self { to: BufWriter::new(to), network, block: Vec::new(), frame: Vec::new() };
+        let mut capture = Self {
+            to: BufWriter::new(to),
+            network,
+            block: Vec::new(),
+            frame: Vec::new(),
+            openings: BTreeMap::new(),
+        };
         capture.begin(SECTION_HEADER);
         capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
         capture.block.extend_from_slice(&1_u16.to_le_bytes());
@@ -62,6 +76,12 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             capture.interface(link)?;
         }
         Ok(capture)
+    }
+
+    /// Takes what a synchronisation frame says, before its first transmission.
+    pub fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        self.openings.insert((stream, number), says);
+        self.openings.remove(&(stream, number.wrapping_sub(OPENINGS)));
     }
 
     /// Writes a transmission; other records are passed over.
@@ -80,7 +100,14 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         let links = self.network.ports[record.port as usize].links.expect("what sends is connected");
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
-        build(&mut frame, stream, hop, record);
+        let is_tunnelled =
+            self.network.tdma.is_some() && !self.network.is_real_time(StreamIndex(record.stream));
+        let rtmac = match self.openings.get(&(record.stream, record.number)) {
+            Some(says) => Rtmac::Opening(*says),
+            None if is_tunnelled => Rtmac::Tunnel,
+            None => Rtmac::None,
+        };
+        build(&mut frame, stream, hop, record, rtmac);
         let octets = u32::try_from(frame.len()).expect("a frame is short");
         // Rounded down: the stamp is not later than the event.
         let ns = record.time.as_ps() / 1_000;
@@ -150,16 +177,41 @@ fn low(value: u64) -> u32 {
     u32::try_from(value & 0xffff_ffff).expect("32 bits are left")
 }
 
+/// What RTmac makes of a frame.
+#[derive(Clone, Copy)]
+enum Rtmac {
+    /// Nothing: real-time frames go as they are.
+    None,
+    /// It opens a cycle.
+    Opening(Synchronisation),
+    /// It carries an ordinary frame.
+    Tunnel,
+}
+
 /// The frame as it is on the wire behind this hop, without FCS.
-fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord) {
+fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, rtmac: Rtmac) {
     let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
     let ether_type = if stream.udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
-    let header = EthernetHeader { destination: stream.destination, source: stream.source, tag, ether_type };
-    header.emit(frame);
+    let outer = if matches!(rtmac, Rtmac::None) { ether_type } else { EtherType::RTMAC };
+    let (destination, source) = (stream.destination, stream.source);
+    EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
     let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
     let room = end.saturating_sub(frame.len());
     let client_data = room.min(usize::try_from(stream.payload_max.get()).expect("a frame is short"));
+    let client_data = match rtmac {
+        Rtmac::None => client_data,
+        Rtmac::Opening(says) => {
+            RtmacHeader::Tdma.emit(frame);
+            opening(says).emit(frame);
+            0
+        }
+        Rtmac::Tunnel => {
+            RtmacHeader::Tunnelled(ether_type).emit(frame);
+            client_data.saturating_sub(RtmacHeader::OCTETS)
+        }
+    };
     match &stream.udp {
+        _ if matches!(rtmac, Rtmac::Opening(_)) => {}
         Some(udp) => {
             let headers = Ipv4Header::OCTETS + UdpHeader::OCTETS;
             let payload = payload(record, client_data.saturating_sub(headers));
@@ -182,6 +234,15 @@ fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord) 
     }
     if frame.len() < end {
         frame.resize(end, 0);
+    }
+}
+
+/// What opens a cycle; times in whole nanoseconds of the sender's clock, rounded down.
+fn opening(says: Synchronisation) -> TdmaFrame {
+    TdmaFrame::Synchronisation {
+        cycle: says.cycle,
+        transmitted_ns: says.transmitted.as_ps() / 1_000,
+        scheduled_ns: says.scheduled.as_ps() / 1_000,
     }
 }
 

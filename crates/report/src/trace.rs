@@ -7,6 +7,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::io::Write;
 
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
 use tautwire_model::network::Network;
 use tautwire_observe::{FrameEvent, FrameRecord};
@@ -112,6 +113,12 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         let length = frame_length(Bytes::new(octets.into()), first.tagged);
         let (time, port) = (time.since_start(), first.port.0);
         self.record(&FrameRecord { time, stream, number, hop: 0, port, event: FrameEvent::Created, length });
+    }
+
+    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        if let Some(capture) = &mut self.capture {
+            capture.synchronised(stream, number, says);
+        }
     }
 
     fn transmitted(&mut self, told: &Transmission) {

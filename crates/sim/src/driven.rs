@@ -152,6 +152,7 @@ impl<R: Recorder> Engine<'_, R> {
         if let Some(said) = &mut self.driven().said[stream as usize] {
             said[number as usize % SYNCHRONISATIONS] = says;
         }
+        self.recorder.synchronised(stream, number, says);
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {
             Some(aim) => self.take_aim(place, aim),
@@ -247,6 +248,10 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         self.0.created(time, stream, number, octets);
+    }
+
+    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        self.0.synchronised(stream, number, says);
     }
 
     fn transmitted(&mut self, transmission: &Transmission) {

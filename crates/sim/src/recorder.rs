@@ -1,5 +1,6 @@
 //! What a run may tell while it runs, chosen once per run as a type.
 
+use tautwire_core::tdma::Synchronisation;
 use tautwire_units::Duration;
 
 use crate::SimTime;
@@ -45,6 +46,11 @@ pub trait Recorder {
     /// An application created a frame of `octets` of payload.
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         let _ = (time, stream, number, octets);
+    }
+
+    /// A station is about to open a TDMA cycle with this frame, which says so much.
+    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        let _ = (stream, number, says);
     }
 
     /// A transmission was decided; told at its start, with its whole future.

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StampPoint, TimeStamp};
 use tautwire_units::Duration;
@@ -209,6 +210,10 @@ impl<R: Recorder> Recorder for Stamping<'_, R> {
             keep(&mut sender.created, (number, time));
         }
         self.recorder.created(time, stream, number, octets);
+    }
+
+    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        self.recorder.synchronised(stream, number, says);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {
