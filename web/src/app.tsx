@@ -7,6 +7,7 @@ import { integer, span, verdictText } from "./format";
 import { Links } from "./links";
 import { Losses } from "./losses";
 import { Provenance } from "./provenance";
+import { Timetable } from "./timetable";
 import { StreamDetail } from "./stream";
 import { Streams } from "./streams";
 import { Topology } from "./topology";
@@ -48,6 +49,7 @@ export function App({ data }: { data: PageData }) {
           <a href="#streams">Streams</a>
           <a href="#stream">Selected</a>
           <a href="#links">Links</a>
+          {network.schedule && <a href="#timetable">Timetable</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
         </nav>
@@ -78,6 +80,9 @@ export function App({ data }: { data: PageData }) {
         />
         {stream && <StreamDetail data={data} selection={selection} onSelect={setSelection} />}
         <Links data={data} ports={ports} />
+        {network.schedule && (
+          <Timetable data={data} schedule={network.schedule} ports={ports} onSelect={setSelection} />
+        )}
         {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}
         <Provenance data={data} />
       </main>

@@ -32,6 +32,7 @@ export interface Listener {
   verdict?: VerdictName;
   bound?: Bound;
   margin_ps?: number;
+  skew_bound_ps?: number;
   observed?: Delays;
 }
 
@@ -64,6 +65,7 @@ export interface Stream {
   talker: string;
   traffic_class: number;
   deadline_ps?: number;
+  skew_max_ps?: number;
   verdict?: VerdictName;
   frames?: Frames;
   listeners: Listener[];
@@ -143,12 +145,30 @@ export interface StreamSettings {
   udp: string | null;
 }
 
+/** A slot of a cycle, repeated every period. */
+export interface Slot {
+  label: string;
+  kind: "synchronisation" | "standby" | "real-time" | "ordinary" | "time-triggered";
+  offset_ps: number;
+  length_ps: number;
+  period_ps: number;
+}
+
+/** When who may send: per station of TDMA, or per port of time-triggered frames. */
+export interface Schedule {
+  kind: "tdma" | "time-triggered";
+  cycle_ps: number;
+  basic_cycle_ps: number;
+  rows: { name: string; slots: Slot[] }[];
+}
+
 export interface Network {
   name: string;
   nodes: Node[];
   cables: Cable[];
   streams: StreamSettings[];
   events: string[];
+  schedule?: Schedule;
   description: string;
 }
 

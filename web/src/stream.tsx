@@ -8,6 +8,11 @@ import { Distribution } from "./distribution";
 import { delay, integer, share, span } from "./format";
 import { Badge } from "./ui";
 
+/** How far apart the copies over two networks may come. */
+function skew(bound_ps: number | undefined): string {
+  return bound_ps === undefined ? "unbounded" : `at most ${delay(bound_ps)}`;
+}
+
 export function StreamDetail(props: {
   data: PageData;
   selection: Selection;
@@ -27,6 +32,8 @@ export function StreamDetail(props: {
   add("Deadline", stream.deadline_ps === undefined ? "none" : delay(stream.deadline_ps));
   if (bound) add("Bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps));
   if (listener.margin_ps !== undefined) add("Margin", delay(listener.margin_ps));
+  if (stream.skew_max_ps !== undefined && bound)
+    add("Copies apart", `${skew(listener.skew_bound_ps)} (SkewMax ${delay(stream.skew_max_ps)})`);
   if (observed) {
     add("Observed max", delay(observedMax(listener)));
     if (observed.delay_mean_ps !== undefined)

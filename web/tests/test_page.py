@@ -29,10 +29,9 @@ SWITCHES = [
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
-def of_command(folder: Path) -> Path | None:
+def of_command(folder: Path, scenario: Path = ROOT / "scenarios" / "in-vehicle.yaml") -> Path | None:
     """The report of a run that the command makes; nothing if there is no command or scenario."""
     command = shutil.which("tautwire")
-    scenario = ROOT / "scenarios" / "in-vehicle.yaml"
     if command is None or not scenario.is_file():
         return None
     run = folder / "run"
@@ -41,11 +40,12 @@ def of_command(folder: Path) -> Path | None:
     return next(run.rglob("*.html"), None) or next(folder.rglob("*.html"), None)
 
 
-def of_sample(folder: Path) -> Path:
-    """The report of a made-up run."""
+def of_sample(folder: Path, *scenario: Path) -> Path:
+    """The report of a made-up run, or of a scenario."""
     path = folder / "sample.html"
     cargo = ["cargo", "run", "--quiet", "--locked", "--package", "tautwire-report"]
-    subprocess.run([*cargo, "--example", "sample_report", "--", str(path)], check=True, cwd=ROOT)
+    named = [str(path), *map(str, scenario)]
+    subprocess.run([*cargo, "--example", "sample_report", "--", *named], check=True, cwd=ROOT)
     return path
 
 
@@ -265,4 +265,60 @@ def test_words_stand_out_from_their_ground(browser: Browser, report: Path, schem
     )
     assert len(contrasts) > 50
     assert [pair for pair in contrasts if pair[1] < 4.5] == []
+    opened.context.close()
+
+
+TIME_TRIGGERED = """name: timed
+network-control: none
+time-triggered: {precision: 1 us, raster: {cycle: 1 ms, window: 400 us}}
+defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s]}, {between: [s, b]}]
+streams:
+  - {name: fast, talker: a, listeners: b, payload: 100 B, traffic: {type: periodic, interval: 1 ms},
+     time-triggered: {id: 1, period: 1 ms, offset: 0 us}}
+  - {name: slow, talker: a, listeners: b, payload: 900 B, traffic: {type: periodic, interval: 4 ms},
+     time-triggered: {id: 2, period: 4 ms, offset: 1100 us}}
+run: {duration: 20 ms}
+"""
+
+
+def timetable_of(folder: Path, scenario: Path) -> Path:
+    return of_command(folder, scenario) or of_sample(folder, scenario)
+
+
+@pytest.mark.parametrize("width", WIDTHS, ids=str)
+def test_the_slots_of_a_tdma_cycle_are_drawn(browser: Browser, tmp_path: Path, width: str) -> None:
+    report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma.yaml")
+    opened = Opened(browser, report, WIDTHS[width])
+    table = opened.page.locator("#timetable")
+    rows = table.locator(".time-row:not(.axis)")
+    assert rows.locator(".time-name").all_inner_texts() == ["master", "standby", "slave-a", "slave-c"]
+    assert rows.nth(0).locator("rect.synchronisation").count() == 2, "two basic cycles until all repeats"
+    assert rows.nth(3).locator("rect.ordinary").count() == 1, "every other cycle"
+    box = rows.nth(3).locator("svg").bounding_box()
+    slot = rows.nth(3).locator("rect").bounding_box()
+    assert abs((slot["x"] - box["x"]) / box["width"] - 0.75) < 0.01, "1.5 of 2 ms"
+    table.get_by_role("button", name="One cycle").click()
+    assert rows.nth(3).locator("rect").count() == 0, "not in the cycles of even number"
+    assert rows.nth(0).locator("rect").count() == 2
+    rows.nth(0).locator("rect.real-time").click()
+    assert "150.000" in table.locator(".chosen").inner_text()
+    width = opened.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= opened.page.viewport_size["width"]
+    opened.is_quiet()
+    opened.context.close()
+
+
+def test_the_schedule_of_time_triggered_links_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    scenario = tmp_path / "timed.yaml"
+    scenario.write_text(TIME_TRIGGERED, encoding="utf-8")
+    opened = Opened(browser, timetable_of(tmp_path, scenario), WIDTHS["desktop"])
+    page = opened.page
+    rows = page.locator("#timetable .time-row:not(.axis)")
+    assert rows.locator(".time-name").all_inner_texts() == ["a.p1", "s.p2"]
+    assert rows.nth(0).locator("rect").count() == 5, "four of the fast link, one of the slow one"
+    page.locator("#timetable rect").filter(has_text="slow").first.click()
+    assert page.locator("#stream h2").inner_text().startswith("slow")
+    opened.is_quiet()
     opened.context.close()

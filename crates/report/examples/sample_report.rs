@@ -39,7 +39,11 @@ fn made_up() -> RunFolder {
 fn verified(scenario: &Path) -> Option<RunFolder> {
     let loaded = tautwire_model::load(scenario).ok()?;
     let (network, text) = (loaded.network?, &loaded.sources.first()?.text);
-    let observation = tautwire_sim::run(&network, &mut tautwire_sim::Options::default());
+    let observation = tautwire_sim::run_with(
+        &network,
+        &mut tautwire_sim::Options::default(),
+        &mut tautwire_sim::NoRecorder,
+    );
     let bounds = tautwire_analysis::bounds(&network);
     let command = ["verify".to_owned(), scenario.display().to_string()];
     Some(RunFolder {

@@ -93,6 +93,7 @@ fn stream(
                 verdict: bound.map(|_| verification.verdict),
                 bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
                 margin_ps: verification.margin_ps,
+                skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed
                     .and_then(|observed| observed.listeners[listener].stamped.as_deref())
@@ -110,6 +111,7 @@ fn stream(
         talker: name::node(network, stream.talker).to_owned(),
         traffic_class: stream.hops.first().map_or(0, |hop| hop.class.number()),
         deadline_ps: stream.deadline.map(Duration::as_ps),
+        skew_max_ps: stream.virtual_link.and_then(|link| link.skew_max).map(Duration::as_ps),
         verdict: bounds.map(|_| verification.verdict),
         frames: observed.map(frames),
         listeners,

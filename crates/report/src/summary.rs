@@ -77,6 +77,9 @@ pub struct StreamSummary {
     /// Deadline from talker to listener.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ps: Option<u64>,
+    /// SkewMax, of a virtual link that goes over two networks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skew_max_ps: Option<u64>,
     /// The worst verdict of its listeners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -122,6 +125,10 @@ pub struct ListenerSummary {
     /// Deadline less bound; below zero the bound is above the deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin_ps: Option<i64>,
+    /// Greatest distance of the two copies of a frame of a redundant virtual link, on the listener's clock,
+    /// as proven. Above `skew_max_ps` of the stream a frame may be delivered twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skew_bound_ps: Option<u64>,
     /// What was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<DelaySummary>,

@@ -5,6 +5,7 @@ use tautwire_model::network::{Clock, Network, NodeKind, Stream, TimelineAction, 
 use tautwire_units::{Bytes, Duration};
 
 use crate::name;
+use crate::schedule::ScheduleDocument;
 
 /// A network for people: names in place of indices, traffic in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct NetworkDocument {
     pub streams: Vec<StreamDocument>,
     /// The run's timeline, in words.
     pub events: Vec<String>,
+    /// When who may send, if that is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleDocument>,
     /// The text of the description.
     pub description: String,
 }
@@ -86,6 +90,7 @@ impl NetworkDocument {
                 .iter()
                 .map(|event| format!("at {}: {}", event.at, action(network, &event.action)))
                 .collect(),
+            schedule: ScheduleDocument::new(network),
             description: description.to_owned(),
         }
     }

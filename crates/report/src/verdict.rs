@@ -8,7 +8,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_analysis::{Bounds, Unbounded};
+use tautwire_analysis::{Bounds, ListenerBounds, Unbounded};
 use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex};
 use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservation};
 use tautwire_units::Duration;
@@ -24,9 +24,10 @@ pub enum Verdict {
     /// It has no deadline, and no observation contradicts a bound.
     #[default]
     NoRequirement,
-    /// Its bound is within its deadline.
+    /// Its bound is within its deadline, and the copies of a redundant virtual link come within its SkewMax.
     Proven,
-    /// There is no bound, or it is above the deadline; no frame was observed to be late.
+    /// There is no bound, or it is above the deadline, or copies may come further apart than SkewMax; no frame was
+    /// observed to be late.
     NotProven,
     /// A frame was later than the deadline, or was discarded on its way.
     Missed,
@@ -172,8 +173,9 @@ fn judge_stream(
                 verification.jitter_bound = bound.jitter();
                 verification.margin_ps = margin(stream.deadline, bound.delay.as_ref().ok().copied());
             }
-            if verification.verdict == Verdict::NotProven && verification.margin_ps.is_some_and(|ps| ps >= 0)
-            {
+            let in_time = verification.margin_ps.is_some_and(|ps| ps >= 0);
+            let once = bound.is_some_and(|bound| is_taken_once(stream, bound));
+            if verification.verdict == Verdict::NotProven && in_time && once {
                 verification.verdict = Verdict::Proven;
             }
             verification
@@ -185,6 +187,12 @@ fn judge_stream(
         listeners,
         lost: observed.map(lost),
     }
+}
+
+/// Whether no frame is delivered twice: the copies of a redundant virtual link come within its SkewMax.
+fn is_taken_once(stream: &Stream, bound: &ListenerBounds) -> bool {
+    let skew_max = stream.virtual_link.and_then(|link| link.skew_max);
+    skew_max.is_none_or(|most| bound.skew.is_some_and(|skew| skew <= most))
 }
 
 /// The verdict by observation alone: `NotProven` where only a bound could say more.
@@ -312,6 +320,18 @@ mod tests {
             let verification = verify(&network, &bounds, &observation);
             assert_eq!(verification.streams[0].verdict, expected);
             assert_eq!(verification.streams[0].lost, Some(1));
+        }
+    }
+
+    #[test]
+    fn copies_beyond_skew_max_are_not_proven() {
+        let text = include_str!("../../../scenarios/avionics.yaml");
+        for (skew_max, expected) in [("1 ms", Verdict::Proven), ("700 us", Verdict::NotProven)] {
+            let set = format!("redundancy: true, skew-max: {skew_max}}}");
+            let text = text.replace("redundancy: true}", &set);
+            let network = tautwire_model::load_text("avionics", &text).network.expect("no errors");
+            let bounds = tautwire_analysis::bounds(&network);
+            assert_eq!(judge(&network, Some(&bounds), None).streams[0].verdict, expected, "{skew_max}");
         }
     }
 
