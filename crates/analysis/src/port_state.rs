@@ -24,13 +24,15 @@ pub(crate) struct Stale {
     pub(crate) all: bool,
     /// Classes to which other entries come than before, a bit each.
     pub(crate) classes: u8,
+    /// Whether its port waits for its evaluation.
+    pub(crate) waits: bool,
     /// Entries that come otherwise. Of a scheduler group all are among them.
     pub(crate) entries: Vec<u32>,
 }
 
 impl Stale {
     /// Everything.
-    pub(crate) const ALL: Self = Self { all: true, classes: 0, entries: Vec::new() };
+    pub(crate) const ALL: Self = Self { all: true, classes: 0, waits: false, entries: Vec::new() };
 }
 
 /// What an evaluation changed.
@@ -48,28 +50,32 @@ pub(crate) struct PortState {
     /// Whether it was ever evaluated.
     known: bool,
     classes: [ClassState; 8],
+    /// Memory of the contributions before the last.
+    spare: Vec<Contribution>,
 }
 
 /// A class of it.
 #[derive(Debug)]
 struct ClassState {
+    /// Whether its terms were ever computed.
+    known: bool,
     members: Vec<Contribution>,
     tardy: u64,
     unscheduled: bool,
     blocking_bits: u64,
-    above: Above,
     terms: ClassTerms,
+    /// What goes before the classes below it.
     below: Above,
 }
 
 impl Default for ClassState {
     fn default() -> Self {
         Self {
+            known: false,
             members: Vec::new(),
             tardy: 0,
             unscheduled: false,
             blocking_bits: 0,
-            above: Above::nothing(),
             terms: ClassTerms::default(),
             below: Above::nothing(),
         }
@@ -83,9 +89,9 @@ impl PortState {
     }
 
     /// Evaluates what is stale, and all that hangs on it.
-    pub(crate) fn refresh(&mut self, analysis: &mut Analysis<'_>, port: u32, stale: &Stale) -> Changed {
+    pub(crate) fn refresh(&mut self, analysis: &mut Analysis<'_>, port: u32, stale: Stale) -> Changed {
         let all = stale.all || !std::mem::replace(&mut self.known, true);
-        let mut entries = if all { analysis.plan.at_port(port).to_vec() } else { stale.entries.clone() };
+        let mut entries = if all { analysis.plan.at_port(port).to_vec() } else { stale.entries };
         if !all || analysis.plan.port(port).has_schedulers {
             // The first of those that share a scheduler stands for it.
             entries.sort_unstable();
@@ -115,7 +121,8 @@ impl PortState {
         let state = &mut self.classes[class];
         let entries = analysis.plan.of_class(port, class);
         let of = |number: u32| (&analysis.plan.entries[number as usize], &analysis.arrivals[number as usize]);
-        let mut members = Vec::with_capacity(state.members.len());
+        let mut members = std::mem::take(&mut self.spare);
+        members.clear();
         let plan = analysis.plan.port(port);
         contributions(plan, class, entries, of, |entry| analysis.upstream(entry), &mut members);
         let (mut tardy, mut scheduled, mut unscheduled) = (0, false, false);
@@ -127,7 +134,7 @@ impl PortState {
         unscheduled &= scheduled;
         let changed = (tardy, unscheduled) != (state.tardy, state.unscheduled) || members != state.members;
         (state.tardy, state.unscheduled) = (tardy, unscheduled);
-        state.members = members;
+        self.spare = std::mem::replace(&mut state.members, members);
         changed
     }
 
@@ -142,25 +149,29 @@ impl PortState {
             let frames = state.members.iter().map(|member| member.wire_max);
             largest = frames.max().unwrap_or(0).max(largest);
         }
-        let mut above = Above::nothing();
+        // The class whose terms say what goes above the next, and whether that is something else.
+        let (mut before, mut moved) = (None, false);
+        let nothing = Above::nothing();
         for class in (0..8).rev() {
-            let state = &mut self.classes[class];
+            let (lower, higher) = self.classes.split_at_mut(class + 1);
+            let state = &mut lower[class];
             if state.members.is_empty() {
                 if added[class] {
+                    moved |= state.known;
                     *state = ClassState::default();
                     again[class] = true;
                 }
                 continue;
             }
-            if !added[class] && blocking[class] == state.blocking_bits && above == state.above {
-                above = state.below.clone();
+            let above = before.map_or(&nothing, |before: usize| &higher[before - class - 1].below);
+            before = Some(class);
+            if state.known && !moved && !added[class] && blocking[class] == state.blocking_bits {
                 continue;
             }
             state.blocking_bits = blocking[class];
-            state.above = above;
             let coming = Coming {
                 members: &state.members,
-                above: &state.above,
+                above,
                 blocking_bits: blocking[class],
                 tardy: state.tardy,
                 unscheduled: state.unscheduled,
@@ -172,8 +183,9 @@ impl PortState {
                 terms.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
                 terms.bounds.backlog = None;
             }
+            moved = !state.known || below != state.below;
+            state.known = true;
             state.terms = terms;
-            above = below.clone();
             state.below = below;
             again[class] = true;
         }

@@ -35,8 +35,8 @@ pub struct Session<'network> {
     /// Places in the order that have stale ports.
     waiting: BTreeSet<u32>,
     runs: Vec<bool>,
-    /// Streams whose bounds the last step may have changed.
-    disturbed: BTreeSet<u32>,
+    /// Streams whose bounds the last step may have changed, in order once it is taken.
+    disturbed: Vec<u32>,
     /// Ports evaluated by the last step.
     evaluated: usize,
     /// Where steps cannot be taken one by one.
@@ -66,7 +66,7 @@ impl<'network> Session<'network> {
             stale: vec![Stale::default(); ports],
             waiting: BTreeSet::new(),
             runs: vec![false; network.streams.len()],
-            disturbed: BTreeSet::new(),
+            disturbed: Vec::new(),
             evaluated: 0,
             whole: analysed_whole(network).map(|_| nothing()),
         }
@@ -136,7 +136,7 @@ impl<'network> Session<'network> {
             touched.ports.extend(own.ports);
             touched.classes.extend(own.classes);
             edges.extend(plan.entries_of(stream.0).filter_map(|entry| plan.edge(entry)));
-            self.disturbed.insert(stream.0);
+            self.disturbed.push(stream.0);
         }
         let moved = self.graph.add(&edges);
         self.take_step(touched, moved);
@@ -157,7 +157,6 @@ impl<'network> Session<'network> {
         let moved = self.graph.remove(&edges);
         self.begin_step();
         self.take_step(touched, moved);
-        self.disturbed.remove(&stream.0);
     }
 
     /// The running streams whose bounds the last step may have changed, in order.
@@ -245,9 +244,11 @@ impl<'network> Session<'network> {
             } else {
                 let port = self.graph.component(place).ports[0];
                 let stale = std::mem::take(&mut self.stale[port as usize]);
-                self.evaluate(port, &stale);
+                self.evaluate(port, stale);
             }
         }
+        self.disturbed.sort_unstable();
+        self.disturbed.dedup();
     }
 
     fn wait(&mut self, port: u32) {
@@ -273,8 +274,11 @@ impl<'network> Session<'network> {
                 let link = plan.links[entry.stream as usize].as_ref().expect("it has a policer");
                 links.insert((link.streams()[0], place));
             }
-            self.stale[port as usize].entries.push(*number);
-            self.waiting.insert(self.graph.place(port));
+            let stale = &mut self.stale[port as usize];
+            stale.entries.push(*number);
+            if !std::mem::replace(&mut stale.waits, true) {
+                self.waiting.insert(self.graph.place(port));
+            }
         }
         let mut others: Vec<u32> = Vec::new();
         for (reception, group) in groups {
@@ -296,7 +300,7 @@ impl<'network> Session<'network> {
     }
 
     /// One port, which depends on none behind it.
-    fn evaluate(&mut self, port: u32, stale: &Stale) {
+    fn evaluate(&mut self, port: u32, stale: Stale) {
         self.evaluated += 1;
         if self.analysis.plan.at_port(port).is_empty() {
             self.states[port as usize] = PortState::default();
@@ -339,7 +343,7 @@ impl<'network> Session<'network> {
         let mut next = Vec::new();
         for number in entries {
             let stream = plan.entries[*number as usize].stream;
-            self.disturbed.insert(stream);
+            self.disturbed.push(stream);
             let behind = *number + 1..plan.entries_of(stream).end;
             next.extend(behind.filter(|next| plan.entries[*next as usize].previous == *number));
         }

@@ -177,6 +177,7 @@ Examples:
   tautwire admit scenarios/in-vehicle.yaml --all
   echo '{\"op\": \"reserve\", \"streams\": [\"view-front\"]}' | tautwire admit scenarios/in-vehicle.yaml
   tautwire admit scenarios/in-vehicle.yaml --state reservations --json < requests.jsonl
+  tautwire admit scenarios/in-vehicle.yaml --state reservations --listen admission.socket
 
 A request is a line: {\"op\": OP, \"streams\": [NAME, ...]}, with OP one of reserve, what-if, withdraw,
 replace (with \"instead_of\": [NAME, ...]) and list. \"mode\": \"best-effort\" admits of several streams
@@ -198,8 +199,11 @@ pub(crate) struct Admit {
     /// Read the requests from this file [default: stdin]
     #[arg(long, value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
+    /// Answer on this Unix socket, any number of clients, until killed; decisions are JSON
+    #[arg(long, value_name = "SOCKET", conflicts_with = "requests")]
+    pub(crate) listen: Option<PathBuf>,
     /// Ask for all streams of the description, in their order, each that can be
-    #[arg(long, conflicts_with = "requests")]
+    #[arg(long, conflicts_with_all = ["requests", "listen"])]
     pub(crate) all: bool,
 }
 

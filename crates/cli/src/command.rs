@@ -1,6 +1,7 @@
 //! What each subcommand does: load, call the workbench, print, and say how it ended.
 
 mod admit;
+mod admit_socket;
 mod bounds;
 mod check;
 mod completions;

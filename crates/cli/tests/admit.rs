@@ -6,6 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -66,6 +67,39 @@ fn wrong_requests_and_damaged_logs_are_told() {
     let ended = tautwire(&folder, &["admit", &scenario(), "--all", "--state", "state"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("reservations.jsonl:1: not what was written"), "{}", ended.stderr);
+}
+
+/// Two clients of one socket, and a second process in the place of one that was killed.
+#[test]
+fn a_socket_answers_several_clients() {
+    let folder = folder("admit-socket");
+    let arguments = ["admit", &scenario(), "--state", "state", "--listen", "socket"];
+    let ask = |client: &mut UnixStream, line: &str| -> Value {
+        writeln!(client, "{line}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(client).read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    };
+    let connect = || loop {
+        match UnixStream::connect(folder.join("socket")) {
+            Ok(client) => return client,
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    let mut server = command(&folder, &arguments).spawn().unwrap();
+    let (mut one, mut other) = (connect(), connect());
+    let reserve = r#"{"op": "reserve", "streams": ["view-left"]}"#;
+    assert_eq!(ask(&mut one, reserve)["outcome"], "granted");
+    assert_eq!(ask(&mut other, reserve)["refused"][0]["reason"]["limit"], "already-admitted");
+    assert_eq!(ask(&mut other, "reserve")["outcome"], "wrong");
+    drop(one);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(UnixStream::connect(folder.join("socket")).is_err());
+    let mut server = command(&folder, &arguments).spawn().unwrap();
+    assert_eq!(ask(&mut connect(), r#"{"op": "list"}"#)["admitted"], serde_json::json!(["view-left"]));
+    server.kill().unwrap();
+    server.wait().unwrap();
 }
 
 /// Asks in turn for streams and for their withdrawal until the process is killed; gives the acknowledged

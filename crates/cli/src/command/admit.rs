@@ -10,7 +10,7 @@ use tautwire_workbench::admission::{
 };
 use tautwire_workbench::{Duration, Network};
 
-use super::{say, scenario};
+use super::{admit_socket, say, scenario};
 use crate::args::{Admit, Test};
 use crate::exit::Exit;
 use crate::{nearest, output};
@@ -26,6 +26,15 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         Some(folder) => Controller::with_log(network, test, folder).map_err(|error| unusable(&error))?,
         None => Controller::new(network, test),
     };
+    if let Some(socket) = &arguments.listen {
+        return admit_socket::serve(socket, |line| {
+            let decision = match Request::parse(line) {
+                Ok(request) => controller.answer(&request).map_err(|error| unusable(&error))?,
+                Err(error) => Decision::wrong(&error),
+            };
+            Ok(decision.to_json() + "\n")
+        });
+    }
     let mut worst = Exit::Holds;
     let mut answer = |request: Result<Request, _>| {
         let decision = match &request {
