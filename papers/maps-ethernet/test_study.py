@@ -1,0 +1,83 @@
+"""The study's parts that need no long run, what its files say, and the mechanisms taken out."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+import maps_cells as cells  # noqa: E402
+from maps_testbed import FITTED, Cell, Knobs  # noqa: E402
+from tautwire.claims import Study, checks, load_module, run  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return Study(FOLDER, tmp_path_factory.mktemp("out"))
+
+
+def test_expected_verdicts_are_those_of_the_claims(study: Study) -> None:
+    verdicts = {id: said.verdict.value for id, said in study.expected().items()}
+    assert list(verdicts) == [claim.id for claim in study.claims()] == [f"MAPS-{k:02d}" for k in range(1, 38)]
+    assert Counter(verdicts.values())["not testable"] == 3
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert all(id in readme for id, verdict in verdicts.items() if verdict != "confirmed"), "each is explained"
+
+
+def test_every_testable_claim_has_a_function_with_its_basis(study: Study) -> None:
+    tests = checks(load_module(FOLDER))
+    expected = study.expected()
+    assert set(tests) == {id for id, said in expected.items() if said.verdict.value != "not testable"}
+    assert {id: test.basis for id, test in tests.items()} == {id: expected[id].basis for id in tests}
+
+
+def test_the_fit_is_that_of_its_rows(study: Study) -> None:
+    for protocol in ("RC", "BE", "UDP"):
+        for payload in FITTED:
+            ours = cells.run(cells.fit(study), Cell(protocol, payload, 0))
+            assert ours.mean_us == pytest.approx(cells.printed(study)[protocol, payload, 0].mean_us, abs=0.5)
+
+
+def rc(study: Study, saturation: int, knobs: Knobs | None = None) -> cells.Seen:
+    return cells.run(cells.fit(study), Cell("RC", 256, saturation, messages=300, knobs=knobs or Knobs()))
+
+
+def test_the_slow_card_makes_the_increase_of_rc(study: Study) -> None:
+    """With it the printed increase and deviation; without it, or without classes, neither."""
+    calm, flooded = rc(study, 0), rc(study, 50)
+    assert flooded.mean_us - calm.mean_us == pytest.approx(201, rel=0.1)
+    assert flooded.sd_us == pytest.approx(116, rel=0.1)
+    fast = Knobs(slow_interface=False)
+    assert rc(study, 50, fast).mean_us - rc(study, 0, fast).mean_us < 20
+    assert rc(study, 50, Knobs(classes=False)).mean_us > 10_000
+
+
+def test_the_ring_makes_the_milliseconds_of_be(study: Study) -> None:
+    """They go with the descriptors, and with the time that a frame takes to be read."""
+
+    def be(knobs: Knobs) -> cells.Seen:
+        return cells.run(cells.fit(study), Cell("BE", 64, 50, messages=200, knobs=knobs))
+
+    assert be(Knobs()).mean_us == pytest.approx(21_205, rel=0.05)
+    assert be(Knobs(ring=30)).mean_us < 12_000
+    assert be(Knobs(slow_interface=False)).mean_us < 200
+
+
+def test_two_paces_of_interrupts(study: Study) -> None:
+    """Beside a flood UDP is quicker than on an idle network at the first pace, and slower at the second."""
+
+    def udp(saturation: int, **knobs: bool) -> float:
+        return cells.run(cells.fit(study), Cell("UDP", 64, saturation, messages=300, knobs=Knobs(**knobs))).mean_us
+
+    calm, first, second = udp(0), udp(100, bulk=False), udp(100)
+    assert first < 0.9 * calm < 1.8 * calm < second
+    assert udp(100, moderation=False) < first
+
+
+def test_exact_claims_in_short(study: Study) -> None:
+    """Claims that take no time are run here too, so that a change is seen without the whole study."""
+    wrong = [one.outcome for one in run(study, only=["MAPS-31", "MAPS-32", "MAPS-33"]) if not one.as_expected]
+    assert wrong == []
