@@ -51,6 +51,11 @@ def stream(index: int) -> bytes:
 
 def latency_ns(settings: list[Setting], folder: pathlib.Path, payload: int, pcp: int) -> int:
     """From start delimiter to start delimiter of a frame alone in the switch; the slowest of 16."""
+    return max(latencies_ns(settings, folder, payload, pcp))
+
+
+def latencies_ns(settings: list[Setting], folder: pathlib.Path, payload: int, pcp: int) -> list[int]:
+    """Of 16 frames, each at another phase of the switch's slots."""
     octets = [frame_octets(stream(0), host(0), bytes([k]) * payload, vid=5, pcp=pcp) for k in range(16)]
     # 4 000 cycles and an odd number apart, so that every phase of the switch's slots is met.
     frames = [Frame(0, 4_003 * (k + 1), one) for k, one in enumerate(octets)]
@@ -58,7 +63,7 @@ def latency_ns(settings: list[Setting], folder: pathlib.Path, payload: int, pcp:
     assert [one.octets for one in outcome.sent] == octets
     assert {one.port for one in outcome.sent} == {1}
     nothing_is_left(outcome)
-    return 8 * max(one.sfd - frame.sfd for one, frame in zip(outcome.sent, frames, strict=True))
+    return [8 * (one.sfd - frame.sfd) for one, frame in zip(outcome.sent, frames, strict=True)]
 
 
 def shaped_settings(delay_max_ticks: int) -> list[Setting]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cards
 import components
+import hardware
 import latency
 import mechanism
 import shaping
@@ -20,6 +21,7 @@ MODULES = (components, cards, shaping, latency, mechanism)
 
 
 def finish(study: Study) -> None:
-    """Draws the figures of what was run, and writes those of the contention experiments."""
+    """Draws the figures of what was run, writes those of the contention experiments, and the hardware's columns."""
     draw(study)
     tell(study)
+    hardware.tell(study)

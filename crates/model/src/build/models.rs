@@ -25,6 +25,7 @@ const FILES: &[&str] = &[
     include_str!("../../../../devices/store-and-forward.yaml"),
     include_str!("../../../../devices/cut-through.yaml"),
     include_str!("../../../../devices/aist-ats-fpga.yaml"),
+    include_str!("../../../../devices/tautwire-switch.yaml"),
 ];
 
 static GRAMMAR: Kind = Kind::Object(&language::DEVICE_FILE);

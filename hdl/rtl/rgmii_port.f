@@ -1,0 +1,2 @@
+async_fifo.sv
+rgmii_port.sv

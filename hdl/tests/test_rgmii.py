@@ -1,0 +1,11 @@
+"""RGMII and the crossing of clocks against the RGMII of cocotbext-eth (``rgmii_bench.py``)."""
+
+from __future__ import annotations
+
+import pathlib
+
+from verilated import RTL, bench
+
+
+def test_rgmii_against_another_one(tmp_path: pathlib.Path) -> None:
+    assert bench("rgmii_port", [RTL / "async_fifo.sv", RTL / "rgmii_port.sv"], "rgmii_bench", tmp_path) == 4
