@@ -13,9 +13,9 @@ mod schema;
 
 use std::path::Path;
 
-use tautwire_workbench::reservation;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
+use tautwire_workbench::{clocks, reservation};
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -81,6 +81,7 @@ fn tables(summary: &Summary) -> String {
         table::stamps(summary, options),
         table::discards(summary),
         reservation::table(summary),
+        clocks::table(summary),
     ];
     for part in parts {
         if !part.is_empty() {

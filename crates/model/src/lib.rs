@@ -29,6 +29,7 @@ mod build;
 mod configuration;
 mod diagnostic;
 mod frame;
+pub mod gptp;
 mod identification;
 mod load;
 pub mod network;

@@ -124,6 +124,8 @@ pub struct Network {
     pub time_triggered: Option<crate::time_triggered::TimeTriggered>,
     /// Stream reservation; none: streams are sent without asking.
     pub reservation: Option<crate::reservation::StreamReservation>,
+    /// gPTP; none: clocks run as they are.
+    pub gptp: Option<crate::gptp::Gptp>,
 }
 
 /// Network control traffic (gPTP, MRP, LLDP and the like), as interference in every bound.

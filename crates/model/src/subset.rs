@@ -47,6 +47,7 @@ impl Network {
                 Some(tdma)
             }),
             reservation: None,
+            gptp: None,
         }
     }
 }

@@ -76,6 +76,7 @@ fn empty() -> Network {
         network_control: None,
         tdma: None,
         reservation: None,
+        gptp: None,
         time_triggered: None,
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
@@ -379,6 +380,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         streams,
         ports,
         reservations: Vec::new(),
+        clocks: Vec::new(),
         trace_hash: 0x7a75_7477_6972_6501,
     }
 }

@@ -16,6 +16,7 @@
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
 pub mod arrow;
+pub mod clocks;
 mod contradiction;
 mod frame_trace;
 pub mod histogram;

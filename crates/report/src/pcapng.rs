@@ -92,6 +92,21 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Panics
     /// If the record is of another network.
     pub fn record(&mut self, record: &FrameRecord) -> io::Result<()> {
+        self.record_with(record, None)
+    }
+
+    /// The same of a frame whose type and contents are known.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If the record is of another network.
+    pub fn record_with(
+        &mut self,
+        record: &FrameRecord,
+        contents: Option<(EtherType, &[u8])>,
+    ) -> io::Result<()> {
         if record.event != FrameEvent::Transmitted {
             return Ok(());
         }
@@ -107,7 +122,17 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             None if is_tunnelled => Rtmac::Tunnel,
             None => Rtmac::None,
         };
-        build(&mut frame, stream, hop, record, rtmac);
+        match contents {
+            Some((ether_type, octets)) => {
+                let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
+                let (destination, source) = (stream.destination, stream.source);
+                EthernetHeader { destination, source, tag, ether_type }.emit(&mut frame);
+                frame.extend_from_slice(octets);
+                let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
+                frame.resize(end.max(frame.len()), 0);
+            }
+            None => build(&mut frame, stream, hop, record, rtmac),
+        }
         let octets = u32::try_from(frame.len()).expect("a frame is short");
         // Rounded down: the stamp is not later than the event.
         let ns = record.time.as_ps() / 1_000;

@@ -10,6 +10,7 @@ use tautwire_sim::{
 };
 use tautwire_units::Duration;
 
+use crate::clocks;
 use crate::name;
 use crate::reservation;
 use crate::summary::{
@@ -59,6 +60,7 @@ impl Summary {
             verification: verdicts,
             streams,
             ports,
+            clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
         }
     }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::ClockSummary;
 use crate::reservation::ReservationSummary;
 use crate::verdict::Verdict;
 
@@ -37,6 +38,9 @@ pub struct Summary {
     /// Per reserved stream, if there was a run of a network with stream reservation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReservationSummary>,
+    /// Per node, if there was a run of a network with gPTP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<ClockSummary>,
 }
 
 /// A run as a whole.

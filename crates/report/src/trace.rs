@@ -13,6 +13,7 @@ use tautwire_model::network::Network;
 use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::{DropReason, Recorder, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
+use tautwire_wire::EtherType;
 
 use crate::frame_trace::FrameTraceWriter;
 use crate::pcapng::PcapngWriter;
@@ -29,6 +30,8 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     told: u64,
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
+    /// Contents of the frames of control protocols that are on their way: stream, number.
+    contents: HashMap<(u32, u32), (EtherType, Vec<u8>)>,
     error: Option<io::Error>,
 }
 
@@ -64,6 +67,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             ahead: BinaryHeap::new(),
             told: 0,
             arriving: HashMap::new(),
+            contents: HashMap::new(),
             error: None,
         })
     }
@@ -100,7 +104,10 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             let Ahead { time, stream, number, hop, port, length, .. } = next;
             let record =
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
-            let result = self.capture.as_mut().map_or(Ok(()), |capture| capture.record(&record));
+            let contents = self.contents.remove(&(stream, number));
+            let contents = contents.as_ref().map(|(of, octets)| (*of, &octets[..]));
+            let result =
+                self.capture.as_mut().map_or(Ok(()), |capture| capture.record_with(&record, contents));
             self.attempt(result);
         }
     }
@@ -118,6 +125,12 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         if let Some(capture) = &mut self.capture {
             capture.synchronised(stream, number, says);
+        }
+    }
+
+    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+        if self.capture.is_some() {
+            self.contents.insert((stream, number), (ether_type, octets.to_vec()));
         }
     }
 

@@ -13,10 +13,12 @@ use tautwire_core::tdma::{Synchronisation, TdmaAction, TdmaStation};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
 use tautwire_units::Duration;
+use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
+use crate::gptp::Gptp;
 use crate::host_stacks::HostStacks;
 use crate::plan::index;
 use crate::random::{Purpose, Random};
@@ -32,6 +34,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
     network.tdma.is_some()
         || network.reservation.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
+        || network.gptp.is_some()
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
@@ -49,6 +52,8 @@ pub(crate) struct Driven {
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
+    /// gPTP.
+    pub(crate) gptp: Option<Gptp>,
 }
 
 /// A TDMA station.
@@ -84,6 +89,7 @@ impl Driven {
             random: Random::new(seed, Purpose::Driven, 0),
             srp: Srp::new(network, clocks, seed),
             stacks: HostStacks::new(network, seed, histograms),
+            gptp: Gptp::new(network, clocks, seed),
         }
     }
 
@@ -109,7 +115,9 @@ impl<R: Recorder> Engine<'_, R> {
         });
         let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
-        deadlines.chain(due).chain(srp).chain(stacks).min().map(|time| time.max(self.now))
+        let gptp = driven.gptp.as_ref().and_then(Gptp::next);
+        let protocols = srp.into_iter().chain(gptp).chain(stacks);
+        deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
     /// Does all that the machines have to do now.
@@ -141,6 +149,7 @@ impl<R: Recorder> Engine<'_, R> {
             }
         }
         self.drive_srp();
+        self.drive_gptp();
         self.arm_timeline();
     }
 
@@ -178,7 +187,8 @@ impl<R: Recorder> Engine<'_, R> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_pdu(slot.stream, slot.number, time) {
+        if self.take_pdu(slot.stream, slot.number, time) || self.take_message(slot.stream, slot.number, time)
+        {
             return;
         }
         let network = self.network;
@@ -252,6 +262,10 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         self.0.synchronised(stream, number, says);
+    }
+
+    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+        self.0.contents(stream, number, ether_type, octets);
     }
 
     fn transmitted(&mut self, transmission: &Transmission) {

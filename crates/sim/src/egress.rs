@@ -142,6 +142,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (ring, to_bridge) = (port.link, link.to_bridge);
         if R::DRIVES_MACHINES {
             self.tell_pdu(stream, number, start);
+            self.stamp_message(stream, number, start, received.since(last));
         }
         if !to_bridge {
             if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {

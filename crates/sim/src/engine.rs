@@ -232,6 +232,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
     fn observation(mut self) -> Observation {
         self.report_progress();
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
+        let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
+        let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
         let reservations = srp.map_or_else(Vec::new, |srp| srp.observations(self.network));
         for ring in &self.rings {
             for place in ring.iter(&self.slab) {
@@ -258,6 +260,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             reservations,
+            clocks,
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         };

@@ -14,6 +14,7 @@ mod driven;
 mod egress;
 mod engine;
 mod frame;
+mod gptp;
 mod host_stacks;
 mod node;
 mod options;
@@ -36,6 +37,7 @@ mod virtual_links;
 use tautwire_model::Network;
 
 pub use clock::SimTime;
+pub use gptp::ClockObservation;
 pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};

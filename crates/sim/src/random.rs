@@ -35,6 +35,8 @@ pub(crate) enum Purpose {
     Reservation = 13,
     /// Protocol stacks of a node.
     HostStack = 40,
+    /// Stamps and processing of gPTP at a node.
+    Gptp = 14,
 }
 
 /// A random stream.

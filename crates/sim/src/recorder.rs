@@ -2,6 +2,7 @@
 
 use tautwire_core::tdma::Synchronisation;
 use tautwire_units::Duration;
+use tautwire_wire::EtherType;
 
 use crate::SimTime;
 use crate::result::DropReason;
@@ -51,6 +52,11 @@ pub trait Recorder {
     /// A station is about to open a TDMA cycle with this frame, which says so much.
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         let _ = (stream, number, says);
+    }
+
+    /// The contents of a frame that a protocol's machine has made, before it is handed to its port: all behind the type.
+    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+        let _ = (stream, number, ether_type, octets);
     }
 
     /// A transmission was decided; told at its start, with its whole future.

@@ -5,6 +5,7 @@
 use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
+use crate::gptp::ClockObservation;
 use crate::reservation::ReservationObservation;
 
 /// Why a frame, or a copy of it, was lost.
@@ -112,6 +113,8 @@ pub struct Observation {
     pub ports: Vec<PortObservation>,
     /// Per reserved stream, in the order of the network's reservation.
     pub reservations: Vec<ReservationObservation>,
+    /// Per node, in a network with gPTP.
+    pub clocks: Vec<ClockObservation>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
 }

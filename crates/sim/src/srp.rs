@@ -13,7 +13,9 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex};
 use tautwire_model::reservation::SrpNode as Settings;
 use tautwire_units::{Bytes, Duration, Instant};
-use tautwire_wire::mrp::{AttributeEvent, Declared, ListenerDeclaration, MrpPdu, MsrpValue, StreamId};
+use tautwire_wire::mrp::{
+    AttributeEvent, AttributeValue, Declared, ListenerDeclaration, MrpPdu, MsrpValue, StreamId,
+};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
@@ -524,6 +526,7 @@ impl<R: Recorder> Engine<'_, R> {
         pdu.emit(&mut octets);
         let number = self.talkers[stream as usize].number;
         self.talkers[stream as usize].number += 1;
+        self.recorder.contents(stream, number, MsrpValue::ETHER_TYPE, &octets);
         self.srp().on_line[stream as usize].push_back((number, Rc::new(pdu)));
         let (place, aim) = self.insert(stream, number, Bytes::new(octets.len() as u64), self.now);
         match aim {

@@ -13,6 +13,7 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StampPoint, TimeStamp};
 use tautwire_units::Duration;
+use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::node::clocks;
@@ -214,6 +215,10 @@ impl<R: Recorder> Recorder for Stamping<'_, R> {
 
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         self.recorder.synchronised(stream, number, says);
+    }
+
+    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+        self.recorder.contents(stream, number, ether_type, octets);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {

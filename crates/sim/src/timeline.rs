@@ -46,6 +46,7 @@ impl<R: Recorder> Engine<'_, R> {
                 self.cut_link(LinkIndex(cable * 2 + 1));
                 if R::DRIVES_MACHINES {
                     self.srp_link(*cable, false);
+                    self.gptp_link(*cable, false);
                 }
             }
             TimelineAction::MendCable(cable) => {
@@ -54,6 +55,7 @@ impl<R: Recorder> Engine<'_, R> {
                 }
                 if R::DRIVES_MACHINES {
                     self.srp_link(*cable, true);
+                    self.gptp_link(*cable, true);
                 }
             }
             TimelineAction::StopNode(node) => {
@@ -61,6 +63,7 @@ impl<R: Recorder> Engine<'_, R> {
                 if R::DRIVES_MACHINES {
                     self.stop_station(node.index());
                     self.srp_node(node.index(), false);
+                    self.gptp_node(node.index(), false);
                     self.arm_timeline();
                 }
             }
@@ -70,6 +73,7 @@ impl<R: Recorder> Engine<'_, R> {
                 state.up_since = self.now;
                 if R::DRIVES_MACHINES {
                     self.srp_node(node.index(), true);
+                    self.gptp_node(node.index(), true);
                 }
             }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {

@@ -121,6 +121,11 @@ impl BestMaster {
         }
     }
 
+    /// What a port heard counts no more: its master sends no syncs.
+    pub fn lose(&mut self, port: usize) {
+        self.ports[port] = None;
+    }
+
     /// Forgets neighbours that have been quiet for too long.
     pub fn advance(&mut self, now: Instant) {
         for heard in &mut self.ports {

@@ -4,8 +4,13 @@
 //! an opportunity has come. One opportunity sends one MRPDU: what finds no room waits for the next, in turn. A
 //! received leave-all is heard before the events beside it. The registrars hear of an own leave-all before its events are
 //! written, so these say that nothing is registered.
+//!
+//! **Reminders.** A leave-all that is lost leaves its sender with registrations that nobody renews: what the sender itself declares
+//! was said beside it, once. The tables let an applicant say its state at any opportunity. So for a LeaveTime after a leave-all, every
+//! JoinTime, a participant says its state of all that is still being left: the other end hears that it is not
+//! registered, and declares again. Nothing is sent if all was renewed.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
@@ -55,10 +60,18 @@ struct Attribute {
 pub struct Participant<V> {
     timing: MrpTiming,
     attributes: BTreeMap<V, Attribute>,
+    /// Attributes whose applicants ask for an opportunity.
+    anxious: BTreeSet<V>,
+    /// Attributes whose leave timers run, by the end of it.
+    leaving: BTreeSet<(Instant, V)>,
     leave_all: LeaveAll,
     leave_all_at: Instant,
     periodic: Periodic,
     periodic_at: Option<Instant>,
+    /// When it looks next for what was not renewed after its leave-all, and until when.
+    remind: Option<(Instant, Instant)>,
+    /// Whether the next MRPDU says the state of all that is being left.
+    reminds: bool,
     opportunity: Option<Instant>,
     opportunities: Opportunities,
     indications: VecDeque<Indication<V>>,
@@ -74,10 +87,14 @@ impl<V: AttributeValue> Participant<V> {
         let mut participant = Self {
             timing,
             attributes: BTreeMap::new(),
+            anxious: BTreeSet::new(),
+            leaving: BTreeSet::new(),
             leave_all: LeaveAll::Passive,
             leave_all_at: now,
             periodic: Periodic::Passive,
             periodic_at: None,
+            remind: None,
+            reminds: false,
             opportunity: None,
             opportunities: Opportunities::default(),
             indications: VecDeque::new(),
@@ -122,7 +139,9 @@ impl<V: AttributeValue> Participant<V> {
     pub fn drop_registration(&mut self, value: V) {
         if let Some(attribute) = self.attributes.get_mut(&value) {
             attribute.registrar = Registrar::Mt;
-            attribute.leave_at = None;
+            if let Some(at) = attribute.leave_at.take() {
+                self.leaving.remove(&(at, value));
+            }
             self.forget_idle(value);
         }
     }
@@ -190,13 +209,17 @@ impl<V: AttributeValue> Participant<V> {
         if self.periodic_at.is_some_and(|at| at <= now) {
             self.periodic(now, PeriodicEvent::Timer);
         }
-        let ended = |attribute: &Attribute| attribute.leave_at.is_some_and(|at| at <= now);
-        let left: Vec<V> = self
-            .attributes
-            .iter()
-            .filter(|(_, attribute)| ended(attribute))
-            .map(|(value, _)| *value)
-            .collect();
+        if let Some((at, until)) = self.remind
+            && at <= now
+        {
+            self.reminds = !self.leaving.is_empty();
+            let next = now + self.timing.join;
+            self.remind = (self.reminds && next < until).then_some((next, until));
+        }
+        let mut left: Vec<V> =
+            self.leaving.iter().take_while(|(at, _)| *at <= now).map(|(_, value)| *value).collect();
+        // In the order of the attributes, however long their timers ran.
+        left.sort_unstable();
         for value in left {
             self.register(now, value, RegistrarEvent::LeaveTimer);
             self.forget_idle(value);
@@ -216,13 +239,13 @@ impl<V: AttributeValue> Participant<V> {
             for value in self.values() {
                 self.register(now, value, RegistrarEvent::Leave);
             }
+            let (first, until) = (now + self.timing.join, now + self.timing.leave);
+            self.remind = (first < until).then_some((first, until));
         }
         let pdu = self.transmit(leaves);
+        self.reminds = false;
         if pdu.is_some() {
             self.opportunities.used(now);
-        }
-        for value in self.values() {
-            self.forget_idle(value);
         }
         self.ask(now);
         pdu
@@ -236,8 +259,9 @@ impl<V: AttributeValue> Participant<V> {
     /// When to call [`Self::advance`] and [`Self::poll_transmit`] again.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        let leave = self.attributes.values().filter_map(|attribute| attribute.leave_at).min();
-        let timers = [self.opportunity, self.periodic_at, leave];
+        let leave = self.leaving.first().map(|(at, _)| *at);
+        let remind = self.remind.map(|(at, _)| at);
+        let timers = [self.opportunity, self.periodic_at, leave, remind];
         timers.into_iter().flatten().fold(self.leave_all_at, Instant::min)
     }
 
@@ -299,20 +323,38 @@ impl<V: AttributeValue> Participant<V> {
 
     fn apply(&mut self, value: V, event: ApplicantEvent) {
         let point_to_point = self.point_to_point();
-        if let Some(attribute) = self.attributes.get_mut(&value) {
+        if let Some(attribute) = self.attributes.get(&value) {
             let registered = attribute.registrar == Registrar::In;
-            attribute.applicant = attribute.applicant.step(event, point_to_point, registered).next;
+            let next = attribute.applicant.step(event, point_to_point, registered).next;
+            self.set_applicant(value, next);
         }
+    }
+
+    fn set_applicant(&mut self, value: V, next: Applicant) {
+        let attribute = self.attributes.get_mut(&value).expect("it is there");
+        if attribute.applicant.wants_to_send() != next.wants_to_send() {
+            if next.wants_to_send() {
+                self.anxious.insert(value);
+            } else {
+                self.anxious.remove(&value);
+            }
+        }
+        attribute.applicant = next;
     }
 
     fn register(&mut self, now: Instant, value: V, event: RegistrarEvent) {
         let Some(attribute) = self.attributes.get_mut(&value) else { return };
         let (next, action, timer) = attribute.registrar.step(event);
         attribute.registrar = next;
-        match timer {
-            LeaveTimer::Keep => {}
-            LeaveTimer::Start => attribute.leave_at = Some(now + self.timing.leave),
-            LeaveTimer::Stop => attribute.leave_at = None,
+        if timer != LeaveTimer::Keep {
+            if let Some(at) = attribute.leave_at.take() {
+                self.leaving.remove(&(at, value));
+            }
+            if timer == LeaveTimer::Start {
+                let at = now + self.timing.leave;
+                attribute.leave_at = Some(at);
+                self.leaving.insert((at, value));
+            }
         }
         let notice = match action {
             None => return,
@@ -328,7 +370,8 @@ impl<V: AttributeValue> Participant<V> {
         let idle =
             |attribute: &Attribute| attribute.applicant.is_idle() && attribute.registrar == Registrar::Mt;
         if self.attributes.get(&value).is_some_and(idle) {
-            self.attributes.remove(&value);
+            let gone = self.attributes.remove(&value);
+            debug_assert!(gone.is_some_and(|gone| gone.leave_at.is_none()), "no timer runs");
         }
     }
 
@@ -358,8 +401,7 @@ impl<V: AttributeValue> Participant<V> {
 
     /// Asks for an opportunity if there is something to say and none is asked for.
     fn ask(&mut self, now: Instant) {
-        let wants = |attribute: &Attribute| attribute.applicant.wants_to_send();
-        let has_to = self.leave_all == LeaveAll::Active || self.attributes.values().any(wants);
+        let has_to = self.leave_all == LeaveAll::Active || self.reminds || !self.anxious.is_empty();
         if has_to && self.opportunity.is_none() {
             let number = if self.point_to_point() { 0 } else { draw(&mut self.random) };
             self.opportunity = Some(self.opportunities.next(&self.timing, now, number));
@@ -379,7 +421,8 @@ impl<V: AttributeValue> Participant<V> {
         for value in values {
             let attribute = &self.attributes[&value];
             let registered = attribute.registrar == Registrar::In;
-            let step = attribute.applicant.step(event, self.point_to_point(), registered);
+            let mut step = attribute.applicant.step(event, self.point_to_point(), registered);
+            step.optional &= !(self.reminds && attribute.registrar == Registrar::Lv);
             said.push((entry(value, attribute, step, registered), step.next));
         }
         let all: Vec<Entry<V>> = said.iter().map(|(entry, _)| *entry).collect();
@@ -397,11 +440,11 @@ impl<V: AttributeValue> Participant<V> {
             self.turn = fits.checked_sub(1).map(|last| all[last].value);
         }
         for (place, (entry, next)) in said.into_iter().enumerate() {
-            let attribute = self.attributes.get_mut(&entry.value).expect("it was there");
             if place < fits {
-                attribute.applicant = next;
+                self.set_applicant(entry.value, next);
+                self.forget_idle(entry.value);
             } else if leaves {
-                attribute.applicant = attribute.applicant.step(ApplicantEvent::TxLaf, true, false).next;
+                self.apply(entry.value, ApplicantEvent::TxLaf);
             }
         }
         pdus.into_iter().next()

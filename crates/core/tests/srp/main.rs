@@ -3,6 +3,7 @@
 mod captures;
 mod exploration;
 mod network;
+mod storm;
 
 use network::{Network, config, stream, talker};
 use tautwire_core::srp::SrClass;

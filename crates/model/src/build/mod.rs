@@ -9,6 +9,7 @@ mod arrival;
 mod ats;
 mod check;
 mod events;
+mod gptp;
 mod host_stacks;
 mod identification;
 mod links;
@@ -16,6 +17,7 @@ mod models;
 mod nodes;
 mod ports;
 mod reservation;
+mod reservation_pace;
 mod routes;
 mod streams;
 mod tdma;
@@ -70,9 +72,10 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         routes::find(&topology, &vlans, &mut streams, faults);
     }
     let tdma = tdma::tdma(input, &topology, &models, &mut streams, faults);
-    let mut reservation = None;
+    let (mut reservation, mut gptp) = (None, None);
     if faults.errors() == 0 {
         reservation = reservation::reservation(input, &topology, &mut streams, faults);
+        gptp = gptp::gptp(input, &topology, &mut streams, faults);
     }
     let mut assigned = ats::Assigned::default();
     if faults.errors() == 0 {
@@ -101,6 +104,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         tdma,
         time_triggered,
         reservation,
+        gptp,
     };
     if faults.errors() == 0 {
         time_triggered::resolve(&mut network, &drafts, faults);

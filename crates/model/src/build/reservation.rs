@@ -10,7 +10,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::models::delay;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{Input, layered, priority};
+use super::{Input, layered, priority, reservation_pace};
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
@@ -64,6 +64,12 @@ pub(crate) fn reservation(
     let priority = priority(node, "priority").unwrap_or(Priority::new(7).expect("below eight"));
     strict(node, priority, topology, faults);
     let reserved = reserved(&classes, streams, faults);
+    let ends: Vec<(usize, Vec<usize>)> = reserved
+        .iter()
+        .map(|reserved| &streams.list[reserved.stream.index()].stream)
+        .map(|stream| (stream.talker.index(), stream.listeners.iter().map(|node| node.index()).collect()))
+        .collect();
+    reservation_pace::check(node, topology, &nodes, &reserved, &ends, faults);
     let mut pdus = vec![None; topology.ports.len()];
     for (number, port) in topology.ports.iter().enumerate() {
         if port.links.is_some() {

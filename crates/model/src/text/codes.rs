@@ -156,8 +156,12 @@ codes! {
     UNSCHEDULED = "time-triggered::unscheduled";
     /// Stream reservation that cannot be: a loop, times out of order, classes that take more than there is.
     RESERVATION = "reservation::network";
+    /// More declarations than MRP can say again within a LeaveTime.
+    RESERVATION_PACE = "reservation::pace";
     /// A reservation of a stream that cannot be reserved, or in a network without stream reservation.
     RESERVED_STREAM = "reservation::stream";
+    /// gPTP that cannot be: shaped messages, samples without end, beside slots.
+    GPTP = "gptp::network";
     /// A response to nothing.
     RESPONSE = "stream::response";
     /// An event that does nothing, or is not of this network.

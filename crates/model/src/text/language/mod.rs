@@ -4,6 +4,7 @@
 //! made from these tables.
 
 mod devices;
+mod gptp;
 mod host_stacks;
 mod reservation;
 mod streams;
@@ -16,6 +17,7 @@ use super::codes;
 use super::shape::{Key, Kind, Shape};
 pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
+use gptp::GPTP;
 use reservation::{RESERVATION, STREAM_RESERVATION};
 pub(crate) use streams::STREAM;
 use streams::{ARRIVAL_CURVE, TRAFFIC};
@@ -83,6 +85,11 @@ pub(crate) static NETWORK: Shape = Shape {
             "stream-reservation",
             Kind::Object(&STREAM_RESERVATION),
             "Stream reservation (MSRP) in every node; without this key streams are sent without asking.",
+        ),
+        key(
+            "gptp",
+            Kind::Object(&GPTP),
+            "The generalized precision time protocol (802.1AS) in every node; without this key every clock runs alone.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "How a run is made."),

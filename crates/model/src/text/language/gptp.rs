@@ -1,0 +1,65 @@
+//! gPTP of the network.
+
+use super::devices::DELAY;
+use super::{PRIORITY, key};
+use crate::text::shape::{Key, Kind, Shape};
+
+pub(super) static GPTP: Shape = Shape {
+    name: "gPTP",
+    about: "The generalized precision time protocol (802.1AS) in every node: the nodes choose a grandmaster and follow its clock.",
+    keys: &[&[
+        key("priority", PRIORITY, "Priority whose traffic class its messages take at every port; 7."),
+        key(
+            "log-sync-interval",
+            Kind::Word(INTERVALS),
+            "Logarithm to the base 2 of the interval of syncs in seconds; -3.",
+        ),
+        key("log-announce-interval", Kind::Word(INTERVALS), "The same of announces; 0."),
+        key("log-pdelay-interval", Kind::Word(INTERVALS), "The same of peer delay; 0."),
+        key(
+            "sample-interval",
+            Kind::Duration,
+            "How often a run looks how far the nodes' times are off; 10 ms.",
+        ),
+        key("bridges", Kind::Object(&NODE), "What the bridges are."),
+        key("end-stations", Kind::Object(&NODE), "What the end stations are."),
+        key("nodes", Kind::Names(&Kind::Object(&OWN)), "What single nodes are."),
+    ]],
+};
+
+static INTERVALS: &[&str] = &["-7", "-6", "-5", "-4", "-3", "-2", "-1", "0", "1", "2", "3", "4", "5"];
+
+static KEYS: &[Key] = &[
+    key("domain", Kind::Integer(0, 127), "Its domain; messages of another are not heard. 0."),
+    key(
+        "priority1",
+        Kind::Integer(0, 255),
+        "First priority as grandmaster: less is better, 255 is never one; 246.",
+    ),
+    key("priority2", Kind::Integer(0, 255), "Second priority; 248."),
+    key("delay-max", Kind::Duration, "Longest mean link delay of a capable port; 800 ns."),
+    key("lost-max", Kind::Integer(0, 255), "Most requests without an answer that leave a port capable; 9."),
+    key("stamp-quantum", Kind::Duration, "Step of its stamps, which are rounded down; none."),
+    key("stamp-error", DELAY, "By how much a stamp is late; 0 s."),
+    key(
+        "processing",
+        DELAY,
+        "How long it takes for a message, one after the other: the residence time of a bridge; 0 s.",
+    ),
+];
+
+static NODE: Shape =
+    Shape { name: "a kind of nodes in gPTP", about: "What nodes are to gPTP.", keys: &[KEYS] };
+
+static OWN: Shape = Shape {
+    name: "a node in gPTP",
+    about: "What a node is to gPTP.",
+    keys: &[
+        KEYS,
+        &[key(
+            "asymmetries",
+            Kind::Names(&Kind::SignedDuration),
+            "By how much more than half of both ways the way to its ports takes, by port; what is not told here is an error of the time.",
+        )],
+    ],
+};

@@ -1,0 +1,92 @@
+//! Clock precision in results: how far every node's time of the grandmaster was off.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_model::network::Network;
+use tautwire_sim::Observation;
+use tautwire_units::Duration;
+
+use crate::name;
+use crate::summary::Summary;
+use crate::table::microseconds;
+
+/// A node's time in a run with gPTP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockSummary {
+    /// The node.
+    pub node: String,
+    /// Whom it follows at the end of the run; itself, if it is the grandmaster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grandmaster: Option<String>,
+    /// Ports that are capable of gPTP at the end.
+    pub capable_ports: u32,
+    /// When it first had the time of a grandmaster, true time since the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synchronised_ps: Option<u64>,
+    /// Samples after the warm-up in which it had the time.
+    pub count: u64,
+    /// Samples in which it had none.
+    pub without: u64,
+    /// Least offset: its time of the grandmaster, less the reading of that one's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_min_ps: Option<i64>,
+    /// Mean offset, to the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_mean_ps: Option<i64>,
+    /// Greatest offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_max_ps: Option<i64>,
+    /// Sample standard deviation of the offsets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_sd_ps: Option<u64>,
+}
+
+/// The clocks of a run.
+pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<ClockSummary> {
+    let summary = |seen: &tautwire_sim::ClockObservation| ClockSummary {
+        node: name::node(network, seen.node).to_owned(),
+        grandmaster: seen.grandmaster.map(|node| name::node(network, node).to_owned()),
+        capable_ports: seen.capable_ports,
+        synchronised_ps: seen.synchronised_at.map(Duration::as_ps),
+        count: seen.offset.count(),
+        without: seen.without,
+        offset_min_ps: seen.offset.min_ps(),
+        offset_mean_ps: seen.offset.mean_ps(),
+        offset_max_ps: seen.offset.max_ps(),
+        offset_sd_ps: seen.offset.standard_deviation_ps(),
+    };
+    observation.clocks.iter().map(summary).collect()
+}
+
+/// A table of the clocks, a row for each node; empty without gPTP.
+#[must_use]
+pub fn table(summary: &Summary) -> String {
+    if summary.clocks.is_empty() {
+        return String::new();
+    }
+    let widest = summary.clocks.iter().map(|clock| clock.node.chars().count()).max().unwrap_or(0).max(11);
+    let mut text = format!(
+        "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>7}\n",
+        "clock", "grandmaster", "least us", "mean", "greatest", "without"
+    );
+    let rule = |width: usize| "─".repeat(width);
+    let rules = [rule(widest), rule(widest), rule(10), rule(10), rule(10), rule(7)];
+    writeln!(text, "{}", rules.join("  ")).expect("a string can be written");
+    for clock in &summary.clocks {
+        let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+        writeln!(
+            text,
+            "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>7}",
+            clock.node,
+            clock.grandmaster.as_deref().unwrap_or("-"),
+            us(clock.offset_min_ps),
+            us(clock.offset_mean_ps),
+            us(clock.offset_max_ps),
+            clock.without
+        )
+        .expect("a string can be written");
+    }
+    text
+}

@@ -1,0 +1,87 @@
+//! The control protocols of a written capture, as Wireshark reads them: nothing malformed, and the values that the run had.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use tautwire_model::Network;
+use tautwire_report::TraceRecorder;
+use tautwire_sim::{Observation, Options, run_with};
+use tautwire_units::Duration;
+
+const SCENARIO: &str = include_str!("../../../scenarios/stream-reservation.yaml");
+
+/// What tshark prints of a capture with these arguments, one line a frame.
+fn tshark(capture: &Path, arguments: &[&str]) -> Vec<String> {
+    let output = Command::new("tshark").arg("-r").arg(capture).arg("-n").args(arguments).output();
+    let output = output.expect("tshark runs: `tools/setup tshark` installs it");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+/// The values of a field in the frames of a filter.
+fn field(capture: &Path, filter: &str, field: &str) -> Vec<String> {
+    tshark(capture, &["-Y", filter, "-T", "fields", "-e", field])
+}
+
+fn captured() -> (Network, Observation, std::path::PathBuf) {
+    // Few frames of data: the protocols are looked at.
+    let scenario = SCENARIO
+        .replace("interval: 125 us}", "interval: 50 ms}")
+        .replace("interval: 250 us}", "interval: 50 ms}");
+    let text = format!("{scenario}gptp: {{nodes: {{N1: {{priority1: 100}}}}}}\n");
+    let loaded = tautwire_model::load_text("decoded.yaml", &text);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("protocols-{}.pcapng", std::process::id()));
+    let file = File::create(&path).expect("a scratch file");
+    let mut recorder = TraceRecorder::new(&network, None, Some(file)).expect("begun");
+    let options = &mut Options { duration: Some(Duration::from_ms(2_500)), ..Options::default() };
+    let seen = run_with(&network, options, &mut recorder);
+    recorder.finish().expect("written");
+    (network, seen, path)
+}
+
+#[test]
+fn gptp_and_msrp_of_a_run_are_decoded_with_their_values_and_none_is_malformed() {
+    let (network, seen, capture) = captured();
+    let complaints = tshark(
+        &capture,
+        &["-Y", "(_ws.malformed || _ws.expert) && (mrp-msrp || ptp)", "-T", "fields", "-e", "frame.number"],
+    );
+    assert_eq!(complaints, [""; 0]);
+    let count = |prefix: &str| -> u64 {
+        let streams = network.streams.iter().zip(&seen.streams);
+        streams.filter(|(stream, _)| stream.name.starts_with(prefix)).map(|(_, seen)| seen.created).sum()
+    };
+    assert_eq!(tshark(&capture, &["-Y", "mrp-msrp"]).len() as u64, count("msrp:"));
+    assert_eq!(tshark(&capture, &["-Y", "ptp"]).len() as u64, count("gptp:"));
+    // The offers of camera and audio, as their talkers send them.
+    let reservation = network.reservation.as_ref().expect("stream reservation");
+    for reserved in &reservation.streams[..2] {
+        let source = &network.streams[reserved.stream.index()].source;
+        let filter = format!("mrp-msrp.attribute_type == 1 && eth.src == {source}");
+        let frames = field(&capture, &filter, "mrp-msrp.tspec_max_frame_size");
+        let size = reserved.talker.frame_size_max.to_string();
+        assert!(frames.iter().any(|sizes| sizes.split(',').any(|found| found == size)), "{frames:?}");
+        let addresses = field(&capture, &filter, "mrp-msrp.stream_da");
+        let destination = reserved.talker.destination.to_string();
+        assert!(addresses.iter().any(|all| all.contains(&destination)), "{addresses:?}, not {destination}");
+    }
+    // Listener ready is 2 of the four-packed events; every bridge passed it on.
+    let ready = field(&capture, "mrp-msrp.attribute_type == 3", "mrp-msrp.four_packed_event");
+    assert!(
+        ready.iter().filter(|events| events.split(',').any(|event| event == "2")).count() >= 4,
+        "{ready:?}"
+    );
+    // All announce the clock of N1 in the end, and follow-ups hold its rate.
+    let identity = field(&capture, "ptp.v2.messagetype == 0xb", "ptp.v2.an.grandmasterclockidentity");
+    let bytes = network.gptp_identity(network.streams[0].talker).0;
+    let expected = format!("0x{}", bytes.map(|octet| format!("{octet:02x}")).concat());
+    assert_eq!(identity.last(), Some(&expected), "{identity:?}");
+    for message in ["0x0", "0x2", "0x3", "0x8", "0xa", "0xb"] {
+        let filter = format!("ptp.v2.messagetype == {message}");
+        assert!(!tshark(&capture, &["-Y", &filter]).is_empty(), "{message}");
+    }
+    std::fs::remove_file(&capture).expect("ours");
+}
