@@ -154,6 +154,28 @@ fn no_frame_is_later_than_its_bound() {
     assert!(bounded > 40, "the search has bounds to hold: {bounded}");
 }
 
+#[test]
+fn a_slot_that_begins_before_the_cycle_is_heard_is_never_used_and_proves_nothing() {
+    let text = |offset: &str| {
+        format!(
+            "name: early\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
+  a: {{type: end-station}}\n  b: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
+  - {{between: [a, s]}}\n  - {{between: [b, s]}}\nrun: {{duration: 20 ms}}\nstreams:
+  - {{name: opening, talker: a, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: y, talker: b, listeners: a, payload: 100 B, traffic: {{type: periodic, interval: 2 ms}}}}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
+    - {{owner: b, offset: {offset}, length: 100 us}}\n"
+        )
+    };
+    // Two frames of 68 octets with preamble take 12.16 us.
+    for (offset, is_used) in [("12 us", false), ("13 us", true)] {
+        let network = network(&text(offset));
+        let observation = simulate(&network, &mut Options::default());
+        assert_eq!(observation.streams[1].listeners[0].delay.count() > 0, is_used, "{offset}");
+        assert_eq!(bounds(&network).streams[1].listeners[0].delay.is_ok(), is_used, "{offset}");
+    }
+}
+
 /// Most frames at a time at any port.
 fn backlog(text: &str) -> u64 {
     let observation = simulate(&network(text), &mut Options::default());
