@@ -1,8 +1,10 @@
 """Planned slots of a TDMA cycle."""
 
+import itertools
 from pathlib import Path
 
 import pytest
+
 import tautwire
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "tdma.yaml"
@@ -19,7 +21,7 @@ def test_every_response_is_in_the_cycle_of_its_request() -> None:
 
 def test_slots_share_no_time_and_carry_what_their_owners_send() -> None:
     slots = tautwire.plan_slots(SCENARIO, shortest=True).slots
-    assert all(a.offset_ps + a.length_ps <= b.offset_ps for a, b in zip(slots, slots[1:], strict=False))
+    assert all(a.offset_ps + a.length_ps <= b.offset_ps for a, b in itertools.pairwise(slots))
     assert {(one.owner, one.carries) for one in slots} >= {("master", "real-time"), ("slave-c", "ordinary")}
 
 
