@@ -49,6 +49,9 @@ impl<'network> Analysis<'network> {
         for port in plan.ports.iter_mut().flatten() {
             port.fault = fault;
         }
+        if fault == Some(crate::PlantedFault::GuardForgotten) {
+            plan.add_timed_ports(false);
+        }
         if fault == Some(crate::PlantedFault::MediaOverheadForgotten) {
             for entry in &mut plan.entries {
                 let frame = entry.frame_max.get();
@@ -269,6 +272,13 @@ impl<'network> Analysis<'network> {
             NONE => NO_REASON,
             previous => self.passages[previous as usize].reason,
         }
+    }
+
+    /// The passage of a time-triggered link, which the schedule fixes.
+    pub(crate) fn timed_passage(&self, entry: u32) -> Option<Passage> {
+        let timed = self.plan.timed.get(entry as usize)?.as_ref()?;
+        let reason = timed.reason().map_or(NO_REASON, |reason| self.reason(reason.clone()));
+        Some(timed.passage(reason))
     }
 
     /// An entry's passage, once the classes of its port are known.

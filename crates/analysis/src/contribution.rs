@@ -93,6 +93,11 @@ impl Offered {
         Self { plain: Curve::zero(), shaped: Curve::zero() }
     }
 
+    /// With what comes of something else.
+    pub(crate) fn beside(&self, other: &Curve) -> Self {
+        Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other) }
+    }
+
     /// Both together.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self { plain: self.plain.plus(&other.plain), shaped: self.shaped.plus(&other.shaped) }

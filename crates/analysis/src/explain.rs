@@ -264,6 +264,11 @@ fn formula(method: Method) -> (&'static str, &'static str) {
             "longest wait for as many slots as frames wait + error of a slot's start + stages and lines of the way",
             "Zhou, end-to-end delay of switched Ethernet with TDMA, eq. 2 to 4 (the middle case of 4 corrected); no queue behind the talker",
         ),
+        Method::TimeTriggered => (
+            "wait for the talker's dispatch point + distance of the points + precision of the clocks + \
+             what other traffic may delay it + own frame / line rate",
+            "SAE AS6802, time-triggered dispatch; integration by shuffling, timely block or preemption",
+        ),
         Method::AtsContention => (
             "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
              class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
@@ -375,7 +380,10 @@ impl fmt::Display for Told<'_> {
             Unbounded::Host { port } => {
                 write!(f, "a host may hold frames without end, behind or before {}", at(port))
             }
-            Unbounded::MayBeDiscarded { port } => write!(f, "a shaper may discard its frames {}", at(port)),
+            Unbounded::Unscheduled { port } => write!(f, "it has no dispatch point {}", at(port)),
+            Unbounded::MayBeDiscarded { port } => {
+                write!(f, "a shaper or acceptance window may discard its frames {}", at(port))
+            }
         }
     }
 }

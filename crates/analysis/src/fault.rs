@@ -31,10 +31,13 @@ pub enum PlantedFault {
     ProcessingMaxForgotten,
     /// ProcessingDelayMax is not added to eligibility times.
     ProcessingDelayMaxForgotten,
+    /// Time before time-triggered slots, in which no frame fits, is not taken off. Found by the search of
+    /// these networks alone.
+    GuardForgotten,
 }
 
 impl PlantedFault {
-    /// All of them.
+    /// Those that any network may show.
     pub const ALL: [Self; 10] = [
         Self::BlockingFrameForgotten,
         Self::SameClassBurstForgotten,

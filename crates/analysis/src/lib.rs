@@ -45,6 +45,7 @@ mod result;
 mod session;
 mod strict_priority;
 mod tdma;
+mod time_triggered;
 mod timeline;
 mod virtual_link;
 

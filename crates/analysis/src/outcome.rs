@@ -26,13 +26,15 @@ impl Analysis<'_> {
         let time = |ps: i64| Duration::from_ps(u64::try_from(ps).unwrap_or(0));
         let hops = entries
             .clone()
-            .map(|entry| {
-                let (entry, passage) = (&self.plan.entries[entry], &self.passages[entry]);
+            .map(|number| {
+                let (entry, passage) = (&self.plan.entries[number], &self.passages[number]);
                 let delay = match (passage.hop_max, passage.hop_reason) {
                     (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
                     (_, reason) => Err(self.told(reason, entry)),
                 };
-                let delay_min = time(entry.next_min - entry.here_min);
+                let timed = self.plan.timed.get(number).and_then(Option::as_ref);
+                let least = timed.map_or(entry.next_min - entry.here_min, |timed| timed.hop_min);
+                let delay_min = time(least);
                 HopBounds { delay, delay_min, method: passage.method }
             })
             .collect();

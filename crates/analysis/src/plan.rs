@@ -17,6 +17,7 @@ use crate::delay::Reception;
 use crate::host::{self, Sending};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
+use crate::time_triggered::TimedEntry;
 use crate::timeline::{ShaperRange, Timeline};
 use crate::virtual_link::{LinkPlan, PolicerPlan};
 
@@ -78,6 +79,8 @@ pub(crate) struct Plan<'network> {
     sub_links: BTreeMap<u16, Vec<u32>>,
     /// Per entry, what the switch polices before it; empty without virtual links.
     pub(crate) policers: Vec<Option<PolicerPlan>>,
+    /// Per entry, the times of a time-triggered link; empty without such, and where streams come and go.
+    pub(crate) timed: Vec<Option<TimedEntry>>,
     /// Per stream, from its application to its port, of a talker with protocol stacks.
     sending: Vec<Option<Sending>>,
     /// Per node, the streams that it sends, and the longest that a frame may take through its host.
@@ -93,6 +96,7 @@ impl<'network> Plan<'network> {
         let mut plan = Self::empty(network);
         let all: Vec<u32> = (0..network.streams.len()).map(index).collect();
         plan.take_in(&all);
+        plan.add_timed();
         let edges: Vec<_> = (0..plan.entries.len()).filter_map(|entry| plan.edge(index(entry))).collect();
         plan.components = components(plan.ports.len(), &edges);
         plan
@@ -122,6 +126,7 @@ impl<'network> Plan<'network> {
             links: vec![None; network.streams.len()],
             sub_links: BTreeMap::new(),
             policers: Vec::new(),
+            timed: Vec::new(),
             sending: host::sending(network, &timeline),
             talks: vec![Vec::new(); nodes],
             hosts: vec![0; nodes],

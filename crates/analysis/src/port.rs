@@ -99,8 +99,17 @@ pub(crate) fn assess(
         blocking_bits,
         ..ClassTerms::default()
     };
+    if let Some(timed) = port.timed.as_deref().filter(|timed| timed.class == class) {
+        // Its frames go by their points, and have bounds of their own.
+        (terms.used, terms.method) = (true, Method::TimeTriggered);
+        terms.bounds.used = true;
+        terms.bounds.backlog = Some(Bits::new(timed.backlog));
+        return (terms, above.clone());
+    }
     let (higher, higher_reason) = (&above.offered, above.reason);
-    let assess = Assess { number, port, class, members, higher, higher_reason, tardy, unscheduled };
+    let beside = port.timed.as_deref().map(|timed| higher.beside(&timed.blocked[class]));
+    let above_it = beside.as_ref().unwrap_or(higher);
+    let assess = Assess { number, port, class, members, higher: above_it, higher_reason, tardy, unscheduled };
     let out = assess.run(&mut terms, reasons);
     let mut below = Above { offered: higher.plus(&out), reason: higher_reason };
     if !out.shaped.is_known() && higher_reason == NO_REASON {

@@ -8,6 +8,7 @@ use tautwire_units::Bytes;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::plan::wire;
+use crate::time_triggered::TimedPort;
 use crate::timeline::Timeline;
 
 /// Order of the frames of one class from several lanes.
@@ -55,6 +56,8 @@ pub(crate) struct PortPlan {
     pub(crate) stages_jitter: u64,
     /// From the last bit sent to the last bit at the next node, greatest.
     pub(crate) behind_max: u64,
+    /// Time-triggered traffic, if any is sent here.
+    pub(crate) timed: Option<Box<TimedPort>>,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
 }
@@ -116,6 +119,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         stages_too_slow: false,
         stages_jitter: 0,
         behind_max: 0,
+        timed: None,
         #[cfg(feature = "planted-faults")]
         fault: None,
     })

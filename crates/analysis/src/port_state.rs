@@ -229,7 +229,8 @@ impl PortState {
                 if again[class] || came.binary_search(&number).is_ok() {
                     let entry = &analysis.plan.entries[number as usize];
                     let arriving = &analysis.arrivals[number as usize];
-                    let passage = analysis.pass(entry, arriving, self.terms(class));
+                    let timed = analysis.timed_passage(number);
+                    let passage = timed.unwrap_or_else(|| analysis.pass(entry, arriving, self.terms(class)));
                     if passage != analysis.passages[number as usize] {
                         analysis.passages[number as usize] = passage;
                         changed.entries.push(number);

@@ -92,6 +92,8 @@ pub enum Method {
     AtsContention,
     /// Slots of a TDMA cycle, and ways without a queue.
     Slots,
+    /// Dispatch points of a time-triggered virtual link.
+    TimeTriggered,
     /// Nothing holds.
     None,
 }
@@ -147,6 +149,11 @@ pub enum Unbounded {
     /// which nothing is known.
     Host {
         /// The talker's port.
+        port: PortIndex,
+    },
+    /// Its time-triggered virtual link has no dispatch points.
+    Unscheduled {
+        /// Its talker's.
         port: PortIndex,
     },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.

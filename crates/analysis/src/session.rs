@@ -9,7 +9,7 @@
 //! are those of [`bounds`](crate::bounds) of the network with the running streams alone, to the bit.
 //!
 //! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
-//! with TDMA or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
+//! with TDMA, with time-triggered links or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
 
 use std::collections::BTreeSet;
 
@@ -355,6 +355,9 @@ impl<'network> Session<'network> {
 fn analysed_whole(network: &Network) -> Option<&'static str> {
     if network.tdma.is_some() {
         return Some("TDMA: all streams share its slots");
+    }
+    if network.time_triggered.is_some() {
+        return Some("time-triggered links: their schedule is one");
     }
     let stacks = (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node)));
     stacks.then_some("protocol stacks of hosts: their bounds are of all streams at once")

@@ -175,6 +175,31 @@ impl<F: Copy> Class<F> {
         }
     }
 
+    /// Counts out a frame that another has taken the place of.
+    pub(crate) fn forget(&mut self, octets: u32) {
+        self.frames -= 1;
+        self.room += u64::from(octets);
+    }
+
+    /// The frame that is sent next from a lane that may send.
+    pub(crate) fn peek(&self, lane: usize) -> &Waiting<F> {
+        let first = self.head.as_ref().or(self.rest.committed.as_ref());
+        first.or(self.rest.lanes.head(lane)).expect("an occupied class has a head")
+    }
+
+    /// Puts a frame back that was sent in vain: it goes before all others of its lane.
+    pub(crate) fn put_back(&mut self, lane: usize, frame: Waiting<F>, octets: u32, in_lanes: bool) {
+        if in_lanes {
+            self.rest.lanes.push_front(lane, frame);
+        } else if let Some(head) = self.head.replace(frame) {
+            self.rest.lanes.push_front(0, head);
+        }
+        self.frames += 1;
+        self.sent -= 1;
+        self.room = self.room.saturating_sub(u64::from(octets));
+        self.rest.frames_max = self.rest.frames_max.max(self.frames);
+    }
+
     /// The waiting frames.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
         self.head.iter().chain(&self.rest.committed).chain(self.rest.lanes.iter())

@@ -1,4 +1,4 @@
-//! Ten faults that can be planted in the machines, to prove that the tests find them.
+//! Faults that can be planted in the machines, to prove that the tests find them.
 //!
 //! Only behind the feature `planted-faults`; without it no trace of them is compiled.
 
@@ -28,10 +28,12 @@ pub enum PlantedFault {
     OneSchedulerGroup,
     /// ProcessingDelayMax is added twice.
     ProcessingDelayTwice,
+    /// Other traffic takes no heed of time-triggered slots. Found by the search of these networks alone.
+    GuardForgotten,
 }
 
 impl PlantedFault {
-    /// All ten.
+    /// The ten that any network may show.
     pub const ALL: [Self; 10] = [
         Self::LowestClassFirst,
         Self::LineTakenTwice,

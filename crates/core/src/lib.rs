@@ -12,6 +12,7 @@
 //!           priority.rs       forwarding.rs  ats.rs           port.rs
 //!           identification.rs                                 queue.rs buffer.rs cbs.rs
 //!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
+//!  time-triggered: time_triggered.rs (windows) dispatcher.rs (slots of a port)
 //! ```
 #![no_std]
 
@@ -35,6 +36,7 @@ pub mod ats;
 pub mod buffer;
 pub mod cbs;
 mod class;
+pub mod dispatcher;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
 pub mod forwarding;

@@ -14,8 +14,13 @@ use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
 
 use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
+use crate::dispatcher::DispatcherConfig;
 use crate::queue::{LaneOrder, Waiting};
 use crate::{OctetTime, TrafficClass};
+
+mod integrated;
+
+use integrated::Integrated;
 
 /// What a port knows of a frame; the rest is the driver's.
 pub trait QueuedFrame: Copy {
@@ -72,6 +77,9 @@ pub struct PortConfig {
     pub two_stage: bool,
     /// Octets beside the frame that credit-based shapers charge.
     pub credit_charged_overhead: Bytes,
+    /// Time-triggered traffic, if any is sent here. Then no class is shaped, and frames are not committed
+    /// before the classes compete.
+    pub dispatcher: Option<DispatcherConfig>,
 }
 
 /// Why a port does not take a frame.
@@ -132,6 +140,8 @@ pub struct EgressPort<F> {
     /// Bit *n*: the frames of class *n* stand in lanes.
     in_lanes: u8,
     two_stage: bool,
+    /// Time-triggered traffic (`port/integrated.rs`).
+    integrated: Option<Box<Integrated<F>>>,
     classes: [Class<F>; 8],
 }
 
@@ -139,10 +149,13 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// An idle port.
     ///
     /// # Panics
-    /// If the rate is zero, or an idleSlope is zero or above the rate.
+    /// If the rate is zero, or an idleSlope is zero or above the rate, or if time-triggered traffic stands
+    /// beside shapers or two stages.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let rate = config.rate;
+        let shapes = config.two_stage || config.classes.iter().any(|class| class.idle_slope.is_some());
+        assert!(config.dispatcher.is_none() || !shapes, "time-triggered traffic beside strict priority");
         let mask = |is_so: &dyn Fn(&ClassConfig) -> bool| {
             let bits =
                 config.classes.iter().enumerate().map(|(number, class)| u8::from(is_so(class)) << number);
@@ -160,6 +173,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             in_lanes: mask(&|class| config.two_stage || class.has_several_lanes()),
             two_stage: config.two_stage,
             buffer: config.buffer.map(Box::new),
+            integrated: config.dispatcher.map(|config| Box::new(Integrated::new(config))),
             classes: config.classes.map(|class| Class::new(class, rate)),
         }
     }
@@ -211,6 +225,9 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// What to do at `now`.
     #[inline]
     pub fn select(&mut self, now: Instant) -> Selection<F> {
+        if self.integrated.is_some() {
+            return self.select_integrated(now);
+        }
         if now < self.busy_until {
             return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
         }
@@ -260,12 +277,16 @@ impl<F: QueuedFrame> EgressPort<F> {
 
     /// The waiting frames, class by class.
     pub fn waiting(&self) -> impl Iterator<Item = F> {
-        self.classes.iter().flat_map(Class::iter).map(|waiting| waiting.frame)
+        let timed = self.integrated.iter().flat_map(|timed| timed.waiting());
+        self.classes.iter().flat_map(Class::iter).map(|waiting| waiting.frame).chain(timed)
     }
 
     /// Throws away all waiting frames and gives them back.
     pub fn flush(&mut self, now: Instant) -> Vec<F> {
         let flushed: Vec<F> = self.waiting().collect();
+        if let Some(integrated) = &mut self.integrated {
+            integrated.clear();
+        }
         for (index, class) in self.classes.iter_mut().enumerate() {
             if self.shaped & (1 << index) != 0 {
                 let (shaper, waiting) = class.shaper();
@@ -394,16 +415,22 @@ impl<F: QueuedFrame> EgressPort<F> {
         if let Some(buffer) = &mut self.buffer {
             buffer.give(index, octets);
         }
+        self.take_line(now, octets);
+        Selection::Transmit {
+            frame: taken.frame,
+            held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
+        }
+    }
+
+    /// The line is taken by a frame from `now` on.
+    #[inline]
+    fn take_line(&mut self, now: Instant, octets: u32) {
         let mut wire = self.octet_time.duration_ceil(Bytes::new(u64::from(octets)) + Bytes::MEDIA_OVERHEAD);
         if planted!(LineTakenTwice) {
             wire = wire * 2;
         }
         self.busy_until = now + wire;
         self.busy += wire;
-        Selection::Transmit {
-            frame: taken.frame,
-            held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
-        }
     }
 }
 

@@ -21,6 +21,7 @@ impl QueuedFrame for Frame {
 
 fn config(rate: BitRate) -> PortConfig {
     PortConfig {
+        dispatcher: None,
         rate,
         classes: core::array::from_fn(|_| ClassConfig::default()),
         buffer: None,

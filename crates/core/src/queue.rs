@@ -154,6 +154,30 @@ impl<F: Copy> Lanes<F> {
         }
     }
 
+    /// The first frame of a lane.
+    pub(crate) fn head(&self, lane: usize) -> Option<&Waiting<F>> {
+        match (&self.others, lane) {
+            (Some(others), 1..) => others.lanes[lane - 1].front(),
+            _ => self.first.front(),
+        }
+    }
+
+    /// Puts a frame before all others of its lane, whose turn it is then.
+    pub(crate) fn push_front(&mut self, lane: usize, waiting: Waiting<F>) {
+        match (&mut self.others, lane) {
+            (Some(others), 1..) => {
+                others.turn = lane;
+                others.lanes[lane - 1].push_front(waiting);
+            }
+            (others, _) => {
+                if let Some(others) = others {
+                    others.turn = 0;
+                }
+                self.first.push_front(waiting);
+            }
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
         self.first.iter().chain(self.others.iter().flat_map(|others| others.lanes.iter().flatten()))
     }

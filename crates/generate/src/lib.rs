@@ -7,11 +7,13 @@
 mod backbone;
 mod random_avionics;
 mod random_network;
+mod random_time_triggered;
 mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
 pub use random_avionics::random_avionics;
 pub use random_network::random_network;
+pub use random_time_triggered::random_time_triggered;
 pub use time_triggered::TimeTriggeredNetwork;
 
 /// A small seeded generator (SplitMix64): the texts must not change when a library does.

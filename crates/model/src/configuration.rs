@@ -4,10 +4,13 @@
 //! these functions, so that one description means one configuration.
 
 use tautwire_core::buffer::{QueueLimit, SharedBuffer};
+use tautwire_core::dispatcher::{DispatcherConfig, Slot};
 use tautwire_core::port::{ClassConfig, PortConfig};
 use tautwire_core::queue::LaneOrder;
-use tautwire_units::Bytes;
+use tautwire_core::time_triggered::EmptySlot;
+use tautwire_units::{BitRate, Bytes, Duration};
 
+use crate::frame::frame_length;
 use crate::network::{
     AtsOrganisation, DeviceModel, Grouping, Network, NodeIndex, NodeKind, PortIndex, Stream, TieRule,
     TransmissionSelection,
@@ -59,7 +62,32 @@ impl Network {
             SharedBuffer::new(cell, buffer.cells, buffer.reserved).expect("a checked buffer")
         });
         let two_stage = device.is_some_and(|device| device.two_stage);
-        Some(PortConfig { rate, classes, buffer, two_stage, credit_charged_overhead })
+        let dispatcher = self.dispatcher_config(index, rate);
+        Some(PortConfig { rate, classes, buffer, two_stage, credit_charged_overhead, dispatcher })
+    }
+
+    /// The slots of a port: of the scheduled links that are sent from it, in order, and of the raster.
+    fn dispatcher_config(&self, index: PortIndex, rate: BitRate) -> Option<DispatcherConfig> {
+        let settings = self.time_triggered.as_ref()?;
+        let class = self.time_triggered_class(index)?;
+        let slot = |(stream, hop): (&Stream, usize)| {
+            let link = stream.time_triggered.as_ref()?;
+            let frame = frame_length(stream.payload_max, stream.hops[hop].tagged);
+            Some(Slot {
+                period: link.period,
+                offset: link.points.get(hop)?.offset,
+                length: rate.duration_ceil((frame + Bytes::MEDIA_OVERHEAD).bits()),
+                empty: settings.empty_slot,
+            })
+        };
+        let raster = settings.raster.map(|raster| Slot {
+            period: raster.cycle,
+            offset: Duration::ZERO,
+            length: raster.window,
+            empty: EmptySlot::Kept,
+        });
+        let slots = self.time_triggered_links(index).filter_map(slot).chain(raster).collect();
+        Some(DispatcherConfig { class, integration: settings.integration, slots })
     }
 
     /// The lane in which a stream waits at one of its hops: see [`ClassConfig::lanes`].

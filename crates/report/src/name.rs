@@ -69,8 +69,14 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
                 port(network, *at)
             )
         }
+        Unbounded::Unscheduled { port: at } => {
+            format!("it has no dispatch point at port {}", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
-            format!("the ATS shaper before port {} may discard frames", port(network, *at))
+            format!(
+                "frames may be discarded at port {}, by a shaper or an acceptance window",
+                port(network, *at)
+            )
         }
     }
 }
@@ -87,6 +93,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::SlotsMeet { port }
         | Unbounded::SynchronisationLost { port }
         | Unbounded::Host { port }
+        | Unbounded::Unscheduled { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }

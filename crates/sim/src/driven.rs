@@ -1,5 +1,5 @@
 //! Machines that make frames of their own or hold them: TDMA stations, applications that answer,
-//! protocol stacks of hosts (`host_stacks.rs`).
+//! protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
 //!
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
@@ -25,6 +25,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::srp::Srp;
+use crate::time_triggered::Timed;
 
 /// Synchronisation frames of one talker that may be on their way at a time.
 const SYNCHRONISATIONS: usize = 16;
@@ -35,6 +36,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
         || network.reservation.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.gptp.is_some()
+        || network.time_triggered.is_some()
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
@@ -54,6 +56,8 @@ pub(crate) struct Driven {
     pub(crate) stacks: HostStacks,
     /// gPTP.
     pub(crate) gptp: Option<Gptp>,
+    /// Time-triggered virtual links, if there are any.
+    pub(crate) timed: Option<Timed>,
 }
 
 /// A TDMA station.
@@ -90,13 +94,15 @@ impl Driven {
             srp: Srp::new(network, clocks, seed),
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
+            timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
         }
     }
 
     /// Frames that wait in the machines, by their places in the slab.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let stations = self.stations.iter().flatten().flat_map(|station| station.machine.waiting());
-        stations.map(|(place, _)| place).chain(self.stacks.waiting())
+        let timed = self.timed.iter().flat_map(Timed::waiting);
+        stations.map(|(place, _)| place).chain(self.stacks.waiting()).chain(timed)
     }
 }
 
@@ -116,13 +122,15 @@ impl<R: Recorder> Engine<'_, R> {
         let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
         let gptp = driven.gptp.as_ref().and_then(Gptp::next);
-        let protocols = srp.into_iter().chain(gptp).chain(stacks);
+        let corrected = driven.timed.as_ref().map(Timed::next);
+        let protocols = srp.into_iter().chain(gptp).chain(stacks).chain(corrected);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
     /// Does all that the machines have to do now.
     #[cold]
     pub(crate) fn drive(&mut self) {
+        self.correct_clocks();
         self.drive_stacks();
         while let Some(Reverse((_, stream, since))) =
             self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)

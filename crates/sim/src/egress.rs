@@ -23,6 +23,9 @@ impl<R: Recorder> Engine<'_, R> {
     #[inline]
     pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
         let hop = &self.plan.hops[hop_index as usize];
+        if R::DRIVES_MACHINES && hop.time_triggered {
+            return self.hold_timed(place, hop_index);
+        }
         let port_index = hop.port;
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;
@@ -48,6 +51,9 @@ impl<R: Recorder> Engine<'_, R> {
             return self.drop_frame(place, DropReason::QueueFull);
         }
         let entity = self.first_port + port_index;
+        if R::DRIVES_MACHINES && port.egress.is_integrated() {
+            return self.arm_integrated(port_index);
+        }
         if port.egress.busy_until() > local {
             if !armed {
                 self.agenda.set(entity, port.clock.true_at(port.egress.busy_until()));
@@ -62,6 +68,9 @@ impl<R: Recorder> Engine<'_, R> {
     /// Asks a port what to send, and arms its next wake-up.
     #[inline]
     pub(crate) fn service(&mut self, port_index: u32) {
+        if R::DRIVES_MACHINES && self.serve_under_way(port_index) {
+            return;
+        }
         let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
         self.select(port_index, port.clock.local(self.now));
     }
@@ -75,7 +84,10 @@ impl<R: Recorder> Engine<'_, R> {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
                 let waits = !port.egress.is_empty();
-                self.transmit(port_index, frame, held, busy_until);
+                if R::DRIVES_MACHINES && port.egress.may_cut() {
+                    return self.begin_under_way(port_index, frame, held, busy_until);
+                }
+                self.transmit(port_index, frame, held, self.now, busy_until);
                 if waits || self.driver != Driver::Eliding {
                     self.agenda.set(entity, busy_until);
                 } else {
@@ -94,9 +106,16 @@ impl<R: Recorder> Engine<'_, R> {
         }
     }
 
-    /// Sends a frame: computes when the next node has it, and puts it into the ring of the link.
+    /// Sends a frame that was selected at `selected`: computes when the next node has it, and puts it into the ring of the link.
     #[inline]
-    fn transmit(&mut self, port_index: u32, frame: Handle, held: Duration, busy_until: SimTime) {
+    pub(crate) fn transmit(
+        &mut self,
+        port_index: u32,
+        frame: Handle,
+        held: Duration,
+        selected: SimTime,
+        busy_until: SimTime,
+    ) {
         let port = self.ports[port_index as usize].as_mut().expect("it was just served");
         let slot = self.slab.get_mut(frame.slot);
         let octets = u64::from(frame.octets.get());
@@ -104,13 +123,13 @@ impl<R: Recorder> Engine<'_, R> {
         let (start, end) = if port.staged {
             let stages = &self.plan.transmission[port.node as usize];
             let passage = Passage { octets, class: frame.class.number(), cut_through: false };
-            let ready = port.stages.pass(stages, self.now, passage, &mut link.random);
+            let ready = port.stages.pass(stages, selected, passage, &mut link.random);
             let start = ready.max(port.line_free);
             let whole = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
             port.line_free = port.clock.true_at(port.clock.local(start) + whole);
             (start, port.line_free)
         } else {
-            (self.now, busy_until)
+            (selected, busy_until)
         };
         // The last bit leaves before the gap.
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start);
@@ -119,12 +138,15 @@ impl<R: Recorder> Engine<'_, R> {
             slot.corrupted |= link.corrupts(octets * 8);
         }
         self.statistics.transmitted(start, port.link, slot.stream, slot.number);
-        let parts = delay_parts(slot, self.now, held, start, last, received);
+        // A time-triggered frame waits for its point, and by shuffling for the frame under way.
+        let timed = R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].time_triggered;
+        let held = if timed { selected.saturating_since(slot.queued) } else { held };
+        let parts = delay_parts(slot, selected, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
         if R::TAKES_TRANSMISSIONS {
             self.recorder.transmitted(&Transmission {
                 queued: slot.queued,
-                selected: self.now,
+                selected,
                 held,
                 start,
                 end,

@@ -30,6 +30,7 @@ mod stages;
 mod stamps;
 mod statistics;
 mod talker;
+mod time_triggered;
 mod timeline;
 mod tournament;
 mod virtual_links;

@@ -47,6 +47,8 @@ pub(crate) struct HopPlan {
     /// Whether the bridge at the far end looks at the frame before anything else: it filters its VLAN,
     /// or polices its virtual link.
     pub(crate) inspected: bool,
+    /// Whether it waits for a dispatch point at the port.
+    pub(crate) time_triggered: bool,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -214,6 +216,7 @@ impl Plan {
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 listener: hop.listener.unwrap_or(NONE),
                 inspected: filtered,
+                time_triggered: stream.time_triggered.is_some(),
             });
             self.filtered.push(filtered);
             self.branches_behind.push((branches, index(self.branches.len())));

@@ -37,6 +37,8 @@ pub(crate) enum Purpose {
     HostStack = 40,
     /// Stamps and processing of gPTP at a node.
     Gptp = 14,
+    /// Errors of network time.
+    NetworkTime = 41,
 }
 
 /// A random stream.

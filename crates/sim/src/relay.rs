@@ -25,6 +25,10 @@ impl<R: Recorder> Engine<'_, R> {
                 return self.drop_frame(place, DropReason::NodeDown);
             }
         }
+        if R::DRIVES_MACHINES && !slot.corrupted && !self.is_accepted(place) {
+            return self.drop_frame(place, DropReason::AcceptanceWindow);
+        }
+        let slot = self.slab.get(place);
         if slot.aim == Aim::DELIVERY {
             let (corrupted, slot) = (slot.corrupted, *slot);
             if corrupted {

@@ -47,11 +47,17 @@ pub enum DropReason {
     SocketBufferFull,
     /// Ring and FIFO of the receiving interface were full.
     InterfaceFull,
+    /// It came outside of the acceptance window of its time-triggered virtual link.
+    AcceptanceWindow,
+    /// Its node had no network time.
+    Unsynchronised,
+    /// Its time-triggered virtual link has no dispatch points.
+    Unscheduled,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -70,6 +76,9 @@ impl DropReason {
         Self::TaskQueueFull,
         Self::SocketBufferFull,
         Self::InterfaceFull,
+        Self::AcceptanceWindow,
+        Self::Unsynchronised,
+        Self::Unscheduled,
     ];
 
     /// Its name in tables and results.
@@ -94,6 +103,9 @@ impl DropReason {
             Self::TaskQueueFull => "task-queue-full",
             Self::SocketBufferFull => "socket-buffer-full",
             Self::InterfaceFull => "interface-full",
+            Self::AcceptanceWindow => "acceptance-window",
+            Self::Unsynchronised => "unsynchronised",
+            Self::Unscheduled => "unscheduled",
         }
     }
 }

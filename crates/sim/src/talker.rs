@@ -14,6 +14,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::source::Source;
+use crate::time_triggered::is_locked;
 use crate::virtual_links::REGULATED;
 
 /// The talker of a stream. What every frame touches stands first.
@@ -44,7 +45,12 @@ pub(crate) fn talkers(
 ) -> Vec<Talker> {
     let talker = |(number, stream): (usize, &Stream)| {
         let NodeIndex(node) = stream.talker;
-        let start = clocks[node as usize].local(SimTime::ZERO);
+        // An application that follows network time begins with it.
+        let start = if is_locked(stream) {
+            tautwire_units::Instant::ZERO
+        } else {
+            clocks[node as usize].local(SimTime::ZERO)
+        };
         let line = stream.hops.first().and_then(|hop| network.ports[hop.port.index()].links);
         let line = line.map(|links| network.links[links.egress.index()].rate).unwrap_or_default();
         debug_assert!(frame_length(stream.payload_max, stream.tagged).get() <= u64::from(u16::MAX));
@@ -68,7 +74,13 @@ impl<R: Recorder> Engine<'_, R> {
     /// Puts the coming frame of a stream into its host's list.
     pub(crate) fn offer_source(&mut self, stream: u32) {
         let talker = &self.talkers[stream as usize];
-        if let Some((time, _)) = talker.source.peek() {
+        if let Some((mut time, _)) = talker.source.peek() {
+            if R::DRIVES_MACHINES
+                && is_locked(&self.network.streams[stream as usize])
+                && let Some(timed) = self.timed()
+            {
+                time = timed.reading(talker.node as usize, time);
+            }
             let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
             let host = self.hosts[talker.node as usize].as_mut().expect("a talker is an end station");
             host.sources.push(Reverse((time, stream, talker.epoch)));

@@ -10,6 +10,7 @@ use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::time_triggered::is_locked;
 
 /// The timeline's entity.
 const TIMELINE: u32 = 0;
@@ -101,10 +102,14 @@ impl<R: Recorder> Engine<'_, R> {
         }
     }
 
-    /// What the clock of a stream's talker reads now.
+    /// What the clock of a stream's talker reads now; network time, if its application follows that.
     fn talker_time(&self, stream: StreamIndex) -> tautwire_units::Instant {
-        let node = self.talkers[stream.index()].node;
-        self.nodes[node as usize].clock.local(self.now)
+        let node = self.talkers[stream.index()].node as usize;
+        let clock = self.nodes[node].clock;
+        match self.timed().filter(|_| is_locked(&self.network.streams[stream.index()])) {
+            Some(timed) => timed.network(node, clock, self.now),
+            None => clock.local(self.now),
+        }
     }
 
     /// A stream begins; not before its talker's clock reads `not_before`.
@@ -156,6 +161,9 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     fn flush_port(&mut self, port: u32, reason: DropReason) {
+        if R::DRIVES_MACHINES {
+            self.lose_under_way(port, reason);
+        }
         let Some(state) = &mut self.ports[port as usize] else { return };
         let now = state.clock.local(self.now);
         for frame in state.egress.flush(now) {

@@ -17,6 +17,8 @@ impl EtherType {
     pub const VLAN: Self = Self(0x8100);
     /// Local experiments, the first of two (IEEE Std 802): frames of streams without a protocol.
     pub const LOCAL_EXPERIMENTAL: Self = Self(0x88b5);
+    /// Protocol control frames (SAE AS6802).
+    pub const PCF: Self = Self(0x891d);
     /// RTmac (RTnet).
     pub const RTMAC: Self = Self(0x9021);
     /// RTcfg (RTnet).

@@ -1,5 +1,5 @@
 //! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; gPTP;
-//! RTmac, TDMA and RTcfg of RTnet; the register map of the switch in `hdl/`.
+//! RTmac, TDMA and RTcfg of RTnet; protocol control frames of AS6802; the register map of the switch in `hdl/`.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
 #![no_std]
@@ -12,6 +12,7 @@ mod error;
 mod ethernet;
 mod ipv4;
 pub mod mrp;
+mod pcf;
 pub mod ptp;
 mod rtcfg;
 mod rtmac;
@@ -24,6 +25,7 @@ pub use address::{Ipv4Address, MacAddress, ParseAddressError, VlanId};
 pub use error::WireError;
 pub use ethernet::{EtherType, EthernetHeader};
 pub use ipv4::Ipv4Header;
+pub use pcf::{PcfType, ProtocolControlFrame};
 pub use rtcfg::{Announcement, RtcfgFrame};
 pub use rtmac::RtmacHeader;
 pub use tdma::TdmaFrame;

@@ -27,7 +27,15 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
         let request = &streams.list[to.index()].stream;
         let draft = &streams.list[number];
         let heard = request.listeners.contains(&draft.stream.talker);
-        if !heard || matches!(request.traffic, Traffic::Response { .. } | Traffic::Synchronisation { .. }) {
+        // Answers of time-triggered links may be answered in turn: a chain of cycles.
+        let timed = |stream: &crate::network::Stream| stream.time_triggered.is_some();
+        let chained = timed(request) && timed(&draft.stream) && to.index() < number;
+        let made = match request.traffic {
+            Traffic::Response { .. } => !chained,
+            Traffic::Synchronisation { .. } => true,
+            _ => false,
+        };
+        if !heard || made {
             let message = format!("`{}` has nothing of `{}` to answer", draft.stream.name, request.name);
             let help = "name a stream with traffic of its own, and make a listener of it the talker";
             faults.error(codes::RESPONSE, named.place, message, help);

@@ -82,9 +82,11 @@ pub(crate) fn settings(
         }
         return None;
     };
-    if let Some(tdma) = input.root.get("tdma") {
-        let message = "slots of a TDMA cycle and time-triggered traffic in one network".to_owned();
-        faults.error(codes::CONFLICT, tdma.anchor(), message, "remove one of the two keys");
+    for key in ["tdma", "stream-reservation", "gptp"] {
+        if let Some(other) = input.root.get(key) {
+            let message = format!("`{key}` and time-triggered traffic in one network");
+            faults.error(codes::CONFLICT, other.anchor(), message, "remove one of the two keys");
+        }
     }
     let word = |key: &str| node.get(key).and_then(Node::text);
     let settings = TimeTriggered {

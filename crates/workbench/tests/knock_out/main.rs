@@ -7,6 +7,7 @@ mod device;
 mod forwarding;
 mod shapers;
 mod storage;
+mod time_triggered;
 mod virtual_links;
 
 use tautwire_workbench::{Network, Options, load_text, simulate, verify};

@@ -1,0 +1,323 @@
+//! An egress port with time-triggered traffic beside that of its classes (SAE AS6802).
+//!
+//! Frames whose point has come go before all others. By timely block no other frame begins that would not
+//! end before the next point; by shuffling the time-triggered frame waits for the one under way; by
+//! preemption it cuts that one, which goes back to the head of its queue. Invariants: a frame that is cut is
+//! the next of its lane; a lower class may go where a higher one's frame does not fit before a point, for
+//! that ends before the point too.
+
+use tautwire_units::{Bytes, Duration, Instant};
+
+use super::{EgressPort, QueuedFrame, Selection};
+use crate::dispatcher::{Dispatcher, DispatcherConfig, Held, Room};
+use crate::queue::Waiting;
+use crate::time_triggered::Integration;
+
+/// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
+const INTER_PACKET_GAP: Bytes = Bytes::new(12);
+/// The same, and the octet that is being sent.
+const CUT: Bytes = Bytes::new(13);
+
+/// What a port has for time-triggered traffic.
+#[derive(Clone, Debug)]
+pub(super) struct Integrated<F> {
+    dispatcher: Dispatcher<F>,
+    /// The frame of another class that is under way, and its lane, if it may be cut.
+    under_way: Option<(Waiting<F>, usize)>,
+}
+
+impl<F: Copy> Integrated<F> {
+    pub(super) fn new(config: DispatcherConfig) -> Self {
+        Self { dispatcher: Dispatcher::new(config), under_way: None }
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = F> + '_ {
+        self.dispatcher.waiting()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.under_way = None;
+        self.dispatcher.clear();
+    }
+}
+
+impl<F: QueuedFrame> EgressPort<F> {
+    /// Takes a time-triggered frame into the place of its slot.
+    ///
+    /// # Panics
+    /// If the port has no such slot.
+    pub fn hold(&mut self, now: Instant, slot: u32, frame: F) -> Held<F> {
+        let integrated = self.integrated.as_mut().expect("a port for time-triggered traffic");
+        let class = integrated.dispatcher.class();
+        let held = integrated.dispatcher.hold(now, slot, frame);
+        if !matches!(held, Held::Unsynchronised) {
+            self.classes[class.index()].count_in(frame.octets());
+            self.occupied |= 1 << class.index();
+        }
+        if let Held::Overwrote(old) = held {
+            self.classes[class.index()].forget(old.octets());
+        }
+        held
+    }
+
+    /// The node's clock, which reads `now`, is `correction` picoseconds behind network time. The port is
+    /// then asked what to do. Nothing for a port without time-triggered traffic.
+    pub fn synchronise(&mut self, now: Instant, correction: i64) {
+        if let Some(integrated) = &mut self.integrated {
+            integrated.dispatcher.synchronise(now, correction);
+        }
+    }
+
+    /// The node has lost network time: time-triggered frames that wait are lost, and given out.
+    pub fn desynchronise(&mut self) -> alloc::vec::Vec<F> {
+        let Some(integrated) = &mut self.integrated else { return alloc::vec::Vec::new() };
+        let lost = integrated.dispatcher.desynchronise();
+        let class = integrated.dispatcher.class().index();
+        for frame in &lost {
+            self.classes[class].forget(frame.octets());
+        }
+        self.occupied &= !(1 << class);
+        lost
+    }
+
+    /// Whether it has time-triggered traffic.
+    #[must_use]
+    pub const fn is_integrated(&self) -> bool {
+        self.integrated.is_some()
+    }
+
+    /// Whether the frame that was given out last may be cut.
+    #[must_use]
+    pub fn may_cut(&self) -> bool {
+        self.integrated.as_ref().is_some_and(|integrated| integrated.under_way.is_some())
+    }
+
+    /// Cuts the frame under way if a time-triggered one wants the line: it is given out, and is at the head
+    /// of its lane again. The line is taken for the octet that is being sent and the gap.
+    pub fn cut(&mut self, now: Instant) -> Option<F> {
+        let gap = self.octet_time.duration_ceil(INTER_PACKET_GAP);
+        let integrated = self.integrated.as_mut()?;
+        integrated.dispatcher.settle(now);
+        if !integrated.dispatcher.has_ready() || now.saturating_add(gap) >= self.busy_until {
+            return None;
+        }
+        let (waiting, lane) = integrated.under_way.take()?;
+        let (class, octets) = (waiting.frame.class().index(), waiting.frame.octets());
+        let free = now.saturating_add(self.octet_time.duration_ceil(CUT)).min(self.busy_until);
+        self.busy = Duration::from_ps(self.busy.as_ps() - self.busy_until.since(free).as_ps());
+        self.busy_until = free;
+        self.octets -= u64::from(octets);
+        let in_lanes = self.in_lanes & (1 << class) != 0;
+        self.classes[class].put_back(lane, waiting, octets, in_lanes);
+        self.occupied |= 1 << class;
+        Some(waiting.frame)
+    }
+
+    /// When a port with a frame under way is to be asked again, if that is before its end.
+    #[must_use]
+    pub fn next_look(&self) -> Option<Instant> {
+        self.integrated.as_ref()?.dispatcher.next_look()
+    }
+
+    /// What to do at `now`.
+    pub(super) fn select_integrated(&mut self, now: Instant) -> Selection<F> {
+        let Some(mut integrated) = self.integrated.take() else { return Selection::Idle };
+        let selection = self.select_beside(now, &mut integrated);
+        self.integrated = Some(integrated);
+        selection
+    }
+
+    fn select_beside(&mut self, now: Instant, integrated: &mut Integrated<F>) -> Selection<F> {
+        let dispatcher = &mut integrated.dispatcher;
+        dispatcher.settle(now);
+        if now < self.busy_until {
+            return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
+        }
+        integrated.under_way = None;
+        if let Some(frame) = dispatcher.take_ready() {
+            let class = &mut self.classes[dispatcher.class().index()];
+            class.count_out(frame.octets());
+            if class.frames() == 0 {
+                self.occupied &= !(1 << dispatcher.class().index());
+            }
+            self.octets += u64::from(frame.octets());
+            self.take_line(now, frame.octets());
+            return Selection::Transmit { frame, held: Duration::ZERO };
+        }
+        let mut wake = dispatcher.next_look();
+        let mut left = self.occupied & !(1 << dispatcher.class().index());
+        let end = match dispatcher.room(now) {
+            Room::Shut(until) => {
+                let look = (left != 0).then_some(until);
+                return wake.into_iter().chain(look).min().map_or(Selection::Idle, Selection::Wait);
+            }
+            Room::Until(end) => end,
+        };
+        while left != 0 {
+            let index = (7 - left.leading_zeros()) as usize;
+            left &= !(1 << index);
+            let at = match self.eligible(index, now) {
+                Ok(lane) => {
+                    let waiting = *self.classes[index].peek(lane);
+                    let wire =
+                        self.wire_time(u64::from(waiting.frame.octets()) + Bytes::MEDIA_OVERHEAD.get());
+                    match end.filter(|end| now + wire > *end) {
+                        Some(end) => end,
+                        None => {
+                            if dispatcher.integration() == Integration::Preemption {
+                                integrated.under_way = Some((waiting, lane));
+                            }
+                            return self.transmit(index, lane, now);
+                        }
+                    }
+                }
+                Err(at) => at,
+            };
+            wake = Some(wake.map_or(at, |wake| wake.min(at)));
+        }
+        wake.map_or(Selection::Idle, Selection::Wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrafficClass;
+    use crate::dispatcher::Slot;
+    use crate::port::{ClassConfig, PortConfig};
+    use crate::time_triggered::EmptySlot;
+    use tautwire_units::BitRate;
+
+    /// Octets and class.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Frame(u32, u8);
+
+    impl QueuedFrame for Frame {
+        fn octets(self) -> u32 {
+            self.0
+        }
+
+        fn class(self) -> TrafficClass {
+            TrafficClass::new(self.1).expect("below eight")
+        }
+    }
+
+    const TIMED: Frame = Frame(105, 7);
+    /// 1 000 octets of the wire: 80 us at 100 Mbit/s.
+    const LONG: Frame = Frame(980, 3);
+    /// 100 octets: 8 us.
+    const SHORT: Frame = Frame(80, 1);
+
+    fn us(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    /// A slot of 10 us every 200 us, from 100 us on.
+    fn port(integration: Integration, empty: EmptySlot) -> EgressPort<Frame> {
+        let [period, offset, length] = [200, 100, 10].map(Duration::from_us);
+        let slots = [Slot { period, offset, length, empty }].to_vec();
+        let class = TrafficClass::new(7).expect("below eight");
+        let mut port = EgressPort::new(PortConfig {
+            rate: BitRate::from_mbps(100),
+            classes: core::array::from_fn(|_| ClassConfig::default()),
+            buffer: None,
+            two_stage: false,
+            credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
+            dispatcher: Some(DispatcherConfig { class, integration, slots }),
+        });
+        port.synchronise(us(0), 0);
+        port
+    }
+
+    fn sends(port: &mut EgressPort<Frame>, now: u64) -> Option<Frame> {
+        match port.select(us(now)) {
+            Selection::Transmit { frame, .. } => Some(frame),
+            Selection::Wait(_) | Selection::Idle => None,
+        }
+    }
+
+    #[test]
+    fn by_timely_block_nothing_begins_that_would_not_end_before_the_slot() {
+        let mut port = port(Integration::TimelyBlock, EmptySlot::Kept);
+        assert_eq!(port.hold(us(0), 0, TIMED), Held::Waiting);
+        port.enqueue(us(30), 0, Instant::ZERO, LONG).expect("room");
+        assert_eq!(port.select(us(30)), Selection::Wait(us(100)), "it would end at 110 us");
+        port.enqueue(us(40), 0, Instant::ZERO, SHORT).expect("room");
+        assert_eq!(sends(&mut port, 40), Some(SHORT), "a lower frame that fits");
+        assert_eq!(sends(&mut port, 99), None);
+        assert_eq!(sends(&mut port, 100), Some(TIMED));
+        assert_eq!(port.busy_until(), us(110));
+        assert_eq!(sends(&mut port, 110), Some(LONG));
+    }
+
+    #[test]
+    fn an_empty_slot_is_kept_or_released() {
+        let mut kept = port(Integration::TimelyBlock, EmptySlot::Kept);
+        kept.enqueue(us(90), 0, Instant::ZERO, LONG).expect("room");
+        assert_eq!(kept.select(us(100)), Selection::Wait(us(110)));
+        assert_eq!(sends(&mut kept, 110), Some(LONG));
+        let mut released = port(Integration::TimelyBlock, EmptySlot::Released);
+        released.enqueue(us(90), 0, Instant::ZERO, LONG).expect("room");
+        assert_eq!(sends(&mut released, 100), Some(LONG));
+    }
+
+    #[test]
+    fn by_shuffling_the_frame_waits_for_the_one_under_way() {
+        let mut port = port(Integration::Shuffling, EmptySlot::Released);
+        port.hold(us(0), 0, TIMED);
+        port.enqueue(us(60), 0, Instant::ZERO, LONG).expect("room");
+        port.enqueue(us(60), 0, Instant::ZERO, SHORT).expect("room");
+        assert_eq!(sends(&mut port, 60), Some(LONG));
+        assert_eq!(port.cut(us(100)), None);
+        assert_eq!(port.select(us(100)), Selection::Wait(us(140)));
+        assert_eq!(sends(&mut port, 140), Some(TIMED), "before all others");
+        assert_eq!(sends(&mut port, 150), Some(SHORT));
+    }
+
+    #[test]
+    fn by_preemption_the_frame_under_way_is_cut_and_sent_again() {
+        let mut port = port(Integration::Preemption, EmptySlot::Released);
+        port.hold(us(0), 0, TIMED);
+        port.enqueue(us(60), 0, Instant::ZERO, LONG).expect("room");
+        port.enqueue(us(61), 0, Instant::ZERO, LONG).expect("room");
+        assert_eq!(sends(&mut port, 60), Some(LONG));
+        assert_eq!((port.may_cut(), port.next_look()), (true, Some(us(100))));
+        assert_eq!(port.cut(us(99)), None, "nobody wants the line yet");
+        assert_eq!(port.cut(us(100)), Some(LONG));
+        assert_eq!(port.busy_until(), us(100) + Duration::from_ns(13 * 80));
+        assert_eq!(port.counters(LONG.class()).sent, 0);
+        assert_eq!(sends(&mut port, 100), None);
+        assert_eq!(sends(&mut port, 102), Some(TIMED));
+        assert_eq!(port.cut(us(103)), None, "a time-triggered frame is not cut");
+        assert_eq!(sends(&mut port, 112), Some(LONG));
+        assert_eq!(sends(&mut port, 192), Some(LONG));
+        assert_eq!(sends(&mut port, 272), None);
+        assert_eq!((port.octets(), port.is_empty()), (2 * 980 + 105, true));
+        assert_eq!(port.busy(), Duration::from_us(40 + 10 + 160) + Duration::from_ns(13 * 80));
+    }
+
+    #[test]
+    fn a_frame_in_its_gap_is_not_cut() {
+        let mut port = port(Integration::Preemption, EmptySlot::Released);
+        port.hold(us(0), 0, TIMED);
+        port.enqueue(us(0), 0, Instant::ZERO, LONG).expect("room");
+        // Its last bit is out at 100 us, the gap lasts until 100.96 us.
+        let start = us(100) + Duration::from_ns(960);
+        let start = Instant::from_ps(start.as_ps() - Duration::from_us(80).as_ps());
+        assert!(matches!(port.select(start), Selection::Transmit { .. }));
+        assert_eq!(port.cut(us(100)), None);
+    }
+
+    #[test]
+    fn the_last_message_of_a_period_wins_and_a_flush_takes_all() {
+        let mut port = port(Integration::TimelyBlock, EmptySlot::Kept);
+        port.hold(us(0), 0, Frame(200, 7));
+        assert_eq!(port.hold(us(1), 0, TIMED), Held::Overwrote(Frame(200, 7)));
+        assert_eq!(port.frames(TIMED.class()), 1);
+        assert_eq!((port.waiting().count(), port.flush(us(2))), (1, [TIMED].to_vec()));
+        assert!(port.is_empty());
+        port.hold(us(3), 0, TIMED);
+        assert_eq!((port.desynchronise(), port.is_empty()), ([TIMED].to_vec(), true));
+        assert_eq!(port.hold(us(4), 0, TIMED), Held::Unsynchronised);
+    }
+}

@@ -1,0 +1,288 @@
+//! Time-triggered virtual links in a run: network time, dispatch, acceptance, frames that are cut.
+//!
+//! The slots are the ports' own (`tautwire-core`); here they are given the corrections of their nodes'
+//! clocks: at the beginning of every integration cycle each node's network time is set anew, as far from
+//! true time as leaves it within half of the precision until the next one. A frame that may be cut is under
+//! way until its last bit is out, and only then on the link. Not here: what a machine of its own would find
+//! of network time.
+
+use tautwire_core::TrafficClass;
+use tautwire_core::dispatcher::Held;
+use tautwire_core::time_triggered::Window;
+use tautwire_model::Network;
+use tautwire_model::network::NodeIndex;
+use tautwire_model::time_triggered::{Release, TimeTriggered};
+use tautwire_units::{Duration, Instant};
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::{Handle, octets_of};
+use crate::plan::{NONE, index};
+use crate::random::{Purpose, Random};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// What a run has for time-triggered traffic.
+pub(crate) struct Timed {
+    cycle: Duration,
+    /// The next correction of the clocks.
+    next: SimTime,
+    /// How far a correction may leave a clock from true time.
+    error_max: u64,
+    /// Per node: network time less the clock's reading.
+    corrections: Vec<i64>,
+    /// Per hop: its slot at its port, or [`NONE`], and the window of the node behind it.
+    slots: Vec<u32>,
+    windows: Vec<Option<Window>>,
+    /// Per node: streams whose applications follow network time.
+    locked: Vec<Vec<u32>>,
+    /// Per port: the frame under way, if it may be cut.
+    under_way: Vec<Option<UnderWay>>,
+    random: Random,
+}
+
+/// A frame that may be cut.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnderWay {
+    frame: Handle,
+    held: Duration,
+    selected: SimTime,
+    /// When its last bit is out.
+    last: SimTime,
+    busy_until: SimTime,
+}
+
+/// Whether the application of a stream follows network time.
+pub(crate) fn is_locked(stream: &tautwire_model::network::Stream) -> bool {
+    stream.time_triggered.as_ref().is_some_and(|link| link.release == Release::Locked)
+}
+
+impl Timed {
+    pub(crate) fn new(network: &Network, settings: &TimeTriggered, seed: u64) -> Self {
+        let mut slots = Vec::new();
+        let mut windows = Vec::new();
+        let mut taken = vec![0; network.ports.len()];
+        for stream in &network.streams {
+            let points = stream.time_triggered.as_ref().map_or(&[][..], |link| &link.points);
+            for (hop, at) in stream.hops.iter().enumerate() {
+                let point = points.get(hop);
+                windows.push(point.map(|point| point.window));
+                slots.push(point.map_or(NONE, |_| {
+                    taken[at.port.index()] += 1;
+                    taken[at.port.index()] - 1
+                }));
+            }
+        }
+        let locked = |node: usize| {
+            let streams = network.streams.iter().enumerate();
+            let own = streams.filter(|(_, stream)| stream.talker.index() == node && is_locked(stream));
+            own.map(|(number, _)| index(number)).collect()
+        };
+        // What the worst clock drifts until the next correction, and its step, is left to it.
+        let worst = network.nodes.iter().map(|node| u128::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
+        let step = network.nodes.iter().map(|node| node.clock.granularity.as_ps()).max().unwrap_or(0);
+        let span = u128::from(settings.integration_cycle.as_ps()) + u128::from(settings.precision.as_ps());
+        let drift = u64::try_from((span * worst).div_ceil(1_000_000_000)).unwrap_or(u64::MAX);
+        Self {
+            cycle: settings.integration_cycle,
+            next: SimTime::ZERO,
+            error_max: (settings.precision.as_ps() / 2)
+                .saturating_sub(drift.saturating_add(step).saturating_add(4)),
+            corrections: vec![0; network.nodes.len()],
+            slots,
+            windows,
+            locked: (0..network.nodes.len()).map(locked).collect(),
+            under_way: vec![None; network.ports.len()],
+            random: Random::new(seed, Purpose::NetworkTime, 0),
+        }
+    }
+
+    /// When the clocks are corrected next.
+    pub(crate) fn next(&self) -> SimTime {
+        self.next
+    }
+
+    /// Frames that may be cut, by their places in the slab.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.under_way.iter().flatten().map(|under_way| under_way.frame.slot)
+    }
+
+    /// What a node's clock reads when network time is `network` there.
+    pub(crate) fn reading(&self, node: usize, network: Instant) -> Instant {
+        Instant::from_ps(network.as_ps().saturating_add_signed(self.corrections[node].saturating_neg()))
+    }
+
+    /// Network time at a node at a true time not long ago, by the correction that holds now.
+    pub(crate) fn network(&self, node: usize, clock: LocalClock, time: SimTime) -> Instant {
+        Instant::from_ps(clock.local(time).as_ps().saturating_add_signed(self.corrections[node]))
+    }
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    pub(crate) fn timed(&self) -> Option<&Timed> {
+        self.driven.as_ref()?.timed.as_ref()
+    }
+
+    fn timed_mut(&mut self) -> Option<&mut Timed> {
+        self.driven.as_mut()?.timed.as_mut()
+    }
+
+    /// Corrects the clocks, if it is time.
+    pub(crate) fn correct_clocks(&mut self) {
+        let now = self.now;
+        let Some(timed) = self.timed_mut().filter(|timed| timed.next <= now) else { return };
+        timed.next = now + timed.cycle;
+        for node in 0..self.nodes.len() {
+            self.correct_clock(node);
+        }
+    }
+
+    fn correct_clock(&mut self, node: usize) {
+        let (now, local) = (self.now.as_ps(), self.nodes[node].clock.local(self.now));
+        let Some(timed) = self.timed_mut() else { return };
+        let drawn = timed.random.up_to(2 * timed.error_max);
+        // Network time does not begin below zero.
+        let network = (now + drawn).saturating_sub(timed.error_max);
+        let correction = i64::try_from(i128::from(network) - i128::from(local.as_ps()))
+            .expect("clocks that are less than 106 days apart");
+        timed.corrections[node] = correction;
+        let locked = timed.locked[node].clone();
+        for port in self.network.nodes[node].ports.clone() {
+            let Some(state) = &mut self.ports[port as usize] else { continue };
+            state.egress.synchronise(local, correction);
+            if state.egress.is_integrated() && !state.egress.is_empty() {
+                self.arm_integrated(port);
+            }
+        }
+        for stream in locked {
+            if self.talkers[stream as usize].running {
+                self.talkers[stream as usize].epoch += 1;
+                self.offer_source(stream);
+            }
+        }
+        self.arm_sources(index(node));
+    }
+
+    /// Puts a frame into the place of its link at the port of `hop`.
+    pub(crate) fn hold_timed(&mut self, place: u32, hop_index: u32) {
+        let Some(slot) = self.timed().map(|timed| timed.slots[hop_index as usize]) else { return };
+        let hop = &self.plan.hops[hop_index as usize];
+        let port_index = hop.port;
+        let frame = self.slab.get_mut(place);
+        (frame.hop, frame.queued) = (hop_index, self.now);
+        let octets = octets_of(frame.payload, hop.overhead);
+        let payload = frame.payload;
+        let handle = Handle { slot: place, octets, class: TrafficClass::new(hop.class).expect("a class") };
+        let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
+        let reason = if payload > port.mtu {
+            Some(DropReason::Oversize)
+        } else if slot == NONE {
+            Some(DropReason::Unscheduled)
+        } else if self.may_fail && !self.nodes[port.node as usize].up {
+            Some(DropReason::NodeDown)
+        } else if self.may_fail && !self.links[port.link as usize].up {
+            Some(DropReason::LinkDown)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return self.drop_frame(place, reason);
+        }
+        let local = port.clock.local(self.now);
+        match port.egress.hold(local, slot, handle) {
+            Held::Waiting => {}
+            Held::Overwrote(old) => self.drop_frame(old.slot, DropReason::Overwritten),
+            Held::Unsynchronised => return self.drop_frame(place, DropReason::Unsynchronised),
+        }
+        self.arm_integrated(port_index);
+    }
+
+    /// Arms a port that has something to do.
+    pub(crate) fn arm_integrated(&mut self, port_index: u32) {
+        let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
+        let local = port.clock.local(self.now);
+        let under_way = self.timed().and_then(|timed| timed.under_way[port_index as usize]);
+        let time = match under_way {
+            Some(under_way) => {
+                let look = port.egress.next_look().map(|at| port.clock.true_at(at));
+                look.map_or(under_way.last, |look| look.min(under_way.last)).max(self.now)
+            }
+            None if port.egress.busy_until() > local => port.clock.true_at(port.egress.busy_until()),
+            None => self.now,
+        };
+        self.agenda.set(self.first_port + port_index, time);
+    }
+
+    /// Notes a frame that may be cut; its transmission is known when its last bit is out.
+    pub(crate) fn begin_under_way(
+        &mut self,
+        port_index: u32,
+        frame: Handle,
+        held: Duration,
+        busy_until: SimTime,
+    ) {
+        let gap = self.ports[port_index as usize].as_ref().map_or(Duration::ZERO, |port| port.gap);
+        let selected = self.now;
+        let last = SimTime::from_ps(busy_until.as_ps() - gap.as_ps()).max(selected);
+        if let Some(timed) = self.timed_mut() {
+            timed.under_way[port_index as usize] = Some(UnderWay { frame, held, selected, last, busy_until });
+        }
+        self.arm_integrated(port_index);
+    }
+
+    /// Looks at the frame under way of a port; false if there is none that may be cut.
+    pub(crate) fn serve_under_way(&mut self, port_index: u32) -> bool {
+        let now = self.now;
+        let Some(slot) = self.timed_mut().map(|timed| &mut timed.under_way[port_index as usize]) else {
+            return false;
+        };
+        let Some(under_way) = *slot else { return false };
+        if now >= under_way.last {
+            *slot = None;
+            self.transmit(
+                port_index,
+                under_way.frame,
+                under_way.held,
+                under_way.selected,
+                under_way.busy_until,
+            );
+            let waits = self.ports[port_index as usize].as_ref().is_some_and(|port| !port.egress.is_empty());
+            let entity = self.first_port + port_index;
+            if waits {
+                self.agenda.set(entity, under_way.busy_until.max(now));
+            } else {
+                self.agenda.clear(entity);
+            }
+            return true;
+        }
+        let port = self.ports[port_index as usize].as_mut().expect("it sends a frame");
+        if port.egress.cut(port.clock.local(now)).is_some() {
+            // What of it is out will be dropped by its receiver; the frame itself waits again.
+            if let Some(timed) = self.timed_mut() {
+                timed.under_way[port_index as usize] = None;
+            }
+        }
+        self.arm_integrated(port_index);
+        true
+    }
+
+    /// The link of a port is cut, or its node stops: the frame under way is lost.
+    pub(crate) fn lose_under_way(&mut self, port_index: u32, reason: DropReason) {
+        let under_way = self.timed_mut().and_then(|timed| timed.under_way[port_index as usize].take());
+        if let Some(under_way) = under_way {
+            self.drop_frame(under_way.frame.slot, reason);
+        }
+    }
+
+    /// Whether a received frame comes within its acceptance window, if it has one.
+    pub(crate) fn is_accepted(&self, place: u32) -> bool {
+        let Some(timed) = self.timed() else { return true };
+        let frame = self.slab.get(place);
+        let Some(window) = timed.windows[frame.hop as usize] else { return true };
+        let port = self.plan.hops[frame.hop as usize].port;
+        let links = self.network.ports[port as usize].links.expect("a hop's port is connected");
+        let NodeIndex(node) = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
+        let clock = self.nodes[node as usize].clock;
+        window.is_open(timed.network(node as usize, clock, frame.received))
+    }
+}

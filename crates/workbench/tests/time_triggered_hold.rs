@@ -1,0 +1,96 @@
+//! Random time-triggered networks with drifting clocks: no frame is later than its bound, time-triggered or
+//! not; what the schedule holds is never lost by it; and without the guard of slots the search finds it.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use tautwire_generate::random_time_triggered;
+use tautwire_sim::{DropReason, StreamObservation};
+use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// The tight network of a seed if its links do not meet, else the loose one.
+fn network(seed: u64) -> (Network, bool) {
+    if let Some(network) = load_text("timed", &random_time_triggered(seed, true)).network {
+        return (network, true);
+    }
+    let text = random_time_triggered(seed, false);
+    let loaded = load_text("timed", &text);
+    assert!(!loaded.has_errors(), "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
+    (loaded.network.expect("no errors"), false)
+}
+
+fn dropped(observed: &StreamObservation, reason: DropReason) -> u64 {
+    observed.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count)
+}
+
+#[test]
+fn no_frame_is_later_than_its_bound() {
+    let seeds: Vec<u64> = match number("TAUTWIRE_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..number("TAUTWIRE_CASES").map_or(150, |cases| cases.min(20_000))).collect(),
+    };
+    let (mut bounded, mut tight, mut close, mut missed, mut others) = (0, 0, 0, 0, 0);
+    for seed in &seeds {
+        let (network, is_tight) = network(*seed);
+        tight += u64::from(is_tight);
+        let bounds = tautwire_analysis::bounds(&network);
+        let observation = simulate(&network, &mut Options::default());
+        let found = verify(&network, &bounds, &observation).contradictions;
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
+        for (number, stream) in network.streams.iter().enumerate() {
+            let (observed, bounds) = (&observation.streams[number], &bounds.streams[number]);
+            let Ok(bound) = &bounds.listeners[0].delay else {
+                missed += dropped(observed, DropReason::AcceptanceWindow);
+                continue;
+            };
+            if stream.time_triggered.is_none() {
+                others += 1;
+                continue;
+            }
+            bounded += 1;
+            let lost: u64 = observed
+                .dropped
+                .iter()
+                .filter(|(reason, _)| *reason != DropReason::Overwritten)
+                .map(|(_, count)| count)
+                .sum();
+            assert_eq!(lost, 0, "seed {seed}: {} is lost: {:?}", stream.name, observed.dropped);
+            let seen = observed.listeners[0].worst.map(|worst| worst.delay);
+            close += u64::from(seen.is_some_and(|seen| seen.as_ps() * 10 > bound.as_ps() * 9));
+        }
+    }
+    if seeds.len() > 1 {
+        let cases = seeds.len() as u64;
+        assert!(
+            bounded > 2 * cases && others > cases,
+            "{bounded} links and {others} other streams are bounded"
+        );
+        assert!(tight * 10 > cases && tight < cases, "{tight} of {cases} are tight");
+        assert!(close * 4 > bounded, "{close} of {bounded} links come close to their bounds");
+        assert!(missed > 0, "no narrow acceptance window was missed");
+    }
+}
+
+/// One test, for a fault of the machines is planted in the whole process.
+#[cfg(feature = "planted-faults")]
+#[test]
+fn a_forgotten_guard_is_found() {
+    use tautwire_analysis::PlantedFault;
+    let contradicts = |planted: Option<PlantedFault>| {
+        (0..2_000_u64).find(|seed| {
+            let (network, _) = network(*seed);
+            let observation = simulate(&network, &mut Options::default());
+            let bounds = tautwire_analysis::bounds_with_fault(&network, planted);
+            !verify(&network, &bounds, &observation).contradictions.is_empty()
+        })
+    };
+    assert!(contradicts(Some(PlantedFault::GuardForgotten)).is_some(), "in the bound");
+    tautwire_core::fault::plant(Some(tautwire_core::fault::PlantedFault::GuardForgotten));
+    let found = contradicts(None);
+    tautwire_core::fault::plant(None);
+    assert!(found.is_some(), "in the machine");
+}
