@@ -32,6 +32,7 @@ macro_rules! planted {
     }};
 }
 
+pub mod as6802;
 pub mod ats;
 pub mod buffer;
 pub mod cbs;

@@ -51,6 +51,12 @@ impl ProtocolControlFrame {
     /// Octets of the frame behind the Ethernet header.
     pub const LENGTH: usize = 28;
 
+    /// Synchronisation domain and priority: whose frame it is.
+    #[must_use]
+    pub const fn domain_and_priority(&self) -> (u8, u8) {
+        (self.sync_domain, self.sync_priority)
+    }
+
     /// Puts the frame behind what is in `to`.
     pub fn emit(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(&self.integration_cycle.to_be_bytes());

@@ -1,0 +1,246 @@
+//! A compression master (SAE AS6802): frames of the masters in, compressed frames out, and its own clock.
+//!
+//! Cold start frames are passed on when they are permanent; acknowledgements and integration frames are
+//! compressed, those of different integration cycles apart. A compressed frame leaves as long after the first
+//! point as all windows take, and the correction later: so its point tells that of the masters. Invariants:
+//! at most four compressions at a time, the oldest gives way to none; work per call is bounded. Who has
+//! fewer members than the threshold is passed on, but no clock is set by it.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tautwire_units::{Duration, Instant};
+
+use super::{Compression, PcfType, ProtocolControlFrame, permanent_at, transparent_time};
+
+/// Frames that wait to be permanent, and compressions, at most.
+const PENDING_MAX: usize = 64;
+const COMPRESSIONS_MAX: usize = 4;
+
+/// Settings of a compression master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CompressionConfig {
+    /// Synchronisation domain; frames of others are not looked at.
+    pub domain: u8,
+    /// Synchronisation priority.
+    pub priority: u8,
+    /// Greatest transmission delay from a master to here, and from here to it.
+    pub delay_max: Duration,
+    /// An observation window: at least the precision.
+    pub window: Duration,
+    /// Masters that may be faulty.
+    pub faulty: u32,
+    /// Length of an integration cycle.
+    pub integration_cycle: Duration,
+    /// Members without which its own clock is not set.
+    pub members_min: u32,
+}
+
+impl CompressionConfig {
+    /// From the first point to the compressed one, without correction.
+    #[must_use]
+    pub fn compression_delay(&self) -> Duration {
+        self.window * u64::from(self.faulty + 1)
+    }
+}
+
+/// A compression master.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CompressionMaster {
+    config: CompressionConfig,
+    /// Frames that are not permanent yet: when they are.
+    pending: Vec<(Instant, ProtocolControlFrame)>,
+    compressions: Vec<(PcfType, u32, Compression)>,
+    /// Compressed frames: when they leave.
+    leaving: Vec<(Instant, ProtocolControlFrame)>,
+    out: VecDeque<ProtocolControlFrame>,
+    /// When the current integration cycle began, by its clock; none without synchronisation.
+    cycle_start: Option<Instant>,
+}
+
+impl CompressionMaster {
+    /// Without synchronisation.
+    #[must_use]
+    pub const fn new(config: CompressionConfig) -> Self {
+        Self {
+            config,
+            pending: Vec::new(),
+            compressions: Vec::new(),
+            leaving: Vec::new(),
+            out: VecDeque::new(),
+            cycle_start: None,
+        }
+    }
+
+    /// A frame has come; its transparent clock tells how long it took.
+    pub fn receive(&mut self, now: Instant, frame: ProtocolControlFrame) {
+        self.advance(now);
+        if frame.domain_and_priority() != (self.config.domain, self.config.priority) {
+            return;
+        }
+        let took = transparent_time(frame.transparent_clock);
+        if let Some(at) =
+            permanent_at(now, took, self.config.delay_max).filter(|_| self.pending.len() < PENDING_MAX)
+        {
+            self.pending.push((at, frame));
+        }
+    }
+
+    /// When there is something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let pending = self.pending.iter().map(|(at, _)| *at);
+        let closing = self.compressions.iter().map(|(_, _, compression)| compression.closes());
+        pending.chain(closing).chain(self.leaving.iter().map(|(at, _)| *at)).min()
+    }
+
+    /// Does what is due, in order of time.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(at) = self.deadline().filter(|at| *at <= now) {
+            if let Some(place) = self.pending.iter().position(|(due, _)| *due == at) {
+                let (_, frame) = self.pending.swap_remove(place);
+                self.permanent(at, frame);
+            } else if let Some(place) = self.leaving.iter().position(|(due, _)| *due == at) {
+                let (_, frame) = self.leaving.swap_remove(place);
+                self.leave(at, frame);
+            } else if let Some(place) =
+                self.compressions.iter().position(|(_, _, compression)| compression.closes() == at)
+            {
+                self.close(place);
+            }
+        }
+    }
+
+    /// The next frame to be sent to all, with its transparent clock at zero.
+    pub fn poll(&mut self) -> Option<ProtocolControlFrame> {
+        self.out.pop_front()
+    }
+
+    /// When the integration cycle began that its clock is in; none without synchronisation.
+    #[must_use]
+    pub fn cycle_start(&self, now: Instant) -> Option<Instant> {
+        // Without a frame for two cycles nothing is known of them.
+        self.cycle_start.filter(|start| now.saturating_since(*start) < self.config.integration_cycle * 3)
+    }
+
+    fn permanent(&mut self, at: Instant, frame: ProtocolControlFrame) {
+        if frame.kind == PcfType::ColdStart {
+            self.out.push_back(ProtocolControlFrame { transparent_clock: 0, ..frame });
+            return;
+        }
+        let same = |(kind, cycle, _): &&mut (PcfType, u32, Compression)| {
+            (*kind, *cycle) == (frame.kind, frame.integration_cycle)
+        };
+        if let Some((_, _, compression)) = self.compressions.iter_mut().find(same) {
+            compression.add(at, frame.membership_new);
+        } else if self.compressions.len() < COMPRESSIONS_MAX {
+            let windows = self.config.faulty + 1;
+            let opened = Compression::new(at, frame.membership_new, self.config.window, windows);
+            self.compressions.push((frame.kind, frame.integration_cycle, opened));
+        }
+    }
+
+    fn close(&mut self, place: usize) {
+        if !self.compressions[place].2.close() {
+            return;
+        }
+        let (kind, integration_cycle, compression) = self.compressions.swap_remove(place);
+        let faulty = usize::try_from(self.config.faulty).unwrap_or(usize::MAX);
+        let at = compression.first() + self.config.compression_delay() + compression.correction(faulty);
+        let frame = ProtocolControlFrame {
+            integration_cycle,
+            membership_new: compression.membership(),
+            sync_priority: self.config.priority,
+            sync_domain: self.config.domain,
+            kind,
+            transparent_clock: 0,
+        };
+        self.leaving.push((at, frame));
+    }
+
+    fn leave(&mut self, at: Instant, frame: ProtocolControlFrame) {
+        self.out.push_back(frame);
+        if frame.kind == PcfType::Integration && frame.membership_new.count_ones() >= self.config.members_min
+        {
+            let ago = self.config.delay_max + self.config.compression_delay();
+            self.cycle_start = Some(Instant::from_ps(at.as_ps().saturating_sub(ago.as_ps())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: CompressionConfig = CompressionConfig {
+        domain: 1,
+        priority: 2,
+        delay_max: Duration::from_us(100),
+        window: Duration::from_us(10),
+        faulty: 1,
+        integration_cycle: Duration::from_ms(5),
+        members_min: 2,
+    };
+
+    fn us(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn frame(kind: PcfType, cycle: u32, member: u32) -> ProtocolControlFrame {
+        ProtocolControlFrame {
+            integration_cycle: cycle,
+            membership_new: member,
+            sync_priority: 2,
+            sync_domain: 1,
+            kind,
+            transparent_clock: super::super::to_transparent_clock(Duration::from_us(30)),
+        }
+    }
+
+    #[test]
+    fn integration_frames_become_one() {
+        let mut master = CompressionMaster::new(CONFIG);
+        master.receive(us(1_030), frame(PcfType::Integration, 4, 1));
+        master.receive(us(1_036), frame(PcfType::Integration, 4, 2));
+        master.receive(us(1_040), frame(PcfType::Integration, 5, 4));
+        assert_eq!(master.deadline(), Some(us(1_100)));
+        // Points at 1100 and 1106 us; compressed 20 us behind the first, and their mean later.
+        master.advance(us(1_122));
+        assert_eq!(master.poll(), None);
+        master.advance(us(1_123));
+        let sent = master.poll().expect("compressed");
+        assert_eq!((sent.membership_new, sent.integration_cycle, sent.transparent_clock), (3, 4, 0));
+        assert_eq!(master.cycle_start(us(1_123)), Some(us(1_003)), "as the masters' clocks in the mean");
+        master.advance(us(1_200));
+        let other = master.poll().expect("of another cycle");
+        assert_eq!((other.membership_new, other.integration_cycle), (4, 5));
+        assert_eq!(master.cycle_start(us(1_200)), Some(us(1_003)), "one member sets no clock");
+        assert_eq!(master.cycle_start(us(20_000)), None);
+        assert_eq!((master.poll(), master.deadline()), (None, None));
+    }
+
+    #[test]
+    fn cold_starts_pass_and_what_is_not_of_its_domain_does_not() {
+        let mut master = CompressionMaster::new(CONFIG);
+        let start = frame(PcfType::ColdStart, 0, 1);
+        master.receive(us(30), start);
+        master.receive(us(31), ProtocolControlFrame { sync_domain: 9, ..start });
+        master.receive(us(32), ProtocolControlFrame { sync_priority: 3, ..start });
+        let slow = super::super::to_transparent_clock(Duration::from_us(101));
+        master.receive(us(33), ProtocolControlFrame { transparent_clock: slow, ..start });
+        master.advance(us(1_000));
+        assert_eq!(master.poll(), Some(ProtocolControlFrame { transparent_clock: 0, ..start }));
+        assert_eq!(master.poll(), None);
+    }
+
+    #[test]
+    fn a_babbling_master_takes_no_more_than_its_places() {
+        let mut master = CompressionMaster::new(CONFIG);
+        for cycle in 0..1_000 {
+            master.receive(us(30), frame(PcfType::Integration, cycle, 1));
+        }
+        master.advance(us(10_000));
+        let sent = core::iter::from_fn(|| master.poll()).count();
+        assert_eq!(sent, COMPRESSIONS_MAX, "as many compressions as there are places");
+    }
+}

@@ -1,0 +1,420 @@
+//! A synchronisation master, or a client, which is one that sends nothing (SAE AS6802).
+//!
+//! ```text
+//!  Integrate ──listen timeout──► Unsync ──cold start──► Flood ──acknowledged──► WaitForCycleStart
+//!     ▲  │                        │  ▲ │                  │                          │
+//!     │  └─integration frame─┐    │  └─┴──nobody──────────┘                          ▼
+//!     │                      ▼    ▼                                            TentativeSync
+//!     └──── too few ───────  Sync ◄──────────── enough members ──────────────────────┘
+//!     └──── too few ────── Stable ◄── enough cycles
+//! ```
+//! A master that is alone sends cold start frames; who hears one answers after a while with an
+//! acknowledgement, and the compressed acknowledgement starts the clocks of all at once. In synchronisation
+//! every master sends an integration frame at the start of each cycle, and once a cycle the clock is set
+//! by the compressed frames that came within the acceptance window (in schedule). Those outside of it are of
+//! another clique: if they stand for as many masters as those inside, the master integrates anew.
+//! Invariants: one frame at the start of a cycle; a clock is set once a cycle, by half of the acceptance
+//! window at most; without enough members for long enough synchronisation is lost and told.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tautwire_units::{Duration, Instant};
+
+use super::{PcfType, ProtocolControlFrame, fault_tolerant_average, permanent_at, transparent_time};
+
+/// Frames that wait to be permanent, at most.
+const PENDING_MAX: usize = 64;
+
+/// Members, and cycles, at which a master changes its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Thresholds {
+    /// From `Integrate` and `Unsync` to `Sync`.
+    pub to_sync: u32,
+    /// To stay in `TentativeSync`, or to come there from `Unsync`.
+    pub to_tentative: u32,
+    /// To stay in `Sync` and `Stable`.
+    pub stay: u32,
+    /// Cycles with enough members from `Sync` to `Stable`.
+    pub stable_cycles: u32,
+    /// Cycles with too few members in a row, after which `Stable` is left.
+    pub unstable_cycles: u32,
+}
+
+/// Settings of a master or client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MasterConfig {
+    /// Its bit of the membership; none for a client.
+    pub member: Option<u32>,
+    /// Synchronisation domain; frames of others are not looked at.
+    pub domain: u8,
+    /// Synchronisation priority.
+    pub priority: u8,
+    /// Greatest transmission delay between masters and compression masters.
+    pub delay_max: Duration,
+    /// From the first point at a compression master to the compressed one, without correction.
+    pub compression_delay: Duration,
+    /// Length of an integration cycle.
+    pub integration_cycle: Duration,
+    /// Integration cycles until their number begins again.
+    pub cycles: u32,
+    /// Half of the acceptance window: at least the precision.
+    pub acceptance: Duration,
+    /// How long a node listens before it starts the network itself.
+    pub listen_timeout: Duration,
+    /// Distance of its cold start frames.
+    pub cold_start_timeout: Duration,
+    /// From a cold start frame to its acknowledgement.
+    pub cold_start_offset: Duration,
+    /// From the compressed acknowledgement to the start of the first cycle.
+    pub acknowledge_offset: Duration,
+    /// Masters that may be faulty.
+    pub faulty: u32,
+    /// Thresholds.
+    pub thresholds: Thresholds,
+}
+
+/// The state of a master or client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MasterState {
+    /// Listens whether there is a network.
+    Integrate,
+    /// Tries to start one.
+    Unsync,
+    /// Has heard a cold start, and acknowledges it.
+    Flood,
+    /// Waits for the first cycle.
+    WaitForCycleStart,
+    /// Cycles run; whether others take part is to be seen.
+    TentativeSync,
+    /// Synchronised.
+    Sync,
+    /// For long enough to bear a few bad cycles.
+    Stable,
+}
+
+/// What a master tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Sends a frame to the compression masters.
+    Send(ProtocolControlFrame),
+    /// Network time begins: an integration cycle of this number began at this reading of its clock.
+    Synchronised {
+        /// Number of the cycle.
+        cycle: u32,
+        /// Its start.
+        start: Instant,
+    },
+    /// An integration cycle begins.
+    Cycle {
+        /// Its number.
+        cycle: u32,
+        /// Its start.
+        start: Instant,
+    },
+    /// Network time is lost.
+    Lost,
+}
+
+/// A synchronisation master or client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SynchronisationMaster {
+    config: MasterConfig,
+    state: MasterState,
+    /// Start of the cycle, while cycles run.
+    start: Instant,
+    cycle: u32,
+    /// Whether the cycle's frames were looked at.
+    evaluated: bool,
+    /// End of what the state waits for, if cycles do not run.
+    timer: Instant,
+    /// Whether the acknowledgement was sent.
+    flooded: bool,
+    /// Frames that are not permanent yet, in order of time: when, by which channel.
+    pending: Vec<(Instant, u8, ProtocolControlFrame)>,
+    /// Per channel: members of its best frame in schedule, and how late it was.
+    in_schedule: Vec<(u8, u32, i64)>,
+    /// Most members of a frame out of schedule.
+    out_of_schedule: u32,
+    good_cycles: u32,
+    bad_cycles: u32,
+    out: VecDeque<Outcome>,
+}
+
+impl SynchronisationMaster {
+    /// Begins to listen at `now`.
+    ///
+    /// # Panics
+    /// If there are no integration cycles, or the frames of a cycle come too late to be looked at in it.
+    #[must_use]
+    pub fn new(config: MasterConfig, now: Instant) -> Self {
+        assert!(config.cycles > 0, "a cycle");
+        let mut master = Self {
+            config,
+            state: MasterState::Integrate,
+            start: now,
+            cycle: 0,
+            evaluated: true,
+            timer: now,
+            flooded: false,
+            pending: Vec::new(),
+            in_schedule: Vec::new(),
+            out_of_schedule: 0,
+            good_cycles: 0,
+            bad_cycles: 0,
+            out: VecDeque::new(),
+        };
+        assert!(master.evaluation() < config.integration_cycle, "frames come in their cycle");
+        master.listen(now);
+        master
+    }
+
+    /// Its state.
+    #[must_use]
+    pub const fn state(&self) -> MasterState {
+        self.state
+    }
+
+    /// Whether it has network time.
+    #[must_use]
+    pub const fn is_synchronised(&self) -> bool {
+        matches!(self.state, MasterState::Sync | MasterState::Stable)
+    }
+
+    /// Start and number of the running cycle; none without synchronisation.
+    #[must_use]
+    pub fn cycle(&self) -> Option<(Instant, u32)> {
+        self.is_synchronised().then_some((self.start, self.cycle))
+    }
+
+    /// A frame has come by a channel; its transparent clock tells how long it took.
+    pub fn receive(&mut self, now: Instant, channel: u8, frame: ProtocolControlFrame) {
+        self.advance(now);
+        if frame.domain_and_priority() != (self.config.domain, self.config.priority) {
+            return;
+        }
+        let took = transparent_time(frame.transparent_clock);
+        let Some(at) = permanent_at(now, took, self.config.delay_max) else { return };
+        if self.pending.len() < PENDING_MAX {
+            let place = self.pending.partition_point(|(other, ..)| *other <= at);
+            self.pending.insert(place, (at, channel, frame));
+        }
+    }
+
+    /// When there is something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        let own = if self.runs() { self.next_point() } else { self.timer };
+        self.pending.first().map_or(own, |(at, ..)| own.min(*at))
+    }
+
+    /// Does what is due, in order of time; of one instant frames first.
+    pub fn advance(&mut self, now: Instant) {
+        while self.deadline() <= now {
+            let at = self.deadline();
+            if self.pending.first().is_some_and(|(due, ..)| *due == at) {
+                let (_, channel, frame) = self.pending.remove(0);
+                self.permanent(at, channel, frame);
+            } else if !self.runs() {
+                self.time_out(at);
+            } else if self.evaluated {
+                self.begin_cycle(self.start + self.config.integration_cycle);
+            } else {
+                self.evaluate(at);
+            }
+        }
+    }
+
+    /// What it tells next.
+    pub fn poll(&mut self) -> Option<Outcome> {
+        self.out.pop_front()
+    }
+
+    /// Whether cycles run.
+    const fn runs(&self) -> bool {
+        matches!(self.state, MasterState::TentativeSync | MasterState::Sync | MasterState::Stable)
+    }
+
+    /// From the start of a cycle to the point of its compressed frame.
+    fn scheduled(&self) -> Duration {
+        self.config.delay_max * 2 + self.config.compression_delay
+    }
+
+    /// From the start of a cycle to the look at its frames: the window, and the greatest step of the clock.
+    fn evaluation(&self) -> Duration {
+        self.scheduled() + self.config.acceptance * 2
+    }
+
+    fn next_point(&self) -> Instant {
+        let span = if self.evaluated { self.config.integration_cycle } else { self.evaluation() };
+        self.start + span
+    }
+
+    fn listen(&mut self, now: Instant) {
+        if self.is_synchronised() {
+            self.out.push_back(Outcome::Lost);
+        }
+        self.state = MasterState::Integrate;
+        self.timer = now + self.config.listen_timeout;
+    }
+
+    fn send(&mut self, kind: PcfType, integration_cycle: u32) {
+        let Some(member) = self.config.member else { return };
+        self.out.push_back(Outcome::Send(ProtocolControlFrame {
+            integration_cycle,
+            membership_new: member,
+            sync_priority: self.config.priority,
+            sync_domain: self.config.domain,
+            kind,
+            transparent_clock: 0,
+        }));
+    }
+
+    /// Nothing has come that the state waits for.
+    fn time_out(&mut self, at: Instant) {
+        match self.state {
+            MasterState::Flood if !self.flooded => {
+                self.flooded = true;
+                self.send(PcfType::ColdStartAcknowledge, 0);
+                // The compressed acknowledgement is there by then.
+                self.timer = at + self.evaluation();
+            }
+            MasterState::WaitForCycleStart => {
+                self.state = MasterState::TentativeSync;
+                (self.good_cycles, self.bad_cycles) = (0, 0);
+                self.cycle = self.config.cycles - 1;
+                self.begin_cycle(at);
+            }
+            // A client starts no network.
+            _ if self.config.member.is_none() => self.listen(at),
+            _ => {
+                self.state = MasterState::Unsync;
+                self.send(PcfType::ColdStart, 0);
+                self.timer = at + self.config.cold_start_timeout;
+            }
+        }
+    }
+
+    fn begin_cycle(&mut self, at: Instant) {
+        self.start = at;
+        self.cycle = (self.cycle + 1) % self.config.cycles;
+        self.evaluated = false;
+        self.in_schedule.clear();
+        self.out_of_schedule = 0;
+        self.send(PcfType::Integration, self.cycle);
+        if self.is_synchronised() {
+            self.out.push_back(Outcome::Cycle { cycle: self.cycle, start: at });
+        }
+    }
+
+    /// A frame is permanent.
+    fn permanent(&mut self, at: Instant, channel: u8, frame: ProtocolControlFrame) {
+        match (self.state, frame.kind) {
+            (MasterState::Integrate | MasterState::Unsync, PcfType::Integration) => self.join(at, frame),
+            // It starts nothing with itself alone.
+            (MasterState::Unsync, PcfType::ColdStart) if Some(frame.membership_new) != self.config.member => {
+                self.state = MasterState::Flood;
+                self.flooded = false;
+                self.timer = at + self.config.cold_start_offset;
+            }
+            (
+                MasterState::Integrate | MasterState::Unsync | MasterState::Flood,
+                PcfType::ColdStartAcknowledge,
+            ) => {
+                self.state = MasterState::WaitForCycleStart;
+                self.timer = at + self.config.acknowledge_offset;
+            }
+            (_, PcfType::Integration) if self.runs() => self.take(at, channel, frame),
+            _ => {}
+        }
+    }
+
+    /// Joins the network that an integration frame tells of.
+    fn join(&mut self, at: Instant, frame: ProtocolControlFrame) {
+        let members = frame.membership_new.count_ones();
+        let thresholds = self.config.thresholds;
+        self.state = if members >= thresholds.to_sync {
+            MasterState::Sync
+        } else if members >= thresholds.to_tentative && self.state == MasterState::Unsync {
+            MasterState::TentativeSync
+        } else {
+            return;
+        };
+        self.start = Instant::from_ps(at.as_ps().saturating_sub(self.scheduled().as_ps()));
+        self.cycle = frame.integration_cycle % self.config.cycles;
+        // This cycle's frame was the one that told of it.
+        self.evaluated = true;
+        (self.good_cycles, self.bad_cycles) = (0, 0);
+        if self.is_synchronised() {
+            self.out.push_back(Outcome::Synchronised { cycle: self.cycle, start: self.start });
+        }
+    }
+
+    /// An integration frame while cycles run: in schedule or not.
+    fn take(&mut self, at: Instant, channel: u8, frame: ProtocolControlFrame) {
+        let due = self.start + self.scheduled();
+        let late = i128::from(at.as_ps()) - i128::from(due.as_ps());
+        let members = frame.membership_new.count_ones();
+        let expected = !self.evaluated && frame.integration_cycle == self.cycle;
+        if !expected || late.unsigned_abs() > u128::from(self.config.acceptance.as_ps()) {
+            self.out_of_schedule = self.out_of_schedule.max(members);
+            return;
+        }
+        let late = i64::try_from(late).expect("within the acceptance window");
+        match self.in_schedule.iter_mut().find(|(other, ..)| *other == channel) {
+            Some(best) if members > best.1 => *best = (channel, members, late),
+            Some(_) => {}
+            None => self.in_schedule.push((channel, members, late)),
+        }
+    }
+
+    /// Looks at the frames of the cycle: who is there, and what time it is.
+    fn evaluate(&mut self, at: Instant) {
+        self.evaluated = true;
+        let members = self.in_schedule.iter().map(|(_, members, _)| *members).max().unwrap_or(0);
+        let thresholds = self.config.thresholds;
+        // As many out of schedule as in it: this is the smaller part of the network, or neither.
+        if self.out_of_schedule > 0 && self.out_of_schedule >= members {
+            return self.listen(at);
+        }
+        match self.state {
+            MasterState::TentativeSync if members >= thresholds.to_sync => {
+                self.state = MasterState::Sync;
+                (self.good_cycles, self.bad_cycles) = (0, 0);
+                self.correct();
+                self.out.push_back(Outcome::Synchronised { cycle: self.cycle, start: self.start });
+            }
+            MasterState::TentativeSync if members < thresholds.to_tentative => self.listen(at),
+            MasterState::Sync if members < thresholds.stay => self.listen(at),
+            MasterState::Stable if members < thresholds.stay => {
+                self.bad_cycles += 1;
+                if self.bad_cycles >= thresholds.unstable_cycles {
+                    return self.listen(at);
+                }
+                self.correct();
+            }
+            _ => {
+                self.bad_cycles = 0;
+                self.good_cycles += 1;
+                if self.state == MasterState::Sync && self.good_cycles >= thresholds.stable_cycles {
+                    self.state = MasterState::Stable;
+                }
+                self.correct();
+            }
+        }
+    }
+
+    /// Sets the clock by the frames in schedule.
+    fn correct(&mut self) {
+        let mut late: Vec<i64> = self.in_schedule.iter().map(|(.., late)| *late).collect();
+        if !late.is_empty() {
+            let faulty = usize::try_from(self.config.faulty).unwrap_or(usize::MAX);
+            let correction = fault_tolerant_average(&mut late, faulty);
+            self.start = Instant::from_ps(self.start.as_ps().saturating_add_signed(correction));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "master_tests.rs"]
+mod tests;

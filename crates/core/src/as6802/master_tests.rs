@@ -1,0 +1,215 @@
+//! Courses of one master or client, by hand: every state and what leads out of it.
+
+use super::*;
+
+const CONFIG: MasterConfig = MasterConfig {
+    member: Some(1),
+    domain: 7,
+    priority: 1,
+    delay_max: Duration::from_us(100),
+    compression_delay: Duration::from_us(20),
+    integration_cycle: Duration::from_ms(5),
+    cycles: 4,
+    acceptance: Duration::from_us(15),
+    listen_timeout: Duration::from_ms(50),
+    cold_start_timeout: Duration::from_ms(40),
+    cold_start_offset: Duration::from_ms(2),
+    acknowledge_offset: Duration::from_ms(3),
+    faulty: 1,
+    thresholds: Thresholds { to_sync: 2, to_tentative: 1, stay: 2, stable_cycles: 3, unstable_cycles: 2 },
+};
+
+fn us(us: u64) -> Instant {
+    Instant::ZERO + Duration::from_us(us)
+}
+
+fn frame(kind: PcfType, cycle: u32, members: u32) -> ProtocolControlFrame {
+    ProtocolControlFrame {
+        integration_cycle: cycle,
+        membership_new: members,
+        sync_priority: 1,
+        sync_domain: 7,
+        kind,
+        transparent_clock: super::super::to_transparent_clock(Duration::from_us(100)),
+    }
+}
+
+/// What is told up to a time, sent frames by their kinds and cycles.
+fn told(master: &mut SynchronisationMaster, until: u64) -> Vec<(PcfType, u32)> {
+    master.advance(us(until));
+    let all = core::iter::from_fn(|| master.poll());
+    all.filter_map(|outcome| match outcome {
+        Outcome::Send(frame) => Some((frame.kind, frame.integration_cycle)),
+        _ => None,
+    })
+    .collect()
+}
+
+/// A master that has joined a network whose cycle 2 began at 10 ms.
+fn joined() -> SynchronisationMaster {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    master.receive(us(10_220), 0, frame(PcfType::Integration, 2, 0b110));
+    master.advance(us(10_220));
+    assert_eq!(master.state(), MasterState::Sync);
+    assert_eq!(master.poll(), Some(Outcome::Synchronised { cycle: 2, start: us(10_000) }));
+    master
+}
+
+#[test]
+fn who_hears_nobody_starts_the_network() {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    assert_eq!(told(&mut master, 49_999), []);
+    assert_eq!(told(&mut master, 50_000), [(PcfType::ColdStart, 0)]);
+    assert_eq!(master.state(), MasterState::Unsync);
+    master.receive(us(50_200), 0, frame(PcfType::ColdStart, 0, 1));
+    assert_eq!(told(&mut master, 89_999), [], "its own cold start");
+    assert_eq!(told(&mut master, 90_000), [(PcfType::ColdStart, 0)]);
+    master.receive(us(91_000), 0, frame(PcfType::ColdStart, 0, 2));
+    assert_eq!(told(&mut master, 92_999), []);
+    assert_eq!(master.state(), MasterState::Flood);
+    assert_eq!(told(&mut master, 93_000), [(PcfType::ColdStartAcknowledge, 0)]);
+    master.receive(us(93_220), 0, frame(PcfType::ColdStartAcknowledge, 0, 3));
+    assert_eq!(told(&mut master, 96_219), []);
+    assert_eq!(master.state(), MasterState::WaitForCycleStart);
+    assert_eq!(told(&mut master, 96_220), [(PcfType::Integration, 0)]);
+    assert_eq!((master.state(), master.cycle()), (MasterState::TentativeSync, None));
+    master.receive(us(96_440), 0, frame(PcfType::Integration, 0, 3));
+    master.advance(us(96_470));
+    assert_eq!((master.state(), master.cycle()), (MasterState::Sync, Some((us(96_220), 0))));
+    assert_eq!(master.poll(), Some(Outcome::Synchronised { cycle: 0, start: us(96_220) }));
+}
+
+#[test]
+fn an_acknowledgement_that_does_not_come_is_not_waited_for_longer() {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    told(&mut master, 50_000);
+    master.receive(us(50_500), 0, frame(PcfType::ColdStart, 0, 2));
+    assert_eq!(told(&mut master, 52_500), [(PcfType::ColdStartAcknowledge, 0)]);
+    assert_eq!(told(&mut master, 52_749), []);
+    assert_eq!(told(&mut master, 52_750), [(PcfType::ColdStart, 0)], "it tries itself");
+    assert_eq!(master.state(), MasterState::Unsync);
+    assert_eq!(told(&mut master, 92_750), [(PcfType::ColdStart, 0)]);
+}
+
+#[test]
+fn alone_in_its_cycles_it_listens_again() {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
+    assert_eq!(told(&mut master, 4_000), [(PcfType::Integration, 0)]);
+    assert_eq!(told(&mut master, 4_250), []);
+    assert_eq!(master.state(), MasterState::Integrate, "not even its own frame came back");
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
+    told(&mut master, 4_000);
+    master.receive(us(4_220), 0, frame(PcfType::Integration, 0, 1));
+    assert_eq!(told(&mut master, 9_000), [(PcfType::Integration, 1)], "one is enough to go on");
+    assert_eq!(master.state(), MasterState::TentativeSync);
+}
+
+#[test]
+fn it_joins_a_network_and_sends_in_the_next_cycle() {
+    let mut master = joined();
+    assert_eq!(told(&mut master, 14_999), []);
+    master.advance(us(15_000));
+    let Some(Outcome::Send(sent)) = master.poll() else { panic!("a frame") };
+    assert_eq!((sent.kind, sent.integration_cycle, sent.membership_new), (PcfType::Integration, 3, 1));
+    assert_eq!(master.poll(), Some(Outcome::Cycle { cycle: 3, start: us(15_000) }));
+    let mut few = SynchronisationMaster::new(CONFIG, us(0));
+    few.receive(us(10_220), 0, frame(PcfType::Integration, 2, 0b100));
+    few.advance(us(10_220));
+    assert_eq!(few.state(), MasterState::Integrate, "one member is no network");
+    told(&mut few, 50_000);
+    few.receive(us(50_220), 0, frame(PcfType::Integration, 2, 0b100));
+    few.advance(us(50_220));
+    assert_eq!(few.state(), MasterState::TentativeSync, "but one to try");
+}
+
+#[test]
+fn its_clock_is_set_once_a_cycle_by_all_channels() {
+    let mut master = joined();
+    told(&mut master, 15_000);
+    master.receive(us(15_224), 0, frame(PcfType::Integration, 3, 3));
+    master.receive(us(15_212), 0, frame(PcfType::Integration, 3, 1));
+    master.receive(us(15_226), 1, frame(PcfType::Integration, 3, 3));
+    assert_eq!(master.cycle(), Some((us(15_000), 3)));
+    master.advance(us(15_250));
+    assert_eq!(
+        master.cycle(),
+        Some((us(15_005), 3)),
+        "the mean of 4 and 6 us, of the frames with most members"
+    );
+    assert_eq!(told(&mut master, 20_004), []);
+    assert_eq!(told(&mut master, 20_005), [(PcfType::Integration, 0)]);
+}
+
+#[test]
+fn with_too_few_members_it_lasts_as_long_as_its_state() {
+    let mut master = joined();
+    told(&mut master, 15_000);
+    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 1));
+    assert_eq!(told(&mut master, 15_250), []);
+    assert_eq!(master.state(), MasterState::Integrate, "newly synchronised");
+    let mut master = joined();
+    for cycle in 0..3 {
+        let start = 15_000 + cycle * 5_000;
+        told(&mut master, start);
+        let number = u32::try_from((3 + cycle) % 4).expect("small");
+        master.receive(us(start + 220), 0, frame(PcfType::Integration, number, 3));
+        master.advance(us(start + 250));
+    }
+    assert_eq!(master.state(), MasterState::Stable);
+    while master.poll().is_some() {}
+    master.advance(us(30_250));
+    assert_eq!(master.state(), MasterState::Stable, "one bad cycle");
+    master.advance(us(35_250));
+    assert_eq!(master.state(), MasterState::Integrate, "two");
+    let all: Vec<Outcome> = core::iter::from_fn(|| master.poll()).collect();
+    assert_eq!(all.last(), Some(&Outcome::Lost));
+    assert_eq!((master.cycle(), master.is_synchronised()), (None, false));
+}
+
+#[test]
+fn a_larger_clique_out_of_schedule_is_followed() {
+    let mut master = joined();
+    told(&mut master, 15_000);
+    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 0b11));
+    master.receive(us(15_240), 0, frame(PcfType::Integration, 1, 0b1100));
+    master.advance(us(15_250));
+    assert_eq!(master.state(), MasterState::Integrate, "as many there as here");
+    let mut master = joined();
+    told(&mut master, 15_000);
+    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 0b111));
+    master.receive(us(15_240), 0, frame(PcfType::Integration, 3, 0b11000));
+    master.advance(us(15_250));
+    assert_eq!(master.state(), MasterState::Sync, "a smaller one, and too late");
+}
+
+#[test]
+fn a_client_joins_and_sends_nothing() {
+    let mut client = SynchronisationMaster::new(MasterConfig { member: None, ..CONFIG }, us(0));
+    assert_eq!(told(&mut client, 200_000), []);
+    assert_eq!(client.state(), MasterState::Integrate);
+    client.receive(us(210_220), 0, frame(PcfType::Integration, 1, 3));
+    client.advance(us(215_000));
+    let all: Vec<Outcome> = core::iter::from_fn(|| client.poll()).collect();
+    let start = us(210_000);
+    let next = us(215_000);
+    assert_eq!(all, [Outcome::Synchronised { cycle: 1, start }, Outcome::Cycle { cycle: 2, start: next }]);
+}
+
+#[test]
+fn other_domains_and_priorities_and_slow_frames_are_not_heard() {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    let good = frame(PcfType::Integration, 1, 3);
+    master.receive(us(100), 0, ProtocolControlFrame { sync_domain: 8, ..good });
+    master.receive(us(100), 0, ProtocolControlFrame { sync_priority: 0, ..good });
+    let slow = super::super::to_transparent_clock(Duration::from_us(101));
+    master.receive(us(100), 0, ProtocolControlFrame { transparent_clock: slow, ..good });
+    master.advance(us(1_000));
+    assert_eq!(master.state(), MasterState::Integrate);
+    for _ in 0..1_000 {
+        let late = ProtocolControlFrame { transparent_clock: 0, ..frame(PcfType::ColdStart, 0, 2) };
+        master.receive(us(1_000), 0, late);
+    }
+    assert_eq!(master.pending.len(), PENDING_MAX);
+}
