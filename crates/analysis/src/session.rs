@@ -26,6 +26,9 @@ use crate::plan::{NONE, Plan, Touched};
 use crate::port_state::{PortState, Stale};
 use crate::result::{Bounds, ClassBounds, StreamBounds};
 
+/// From so many streams at once on, all ports are evaluated anew.
+const MANY: usize = 32;
+
 /// A solved network. Its streams are known by their numbers; at first none runs.
 pub struct Session<'network> {
     analysis: Analysis<'network>,
@@ -126,17 +129,26 @@ impl<'network> Session<'network> {
         }
         self.begin_step();
         let (mut touched, mut edges) = (Touched::default(), Vec::new());
+        let at_once = streams.len() > MANY;
         for stream in streams {
             let plan = &mut self.analysis.plan;
             for entry in plan.entries_of(stream.0) {
                 self.analysis.passages[entry as usize] = Passage::least(&plan.entries[entry as usize]);
             }
-            let own = plan.start(stream.0);
-            touched.entries.extend(own.entries.into_iter().chain(plan.entries_of(stream.0)));
-            touched.ports.extend(own.ports);
-            touched.classes.extend(own.classes);
             edges.extend(plan.entries_of(stream.0).filter_map(|entry| plan.edge(entry)));
             self.disturbed.push(stream.0);
+            if !at_once {
+                let own = plan.start(stream.0);
+                touched.entries.extend(own.entries.into_iter().chain(plan.entries_of(stream.0)));
+                touched.ports.extend(own.ports);
+                touched.classes.extend(own.classes);
+            }
+        }
+        if at_once {
+            let plan = &mut self.analysis.plan;
+            plan.start_many(&streams.iter().map(|stream| stream.0).collect::<Vec<_>>());
+            let used = |port: &u32| !plan.at_port(*port).is_empty();
+            touched.ports.extend((0..crate::plan::index(plan.ports.len())).filter(used));
         }
         let moved = self.graph.add(&edges);
         self.take_step(touched, moved);

@@ -114,6 +114,16 @@ fn of_backbones() {
         let bridges = network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. }));
         assert_eq!(bridges.count(), 16);
         come_and_go(&format!("backbone {seed}"), &network, &mut Dice::new(seed), 300, 3);
+        // Many at once, few at once, and some go again.
+        let mut session = Session::new(&network);
+        let streams: Vec<StreamIndex> = (0..60).map(StreamIndex::at).collect();
+        session.start_all(&streams[50..]);
+        session.start_all(&streams[..40]);
+        session.stop(streams[7]);
+        let running: Vec<StreamIndex> =
+            streams.iter().copied().filter(|stream| session.is_running(*stream)).collect();
+        assert_eq!(running.len(), 49);
+        assert_eq!(session.bounds(), anew(&network, &running), "backbone {seed}");
     }
 }
 

@@ -23,14 +23,19 @@ impl Plan<'_> {
         for (users, count) in self.users.iter_mut().zip(counts) {
             users.reserve(count);
         }
+        self.start_many(streams);
+    }
+
+    /// Lets many streams run at once; all that streams have in common is computed anew.
+    pub(crate) fn start_many(&mut self, streams: &[u32]) {
         for stream in streams {
             self.list(*stream);
         }
         for node in 0..self.talks.len() {
             self.settle_host(node);
         }
-        for stream in streams {
-            self.settle_talker(*stream);
+        for stream in self.talks.concat() {
+            self.settle_talker(stream);
         }
         for port in 0..crate::plan::index(self.ports.len()) {
             self.receptions[port as usize] = self.reception(port);
