@@ -1,0 +1,216 @@
+"""Proofs of the hardware's invariants by induction, with open tools.
+
+A proof is ``formal/MODULE_proof.sv``: it drives the module with any input that its callers may give, and
+asserts what must hold. Yosys turns it into SMT, Yices shows that nothing asserted fails in the first
+steps after a reset, and that what holds for some steps holds in the next. Sizes are small, behaviour
+is whole: a property of two lanes and rings of two places.
+
+A proof that cannot fail proves nothing: every one is run again with each of its mutations, faults
+planted in the module's text, and must fail.
+
+    python hdl/prove.py                 all proofs and their mutations
+    python hdl/prove.py MODULE...       some
+    python hdl/prove.py --proofs        without mutations
+
+What was proved, and found faulty when mutated, is noted in ``formal/proved.json``: module to a hash of
+everything that its proof reads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+HDL = pathlib.Path(__file__).resolve().parent
+RTL = HDL / "rtl"
+FORMAL = HDL / "formal"
+PROVED = FORMAL / "proved.json"
+SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
+DRIVER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(line, d) for line in sys.argv[1:]]"
+# From flip-flops with resets and memories to a transition system.
+PASSES = ("memory_map -formal", "async2sync", "chformal -lower", "formalff -clk2ff -ff2anyinit", "dffunmap", "opt -full")
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    """A module, and what shows that its proof can fail."""
+
+    module: str
+    # Steps of the induction.
+    steps: int
+    # (text of the module, what a fault makes of it)
+    mutations: tuple[tuple[str, str], ...]
+    # Signals of the design that take any value: what computes them is proved, or tested, elsewhere.
+    cut: tuple[str, ...] = ()
+    # Other files of the design, beside the module and its proof.
+    files: tuple[str, ...] = ()
+
+    @property
+    def top(self) -> str:
+        return f"{self.module}_proof"
+
+    def hash(self) -> str:
+        """Of the module, of the files beside it and of the proof."""
+        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut)).encode())
+        for path in (RTL / f"{self.module}.sv", *(RTL / name for name in self.files), FORMAL / f"{self.top}.sv"):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        return digest.hexdigest()
+
+
+PROOFS = (
+    Proof(
+        "sync_fifo",
+        1,
+        (
+            ("if (push_i) write_q <= write_q + 1'b1;", "if (push_i && !pop_i) write_q <= write_q + 1'b1;"),
+            ("assign data_o = mem[read_q[PointerWidth-1:0]];", "assign data_o = mem[write_q[PointerWidth-1:0]];"),
+        ),
+    ),
+    Proof(
+        "egress_port",
+        1,
+        (
+            ("read_live_q   <= !(pop && pop_class == scan_q);", "read_live_q   <= 1'b1;"),
+            ("!earlier(now_i, best_q.eligible)", "1'b1"),
+            ("&& gate_open_i[c] ", ""),
+            ("&& !waiting[cut_class_i]", ""),
+            ("if (pop) candidate_q[pop_class].valid <= 1'b0;", ""),
+            ("|| earlier(head[l].eligible, best.eligible)", "|| earlier(best.eligible, head[l].eligible)"),
+        ),
+    ),
+    Proof(
+        "ats_engine",
+        1,
+        (
+            ("k < Latency - 1; k++", "k < Latency - 2; k++"),
+            ("arrival: now_i - AgeMax", "arrival: now_i"),
+            ("assign refresh_due = interval_q == '0;", "assign refresh_due = 1'b0;"),
+            ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
+            ("scheduler_eligible_choice_q + (eligible_q - full_choice_q)", "scheduler_eligible_choice_q"),
+            ("assign too_long = residence > TimeWidth'(residence_choice_q);", "assign too_long = 1'b0;"),
+        ),
+        cut=("dut.sum_product_q",),
+    ),
+    Proof(
+        "packet_buffer",
+        1,
+        (
+            ("else if (free_pop) free_head_valid_q <= 1'b0;", ""),
+            ("assign free_fetch = free_write_q != free_read_q && (", "assign free_fetch = ("),
+            ("takes_cell[taker] = wants_cell[taker] && free_head_valid_q", "takes_cell[taker] = wants_cell[taker]"),
+        ),
+        files=("sync_fifo.sv",),
+    ),
+)
+
+
+def translate(proof: Proof, rtl: pathlib.Path, smt: pathlib.Path) -> None:
+    """Writes the transition system of a proof over the RTL in a folder."""
+    files = [rtl / f"{proof.module}.sv", *(RTL / name for name in proof.files), FORMAL / f"{proof.top}.sv"]
+    passes = [
+        f"read_slang -D SYNTHESIS -I {RTL} --top {proof.top} " + " ".join(map(str, files)),
+        f"prep -top {proof.top} -flatten",
+        *(f"cutpoint w:{name}" for name in proof.cut),
+        *PASSES,
+        f"write_smt2 -wires {smt}",
+    ]
+    done = subprocess.run([sys.executable, "-c", DRIVER, *passes], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{proof.top}: {(done.stdout + done.stderr)[-2000:]}")
+
+
+def failing(proof: Proof, smt: pathlib.Path) -> list[str]:
+    """Names of what fails, in a first step after a reset or in the step of the induction.
+
+    Each assertion is asked for by itself, given all of them in the steps before.
+    """
+    text = smt.read_text()
+    names = re.findall(r"^; yosys-smt2-assert (\d+) (\S+)$", text, re.MULTILINE)
+    if not names:
+        raise RuntimeError(f"{proof.top} asserts nothing")
+    states = [f"s{number}" for number in range(proof.steps + 1)]
+    lines = ["(set-logic QF_UFBV)", text, *(f"(declare-fun {name} () |{proof.top}_s|)" for name in states)]
+    asked: list[str] = []
+
+    def reach(number: int) -> None:
+        """Allows what the callers may do up to a state."""
+        lines.append(f"(assert (and (|{proof.top}_h| {states[number]}) (|{proof.top}_u| {states[number]})))")
+        if number:
+            lines.append(f"(assert (|{proof.top}_t| {states[number - 1]} {states[number]}))")
+
+    def ask(name: str) -> None:
+        for number, what in names:
+            asked.append(what)
+            lines.extend(["(push 1)", f"(assert (not (|{proof.top}_a {number}| {name})))", "(check-sat)", "(pop 1)"])
+
+    for start in (f"(assert (|{proof.top}_i| s0))", None):
+        lines.append("(push 1)")
+        if start:
+            lines.append(start)
+        for number, name in enumerate(states):
+            reach(number)
+            if start or number == proof.steps:
+                ask(name)
+            lines.append(f"(assert (|{proof.top}_a| {name}))")
+        lines.append("(pop 1)")
+    command = [str(SCRIPTS / "yices-smt2"), "--incremental"]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
+    answers = done.stdout.split()
+    if len(answers) != len(asked) or set(answers) - {"sat", "unsat"}:
+        raise RuntimeError(f"{proof.top}: {(done.stdout + done.stderr)[-2000:]}")
+    return list(dict.fromkeys(what for what, answer in zip(asked, answers, strict=True) if answer == "sat"))
+
+
+def check(proof: Proof, mutation: tuple[str, str] | None = None) -> list[str]:
+    """What fails of the module, or of it with a fault."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        text = (RTL / f"{proof.module}.sv").read_text()
+        if mutation:
+            before, after = mutation
+            if text.count(before) != 1:
+                raise ValueError(f"{proof.module}: not once in its text: {before}")
+            text = text.replace(before, after)
+        (folder / f"{proof.module}.sv").write_text(text)
+        smt = folder / "proof.smt2"
+        translate(proof, folder, smt)
+        return failing(proof, smt)
+
+
+def main(arguments: list[str]) -> int:
+    chosen = [argument for argument in arguments if not argument.startswith("-")]
+    unknown = set(chosen) - {proof.module for proof in PROOFS}
+    if unknown:
+        print(f"no proof of {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    wrong = 0
+    noted = json.loads(PROVED.read_text()) if PROVED.exists() else {}
+    for proof in PROOFS:
+        if chosen and proof.module not in chosen:
+            continue
+        begin = os.times().children_user
+        failed = check(proof)
+        spent = os.times().children_user - begin
+        found = not failed
+        print(f"{proof.module:16} {'FAILS: ' + ', '.join(failed) if failed else f'proved, {spent:.0f} s'}", flush=True)
+        for mutation in () if "--proofs" in arguments else proof.mutations:
+            failed = check(proof, mutation)
+            found &= bool(failed)
+            print(f"  {', '.join(failed) or 'NOT FOUND'}: {mutation[0]} -> {mutation[1] or 'nothing'}", flush=True)
+        wrong += not found
+        if found and "--proofs" not in arguments:
+            noted[proof.module] = proof.hash()
+            PROVED.write_text(json.dumps(noted, indent=2, sort_keys=True) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

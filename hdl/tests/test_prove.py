@@ -1,0 +1,22 @@
+"""The committed RTL is the one whose invariants were proved."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from verilated import HDL
+
+sys.path.insert(0, str(HDL))
+import prove
+
+
+@pytest.mark.parametrize("proof", prove.PROOFS, ids=lambda proof: proof.module)
+def test_what_was_proved_is_this_rtl(proof: prove.Proof) -> None:
+    proved = json.loads(prove.PROVED.read_text())
+    assert proved.get(proof.module) == proof.hash(), "run `make hdl-prove` and commit hdl/formal/proved.json"
+
+
+def test_every_proof_is_called() -> None:
+    assert {path.stem for path in prove.FORMAL.glob("*.sv")} == {proof.top for proof in prove.PROOFS}
