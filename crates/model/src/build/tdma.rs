@@ -76,6 +76,11 @@ pub(crate) fn tdma(
         standby = Some(Standby { synchronisation: stream, offset });
     }
     let slots = slots(node, cycle, topology, faults);
+    for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
+        let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
+        let help = "remove one of `virtual-link` and `tdma`: the regulator of a link knows no slots";
+        faults.error(codes::CONFLICT, draft.place("virtual-link"), message, help);
+    }
     for (number, draft) in streams.list.iter().enumerate() {
         let protocol = [Some(synchronisation), standby.map(|standby| standby.synchronisation)];
         if protocol.contains(&Some(StreamIndex::at(number))) {

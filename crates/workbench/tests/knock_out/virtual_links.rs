@@ -131,3 +131,28 @@ fn redundancy_over_two_networks() {
     assert_eq!(single, 39, "over one network they are lost");
     assert!(answers(&BOTH.replace("2 ms},\n", "2 ms}, deadline: 100 us,\n")).0, "either network is in time");
 }
+
+#[test]
+fn policing_discards_what_is_longer_than_lmax() {
+    // A switch whose table knows the link by a shorter Lmax than its end system sends, as after a change of one of
+    // the two alone: frames within it pass, longer ones are discarded for their length.
+    let text = two_talkers(
+        "learning: {}",
+        "priority: 1, payload: {min: 100 B, max: 1000 B}, traffic: {type: periodic, interval: 4 ms}, \
+         virtual-link: {id: 1, bag: 4 ms}",
+        CALM,
+    );
+    let (mut network, whole) = run(&text);
+    let dropped = |observation: &Observation| {
+        let dropped = &observation.streams[0].dropped;
+        dropped.iter().find(|(reason, _)| *reason == DropReason::PolicedLength).map_or(0, |(_, count)| *count)
+    };
+    assert_eq!(dropped(&whole), 0);
+    let link = network.streams[0].virtual_link.as_mut().expect("a virtual link");
+    link.frames.1 = tautwire_units::Bytes::new(518);
+    let observation = simulate(&network, &mut Options::default());
+    let (observed, cut) = (&observation.streams[0], dropped(&observation));
+    assert!(cut > 0 && observed.delivered > 0, "{cut} of {} are longer", observed.created);
+    assert_eq!(observed.created, observed.delivered + cut + observed.in_flight);
+    assert_eq!(observation.streams[1], whole.streams[1], "the other link does not notice");
+}
