@@ -38,7 +38,7 @@ test-rust:
 
 # One extra build, with the faults that the search must find. As the whole workspace, so that the
 # packages that it uses have the features that they are built with already.
-PLANTED := cargo test --locked --workspace --features tautwire-workbench/planted-faults --test planted_faults
+PLANTED := cargo test --locked --workspace --features tautwire-workbench/planted-faults --test planted_faults --test time_triggered_hold
 
 test-planted:
 	@tools/setup rust
