@@ -100,6 +100,16 @@ PROOFS = (
         cut=("dut.sum_product_q",),
     ),
     Proof(
+        "exact_table",
+        1,
+        (
+            ("assign may_change = changes == '0;", "assign may_change = changes[0] == 1'b0;"),
+            ("take_b = hit_b_q || (!hit_a_q && a_q.valid", "take_b = hit_b_q || (a_q.valid"),
+            ("if (step_q[0].op != OpAge) hashed.bucket", "if (step_q[0].op == OpLookup) hashed.bucket"),
+            ("write_b = decides && !(b_q.valid && b_q.fixed && !(last.op == OpWrite && hit_b_q));", "write_b = decides;"),
+        ),
+    ),
+    Proof(
         "packet_buffer",
         1,
         (
