@@ -19,6 +19,7 @@ mod port;
 mod run;
 mod scheduler;
 mod stream;
+mod test;
 mod timeline;
 mod traffic;
 mod vlan;
@@ -39,6 +40,7 @@ pub use self::port::{ClassSettings, Port, PortLinks, SharedBuffer, TransmissionS
 pub use self::run::RunSettings;
 pub use self::scheduler::{Scheduler, SchedulerGroup};
 pub use self::stream::{ArrivalCurve, Hop, ShaperSettings, Stream, UdpFlow};
+pub use self::test::{Task, TaskKind, Test};
 pub use self::timeline::{TimelineAction, TimelineEvent};
 pub use self::traffic::Traffic;
 pub use self::vlan::{Vlan, VlanMember};
@@ -116,6 +118,8 @@ pub struct Network {
     pub events: Vec<TimelineEvent>,
     /// How a run is made.
     pub run: RunSettings,
+    /// The tasks of a test bed, if it is one.
+    pub test: Option<Test>,
     /// Network control traffic that bounds reckon with at every port, beside the streams.
     pub network_control: Option<NetworkControl>,
     /// Time division multiple access of all talkers; none: they send when they can.

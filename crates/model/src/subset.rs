@@ -36,6 +36,7 @@ impl Network {
             schedulers: self.schedulers.clone(),
             scheduler_groups: self.scheduler_groups.clone(),
             run: self.run,
+            test: None,
             network_control: self.network_control,
             time_triggered: self.time_triggered,
             tdma: self.tdma.as_ref().and_then(|tdma| {

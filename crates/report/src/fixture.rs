@@ -73,6 +73,7 @@ fn empty() -> Network {
             stop_after_frames: None,
             seed: 1,
         },
+        test: None,
         network_control: None,
         tdma: None,
         reservation: None,
@@ -382,6 +383,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         reservations: Vec::new(),
         clocks: Vec::new(),
         trace_hash: 0x7a75_7477_6972_6501,
+        test: None,
     }
 }
 

@@ -33,6 +33,7 @@ mod sha256;
 mod summarise;
 pub mod summary;
 pub mod table;
+pub mod test_bed;
 mod topology;
 mod trace;
 mod verdict;

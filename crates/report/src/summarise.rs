@@ -19,6 +19,7 @@ use crate::summary::{
     ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary, StampedSummary,
     StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
 };
+use crate::test_bed;
 use crate::verdict::{self, StreamVerification, Verdict, judge};
 
 impl Summary {
@@ -57,6 +58,7 @@ impl Summary {
             format: FORMAT,
             network: network.name.clone(),
             run: observation.map(|observation| run(network, observation)),
+            test: observation.and_then(|seen| Some(test_bed::summary(network, seen.test.as_deref()?))),
             verification: verdicts,
             streams,
             ports,

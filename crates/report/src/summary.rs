@@ -31,6 +31,9 @@ pub struct Summary {
     /// The verdict, if there are bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationSummary>,
+    /// What became of the messages of the test, if there is one and it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<crate::test_bed::TestSummary>,
     /// Per stream, in the order of the description.
     pub streams: Vec<StreamSummary>,
     /// Per port that a link leaves from, in the order of the description.

@@ -259,6 +259,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             end: self.now.since_start(),
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
+            test: None,
             reservations,
             clocks,
             ports: self.port_observations(),

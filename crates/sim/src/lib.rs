@@ -30,6 +30,7 @@ mod stages;
 mod stamps;
 mod statistics;
 mod talker;
+mod test_bed;
 mod time_triggered;
 mod timeline;
 mod tournament;
@@ -45,6 +46,10 @@ pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, R
 pub use result::{
     ApplicationObservation, ClassObservation, DropReason, HopObservation, ListenerObservation, Observation,
     PortObservation, StampedObservation, StreamObservation, WorstFrame,
+};
+pub use tautwire_wire::{TestMessage, WireError};
+pub use test_bed::{
+    CaptureObservation, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
 };
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
@@ -64,13 +69,18 @@ pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
 /// holds any.
 #[must_use]
 pub fn is_plain(network: &Network) -> bool {
-    !stamps::are_wanted(network) && !driven::are_there(network)
+    !stamps::are_wanted(network) && !driven::are_there(network) && network.test.is_none()
 }
 
 /// Runs a network and tells `recorder` what happens.
 #[must_use]
 pub fn run_with<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
-    if driven::are_there(network) {
+    if let Some(test) = &network.test {
+        let mut bed = test_bed::TestBed::new(network, test, recorder);
+        let mut observation = run_stamped(network, options, &mut driven::Driving(&mut bed));
+        bed.finish(&mut observation);
+        observation
+    } else if driven::are_there(network) {
         run_stamped(network, options, &mut driven::Driving(recorder))
     } else {
         run_stamped(network, options, recorder)

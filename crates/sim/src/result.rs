@@ -6,6 +6,8 @@ use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
 use crate::gptp::ClockObservation;
+use crate::test_bed::TestObservation;
+
 use crate::reservation::ReservationObservation;
 
 /// Why a frame, or a copy of it, was lost.
@@ -127,6 +129,8 @@ pub struct Observation {
     pub reservations: Vec<ReservationObservation>,
     /// Per node, in a network with gPTP.
     pub clocks: Vec<ClockObservation>,
+    /// What its test observed, if it has one.
+    pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
 }

@@ -18,6 +18,7 @@ mod rtcfg;
 mod rtmac;
 pub mod switch_registers;
 mod tdma;
+mod test_message;
 mod udp;
 mod vlan_tag;
 
@@ -29,5 +30,6 @@ pub use pcf::{PcfType, ProtocolControlFrame};
 pub use rtcfg::{Announcement, RtcfgFrame};
 pub use rtmac::RtmacHeader;
 pub use tdma::TdmaFrame;
+pub use test_message::{PayloadType, TestMessage};
 pub use udp::UdpHeader;
 pub use vlan_tag::VlanTag;

@@ -22,5 +22,5 @@ pub use best_master::{BestMaster, PortRole, SystemIdentity};
 pub use node::{GptpConfig, GptpNode};
 pub use peer_delay::{PeerDelay, PeerDelayConfig};
 pub use rate::RateOffset;
-pub use servo::{Adjustment, Servo};
+pub use servo::{Adjustment, Reading, Servo, quickest};
 pub use sync::SyncReceived;

@@ -21,6 +21,7 @@ mod reservation_pace;
 mod routes;
 mod streams;
 mod tdma;
+mod test;
 mod time_triggered;
 mod topology;
 mod traffic;
@@ -64,6 +65,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let mut streams = streams::streams(input, &topology, &vlans, faults);
     tdma::responses(&mut streams, faults);
     host_stacks::check_streams(&topology, &models, &streams, faults);
+    let test = test::test(input, &topology, &streams, faults);
     let events = events::events(input, &topology, &mut streams, faults);
     virtual_links::measure(&mut streams);
     virtual_links::check_alike(&streams, faults);
@@ -100,6 +102,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         scheduler_groups: assigned.groups,
         events,
         run,
+        test,
         network_control,
         tdma,
         time_triggered,

@@ -164,6 +164,10 @@ codes! {
     GPTP = "gptp::network";
     /// A response to nothing.
     RESPONSE = "stream::response";
+    /// A task that does not suit its station or its stream.
+    TASK = "test::task";
+    /// A message of a test that nobody receives, or that nobody sends.
+    TEST_MESSAGE = "test::message";
     /// An event that does nothing, or is not of this network.
     EVENT = "event::impossible";
     /// A run that ends before its statistics begin.

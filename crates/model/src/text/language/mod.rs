@@ -9,6 +9,7 @@ mod host_stacks;
 mod reservation;
 mod streams;
 mod tdma;
+mod test;
 mod time_triggered;
 mod topology;
 mod virtual_links;
@@ -53,6 +54,7 @@ pub(crate) static NETWORK: Shape = Shape {
         key("defaults", Kind::Object(&DEFAULTS), "What holds where nothing else is said."),
         key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models of one's own, by name."),
         key("hosts", Kind::Names(&Kind::Object(&HOST)), "Host models of one's own, by name."),
+        key("test", Kind::Object(&test::TEST), "Tasks of a test bed."),
         must("nodes", Kind::Names(&Kind::Object(&NODE)), "End stations and bridges, by name."),
         key("links", Kind::List(0, MANY, &Kind::Object(&LINK)), "Cables."),
         key(
