@@ -8,6 +8,7 @@ mod explain;
 mod frames;
 mod machines;
 mod network;
+mod reservations;
 mod results;
 mod slots;
 mod table;
@@ -27,6 +28,8 @@ mod _core {
     use super::machines::{AtsBank, CreditShaper};
     #[pymodule_export]
     use super::network::{CoreNetwork, load, load_text};
+    #[pymodule_export]
+    use super::reservations::reservations;
     #[pymodule_export]
     use super::results::{Results, bounds, report_html, simulate};
     #[pymodule_export]

@@ -15,14 +15,20 @@ mod bandwidth;
 mod bounds;
 mod controller;
 mod decision;
+mod harts;
 mod log;
 mod request;
+pub mod reservation;
 mod test;
 
 pub use bandwidth::Bandwidth;
 pub use bounds::EndToEndBounds;
 pub use controller::Controller;
 pub use decision::{Decision, Outcome, Refusal, RefusalReason};
+pub use harts::{
+    Deadlines, ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Verdict,
+    Violation,
+};
 pub use log::{Log, LogError};
 pub use request::{Mode, Operation, Request, RequestError};
 pub use test::{AdmissionTest, Standing};

@@ -82,8 +82,8 @@ pub struct Part {
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
-    if network.tdma.is_some() {
-        // Slots are one story for the whole network; the bounds of the hops say it.
+    if network.tdma.is_some() || network.harts.is_some() {
+        // Slots and servers are one story for the whole network; the bounds of the hops say it.
         let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
         let listeners =
             described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
@@ -269,6 +269,10 @@ fn formula(method: Method) -> (&'static str, &'static str) {
              what other traffic may delay it + own frame / line rate",
             "SAE AS6802, time-triggered dispatch; integration by shuffling, timely block or preemption",
         ),
+        Method::Servers => (
+            "periods of its server until as many frames are through as wait + what goes before it in the last period",
+            "periodic servers in elementary cycles: capacity once a period; every window less one longest frame",
+        ),
         Method::AtsContention => (
             "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
              class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
@@ -374,6 +378,10 @@ impl fmt::Display for Told<'_> {
             }
             Unbounded::StageTooSlow { port } => write!(f, "a stage of the device is too slow {}", at(port)),
             Unbounded::SlotsMeet { port } => write!(f, "frames of different slots may meet {}", at(port)),
+            Unbounded::NoServer { port } => write!(f, "the background server carries it {}", at(port)),
+            Unbounded::ServerTooSmall { port } => {
+                write!(f, "its server or one above it is too small {}", at(port))
+            }
             Unbounded::SynchronisationLost { port } => {
                 write!(f, "the frames that open cycles may be lost {}", at(port))
             }

@@ -29,6 +29,7 @@ mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
 mod graph;
+mod harts;
 mod host;
 mod line_shaping;
 mod order;
@@ -67,6 +68,9 @@ use tautwire_model::Network;
 pub fn bounds(network: &Network) -> Bounds {
     if let Some(tdma) = &network.tdma {
         return tdma::bounds(network, tdma);
+    }
+    if network.harts.is_some() {
+        return harts::bounds(network);
     }
     analysis::Analysis::of(network).bounds()
 }

@@ -94,6 +94,8 @@ pub enum Method {
     Slots,
     /// Dispatch points of a time-triggered virtual link.
     TimeTriggered,
+    /// Servers in elementary cycles, and a busy period at the talker's port.
+    Servers,
     /// Nothing holds.
     None,
 }
@@ -154,6 +156,16 @@ pub enum Unbounded {
     /// Its time-triggered virtual link has no dispatch points.
     Unscheduled {
         /// Its talker's.
+        port: PortIndex,
+    },
+    /// It has no server of its own: the background server carries it.
+    NoServer {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Its server, or one above it, cannot give it what it was promised in every period.
+    ServerTooSmall {
+        /// Where.
         port: PortIndex,
     },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.

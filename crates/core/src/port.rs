@@ -16,6 +16,7 @@ use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
 use crate::dispatcher::DispatcherConfig;
 use crate::queue::{LaneOrder, Waiting};
+use crate::servers::{Choice, Servers, ServersConfig};
 use crate::{OctetTime, TrafficClass};
 
 mod integrated;
@@ -80,6 +81,8 @@ pub struct PortConfig {
     /// Time-triggered traffic, if any is sent here. Then no class is shaped, and frames are not committed
     /// before the classes compete.
     pub dispatcher: Option<DispatcherConfig>,
+    /// Servers in place of queues and selection of the classes; a frame's lane is the number of its server.
+    pub servers: Option<ServersConfig>,
 }
 
 /// Why a port does not take a frame.
@@ -143,6 +146,8 @@ pub struct EgressPort<F> {
     /// Time-triggered traffic (`port/integrated.rs`).
     integrated: Option<Box<Integrated<F>>>,
     classes: [Class<F>; 8],
+    /// If there are, frames wait here and the classes but count.
+    servers: Option<Box<Servers<F>>>,
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
@@ -174,6 +179,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             two_stage: config.two_stage,
             buffer: config.buffer.map(Box::new),
             integrated: config.dispatcher.map(|config| Box::new(Integrated::new(config))),
+            servers: config.servers.map(|servers| Box::new(Servers::new(servers))),
             classes: config.classes.map(|class| Class::new(class, rate)),
         }
     }
@@ -205,7 +211,9 @@ impl<F: QueuedFrame> EgressPort<F> {
             shaper.settle(now, waiting);
         }
         let waiting = Waiting { frame, eligible, idle_at_head: idle };
-        if self.in_lanes & bit == 0 {
+        if let Some(servers) = &mut self.servers {
+            servers.push(now, lane, waiting);
+        } else if self.in_lanes & bit == 0 {
             class.push(waiting);
         } else {
             // What became eligible before is committed before.
@@ -230,6 +238,9 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
         if now < self.busy_until {
             return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
+        }
+        if self.servers.is_some() {
+            return self.select_of_servers(now);
         }
         let mut wake = None;
         let mut left = self.occupied;
@@ -278,7 +289,9 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// The waiting frames, class by class.
     pub fn waiting(&self) -> impl Iterator<Item = F> {
         let timed = self.integrated.iter().flat_map(|timed| timed.waiting());
-        self.classes.iter().flat_map(Class::iter).map(|waiting| waiting.frame).chain(timed)
+        let served = self.servers.iter().flat_map(|servers| servers.iter());
+        let all = self.classes.iter().flat_map(Class::iter).chain(served);
+        all.map(|waiting| waiting.frame).chain(timed)
     }
 
     /// Throws away all waiting frames and gives them back.
@@ -292,12 +305,15 @@ impl<F: QueuedFrame> EgressPort<F> {
                 let (shaper, waiting) = class.shaper();
                 shaper.settle(now, waiting);
             }
-            if let Some(buffer) = &mut self.buffer {
-                for waiting in class.iter() {
-                    buffer.give(index, waiting.frame.octets());
-                }
-            }
             class.clear();
+        }
+        if let Some(buffer) = &mut self.buffer {
+            for frame in &flushed {
+                buffer.give(frame.class().index(), frame.octets());
+            }
+        }
+        if let Some(servers) = &mut self.servers {
+            servers.clear();
         }
         self.occupied = 0;
         flushed
@@ -387,6 +403,40 @@ impl<F: QueuedFrame> EgressPort<F> {
             class.commit(now, idle);
         }
         class.choose_lane(now)
+    }
+
+    /// What the servers send at `now`, with the line free.
+    fn select_of_servers(&mut self, now: Instant) -> Selection<F> {
+        let servers = self.servers.as_mut().expect("a port with servers");
+        let wire = |octets: u32| self.octet_time.duration_ceil(Bytes::new(u64::from(octets)));
+        let overhead = u32::try_from(Bytes::MEDIA_OVERHEAD.get()).expect("a few octets");
+        match servers.choose(now, |frame: F| frame.octets() + overhead, wire) {
+            None => Selection::Idle,
+            Some(Choice::Wait(at)) => Selection::Wait(at),
+            Some(Choice::Send(server)) => self.transmit_of_server(server, overhead, now),
+        }
+    }
+
+    fn transmit_of_server(&mut self, server: u16, overhead: u32, now: Instant) -> Selection<F> {
+        let idle = self.idle_time(now);
+        let servers = self.servers.as_mut().expect("a port with servers");
+        let taken = servers.pop(now, server, |frame| frame.octets() + overhead, idle);
+        let (octets, index) = (taken.frame.octets(), taken.frame.class().index());
+        self.classes[index].count_out(octets);
+        if self.classes[index].frames() == 0 {
+            self.occupied &= !(1 << index);
+        }
+        self.octets += u64::from(octets);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.give(index, octets);
+        }
+        let wire = self.octet_time.duration_ceil(Bytes::new(u64::from(octets + overhead)));
+        self.busy_until = now + wire;
+        self.busy += wire;
+        Selection::Transmit {
+            frame: taken.frame,
+            held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
+        }
     }
 
     #[inline]

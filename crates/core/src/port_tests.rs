@@ -27,6 +27,7 @@ fn config(rate: BitRate) -> PortConfig {
         buffer: None,
         two_stage: false,
         credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
+        servers: None,
     }
 }
 

@@ -30,6 +30,7 @@ mod configuration;
 mod diagnostic;
 mod frame;
 pub mod gptp;
+pub mod harts;
 mod identification;
 mod load;
 pub mod network;

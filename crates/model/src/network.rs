@@ -130,6 +130,8 @@ pub struct Network {
     pub reservation: Option<crate::reservation::StreamReservation>,
     /// gPTP; none: clocks run as they are.
     pub gptp: Option<crate::gptp::Gptp>,
+    /// HaRTES in all bridges; none: they select by class.
+    pub harts: Option<crate::harts::Harts>,
 }
 
 /// Network control traffic (gPTP, MRP, LLDP and the like), as interference in every bound.

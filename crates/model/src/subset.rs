@@ -49,6 +49,17 @@ impl Network {
             }),
             reservation: None,
             gptp: None,
+            harts: self.harts.as_ref().map(|harts| {
+                let mut harts = harts.clone();
+                harts.reservations.retain_mut(|reservation| match place[reservation.stream.index()] {
+                    Some(stream) => {
+                        reservation.stream = stream;
+                        true
+                    }
+                    None => false,
+                });
+                harts
+            }),
         }
     }
 }

@@ -79,6 +79,7 @@ fn empty() -> Network {
         reservation: None,
         gptp: None,
         time_triggered: None,
+        harts: None,
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
         let _ = bridge;

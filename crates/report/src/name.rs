@@ -72,6 +72,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::Unscheduled { port: at } => {
             format!("it has no dispatch point at port {}", port(network, *at))
         }
+        Unbounded::NoServer { port: at } => {
+            format!("the background server of port {} carries it", port(network, *at))
+        }
+        Unbounded::ServerTooSmall { port: at } => {
+            format!("its server, or one above it, is too small at port {}", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!(
                 "frames may be discarded at port {}, by a shaper or an acceptance window",
@@ -91,6 +97,8 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::NotFifoUpstream { port }
         | Unbounded::StageTooSlow { port }
         | Unbounded::SlotsMeet { port }
+        | Unbounded::NoServer { port }
+        | Unbounded::ServerTooSmall { port }
         | Unbounded::SynchronisationLost { port }
         | Unbounded::Host { port }
         | Unbounded::Unscheduled { port }

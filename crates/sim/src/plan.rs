@@ -6,7 +6,7 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{
-    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, Switching, Traffic,
+    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, StreamIndex, Switching, Traffic,
     TransmissionSelection,
 };
 use tautwire_units::BitRate;
@@ -210,7 +210,9 @@ impl Plan {
                 cut_through: only.map_or(0, |branch| branch.cut_through),
                 next_class: only.map_or(0, |branch| branch.class),
                 port: hop.port.0,
-                lane: network.lane(stream, number),
+                lane: network
+                    .server_of(StreamIndex::at(self.first_hop.len() - 1), hop.port)
+                    .unwrap_or_else(|| network.lane(stream, number)),
                 class: hop.class.number(),
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),

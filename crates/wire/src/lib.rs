@@ -10,6 +10,7 @@ mod address;
 mod checksum;
 mod error;
 mod ethernet;
+pub mod ftt;
 mod ipv4;
 pub mod mrp;
 mod pcf;

@@ -49,6 +49,14 @@ pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
     simulate_with(network, options, &mut tautwire_sim::NoRecorder)
 }
 
+/// Runs a protocol of reservation: scenario and outcome are JSON ([`admission::reservation`]).
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub fn reservations(scenario: &str) -> Result<String, String> {
+    admission::reservation::run_json(scenario)
+}
+
 /// The JSON Schema of the description.
 #[must_use]
 pub fn description_schema() -> String {

@@ -18,4 +18,4 @@ mod talkers;
 pub use bandwidth::PortBandwidth;
 pub use bridge::{BridgeConfig, PortConfig, SrpBridge};
 pub use class::{SrClass, hop_latency_ns, idle_slope};
-pub use station::SrpStation;
+pub use station::{Offer, SrpStation};

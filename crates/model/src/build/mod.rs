@@ -10,6 +10,7 @@ mod ats;
 mod check;
 mod events;
 mod gptp;
+mod harts;
 mod host_stacks;
 mod identification;
 mod links;
@@ -79,6 +80,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         reservation = reservation::reservation(input, &topology, &mut streams, faults);
         gptp = gptp::gptp(input, &topology, &mut streams, faults);
     }
+    let harts = harts::harts(input, &topology, &models, &streams, faults);
     let mut assigned = ats::Assigned::default();
     if faults.errors() == 0 {
         assigned = ats::assign(&topology, &models, &mut streams, faults);
@@ -108,6 +110,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         time_triggered,
         reservation,
         gptp,
+        harts,
     };
     if faults.errors() == 0 {
         time_triggered::resolve(&mut network, &drafts, faults);

@@ -162,6 +162,12 @@ codes! {
     RESERVED_STREAM = "reservation::stream";
     /// gPTP that cannot be: shaped messages, samples without end, beside slots.
     GPTP = "gptp::network";
+    /// Windows that leave nothing of an elementary cycle.
+    HARTS_WINDOW = "harts::window";
+    /// A server that is not there, stands twice, or is too small for a frame.
+    HARTS_SERVER = "harts::server";
+    /// A stream that a network with servers cannot carry.
+    HARTS_STREAM = "harts::stream";
     /// A response to nothing.
     RESPONSE = "stream::response";
     /// A task that does not suit its station or its stream.

@@ -5,6 +5,7 @@
 
 mod devices;
 mod gptp;
+mod harts;
 mod host_stacks;
 mod reservation;
 mod streams;
@@ -19,6 +20,7 @@ use super::shape::{Key, Kind, Shape};
 pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
 use gptp::GPTP;
+use harts::HARTS;
 use reservation::{RESERVATION, STREAM_RESERVATION};
 pub(crate) use streams::STREAM;
 use streams::{ARRIVAL_CURVE, TRAFFIC};
@@ -92,6 +94,11 @@ pub(crate) static NETWORK: Shape = Shape {
             "gptp",
             Kind::Object(&GPTP),
             "The generalized precision time protocol (802.1AS) in every node; without this key every clock runs alone.",
+        ),
+        key(
+            "harts",
+            Kind::Object(&HARTS),
+            "Elementary cycles and servers in all bridges; without this key their ports select by class.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
         key("run", Kind::Object(&RUN), "How a run is made."),

@@ -1,0 +1,371 @@
+//! The ACMaster: the one master that admits streams of the whole network, and its standby.
+//!
+//! A stream is tested when its producer and at least one consumer have asked for it; attributes that cannot be are
+//! refused at once. The test is another's: the machine asks for it and is told the result. A stream that passes is
+//! told to every switch on its way (Config_Msg); when all have replied, and the standby knows it, producer and
+//! consumers are told (Ack). A refusal is told to all who asked. Messages may be lost: a Config_Msg is repeated until it is
+//! answered, and who asks for what is decided already is answered again.
+//!
+//! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
+//! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
+//! nodes. Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or the standby,
+//! does not know.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use tautwire_units::{Duration, Instant};
+use tautwire_wire::ftt::{FttMessage, FttStream};
+
+use super::topology::Topology;
+
+/// What the ACMaster wants done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AcAction {
+    /// The admission test of a stream to a consumer; the result goes to [`AcMaster::tested`].
+    Test {
+        /// The stream.
+        stream: FttStream,
+        /// The consumer that is new.
+        consumer: u16,
+    },
+    /// A message to a node, a switch or the other ACMaster.
+    Send {
+        /// To whom.
+        to: u16,
+        /// What.
+        message: FttMessage,
+    },
+}
+
+/// An ACMaster's settings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AcConfig {
+    /// Its identifier.
+    pub me: u16,
+    /// The other one, if there are two.
+    pub other: Option<u16>,
+    /// Whether it begins as the active one.
+    pub active: bool,
+    /// After how long a message without an answer is sent again.
+    pub patience: Duration,
+    /// How often the active one says that it lives; a standby takes over after three times that.
+    pub alive: Duration,
+    /// Where nodes and switches are.
+    pub topology: Topology,
+    /// Longest frame that is taken, octets of the wire.
+    pub size_max: u16,
+}
+
+/// A stream that stands or is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Entry {
+    /// What was asked; of all the same.
+    stream: Option<FttStream>,
+    /// Whether the producer has asked.
+    produced: bool,
+    /// Consumers that have asked and are not decided.
+    asking: BTreeSet<u16>,
+    /// The consumer that is being tested or configured.
+    current: Option<u16>,
+    /// Switches that have not replied.
+    missing: BTreeSet<u16>,
+    /// The standby has not replied.
+    unknown: bool,
+    /// How often it was told.
+    told: u8,
+    again: Option<Instant>,
+    /// Consumers that stand.
+    granted: BTreeSet<u16>,
+}
+
+/// The ACMaster, or its standby.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AcMaster {
+    config: AcConfig,
+    active: bool,
+    /// When the standby takes over, or the active one says that it lives.
+    alive_at: Option<Instant>,
+    entries: BTreeMap<u16, Entry>,
+    /// Streams and consumers of which the other one has not said that it knows.
+    untold: BTreeSet<(u16, u16)>,
+    out: VecDeque<AcAction>,
+    tests: u64,
+}
+
+impl AcMaster {
+    /// An ACMaster that begins at `now`.
+    #[must_use]
+    pub fn new(config: AcConfig, now: Instant) -> Self {
+        let active = config.active;
+        let wait = if active { config.alive } else { config.alive * 3 };
+        let alive_at = config.other.map(|_| now + wait);
+        let (entries, untold, out) = (BTreeMap::new(), BTreeSet::new(), VecDeque::new());
+        Self { config, active, alive_at, entries, untold, out, tests: 0 }
+    }
+
+    /// A message comes in.
+    pub fn receive(&mut self, now: Instant, message: &FttMessage) {
+        match message {
+            FttMessage::Add { stream, node } if self.active => self.add(*stream, *node),
+            FttMessage::Remove { stream, node } if self.active => self.remove(*stream, *node),
+            FttMessage::Reply { stream, switch, installed: true } => {
+                let Some(entry) = self.entries.get_mut(stream) else { return };
+                let last = entry.missing.remove(switch) && entry.missing.is_empty();
+                if last && entry.unknown {
+                    self.configure(now, *stream);
+                }
+                self.go_on(*stream);
+            }
+            FttMessage::Replicated { stream, consumer, installed: true } => {
+                self.untold.remove(&(*stream, *consumer));
+                if let Some(entry) = self.entries.get_mut(stream) {
+                    entry.unknown &= entry.current != Some(*consumer);
+                }
+                self.go_on(*stream);
+            }
+            FttMessage::Replicate { stream, consumer, installed } => {
+                self.learn(*stream, *consumer, *installed)
+            }
+            FttMessage::Alive { master } if Some(*master) == self.config.other => {
+                // Of two active ones that with the lower identifier stays so.
+                if self.active && self.config.me < *master {
+                    self.alive_at = Some(now);
+                } else {
+                    self.active = false;
+                    self.alive_at = Some(now + self.config.alive * 3);
+                }
+                self.tell_again();
+            }
+            _ => {}
+        }
+    }
+
+    /// The result of a test: whether the stream may join, and if not, which stream would be late.
+    pub fn tested(&mut self, now: Instant, stream: u16, result: Result<(), u16>) {
+        let Some(entry) = self.entries.get_mut(&stream) else { return };
+        let (Some(consumer), Some(asked)) = (entry.current, entry.stream) else { return };
+        if let Err(subject) = result {
+            return self.refuse(stream, consumer, subject);
+        }
+        let way = self.config.topology.switches(asked.producer, consumer).unwrap_or_default();
+        entry.missing = way.into_iter().collect();
+        entry.unknown = self.config.other.is_some();
+        entry.told = 0;
+        self.configure(now, stream);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Instant) {
+        if self.alive_at.is_some_and(|at| at <= now) {
+            self.active = true;
+            self.alive_at = Some(now + self.config.alive);
+            let message = FttMessage::Alive { master: self.config.me };
+            let switches = self.config.topology.all_switches();
+            for to in self.config.other.into_iter().chain(switches) {
+                self.out.push_back(AcAction::Send { to, message: message.clone() });
+            }
+            self.tell_again();
+        }
+        let due: alloc::vec::Vec<u16> = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.again.is_some_and(|at| at <= now))
+            .map(|(stream, _)| *stream)
+            .collect();
+        for stream in due {
+            // A standby that does not answer is gone: it holds nothing up, and is told when it is back.
+            if let Some(entry) = self.entries.get_mut(&stream) {
+                entry.unknown &= entry.told < 2;
+            }
+            self.configure(now, stream);
+        }
+    }
+
+    /// When it acts next.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.entries.values().filter_map(|entry| entry.again).chain(self.alive_at).min()
+    }
+
+    /// What it wants done next.
+    pub fn poll(&mut self) -> Option<AcAction> {
+        self.out.pop_front()
+    }
+
+    /// The streams that stand, with their consumers.
+    pub fn standing(&self) -> impl Iterator<Item = (&FttStream, &BTreeSet<u16>)> {
+        let standing = self.entries.values().filter(|entry| !entry.granted.is_empty());
+        standing.filter_map(|entry| entry.stream.as_ref().map(|stream| (stream, &entry.granted)))
+    }
+
+    /// Whether it is the active one.
+    #[must_use]
+    pub const fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Tests that it has asked for.
+    #[must_use]
+    pub const fn tests(&self) -> u64 {
+        self.tests
+    }
+
+    /// Tells the other one of what stands and was never confirmed.
+    fn tell_again(&mut self) {
+        let Some(to) = self.config.other else { return };
+        for (id, consumer) in &self.untold {
+            let Some(entry) = self.entries.get(id).filter(|entry| entry.granted.contains(consumer)) else {
+                continue;
+            };
+            if let Some(stream) = entry.stream {
+                let message = FttMessage::Replicate { stream, consumer: *consumer, installed: true };
+                self.out.push_back(AcAction::Send { to, message });
+            }
+        }
+    }
+
+    fn add(&mut self, stream: FttStream, node: u16) {
+        let id = stream.id;
+        let known = self.entries.get(&id).and_then(|entry| entry.stream);
+        let wrong = stream.size == 0
+            || stream.size > self.config.size_max
+            || stream.period_ns == 0
+            || stream.deadline_ns == 0
+            || known.is_some_and(|known| known != stream)
+            || self.config.topology.switches(stream.producer, node).is_none();
+        if wrong {
+            return self.answer(id, node, false, id);
+        }
+        let entry = self.entries.entry(id).or_default();
+        entry.stream = Some(stream);
+        if node == stream.producer {
+            entry.produced = true;
+            if !entry.granted.is_empty() {
+                return self.answer(id, node, true, id);
+            }
+        } else if entry.granted.contains(&node) {
+            return self.answer(id, node, true, id);
+        } else if entry.current != Some(node) {
+            entry.asking.insert(node);
+        }
+        self.test_next(id);
+    }
+
+    /// Begins the test of the next consumer of a stream, if none is under way.
+    fn test_next(&mut self, id: u16) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let Some(stream) = entry.stream.filter(|_| entry.produced && entry.current.is_none()) else { return };
+        if let Some(consumer) = entry.asking.pop_first() {
+            entry.current = Some(consumer);
+            self.tests += 1;
+            self.out.push_back(AcAction::Test { stream, consumer });
+        }
+    }
+
+    fn refuse(&mut self, id: u16, consumer: u16, subject: u16) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        entry.current = None;
+        let alone = entry.granted.is_empty();
+        let producer = entry.stream.map(|stream| stream.producer);
+        self.answer(id, consumer, false, subject);
+        if alone {
+            // All who asked are told.
+            let asking: BTreeSet<u16> =
+                self.entries.remove(&id).map(|entry| entry.asking).unwrap_or_default();
+            for node in producer.into_iter().chain(asking) {
+                self.answer(id, node, false, subject);
+            }
+        } else {
+            self.test_next(id);
+        }
+    }
+
+    /// Tells the switches that have not replied, and the standby.
+    fn configure(&mut self, now: Instant, id: u16) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let (Some(stream), Some(consumer)) = (entry.stream, entry.current) else {
+            entry.again = None;
+            return;
+        };
+        entry.again = Some(now + self.config.patience);
+        for to in &entry.missing {
+            let message = FttMessage::Config { stream, installed: true };
+            self.out.push_back(AcAction::Send { to: *to, message });
+        }
+        // The standby hears of it when all switches carry it: what it knows stands everywhere.
+        if let Some(to) = self.config.other.filter(|_| entry.unknown && entry.missing.is_empty()) {
+            let message = FttMessage::Replicate { stream, consumer, installed: true };
+            self.out.push_back(AcAction::Send { to, message });
+            entry.told += 1;
+            self.untold.insert((id, consumer));
+        }
+        self.go_on(id);
+    }
+
+    /// Acknowledges a stream that all know.
+    fn go_on(&mut self, id: u16) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        if entry.again.is_none() || !entry.missing.is_empty() || entry.unknown {
+            return;
+        }
+        let (Some(consumer), Some(stream)) = (entry.current.take(), entry.stream) else { return };
+        entry.again = None;
+        let first = entry.granted.is_empty();
+        entry.granted.insert(consumer);
+        if first {
+            self.answer(id, stream.producer, true, id);
+        }
+        self.answer(id, consumer, true, id);
+        self.test_next(id);
+    }
+
+    fn remove(&mut self, id: u16, node: u16) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let Some(stream) = entry.stream else { return };
+        entry.granted.remove(&node);
+        entry.asking.remove(&node);
+        if node != stream.producer && !entry.granted.is_empty() {
+            return;
+        }
+        let consumers: BTreeSet<u16> = entry.granted.iter().copied().chain([node]).collect();
+        let switches: BTreeSet<u16> = consumers
+            .iter()
+            .filter_map(|consumer| self.config.topology.switches(stream.producer, *consumer))
+            .flatten()
+            .collect();
+        self.entries.remove(&id);
+        self.untold.retain(|(known, _)| *known != id);
+        for to in switches {
+            let message = FttMessage::Config { stream, installed: false };
+            self.out.push_back(AcAction::Send { to, message });
+        }
+        if let Some(to) = self.config.other {
+            let message = FttMessage::Replicate { stream, consumer: node, installed: false };
+            self.out.push_back(AcAction::Send { to, message });
+        }
+    }
+
+    /// The standby hears of a stream.
+    fn learn(&mut self, stream: FttStream, consumer: u16, installed: bool) {
+        if installed {
+            let entry = self.entries.entry(stream.id).or_default();
+            entry.stream = Some(stream);
+            entry.produced = true;
+            entry.granted.insert(consumer);
+        } else {
+            self.entries.remove(&stream.id);
+        }
+        if let Some(to) = self.config.other {
+            let message = FttMessage::Replicated { stream: stream.id, consumer, installed };
+            self.out.push_back(AcAction::Send { to, message });
+        }
+    }
+
+    fn answer(&mut self, stream: u16, to: u16, granted: bool, subject: u16) {
+        self.out.push_back(AcAction::Send { to, message: FttMessage::Ack { stream, granted, subject } });
+    }
+}
+
+#[cfg(test)]
+#[path = "acmaster_tests.rs"]
+mod tests;

@@ -1,0 +1,261 @@
+//! The ACMaster with nodes and switches: requests, refusals, losses, and the death of one of two.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::ftt::{FttNode, RequestState, SwitchMaster};
+
+const PATIENCE: Duration = Duration::from_ms(20);
+const STREAM: FttStream =
+    FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 1 };
+
+/// Producer 1 and consumer 2, switches 11 to 13 in line, ACMasters 20 and 21.
+#[derive(Clone)]
+struct Line {
+    now: Instant,
+    nodes: [FttNode; 2],
+    switches: [SwitchMaster; 3],
+    masters: Vec<AcMaster>,
+    /// Masters that are dead.
+    dead: BTreeSet<u16>,
+    flying: VecDeque<(u16, FttMessage)>,
+    /// What a test of the stream gives.
+    admits: bool,
+}
+
+fn topology() -> Topology {
+    let mut topology = Topology::default();
+    topology.link(11, 12);
+    topology.link(12, 13);
+    for (node, switch) in [(1, 11), (2, 13), (20, 12), (21, 12)] {
+        topology.attach(node, switch);
+    }
+    topology
+}
+
+fn line(replicated: bool) -> Line {
+    let master = |me: u16, other: u16| AcConfig {
+        me,
+        other: replicated.then_some(other),
+        active: me == 20,
+        patience: PATIENCE,
+        alive: Duration::from_ms(50),
+        topology: topology(),
+        size_max: 1_542,
+    };
+    let now = Instant::ZERO;
+    let mut masters = Vec::from([AcMaster::new(master(20, 21), now)]);
+    if replicated {
+        masters.push(AcMaster::new(master(21, 20), now));
+    }
+    Line {
+        now,
+        nodes: [FttNode::new(1, 11, PATIENCE * 3), FttNode::new(2, 13, PATIENCE * 3)],
+        switches: [11, 12, 13].map(|switch| SwitchMaster::new(switch, 20)),
+        masters,
+        dead: BTreeSet::new(),
+        flying: VecDeque::new(),
+        admits: true,
+    }
+}
+
+impl Line {
+    fn collect(&mut self) {
+        for node in &mut self.nodes {
+            while let Some(sent) = node.poll() {
+                self.flying.push_back(sent);
+            }
+        }
+        for switch in &mut self.switches {
+            while let Some(sent) = switch.poll() {
+                self.flying.push_back(sent);
+            }
+        }
+        for master in &mut self.masters {
+            while let Some(action) = master.poll() {
+                match action {
+                    AcAction::Send { to, message } => self.flying.push_back((to, message)),
+                    AcAction::Test { stream, .. } => {
+                        let result = if self.admits { Ok(()) } else { Err(4) };
+                        master.tested(self.now, stream.id, result);
+                    }
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, to: u16, message: &FttMessage) {
+        if self.dead.contains(&to) {
+            return;
+        }
+        let mut octets = Vec::new();
+        message.emit(&mut octets);
+        let (message, _) = FttMessage::parse(&octets).expect("what is written is read");
+        match to {
+            1 | 2 => drop(self.nodes[usize::from(to) - 1].receive(&message)),
+            11..=13 => self.switches[usize::from(to) - 11].receive(&message),
+            _ => self.masters[usize::from(to) - 20].receive(self.now, &message),
+        }
+    }
+
+    /// Runs up to a time; a message is lost if `loses` says so.
+    fn run(&mut self, until: Instant, mut loses: impl FnMut() -> bool) {
+        loop {
+            self.collect();
+            while let Some((to, message)) = self.flying.pop_front() {
+                if !loses() {
+                    self.deliver(to, &message);
+                }
+                self.collect();
+            }
+            let of_nodes = self.nodes.iter().filter_map(FttNode::deadline);
+            let living = self.masters.iter().filter(|master| !self.dead.contains(&master.config.me));
+            let next = of_nodes.chain(living.filter_map(AcMaster::deadline)).min();
+            let Some(next) = next.filter(|next| *next <= until) else { return };
+            self.now = next;
+            for node in &mut self.nodes {
+                node.advance(next);
+            }
+            for master in &mut self.masters {
+                if !self.dead.contains(&master.config.me) {
+                    master.advance(next);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self) {
+        let now = self.now;
+        for node in &mut self.nodes {
+            node.request(now, STREAM);
+        }
+    }
+
+    fn states(&self) -> [Option<RequestState>; 2] {
+        [self.nodes[0].state(7), self.nodes[1].state(7)]
+    }
+}
+
+fn ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_ms(ms)
+}
+
+const GRANTED: Option<RequestState> = Some(RequestState::Granted);
+
+#[test]
+fn a_stream_is_tested_once_configured_and_acknowledged() {
+    let mut line = line(false);
+    line.nodes[0].request(line.now, STREAM);
+    line.run(ms(1), || false);
+    assert_eq!(line.masters[0].tests(), 0, "no consumer has asked");
+    line.nodes[1].request(line.now, STREAM);
+    line.run(ms(1), || false);
+    assert_eq!(line.states(), [GRANTED; 2]);
+    assert_eq!(line.masters[0].tests(), 1);
+    assert!(line.switches.iter().all(|switch| switch.streams().contains_key(&7)));
+    line.nodes[0].release(7);
+    line.run(ms(2), || false);
+    assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
+    assert_eq!(line.masters[0].standing().count(), 0);
+}
+
+#[test]
+fn a_refusal_is_told_to_all_who_asked_and_changes_nothing() {
+    let mut line = line(false);
+    line.admits = false;
+    line.ask();
+    line.run(ms(1), || false);
+    assert_eq!(line.states(), [Some(RequestState::Refused(4)); 2]);
+    assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
+    assert_eq!(line.masters[0].standing().count(), 0);
+}
+
+#[test]
+fn attributes_that_cannot_be_are_refused_without_a_test() {
+    for wrong in [
+        FttStream { size: 0, ..STREAM },
+        FttStream { size: 2_000, ..STREAM },
+        FttStream { period_ns: 0, ..STREAM },
+        FttStream { deadline_ns: 0, ..STREAM },
+        FttStream { producer: 9, ..STREAM },
+    ] {
+        let mut line = line(false);
+        line.nodes[1].request(line.now, wrong);
+        line.run(ms(1), || false);
+        assert_eq!(line.nodes[1].state(7), Some(RequestState::Refused(7)), "{wrong:?}");
+        assert_eq!(line.masters[0].tests(), 0);
+    }
+    let mut line = line(false);
+    line.nodes[0].request(line.now, STREAM);
+    line.nodes[1].request(line.now, FttStream { size: 90, ..STREAM });
+    line.run(ms(1), || false);
+    assert_eq!(line.nodes[1].state(7), Some(RequestState::Refused(7)), "not what the producer says");
+}
+
+#[test]
+fn lost_messages_are_made_up_for() {
+    for replicated in [false, true] {
+        for seed in 1..200_u64 {
+            let mut line = line(replicated);
+            let mut random = seed;
+            line.ask();
+            // A fifth of all messages are lost at first.
+            line.run(ms(300), || {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) % 5 == 0
+            });
+            line.run(ms(900), || false);
+            assert_eq!(line.states(), [GRANTED; 2], "seed {seed}, replicated: {replicated}");
+            assert!(line.switches.iter().all(|switch| switch.streams().len() == 1), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_standby_takes_over_what_was_acknowledged_and_decides_on() {
+    let mut line = line(true);
+    line.ask();
+    line.run(ms(10), || false);
+    assert_eq!(line.states(), [GRANTED; 2]);
+    assert!(!line.masters[1].is_active());
+    assert_eq!(line.masters[1].standing().count(), 1, "known before it was acknowledged");
+    line.dead.insert(20);
+    let other = FttStream { id: 8, ..STREAM };
+    let now = line.now;
+    line.nodes[0].request(now, other);
+    line.nodes[1].request(now, other);
+    line.run(ms(500), || false);
+    assert!(line.masters[1].is_active());
+    assert_eq!([line.nodes[0].state(8), line.nodes[1].state(8)], [GRANTED; 2], "asked again, of the new one");
+    assert_eq!(line.masters[1].standing().count(), 2, "nothing lost, nothing twice");
+    assert_eq!(line.masters[1].tests(), 1, "what stood is not tested again");
+}
+
+/// Whenever the active one dies, the standby knows every stream that any node was told of.
+#[test]
+fn death_at_any_message_loses_no_acknowledged_stream() {
+    for messages in 0..20 {
+        let mut line = line(true);
+        line.ask();
+        let mut left = messages;
+        line.collect();
+        while let Some((to, message)) = line.flying.pop_front() {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            line.deliver(to, &message);
+            line.collect();
+        }
+        line.dead.insert(20);
+        let told = line.states().contains(&GRANTED);
+        if told {
+            assert_eq!(line.masters[1].standing().count(), 1, "after {messages} messages");
+        }
+        line.run(ms(900), || false);
+        assert_eq!(line.states(), [GRANTED; 2], "after {messages} messages");
+        assert_eq!(line.masters[1].standing().count(), 1);
+        assert!(line.switches.iter().all(|switch| switch.streams().len() == 1));
+    }
+}

@@ -1,0 +1,200 @@
+//! The synchronous schedule, built cycle by cycle: what a trigger message polls always fits the window.
+
+use alloc::vec::Vec;
+
+use tautwire_units::Duration;
+use tautwire_wire::ftt::Polled;
+
+/// Which of several messages goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SchedulerPolicy {
+    /// The shorter period (rate monotonic).
+    RateMonotonic,
+    /// The earlier absolute deadline.
+    EarliestDeadlineFirst,
+    /// By priority, each within a budget of its own for every period.
+    ServerBased,
+}
+
+/// A synchronous stream, times in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SynchronousStream {
+    /// Its identifier.
+    pub id: u16,
+    /// Time of its message in the window.
+    pub time: Duration,
+    /// Period.
+    pub period: u32,
+    /// The cycle of its first message.
+    pub offset: u32,
+    /// Relative deadline.
+    pub deadline: u32,
+    /// Priority, for the server-based policy; the greater goes first.
+    pub priority: u8,
+    /// Messages that its server lets pass in a period, for the server-based policy.
+    pub budget: u8,
+}
+
+/// A message that is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Ready {
+    stream: SynchronousStream,
+    released: u32,
+}
+
+/// The scheduler of a master.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SynchronousScheduler {
+    policy: SchedulerPolicy,
+    window: Duration,
+    streams: Vec<SynchronousStream>,
+    ready: Vec<Ready>,
+    cycle: u32,
+    /// Messages that were still waiting when the next of their stream came.
+    missed: u32,
+}
+
+impl SynchronousScheduler {
+    /// A scheduler for a synchronous window; cycles are numbered from 0.
+    #[must_use]
+    pub const fn new(policy: SchedulerPolicy, window: Duration) -> Self {
+        Self { policy, window, streams: Vec::new(), ready: Vec::new(), cycle: 0, missed: 0 }
+    }
+
+    /// Takes a stream from the next cycle on; others are not disturbed. False, and nothing is changed, if it
+    /// stands already, its period is zero, or its message is longer than the window.
+    pub fn add(&mut self, stream: SynchronousStream) -> bool {
+        let fits = stream.time <= self.window && stream.period > 0;
+        if !fits || self.streams.iter().any(|known| known.id == stream.id) {
+            return false;
+        }
+        self.streams.push(stream);
+        true
+    }
+
+    /// Gives a stream up.
+    pub fn remove(&mut self, id: u16) {
+        self.streams.retain(|stream| stream.id != id);
+        self.ready.retain(|ready| ready.stream.id != id);
+    }
+
+    /// The messages of the next cycle, in order: together no longer than the window.
+    pub fn next_cycle(&mut self) -> Vec<Polled> {
+        let cycle = self.cycle;
+        self.cycle = cycle.wrapping_add(1);
+        for stream in &self.streams {
+            let since = cycle.checked_sub(stream.offset);
+            if since.is_some_and(|since| since % stream.period == 0) {
+                let old = self.ready.len();
+                if self.policy != SchedulerPolicy::ServerBased {
+                    self.ready.retain(|ready| ready.stream.id != stream.id);
+                    self.missed += u32::from(self.ready.len() < old);
+                }
+                self.ready.push(Ready { stream: *stream, released: cycle });
+            }
+        }
+        let policy = self.policy;
+        self.ready.sort_by_key(|ready| match policy {
+            SchedulerPolicy::RateMonotonic => (ready.stream.period, ready.stream.id),
+            SchedulerPolicy::EarliestDeadlineFirst => {
+                (ready.released.saturating_add(ready.stream.deadline), ready.stream.id)
+            }
+            SchedulerPolicy::ServerBased => (u32::from(u8::MAX - ready.stream.priority), ready.stream.id),
+        });
+        let mut left = self.window;
+        let mut polled: Vec<Polled> = Vec::new();
+        self.ready.retain(|ready| {
+            let stream = &ready.stream;
+            let already = polled.iter_mut().find(|known| known.stream == stream.id);
+            let frames = already.as_ref().map_or(0, |known| known.frames);
+            let in_budget = policy != SchedulerPolicy::ServerBased || frames < stream.budget.max(1);
+            if stream.time > left || !in_budget {
+                return true;
+            }
+            left -= stream.time;
+            match already {
+                Some(known) => known.frames += 1,
+                None => polled.push(Polled { stream: stream.id, frames: 1 }),
+            }
+            false
+        });
+        polled
+    }
+
+    /// Messages that were not polled before the next of their stream came.
+    #[must_use]
+    pub const fn missed(&self) -> u32 {
+        self.missed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(id: u16, us: u64, period: u32, deadline: u32) -> SynchronousStream {
+        SynchronousStream {
+            id,
+            time: Duration::from_us(us),
+            period,
+            offset: 0,
+            deadline,
+            priority: 0,
+            budget: 1,
+        }
+    }
+
+    fn polled(scheduler: &mut SynchronousScheduler, cycles: usize) -> Vec<Vec<u16>> {
+        let cycle = |_| scheduler.next_cycle().iter().map(|polled| polled.stream).collect();
+        (0..cycles).map(cycle).collect()
+    }
+
+    #[test]
+    fn what_does_not_fit_waits_for_the_next_cycle() {
+        let mut scheduler = SynchronousScheduler::new(SchedulerPolicy::RateMonotonic, Duration::from_us(30));
+        for (id, period) in [(1, 1), (2, 2), (3, 4)] {
+            assert!(scheduler.add(stream(id, 15, period, period)));
+        }
+        assert_eq!(polled(&mut scheduler, 4), [vec![1, 2], vec![1, 3], vec![1, 2], vec![1]]);
+        assert_eq!(scheduler.missed(), 0);
+    }
+
+    #[test]
+    fn deadlines_change_the_order() {
+        let run = |policy| {
+            let mut scheduler = SynchronousScheduler::new(policy, Duration::from_us(15));
+            assert!(scheduler.add(stream(1, 15, 3, 3)) && scheduler.add(stream(2, 15, 4, 1)));
+            polled(&mut scheduler, 3)
+        };
+        assert_eq!(run(SchedulerPolicy::RateMonotonic), [vec![1], vec![2], vec![]]);
+        assert_eq!(run(SchedulerPolicy::EarliestDeadlineFirst), [vec![2], vec![1], vec![]]);
+    }
+
+    #[test]
+    fn a_budget_holds_what_piled_up() {
+        let mut scheduler = SynchronousScheduler::new(SchedulerPolicy::ServerBased, Duration::from_us(30));
+        let important = SynchronousStream { priority: 5, ..stream(1, 30, 4, 4) };
+        assert!(scheduler.add(important) && scheduler.add(stream(2, 15, 1, 1)));
+        let frames: Vec<u8> =
+            (0..4).map(|_| scheduler.next_cycle().iter().map(|polled| polled.frames).sum()).collect();
+        assert_eq!(
+            frames,
+            [1, 1, 1, 1],
+            "stream 2 has one message a cycle, though one more piled up in the first"
+        );
+    }
+
+    #[test]
+    fn streams_come_and_go_without_disturbing_others() {
+        let mut scheduler = SynchronousScheduler::new(SchedulerPolicy::RateMonotonic, Duration::from_us(30));
+        assert!(scheduler.add(stream(1, 15, 1, 1)) && !scheduler.add(stream(1, 15, 1, 1)));
+        assert!(!scheduler.add(stream(9, 31, 1, 1)), "longer than the window");
+        assert_eq!(polled(&mut scheduler, 1), [vec![1]]);
+        assert!(scheduler.add(stream(2, 15, 1, 1)));
+        assert_eq!(polled(&mut scheduler, 1), [vec![1, 2]]);
+        scheduler.remove(2);
+        assert_eq!(polled(&mut scheduler, 1), [vec![1]]);
+    }
+
+    use alloc::vec;
+}

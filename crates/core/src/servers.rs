@@ -1,0 +1,275 @@
+//! The tree of servers of an egress port, and the elementary cycle in which it sends (HaRTES, FTT).
+//!
+//! In: frames, each for the queue of one server, and the question what to send. Out: a frame, or the time
+//! to ask again. A server has a capacity in octets of the wire, filled up every so many elementary cycles (EC);
+//! a frame is sent when its server and all above it have that much left, and is taken from all of them. Of
+//! several the one goes first whose way from the root has the higher priorities. Nothing is sent before the
+//! asynchronous window of an EC opens; a frame that would not be through when it closes waits for the next EC, and
+//! with it all others, so that nothing runs over into the next EC.
+//!
+//! Kinds: *deferrable* keeps its capacity to the end of its period; *polling* loses it when nothing waits; *sporadic*
+//! gets back what was taken a period later. Invariants: no server gives out more than its capacity in one period; the
+//! cycle is the port's clock's, its first begins at zero. Not here: which stream has which server (`tautwire-model`).
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tautwire_units::{Duration, Instant};
+
+use crate::queue::Waiting;
+
+/// What becomes of a capacity that is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServerKind {
+    /// It stays until the end of the period.
+    Deferrable,
+    /// It is lost as soon as nothing waits.
+    Polling,
+    /// What is taken comes back a period later, at the start of an EC.
+    Sporadic,
+}
+
+/// A server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ServerConfig {
+    /// The server above, by its number, which is lower; none: the root.
+    pub parent: Option<u16>,
+    /// What becomes of unused capacity.
+    pub kind: ServerKind,
+    /// Octets of the wire in a period; none: as many as the line takes.
+    pub capacity: Option<u32>,
+    /// Replenishment period in ECs; at least one.
+    pub period: u32,
+    /// Priority among those below the same server; a greater number goes first, among equals the one with the lower number.
+    pub priority: u8,
+}
+
+/// The servers of a port, and its cycle. A frame's lane is the number of its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServersConfig {
+    /// Length of the EC.
+    pub cycle: Duration,
+    /// Start of the asynchronous window in it.
+    pub open: Duration,
+    /// Its end: frames are through by then.
+    pub close: Duration,
+    /// The servers.
+    pub servers: Vec<ServerConfig>,
+}
+
+/// What a server has.
+#[derive(Clone, Debug)]
+struct Server<F> {
+    config: ServerConfig,
+    /// Octets left.
+    left: u32,
+    /// Number of the period to which `left` belongs.
+    period: u64,
+    /// Sporadic: what comes back, and in which EC; an entry per EC.
+    back: VecDeque<(u64, u32)>,
+    /// Frames that wait in it and below.
+    frames: u32,
+    queue: VecDeque<Waiting<F>>,
+}
+
+/// The queues and servers of a port.
+#[derive(Clone, Debug)]
+pub(crate) struct Servers<F> {
+    cycle: u64,
+    open: u64,
+    close: u64,
+    servers: Vec<Server<F>>,
+    /// Servers in the order in which they are asked.
+    order: Box<[u16]>,
+}
+
+/// What the servers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The first frame of this server.
+    Send(u16),
+    /// Ask again then.
+    Wait(Instant),
+}
+
+impl<F: Copy> Servers<F> {
+    pub(crate) fn new(config: ServersConfig) -> Self {
+        assert!(config.open < config.close && config.close <= config.cycle, "a window within the cycle");
+        assert!(config.servers.iter().all(|server| server.period > 0), "a period");
+        let sorted = config.servers.iter().enumerate();
+        let in_order =
+            sorted.clone().all(|(place, server)| server.parent.is_none_or(|up| usize::from(up) < place));
+        assert!(in_order, "servers behind those above them");
+        let server = |config: &ServerConfig| Server {
+            config: *config,
+            left: config.capacity.unwrap_or(u32::MAX),
+            period: 0,
+            back: VecDeque::new(),
+            frames: 0,
+            queue: VecDeque::new(),
+        };
+        let mut order: Vec<u16> =
+            (0..config.servers.len()).filter_map(|place| u16::try_from(place).ok()).collect();
+        order.sort_by_key(|place| way(&config.servers, *place));
+        Self {
+            cycle: config.cycle.as_ps(),
+            open: config.open.as_ps(),
+            close: config.close.as_ps(),
+            servers: config.servers.iter().map(server).collect(),
+            order: order.into_boxed_slice(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, now: Instant, lane: u16, waiting: Waiting<F>) {
+        self.settle(now);
+        self.servers[usize::from(lane)].queue.push_back(waiting);
+        self.count(lane, |frames| *frames += 1);
+    }
+
+    /// What to do at `now`, with the line free; `wire` is the time that so many octets take it. None if
+    /// nothing waits.
+    pub(crate) fn choose(
+        &mut self,
+        now: Instant,
+        octets: impl Fn(F) -> u32,
+        wire: impl Fn(u32) -> Duration,
+    ) -> Option<Choice> {
+        self.settle(now);
+        let begin = now.as_ps() - now.as_ps() % self.cycle;
+        let next = Instant::from_ps(begin + self.cycle + self.open);
+        let mut waits = false;
+        for place in &self.order {
+            let Some(head) = self.servers[usize::from(*place)].queue.front() else { continue };
+            waits = true;
+            let taken = octets(head.frame);
+            if !self.has(*place, taken) {
+                continue;
+            }
+            if now.as_ps() < begin + self.open {
+                return Some(Choice::Wait(Instant::from_ps(begin + self.open)));
+            }
+            let through = (now + wire(taken)).as_ps() <= begin + self.close;
+            return Some(if through { Choice::Send(*place) } else { Choice::Wait(next) });
+        }
+        waits.then_some(Choice::Wait(next))
+    }
+
+    /// Takes the first frame of a server, whose `octets` are those of the wire; the frame behind it becomes the
+    /// head when the line was idle for `idle`.
+    pub(crate) fn pop(
+        &mut self,
+        now: Instant,
+        lane: u16,
+        octets: impl Fn(F) -> u32,
+        idle: u64,
+    ) -> Waiting<F> {
+        let server = &mut self.servers[usize::from(lane)];
+        let taken = server.queue.pop_front().expect("a chosen server has a frame");
+        let octets = octets(taken.frame);
+        if let Some(head) = server.queue.front_mut() {
+            head.idle_at_head = idle;
+        }
+        let cycle = now.as_ps() / self.cycle;
+        let mut next = Some(lane);
+        while let Some(place) = next {
+            let server = &mut self.servers[usize::from(place)];
+            if server.config.capacity.is_some() {
+                server.left = server.left.saturating_sub(octets);
+                if server.config.kind == ServerKind::Sporadic {
+                    let at = cycle + u64::from(server.config.period);
+                    match server.back.back_mut() {
+                        Some((known, more)) if *known == at => *more += octets,
+                        _ => server.back.push_back((at, octets)),
+                    }
+                }
+            }
+            next = server.config.parent;
+        }
+        self.count(lane, |frames| *frames -= 1);
+        self.forget_unused();
+        taken
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<F>> {
+        self.servers.iter().flat_map(|server| &server.queue)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for server in &mut self.servers {
+            server.queue.clear();
+            server.frames = 0;
+        }
+    }
+
+    /// Whether a server and all above it have that many octets.
+    fn has(&self, lane: u16, octets: u32) -> bool {
+        let mut next = Some(lane);
+        while let Some(place) = next {
+            let server = &self.servers[usize::from(place)];
+            if server.config.capacity.is_some() && server.left < octets {
+                return false;
+            }
+            next = server.config.parent;
+        }
+        true
+    }
+
+    fn count(&mut self, lane: u16, change: impl Fn(&mut u32)) {
+        let mut next = Some(lane);
+        while let Some(place) = next {
+            let server = &mut self.servers[usize::from(place)];
+            change(&mut server.frames);
+            next = server.config.parent;
+        }
+    }
+
+    /// Fills up what is due by `now`.
+    fn settle(&mut self, now: Instant) {
+        let cycle = now.as_ps() / self.cycle;
+        for server in &mut self.servers {
+            let Some(capacity) = server.config.capacity else { continue };
+            if server.config.kind == ServerKind::Sporadic {
+                while let Some((at, octets)) = server.back.front().copied()
+                    && at <= cycle
+                {
+                    server.left = (server.left + octets).min(capacity);
+                    server.back.pop_front();
+                }
+                continue;
+            }
+            let period = cycle / u64::from(server.config.period);
+            if period > server.period {
+                server.period = period;
+                let lost = server.config.kind == ServerKind::Polling && server.frames == 0;
+                server.left = if lost { 0 } else { capacity };
+            }
+        }
+    }
+
+    /// A polling server that has nothing more to send loses what is left.
+    fn forget_unused(&mut self) {
+        for server in &mut self.servers {
+            if server.config.kind == ServerKind::Polling && server.frames == 0 {
+                server.left = 0;
+            }
+        }
+    }
+}
+
+/// The way from the root to a server: what is asked first is smaller.
+fn way(servers: &[ServerConfig], place: u16) -> Vec<(u8, u16)> {
+    let mut way = Vec::new();
+    let mut next = Some(place);
+    while let Some(place) = next {
+        let server = &servers[usize::from(place)];
+        way.push((u8::MAX - server.priority, place));
+        next = server.parent;
+    }
+    way.reverse();
+    way
+}
+
+#[cfg(test)]
+#[path = "servers_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! HaRTES of a network, resolved: the elementary cycle of its switches, their servers, and who has which.
+//!
+//! Every connected port of a bridge has the shared servers, one server for each reserved stream that leaves there, and
+//! the background server for all other frames, in this order: see [`Network::port_servers`].
+
+use tautwire_core::servers::{ServerConfig, ServerKind, ServersConfig};
+use tautwire_units::Duration;
+
+use crate::network::{Network, NodeKind, PortIndex, StreamIndex};
+
+/// The cycle and the servers of all bridges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Harts {
+    /// Length of the elementary cycle.
+    pub cycle: Duration,
+    /// Start of the asynchronous window: behind trigger message, turn-around and synchronous window.
+    pub open: Duration,
+    /// Its end: where the guard window begins.
+    pub close: Duration,
+    /// Servers that streams share, each behind the one in which it stands.
+    pub shared: Vec<SharedServer>,
+    /// Streams that have a server of their own.
+    pub reservations: Vec<Reservation>,
+    /// Capacity of the background server in octets of the wire, and its period in cycles; none: what is left.
+    pub background: Option<(u32, u32)>,
+}
+
+/// A server that streams share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedServer {
+    /// Unique name.
+    pub name: String,
+    /// Its parent is an index of the shared servers.
+    pub config: ServerConfig,
+}
+
+/// A stream's own server at every bridge on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// The server; its parent is an index of the shared servers.
+    pub server: ServerConfig,
+}
+
+impl Network {
+    /// The servers of a port; none for an end station's, and without HaRTES.
+    #[must_use]
+    pub fn port_servers(&self, port: PortIndex) -> Option<ServersConfig> {
+        let harts = self.harts.as_ref()?;
+        let NodeKind::Bridge { .. } = self.nodes[self.ports[port.index()].node.index()].kind else {
+            return None;
+        };
+        let mut servers: Vec<ServerConfig> = harts.shared.iter().map(|shared| shared.config).collect();
+        servers.extend(self.reserved_at(harts, port).map(|reservation| reservation.server));
+        let (capacity, period) = harts.background.map_or((None, 1), |(octets, every)| (Some(octets), every));
+        servers.push(ServerConfig {
+            parent: None,
+            kind: ServerKind::Deferrable,
+            capacity,
+            period,
+            priority: 0,
+        });
+        Some(ServersConfig { cycle: harts.cycle, open: harts.open, close: harts.close, servers })
+    }
+
+    /// The server in which frames of a stream wait at a port of a bridge with HaRTES, by its number there.
+    #[must_use]
+    pub fn server_of(&self, stream: StreamIndex, port: PortIndex) -> Option<u16> {
+        let harts = self.harts.as_ref()?;
+        let NodeKind::Bridge { .. } = self.nodes[self.ports[port.index()].node.index()].kind else {
+            return None;
+        };
+        let here = || self.reserved_at(harts, port);
+        let place =
+            here().position(|reservation| reservation.stream == stream).unwrap_or_else(|| here().count());
+        Some(u16::try_from(harts.shared.len() + place).expect("fewer than 2^16 servers"))
+    }
+
+    fn reserved_at<'h>(&'h self, harts: &'h Harts, port: PortIndex) -> impl Iterator<Item = &'h Reservation> {
+        harts.reservations.iter().filter(move |reservation| {
+            self.streams[reservation.stream.index()].hops.iter().any(|hop| hop.port == port)
+        })
+    }
+}

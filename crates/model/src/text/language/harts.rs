@@ -1,0 +1,72 @@
+//! HaRTES: elementary cycle and servers.
+
+use super::{MANY, PRIORITY, key, must};
+use crate::text::shape::{Key, Kind, Shape};
+
+pub(super) static HARTS: Shape = Shape {
+    name: "HaRTES",
+    about: "Every bridge sends in elementary cycles and by a tree of servers at every port; a stream without a server of its own is carried by the background server.",
+    keys: &[&[
+        must("elementary-cycle", Kind::Duration, "Length of the elementary cycle (EC)."),
+        must("trigger", Kind::Duration, "Window of the trigger message at the start of the EC."),
+        must("turn-around", Kind::Duration, "Window behind it, in which nodes decode the trigger message."),
+        key("synchronous", Kind::Duration, "Window of synchronous traffic behind that; 0 s."),
+        key("guard", Kind::Duration, "Window at the end of the EC in which nothing is sent; 0 s."),
+        key("servers", Kind::List(0, MANY, &Kind::Object(&SHARED)), "Servers that streams share."),
+        key(
+            "reserve",
+            Kind::List(0, MANY, &Kind::Object(&RESERVATION)),
+            "Streams with servers of their own.",
+        ),
+        key(
+            "background",
+            Kind::Object(&BACKGROUND),
+            "What frames of other streams may take at most; all that is left.",
+        ),
+    ]],
+};
+
+const KIND: Key = key(
+    "kind",
+    Kind::Word(&["deferrable", "polling", "sporadic"]),
+    "What becomes of unused capacity: kept for the period, lost when nothing waits, or given back a period after it was taken; deferrable.",
+);
+
+static SHARED: Shape = Shape {
+    name: "a shared server",
+    about: "A capacity that the servers in it share at every port.",
+    keys: &[&[
+        must("name", Kind::Text, "Its name."),
+        key("in", Kind::Text, "The server in which it stands, which is listed before; the root."),
+        must("capacity", Kind::Octets, "Octets of the wire (frame, preamble and gap) in a period."),
+        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs; 1."),
+        must("priority", PRIORITY, "Priority among those in the same server; the greater goes first."),
+        KIND,
+    ]],
+};
+
+static RESERVATION: Shape = Shape {
+    name: "the server of a stream",
+    about: "A stream's own server, at every bridge on its way.",
+    keys: &[&[
+        must("stream", Kind::Text, "The stream."),
+        key("in", Kind::Text, "The shared server in which it stands; the root."),
+        key("capacity", Kind::Octets, "Octets of the wire in a period; one frame of the stream."),
+        key(
+            "every",
+            Kind::Integer(1, 1_000_000),
+            "Replenishment period, in ECs; the whole ECs of the stream's interval.",
+        ),
+        key("priority", PRIORITY, "Priority among those in the same server; that of the stream."),
+        KIND,
+    ]],
+};
+
+static BACKGROUND: Shape = Shape {
+    name: "the background server",
+    about: "Carries what has no reservation, behind all others.",
+    keys: &[&[
+        must("capacity", Kind::Octets, "Octets of the wire in a period."),
+        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs; 1."),
+    ]],
+};

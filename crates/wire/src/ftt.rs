@@ -1,0 +1,349 @@
+//! Messages of FTT and HaRTES: trigger messages and the control channel of admission.
+//!
+//! The published evaluation names the messages (Add_Msg, Config_Msg, replies, Ack) and prints no layout: this one is
+//! the project's own, under the EtherType for local experiments (IEEE Std 802, 0x88B5). One octet of version, one
+//! of type, then the fields, all big endian; what follows is padding. Not here: who sends what when (`core`, `ftt`).
+
+use alloc::vec::Vec;
+
+use crate::EtherType;
+use crate::error::{WireError, split};
+
+/// EtherType of these messages.
+pub const FTT: EtherType = EtherType(0x88b5);
+
+const VERSION: u8 = 1;
+
+/// What is reserved for a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FttStream {
+    /// Identifier, unique in the network.
+    pub id: u16,
+    /// Longest frame, octets of the wire.
+    pub size: u16,
+    /// Period, or least distance of frames, nanoseconds.
+    pub period_ns: u32,
+    /// Relative deadline, nanoseconds.
+    pub deadline_ns: u32,
+    /// Priority.
+    pub priority: u8,
+    /// Its producer.
+    pub producer: u16,
+}
+
+/// A scheduled synchronous message of a trigger message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Polled {
+    /// The stream.
+    pub stream: u16,
+    /// Frames of it in this cycle.
+    pub frames: u8,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FttMessage {
+    /// Opens an elementary cycle and says what is sent in it.
+    Trigger {
+        /// The master of the switch.
+        master: u16,
+        /// Number of the cycle.
+        cycle: u32,
+        /// Its synchronous messages.
+        polled: Vec<Polled>,
+    },
+    /// Asks for a stream (Add_Msg); from the producer, or from a consumer.
+    Add {
+        /// The stream.
+        stream: FttStream,
+        /// Who asks.
+        node: u16,
+    },
+    /// Gives a stream back.
+    Remove {
+        /// Its identifier.
+        stream: u16,
+        /// Who asks.
+        node: u16,
+    },
+    /// Tells a switch of a stream through it (Config_Msg), or, with `installed` false, that it is gone.
+    Config {
+        /// The stream.
+        stream: FttStream,
+        /// Whether it is to be carried.
+        installed: bool,
+    },
+    /// A switch has done so.
+    Reply {
+        /// The stream's identifier.
+        stream: u16,
+        /// The switch.
+        switch: u16,
+        /// As in the message that it answers.
+        installed: bool,
+    },
+    /// The result, for producers and consumers (Ack).
+    Ack {
+        /// The stream's identifier.
+        stream: u16,
+        /// Whether it is granted.
+        granted: bool,
+        /// The stream in whose way it is, if it is refused; itself otherwise.
+        subject: u16,
+    },
+    /// From the active ACMaster to its standby: this stream stands, or stands no more.
+    Replicate {
+        /// The stream.
+        stream: FttStream,
+        /// A consumer of it.
+        consumer: u16,
+        /// Whether it stands.
+        installed: bool,
+    },
+    /// From the standby: it knows.
+    Replicated {
+        /// The stream's identifier.
+        stream: u16,
+        /// The consumer.
+        consumer: u16,
+        /// As in the message that it answers.
+        installed: bool,
+    },
+    /// The active ACMaster lives; from another than before: it has taken over.
+    Alive {
+        /// Its identifier.
+        master: u16,
+    },
+}
+
+impl FttMessage {
+    /// Octets of MAC client data, before padding.
+    #[must_use]
+    pub fn octets(&self) -> usize {
+        let mut octets = Vec::new();
+        self.emit(&mut octets);
+        octets.len()
+    }
+
+    /// Puts the message behind what is in `to`.
+    ///
+    /// # Panics
+    /// If a trigger message polls more than 65535 streams.
+    pub fn emit(&self, to: &mut Vec<u8>) {
+        to.push(VERSION);
+        match self {
+            Self::Trigger { master, cycle, polled } => {
+                to.push(0);
+                to.extend(master.to_be_bytes());
+                to.extend(cycle.to_be_bytes());
+                to.extend(u16::try_from(polled.len()).expect("a trigger message of one frame").to_be_bytes());
+                for polled in polled {
+                    to.extend(polled.stream.to_be_bytes());
+                    to.push(polled.frames);
+                }
+            }
+            Self::Add { stream, node } => {
+                to.push(1);
+                stream.emit(to);
+                to.extend(node.to_be_bytes());
+            }
+            Self::Remove { stream, node } => {
+                to.push(2);
+                to.extend(stream.to_be_bytes());
+                to.extend(node.to_be_bytes());
+            }
+            Self::Config { stream, installed } => {
+                to.push(3);
+                stream.emit(to);
+                to.push(u8::from(*installed));
+            }
+            Self::Reply { stream, switch, installed } => {
+                to.push(4);
+                to.extend(stream.to_be_bytes());
+                to.extend(switch.to_be_bytes());
+                to.push(u8::from(*installed));
+            }
+            Self::Ack { stream, granted, subject } => {
+                to.push(5);
+                to.extend(stream.to_be_bytes());
+                to.push(u8::from(*granted));
+                to.extend(subject.to_be_bytes());
+            }
+            Self::Replicate { stream, consumer, installed } => {
+                to.push(6);
+                stream.emit(to);
+                to.extend(consumer.to_be_bytes());
+                to.push(u8::from(*installed));
+            }
+            Self::Replicated { stream, consumer, installed } => {
+                to.push(7);
+                to.extend(stream.to_be_bytes());
+                to.extend(consumer.to_be_bytes());
+                to.push(u8::from(*installed));
+            }
+            Self::Alive { master } => {
+                to.push(8);
+                to.extend(master.to_be_bytes());
+            }
+        }
+    }
+
+    /// Reads a message; also gives what is behind it.
+    ///
+    /// # Errors
+    /// If it is cut short, or of an unknown version or type.
+    pub fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let (&[version, kind], rest) = split::<2>(octets)?;
+        if version != VERSION {
+            return Err(WireError::Unknown);
+        }
+        match kind {
+            0 => {
+                let (master, rest) = u16_of(rest)?;
+                let (cycle, rest) = split::<4>(rest)?;
+                let (count, mut rest) = u16_of(rest)?;
+                let mut polled = Vec::new();
+                for _ in 0..count {
+                    let (&[high, low, frames], behind) = split::<3>(rest)?;
+                    polled.push(Polled { stream: u16::from_be_bytes([high, low]), frames });
+                    rest = behind;
+                }
+                Ok((Self::Trigger { master, cycle: u32::from_be_bytes(*cycle), polled }, rest))
+            }
+            1 => {
+                let (stream, rest) = FttStream::parse(rest)?;
+                let (node, rest) = u16_of(rest)?;
+                Ok((Self::Add { stream, node }, rest))
+            }
+            2 => {
+                let (stream, rest) = u16_of(rest)?;
+                let (node, rest) = u16_of(rest)?;
+                Ok((Self::Remove { stream, node }, rest))
+            }
+            3 => {
+                let (stream, rest) = FttStream::parse(rest)?;
+                let (installed, rest) = flag(rest)?;
+                Ok((Self::Config { stream, installed }, rest))
+            }
+            4 => {
+                let (stream, rest) = u16_of(rest)?;
+                let (switch, rest) = u16_of(rest)?;
+                let (installed, rest) = flag(rest)?;
+                Ok((Self::Reply { stream, switch, installed }, rest))
+            }
+            5 => {
+                let (stream, rest) = u16_of(rest)?;
+                let (granted, rest) = flag(rest)?;
+                let (subject, rest) = u16_of(rest)?;
+                Ok((Self::Ack { stream, granted, subject }, rest))
+            }
+            6 => {
+                let (stream, rest) = FttStream::parse(rest)?;
+                let (consumer, rest) = u16_of(rest)?;
+                let (installed, rest) = flag(rest)?;
+                Ok((Self::Replicate { stream, consumer, installed }, rest))
+            }
+            7 => {
+                let (stream, rest) = u16_of(rest)?;
+                let (consumer, rest) = u16_of(rest)?;
+                let (installed, rest) = flag(rest)?;
+                Ok((Self::Replicated { stream, consumer, installed }, rest))
+            }
+            8 => {
+                let (master, rest) = u16_of(rest)?;
+                Ok((Self::Alive { master }, rest))
+            }
+            _ => Err(WireError::Unknown),
+        }
+    }
+}
+
+impl FttStream {
+    fn emit(&self, to: &mut Vec<u8>) {
+        to.extend(self.id.to_be_bytes());
+        to.extend(self.size.to_be_bytes());
+        to.extend(self.period_ns.to_be_bytes());
+        to.extend(self.deadline_ns.to_be_bytes());
+        to.push(self.priority);
+        to.extend(self.producer.to_be_bytes());
+    }
+
+    fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let (id, rest) = u16_of(octets)?;
+        let (size, rest) = u16_of(rest)?;
+        let (period, rest) = split::<4>(rest)?;
+        let (deadline, rest) = split::<4>(rest)?;
+        let (&[priority], rest) = split::<1>(rest)?;
+        let (producer, rest) = u16_of(rest)?;
+        let (period_ns, deadline_ns) = (u32::from_be_bytes(*period), u32::from_be_bytes(*deadline));
+        Ok((Self { id, size, period_ns, deadline_ns, priority, producer }, rest))
+    }
+}
+
+fn u16_of(octets: &[u8]) -> Result<(u16, &[u8]), WireError> {
+    split::<2>(octets).map(|(number, rest)| (u16::from_be_bytes(*number), rest))
+}
+
+fn flag(octets: &[u8]) -> Result<(bool, &[u8]), WireError> {
+    match split::<1>(octets)? {
+        ([0], rest) => Ok((false, rest)),
+        ([1], rest) => Ok((true, rest)),
+        _ => Err(WireError::Unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    const STREAM: FttStream =
+        FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 1 };
+
+    fn all() -> Vec<FttMessage> {
+        vec![
+            FttMessage::Trigger { master: 9, cycle: 70_000, polled: vec![Polled { stream: 3, frames: 2 }] },
+            FttMessage::Add { stream: STREAM, node: 2 },
+            FttMessage::Remove { stream: 7, node: 1 },
+            FttMessage::Config { stream: STREAM, installed: true },
+            FttMessage::Reply { stream: 7, switch: 11, installed: false },
+            FttMessage::Ack { stream: 7, granted: false, subject: 4 },
+            FttMessage::Replicate { stream: STREAM, consumer: 2, installed: true },
+            FttMessage::Replicated { stream: 7, consumer: 2, installed: true },
+            FttMessage::Alive { master: 20 },
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for message in all() {
+            let mut octets = Vec::new();
+            message.emit(&mut octets);
+            assert_eq!(octets.len(), message.octets());
+            octets.extend([0xee; 3]);
+            assert_eq!(FttMessage::parse(&octets), Ok((message.clone(), &[0xee; 3][..])));
+            let cut = message.octets() - 1;
+            assert_eq!(FttMessage::parse(&octets[..cut]), Err(WireError::Truncated), "{message:?}");
+        }
+    }
+
+    #[test]
+    fn the_octets_of_a_request() {
+        let mut octets = Vec::new();
+        FttMessage::Add { stream: STREAM, node: 2 }.emit(&mut octets);
+        let expected = [1, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 2];
+        assert_eq!(octets, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_are_read_without_a_panic(octets in proptest::collection::vec(any::<u8>(), 0..64)) {
+            if let Ok((message, rest)) = FttMessage::parse(&octets) {
+                let mut again = Vec::new();
+                message.emit(&mut again);
+                prop_assert_eq!(&octets[..octets.len() - rest.len()], &again[..]);
+            }
+        }
+    }
+}
