@@ -305,14 +305,19 @@ impl<F: QueuedFrame> EgressPort<F> {
                 let (shaper, waiting) = class.shaper();
                 shaper.settle(now, waiting);
             }
+            if let Some(buffer) = &mut self.buffer {
+                for waiting in class.iter() {
+                    buffer.give(index, waiting.frame.octets());
+                }
+            }
             class.clear();
         }
-        if let Some(buffer) = &mut self.buffer {
-            for frame in &flushed {
-                buffer.give(frame.class().index(), frame.octets());
-            }
-        }
         if let Some(servers) = &mut self.servers {
+            for frame in servers.iter().map(|waiting| waiting.frame) {
+                if let Some(buffer) = &mut self.buffer {
+                    buffer.give(frame.class().index(), frame.octets());
+                }
+            }
             servers.clear();
         }
         self.occupied = 0;

@@ -224,6 +224,7 @@ mod tests {
             two_stage: false,
             credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
             dispatcher: Some(DispatcherConfig { class, integration, slots }),
+            servers: None,
         });
         port.synchronise(us(0), 0);
         port

@@ -1,0 +1,81 @@
+"""The runs that claims share: scenarios I to III and experiments I to III, for both protocols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from harts_testbed import latencies, outcomes, scenario, statistics, stream
+from tautwire.claims import Study
+
+SIX = ("F2", "F3", "F4", "F5", "F6", "F7")
+SEQUENCE = ("F2", "F5", "F6", "F7", "F3", "F4")
+GROUPS = (("F5", "F3", "F4"), ("F2", "F6", "F7"))
+PROTOCOLS = {"HaRTES": "harts", "AVB": "avb"}
+PATHS = {2: ("N1", "N3"), 3: ("N1", "N4"), 4: ("N1", "N5")}
+#: Experiment II: payload and load; periods make the load with 42 octets beside the payload.
+LOADS = [(256, 50), (256, 90), (1000, 50), (1000, 90)]
+
+
+def samples(study: Study, full: int) -> int:
+    """200 by default, the published number under FULL=1."""
+    return full if study.full else 200
+
+
+def requests(study: Study, name: str) -> list[dict[str, Any]]:
+    """The requests of scenario I, II or III."""
+    if name == "I":
+        return [stream(study, one) for one in SIX]
+    if name == "II":
+        return [stream(study, one, at_ms=1000 * place) for place, one in enumerate(SEQUENCE)]
+    return [stream(study, one, at_ms=10_000 * group) for group, streams in enumerate(GROUPS) for one in streams]
+
+
+def table3_run(study: Study, name: str, protocol: str, **other: Any) -> list[dict[str, Any]]:
+    """All runs of a scenario. In scenario I the nodes ask as the network starts."""
+    if name == "I" and protocol == "AVB":
+        other = {**other, "avb": {"warm_up_ns": 0, **other.get("avb", {})}}
+
+    def make() -> list[dict[str, Any]]:
+        made = scenario(study, PROTOCOLS[protocol], requests(study, name), **other)
+        return outcomes(made, samples(study, 1000))
+
+    return study.once(f"{name}-{protocol}-{sorted(other.items())}", make)
+
+
+def scenario_statistics(study: Study, name: str, protocol: str) -> dict[str, dict[str, float]]:
+    """Least, mean, greatest and deviation of every stream."""
+    return {one: statistics(values) for one, values in sorted(latencies(table3_run(study, name, protocol)).items())}
+
+
+def f7(study: Study, protocol: str, path: tuple[str, str], **other: Any) -> list[dict[str, Any]]:
+    """Requests for F7 alone over a path."""
+
+    def make() -> list[dict[str, Any]]:
+        made = scenario(study, PROTOCOLS[protocol], [stream(study, "F7", path=path)], **other)
+        return outcomes(made, samples(study, 2000))
+
+    return study.once(f"f7-{protocol}-{path}-{sorted(other.items(), key=str)}", make)
+
+
+def f7_values(study: Study, protocol: str, path: tuple[str, str], **other: Any) -> np.ndarray:
+    """Its latencies."""
+    return latencies(f7(study, protocol, path, **other))["F7"]
+
+
+def load(payload: int, percent: int) -> dict[str, int]:
+    """Experiment II's interfering traffic on a line of 100 Mbit/s; 38 octets beside the payload."""
+    frame_ns = (payload + 38) * 80
+    return {"packets_per_second": round(percent / 100 * 1e9 / frame_ns), "frame_ns": frame_ns}
+
+
+def loaded(study: Study, protocol: str, payload: int, percent: int) -> np.ndarray:
+    """Latencies of F7 from N1 to N2 beside that traffic; none for 0 %."""
+    other = {"load": load(payload, percent)} if percent else {}
+    return f7_values(study, protocol, ("N1", "N2"), **other)
+
+
+def installed(study: Study, count: int) -> list[dict[str, Any]]:
+    """Replicas of F4 and F5."""
+    replicas = [stream(study, ("F4", "F5")[number % 2]) for number in range(count)]
+    return [{**replica, "name": f"P{number}"} for number, replica in enumerate(replicas)]
