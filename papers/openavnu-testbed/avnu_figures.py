@@ -28,12 +28,33 @@ def draw(study: Study) -> None:
         plt.close(fig)
     with open(study.output("loads.csv"), "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["system", "load_pct", "min_us", "q1_us", "median_us", "q3_us", "max_us", "late_pct", "variation_ms", "ci95_ms"])
+        writer.writerow(
+            [
+                "system",
+                "load_pct",
+                "min_us",
+                "q1_us",
+                "median_us",
+                "q3_us",
+                "max_us",
+                "late_pct",
+                "variation_ms",
+                "ci95_ms",
+            ]
+        )
         for system in NAMES:
             for load in LOADS:
                 times = delays(setup(study, system, load))
                 quartiles = np.percentile(times, [0, 25, 50, 75, 100])
-                writer.writerow([system, load, *(f"{value:.1f}" for value in quartiles), f"{late(times):.4f}", *(f"{value:.5f}" for value in variation(times))])
+                writer.writerow(
+                    [
+                        system,
+                        load,
+                        *(f"{value:.1f}" for value in quartiles),
+                        f"{late(times):.4f}",
+                        *(f"{value:.5f}" for value in variation(times)),
+                    ]
+                )
 
 
 def _latency(study: Study, axes: Axes) -> None:
@@ -72,7 +93,13 @@ def _late(study: Study, axes: Axes) -> None:
 def _variation(study: Study, axes: Axes) -> None:
     for system in NAMES:
         found = [variation(delays(setup(study, system, load))) for load in LOADS]
-        axes.errorbar(LOADS, [mean for mean, _ in found], [half for _, half in found], color=COLORS[system], label=f"Tautwire, {NAMES[system]}")
+        axes.errorbar(
+            LOADS,
+            [mean for mean, _ in found],
+            [half for _, half in found],
+            color=COLORS[system],
+            label=f"Tautwire, {NAMES[system]}",
+        )
         for end, marker in (("low", "v"), ("high", "^")):
             value = printed(study, NAMES[system], f"mean_jitter_range_{end}")
             axes.axhline(value, color=COLORS[system], ls=":", lw=1)

@@ -7,6 +7,7 @@ talker, of class A and class B, pass all of them; against AVB the same with one 
 from __future__ import annotations
 
 import csv
+import itertools
 
 import tautwire
 from avnu_testbed import DATA
@@ -23,8 +24,10 @@ def network(system: str, bridges: int, milliseconds: int = 2000) -> tautwire.Net
     )
     way = ["talker", *(f"s{number}" for number in range(bridges)), "listener"]
     nodes = "".join(f"  {node}: {{type: bridge}}\n" for node in way[1:-1])
-    nodes += "".join(f"  x{number}: {{type: end-station}}\n  y{number}: {{type: end-station}}\n" for number in range(bridges))
-    links = "".join(f"  - {{between: [{one}, {other}]}}\n" for one, other in zip(way, way[1:], strict=False))
+    nodes += "".join(
+        f"  x{number}: {{type: end-station}}\n  y{number}: {{type: end-station}}\n" for number in range(bridges)
+    )
+    links = "".join(f"  - {{between: [{one}, {other}]}}\n" for one, other in itertools.pairwise(way))
     links += "".join(f"  - {{between: [x{number}, s{number}]}}\n" for number in range(bridges))
     links += "".join(f"  - {{between: [y{number}, s{number}]}}\n" for number in range(bridges))
 
@@ -51,8 +54,10 @@ defaults:
   listener: {{type: end-station}}
 {nodes}links:
 {links}streams:
-  - {{name: a, talker: talker, listeners: listener, priority: {a}, frame: 438 B, deadline: 2 ms, traffic: {{type: periodic, interval: 200 us}}}}
-  - {{name: b, talker: talker, listeners: listener, priority: {b}, frame: 438 B, deadline: 50 ms, traffic: {{type: periodic, interval: 300 us}}}}
+  - {{name: a, talker: talker, listeners: listener, priority: {a}, frame: 438 B, deadline: 2 ms,
+     traffic: {{type: periodic, interval: 200 us}}}}
+  - {{name: b, talker: talker, listeners: listener, priority: {b}, frame: 438 B, deadline: 50 ms,
+     traffic: {{type: periodic, interval: 300 us}}}}
 {"".join(beside)}run: {{duration: {milliseconds} ms}}
 """)
 

@@ -83,4 +83,6 @@ def avb_depends_less_on_load(study: Study) -> Outcome:
 def raw_varies_less_without_load(study: Study) -> Outcome:
     """The spread of the host's delay is fitted on these two figures."""
     ours = {name: means(study, name)[0] for name in NAMES}
-    return Outcome("0.008 against 0.01 ms", f"{ours['raw']:.4f} against {ours['AVB']:.4f} ms", ours["raw"] < ours["AVB"])
+    return Outcome(
+        "0.008 against 0.01 ms", f"{ours['raw']:.4f} against {ours['AVB']:.4f} ms", ours["raw"] < ours["AVB"]
+    )

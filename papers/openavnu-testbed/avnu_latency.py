@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -88,7 +89,7 @@ def none_late_at_little_load(study: Study) -> Outcome:
 def late_shares_grow(study: Study) -> Outcome:
     """Monotone, and most in the last step, by difference; by ratio it grows from nothing at first."""
     ours = list(shares(study).values())
-    steps = [after - before for before, after in zip(ours, ours[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(ours)]
     return Outcome(
         "0.062 to 8.1 %: 130 times",
         f"{', '.join(f'{share:.4f}' for share in ours)} %; {ours[-1] / ours[-2]:.0f} times in the last step",
@@ -124,9 +125,12 @@ defaults:
 nodes: {talker: {type: end-station}, listener: {type: end-station}}
 links: [{between: [talker, listener]}]
 streams:
-  - {name: a, talker: talker, listeners: listener, priority: 5, frame: 438 B, traffic: {type: periodic, interval: 200 us}}
-  - {name: b, talker: talker, listeners: listener, priority: 4, frame: 438 B, traffic: {type: periodic, interval: 250 us}}
-  - {name: background, talker: talker, listeners: listener, priority: 0, payload: 1476 B, traffic: {type: periodic, interval: 1 ms, burst: 8}}
+  - {name: a, talker: talker, listeners: listener, priority: 5, frame: 438 B,
+     traffic: {type: periodic, interval: 200 us}}
+  - {name: b, talker: talker, listeners: listener, priority: 4, frame: 438 B,
+     traffic: {type: periodic, interval: 250 us}}
+  - {name: background, talker: talker, listeners: listener, priority: 0, payload: 1476 B,
+     traffic: {type: periodic, interval: 1 ms, burst: 8}}
 run: {duration: 100 ms}
 """)
 

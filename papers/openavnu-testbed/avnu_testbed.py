@@ -125,7 +125,9 @@ defaults:
   rate: 100 Mbit/s
   host: computer
   traffic-class-table: identity
-  classes: {{5: {{transmission-selection: credit-based, idle-slope: 30 Mbit/s}}, 0: {{queue-limit: {{frames: 10000, octets: 20 MB}}}}}}
+  classes:
+    5: {{transmission-selection: credit-based, idle-slope: 30 Mbit/s}}
+    0: {{queue-limit: {{frames: 10000, octets: 20 MB}}}}
 nodes: {{talker: {{type: end-station}}, listener: {{type: end-station}}}}
 links: [{{between: [talker, listener]}}]
 streams:
@@ -146,7 +148,7 @@ def network(setup: Setup) -> tautwire.Network:
         return tautwire.load(path)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def delays(setup: Setup) -> Times:
     """From application to the last bit at the listener of every frame of the stream, in microseconds."""
     run = tautwire.simulate(network(setup), frames=["stream"])
