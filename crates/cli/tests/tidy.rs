@@ -112,6 +112,8 @@ fn every_rust_file_says_what_it_is() {
 fn no_file_is_over_a_thousand_lines() {
     let faults: Vec<_> = files(&[".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".md"])
         .into_iter()
+        // A page that a test keeps equal to its source is as long as what it lists.
+        .filter(|(_, text)| !text.contains("This page is made from the grammar"))
         .map(|(path, text)| (path, text.lines().count()))
         .filter(|(_, lines)| *lines > 1_000)
         .map(|(path, lines)| format!("{path}: {lines} lines"))
