@@ -92,7 +92,7 @@ mod tests {
         let mut worst = 0;
         for second in 0..200 {
             let mut read = || {
-                let long = if draw() % 3 == 0 { 190_000_000 } else { 4_000_000 };
+                let long = if draw() % 20 == 0 { 190_000_000 } else { 4_000_000 };
                 let at = i128::from(draw() % 1_000_000);
                 Reading { before: 0, other: offset + at + 1_500_000, after: long }
             };
