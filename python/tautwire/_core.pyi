@@ -13,6 +13,7 @@ __all__ = [
     "load_text",
     "plan_slots",
     "report_html",
+    "reservations",
     "run_command",
     "simulate",
 ]
