@@ -3,9 +3,14 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
+use std::sync::{Mutex, PoisonError};
+
 use tautwire_generate::random_time_triggered;
 use tautwire_sim::{DropReason, StreamObservation};
 use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+
+/// Held by each test: a fault of the machines is planted in the whole process.
+static PROCESS: Mutex<()> = Mutex::new(());
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
@@ -28,6 +33,7 @@ fn dropped(observed: &StreamObservation, reason: DropReason) -> u64 {
 
 #[test]
 fn no_frame_is_later_than_its_bound() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let seeds: Vec<u64> = match number("TAUTWIRE_SEED") {
         Some(seed) => vec![seed],
         None => (0..number("TAUTWIRE_CASES").map_or(150, |cases| cases.min(20_000))).collect(),
@@ -75,11 +81,11 @@ fn no_frame_is_later_than_its_bound() {
     }
 }
 
-/// One test, for a fault of the machines is planted in the whole process.
 #[cfg(feature = "planted-faults")]
 #[test]
 fn a_forgotten_guard_is_found() {
     use tautwire_analysis::PlantedFault;
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let contradicts = |planted: Option<PlantedFault>| {
         (0..2_000_u64).find(|seed| {
             let (network, _) = network(*seed);
