@@ -28,24 +28,41 @@ impl AdmissionTest for EndToEndBounds {
     where
         Self: 'network,
     {
-        Box::new(StandingBounds { session: Session::new(network), late: BTreeSet::new() })
+        let mut session = Session::new(network);
+        session.allow_slack(Some(SLACK_MOST));
+        Box::new(StandingBounds { session, late: BTreeSet::new(), shift: SLACK_MOST, calm: 0 })
     }
 }
 
-/// The bounds of what is admitted, kept from one decision to the next.
+/// Slack that what is kept of a time may have, as a shift of it to the right: an eighth, and next to nothing.
+const SLACK_MOST: u32 = 3;
+const SLACK_LEAST: u32 = 12;
+/// After so many decisions in which slack was in no one's way, there is more of it.
+const CALM: u32 = 256;
+
+/// The bounds of what is admitted, kept from one decision to the next: with slack, so that most decisions end at
+/// the ports of their stream, and without where a deadline is not proven with it. So what is decided is what the
+/// bounds without slack say.
 struct StandingBounds<'network> {
     session: Session<'network>,
     /// Admitted streams of which a deadline is not proven.
     late: BTreeSet<StreamIndex>,
+    /// Slack, as a shift.
+    shift: u32,
+    /// Decisions since slack was changed.
+    calm: u32,
 }
 
 impl Standing for StandingBounds<'_> {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         self.session.start(stream);
         self.look(network);
+        self.hold_exactly(network);
         let first = self.late.first().copied()?;
         let with = self.session.stream(first);
         self.leave(network, stream);
+        self.session.tighten();
+        self.look(network);
         let without = self.session.is_running(first).then(|| self.session.stream(first));
         missed(network, &network.streams[first.index()], &with, without.as_ref())
     }
@@ -63,6 +80,29 @@ impl Standing for StandingBounds<'_> {
 }
 
 impl StandingBounds<'_> {
+    /// Where a deadline is not proven: without slack it may be. Slack that is often in the way becomes less.
+    fn hold_exactly(&mut self, network: &Network) {
+        self.calm += 1;
+        if self.late.is_empty() {
+            if self.calm >= CALM && self.shift > SLACK_MOST {
+                self.give(self.shift - 1);
+            }
+            return;
+        }
+        if !self.session.is_tight() {
+            self.session.tighten();
+            self.look(network);
+        }
+        if self.late.is_empty() && self.shift < SLACK_LEAST {
+            self.give(self.shift + 1);
+        }
+    }
+
+    fn give(&mut self, shift: u32) {
+        (self.shift, self.calm) = (shift, 0);
+        self.session.allow_slack(Some(shift));
+    }
+
     /// Looks at the deadlines of the streams that the last step may have disturbed.
     fn look(&mut self, network: &Network) {
         for index in self.session.disturbed() {

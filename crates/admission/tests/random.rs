@@ -8,6 +8,7 @@ use tautwire_admission::{
 };
 use tautwire_generate::{Dice, random_network};
 use tautwire_model::Network;
+use tautwire_model::network::StreamIndex;
 use tautwire_sim::Options;
 use tautwire_units::Duration;
 
@@ -66,6 +67,58 @@ fn no_admitted_stream_is_late() {
     assert!(admitted * 10 > refused && refused * 10 > admitted, "{admitted} admitted, {refused} refused");
 }
 
+/// Streams come, go and are put in each other's place: each decision is the one that the whole analysis of the
+/// network without slack gives, and nothing is ever admitted with a deadline that it does not prove.
+#[test]
+fn decisions_are_those_of_the_whole_analysis() {
+    let (mut granted, mut refused) = (0, 0);
+    for seed in 0..cases() / 4 {
+        let network = network(seed);
+        let mut dice = Dice::new(seed);
+        let mut controller = Controller::new(&network, Box::new(EndToEndBounds));
+        for _ in 0..40 {
+            let draw = |dice: &mut Dice| dice.between(0, network.streams.len() as u64 - 1) as usize;
+            let (one, other) = (draw(&mut dice), draw(&mut dice));
+            let before = controller.admitted().to_vec();
+            let is_admitted = |place: usize| before.contains(&StreamIndex::at(place));
+            let name = |place: usize| network.streams[place].name.as_str();
+            let asked = match (is_admitted(one), is_admitted(other)) {
+                (true, _) if dice.chance(60) => {
+                    request(Operation::Withdraw, &[name(one)], Mode::AllOrNothing)
+                }
+                (true, false) => Request {
+                    instead_of: vec![name(one).to_owned()],
+                    ..request(Operation::Replace, &[name(other)], Mode::AllOrNothing)
+                },
+                (false, _) => request(Operation::Reserve, &[name(one)], Mode::AllOrNothing),
+                (true, true) => continue,
+            };
+            let decision = controller.answer(&asked).unwrap();
+            if asked.op == Operation::Withdraw {
+                assert_eq!(decision.outcome, Outcome::Granted);
+                continue;
+            }
+            let new = if asked.op == Operation::Replace { other } else { one };
+            let gone = (asked.op == Operation::Replace).then_some(StreamIndex::at(one));
+            let mut streams: Vec<_> = before.iter().copied().filter(|stream| Some(*stream) != gone).collect();
+            streams.push(StreamIndex::at(new));
+            let exact = EndToEndBounds.refuse(&network, &streams);
+            assert_eq!(
+                decision.outcome == Outcome::Granted,
+                exact.is_none(),
+                "seed {seed}: {asked:?}, {exact:?}"
+            );
+            if exact.is_none() {
+                granted += 1;
+            } else {
+                assert_eq!(controller.admitted(), before, "a refusal changes nothing");
+                refused += 1;
+            }
+        }
+    }
+    assert!(granted * 10 > refused && refused * 10 > granted, "{granted} granted, {refused} refused");
+}
+
 #[test]
 fn a_controller_that_starts_again_goes_on() {
     for seed in 0..20 {
@@ -113,5 +166,5 @@ streams:
     assert!(json.contains(r#""left_bps":2496000"#), "{json}");
     assert!(ask("plain").to_json().contains("no-reservation"));
     let test: &dyn AdmissionTest = &Bandwidth { reservable_percent: 10, ..Bandwidth::default() };
-    assert!(test.refuse(&network, &[tautwire_model::network::StreamIndex::at(0)]).is_some());
+    assert!(test.refuse(&network, &[StreamIndex::at(0)]).is_some());
 }

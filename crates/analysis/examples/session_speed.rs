@@ -1,8 +1,10 @@
-//! CPU time of a step on a generated tree, all streams but one running: `session_speed 1000 64 2000`.
+//! CPU time of a step on a generated tree, all streams but one running: `session_speed 1000 64 2000`; with a
+//! fourth number, with slack of so many shifts. Then the same for a network that fills up from nothing.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use tautwire_analysis::Session;
 use tautwire_generate::{Backbone, Topology};
+use tautwire_model::Network;
 use tautwire_model::network::StreamIndex;
 
 fn main() {
@@ -22,7 +24,10 @@ fn main() {
     let loaded = tautwire_model::load_text("generated", &tree.describe());
     let network = loaded.network.expect("a generated network is right");
     let all: Vec<StreamIndex> = (0..streams).map(StreamIndex::at).collect();
+    let slack = next(usize::MAX);
+    let slack = u32::try_from(slack).ok();
     let mut session = Session::new(&network);
+    session.allow_slack(slack);
     let begin = cpu_ns();
     session.start_all(&all);
     let whole = cpu_ns() - begin;
@@ -44,6 +49,29 @@ fn main() {
         ports / steps,
         whole / 1_000,
         bounds / 1_000
+    );
+    fill_up(&network, &all, slack);
+}
+
+/// One stream after the other, until all run.
+fn fill_up(network: &Network, all: &[StreamIndex], slack: Option<u32>) {
+    let mut session = Session::new(network);
+    session.allow_slack(slack);
+    let mut times: Vec<u64> = Vec::new();
+    for stream in all {
+        let begin = cpu_ns();
+        session.start(*stream);
+        times.push(cpu_ns() - begin);
+    }
+    let mean = times.iter().sum::<u64>() / times.len() as u64;
+    times.sort_unstable();
+    let at = |permille: usize| times[(times.len() - 1) * permille / 1_000] / 1_000;
+    println!(
+        "filling up: mean {} us, median {}, 99 % {}, most {} us",
+        mean / 1_000,
+        at(500),
+        at(990),
+        at(1_000)
     );
 }
 

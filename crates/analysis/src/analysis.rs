@@ -89,7 +89,7 @@ impl<'network> Analysis<'network> {
     /// One port: from the passages before it to its own. `state` is overwritten.
     pub(crate) fn evaluate(&mut self, port: u32, state: &mut PortState) {
         if !self.plan.at_port(port).is_empty() {
-            state.refresh(self, port, Stale::ALL);
+            state.refresh(self, port, Stale::ALL, None);
         }
     }
 

@@ -13,6 +13,10 @@ pub(crate) struct PortGraph {
     components: Vec<Component>,
     /// Per port, its component.
     place: Vec<u32>,
+    /// How often the order was made anew.
+    pub(crate) orders: u64,
+    /// Whether ports depend on each other in a cycle.
+    pub(crate) is_cyclic: bool,
 }
 
 impl PortGraph {
@@ -33,6 +37,7 @@ impl PortGraph {
                 self.place[*port as usize] = number;
             }
         }
+        self.is_cyclic = components.iter().any(|component| component.cyclic);
         self.components = components;
     }
 
@@ -81,6 +86,7 @@ impl PortGraph {
 
     /// A new order; the ports of cycles before and now.
     fn order_anew(&mut self) -> Vec<u32> {
+        self.orders += 1;
         let cyclic = |components: &[Component]| -> Vec<u32> {
             let cycles = components.iter().filter(|component| component.cyclic);
             cycles.flat_map(|component| component.ports.iter().copied()).collect()

@@ -5,7 +5,8 @@
 //!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
 //!                         analysis.rs)     from the                                result.rs)
 //!                                          highest
-//!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs
+//!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs,
+//!                             with slack (slack.rs) no further than its own ports
 //!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs)
 //!             contribution.rs what comes, per class and lane (curve.rs, line_shaping.rs)
 //!             port.rs         how long it waits (strict_priority.rs, busy_period.rs, credit_based.rs,
@@ -44,6 +45,7 @@ mod reasons;
 mod regulator;
 mod result;
 mod session;
+mod slack;
 mod strict_priority;
 mod tdma;
 mod time_triggered;

@@ -4,7 +4,8 @@
 //! from the highest, to the passage of each entry. A step is taken again only if what it is made of has
 //! changed: the terms of a class hang on what comes to it, on what goes before it and on the largest frame
 //! below it; a passage hangs on the entry's arrival and on the terms of its class. So what is kept equals
-//! what an evaluation from nothing would give, to the bit.
+//! what an evaluation from nothing would give, to the bit; with slack (`slack.rs`), passages and what classes
+//! send are kept at or above it.
 //!
 //! Not here: which ports and entries a change reaches (`session.rs`).
 
@@ -16,6 +17,7 @@ use crate::curve::{Line, MICRO};
 use crate::port::{Above, ClassTerms, Coming, assess};
 use crate::port_plan::Selection;
 use crate::result::Unbounded;
+use crate::slack::{Slack, line_within};
 
 /// What of a port may no longer be right.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct Stale {
     pub(crate) all: bool,
     /// Classes to which other entries come than before, a bit each.
     pub(crate) classes: u8,
+    /// Whether what is kept of it is to be what is proven, without slack.
+    pub(crate) loose: bool,
     /// Whether its port waits for its evaluation.
     pub(crate) waits: bool,
     /// Entries that come otherwise. Of a scheduler group all are among them.
@@ -32,7 +36,13 @@ pub(crate) struct Stale {
 
 impl Stale {
     /// Everything.
-    pub(crate) const ALL: Self = Self { all: true, classes: 0, waits: false, entries: Vec::new() };
+    pub(crate) const ALL: Self =
+        Self { all: true, classes: 0, loose: false, waits: false, entries: Vec::new() };
+
+    /// Whether anything is stale.
+    pub(crate) fn is_any(&self) -> bool {
+        self.all || self.loose || self.classes != 0 || !self.entries.is_empty()
+    }
 }
 
 /// What an evaluation changed.
@@ -42,6 +52,8 @@ pub(crate) struct Changed {
     pub(crate) entries: Vec<u32>,
     /// Classes that send something else onto the link, a bit each.
     pub(crate) outputs: u8,
+    /// Whether something is kept that stands above what is proven.
+    pub(crate) loose: bool,
 }
 
 /// A port.
@@ -88,8 +100,14 @@ impl PortState {
         &self.classes[class].terms
     }
 
-    /// Evaluates what is stale, and all that hangs on it.
-    pub(crate) fn refresh(&mut self, analysis: &mut Analysis<'_>, port: u32, stale: Stale) -> Changed {
+    /// Evaluates what is stale, and all that hangs on it; with `slack`, what is kept may stay above it.
+    pub(crate) fn refresh(
+        &mut self,
+        analysis: &mut Analysis<'_>,
+        port: u32,
+        stale: Stale,
+        slack: Option<Slack>,
+    ) -> Changed {
         let all = stale.all || !std::mem::replace(&mut self.known, true);
         let mut entries = if all { analysis.plan.at_port(port).to_vec() } else { stale.entries };
         if !all || analysis.plan.port(port).has_schedulers {
@@ -107,12 +125,12 @@ impl PortState {
             *added = stale_classes & (1 << class) != 0 && self.add_up(analysis, port, class);
         }
         let mut changed = Changed::default();
-        let mut again = [false; 8];
+        let mut again = [stale.loose; 8];
         self.assess(analysis, port, if all { [true; 8] } else { added }, &mut again);
         for class in (0..8).filter(|class| again[*class]) {
-            self.tell(analysis, port, class, &mut changed);
+            self.tell(analysis, port, class, slack, &mut changed);
         }
-        self.pass(analysis, port, &again, &entries, &mut changed);
+        self.pass(analysis, port, &again, &entries, slack, &mut changed);
         changed
     }
 
@@ -192,7 +210,14 @@ impl PortState {
     }
 
     /// Tells what is new of a class, and whether it sends something else onto the link.
-    fn tell(&self, analysis: &mut Analysis<'_>, port: u32, class: usize, changed: &mut Changed) {
+    fn tell(
+        &self,
+        analysis: &mut Analysis<'_>,
+        port: u32,
+        class: usize,
+        slack: Option<Slack>,
+        changed: &mut Changed,
+    ) {
         let plan = analysis.plan.port(port);
         // Two frames may leave nearer to each other than its clock should have it.
         let late = plan.slack + plan.stages_jitter;
@@ -203,8 +228,17 @@ impl PortState {
         });
         analysis.ports[port as usize][class] = terms.bounds.clone();
         let known = &mut analysis.outputs[port as usize][class];
-        if *known != output {
-            *known = output;
+        if *known == output {
+            return;
+        }
+        let kept = match slack {
+            None => output,
+            Some(_) if line_within(*known, output) => *known,
+            Some(slack) => slack.widened_output(*known, output),
+        };
+        changed.loose |= kept != output;
+        if *known != kept {
+            *known = kept;
             changed.outputs |= 1 << class;
         }
     }
@@ -216,6 +250,7 @@ impl PortState {
         port: u32,
         again: &[bool; 8],
         came: &[u32],
+        slack: Option<Slack>,
         changed: &mut Changed,
     ) {
         let mut touched = *again;
@@ -231,10 +266,21 @@ impl PortState {
                     let arriving = &analysis.arrivals[number as usize];
                     let timed = analysis.timed_passage(number);
                     let passage = timed.unwrap_or_else(|| analysis.pass(entry, arriving, self.terms(class)));
-                    if passage != analysis.passages[number as usize] {
-                        analysis.passages[number as usize] = passage;
-                        changed.entries.push(number);
+                    let known = &analysis.passages[number as usize];
+                    if passage == *known {
+                        continue;
                     }
+                    let kept = match slack {
+                        None => passage,
+                        Some(_) if known.holds(&passage) => {
+                            changed.loose = true;
+                            continue;
+                        }
+                        Some(slack) => slack.widened(analysis, number, known, passage),
+                    };
+                    changed.loose |= kept != passage;
+                    analysis.passages[number as usize] = kept;
+                    changed.entries.push(number);
                 }
             }
             if analysis.plan.port(port).classes[class].0 == Selection::Ats && self.terms(class).used {

@@ -8,8 +8,12 @@
 //! (`port_state.rs`); where nothing comes out otherwise than before, the change ends. Invariant: the bounds
 //! are those of [`bounds`](crate::bounds) of the network with the running streams alone, to the bit.
 //!
+//! With slack (`slack.rs`, [`Session::allow_slack`]) what is kept of a passage may stand above what follows from
+//! those before it: a change that stays below ends there, and a stream that goes is first looked at when the
+//! next one comes. All bounds are then upper bounds; [`Session::tighten`] makes them those of the whole analysis.
+//!
 //! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
-//! with TDMA, with time-triggered links or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
+//! with TDMA, with elementary cycles, with time-triggered links or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
 
 use std::collections::BTreeSet;
 
@@ -25,6 +29,7 @@ use crate::passage::Passage;
 use crate::plan::{NONE, Plan, Touched};
 use crate::port_state::{PortState, Stale};
 use crate::result::{Bounds, ClassBounds, StreamBounds};
+use crate::slack::Slack;
 
 /// From so many streams at once on, all ports are evaluated anew.
 const MANY: usize = 32;
@@ -44,6 +49,13 @@ pub struct Session<'network> {
     evaluated: usize,
     /// Where steps cannot be taken one by one.
     whole: Option<Bounds>,
+    /// None: what is kept is what is proven.
+    slack: Option<Slack>,
+    /// Ports of which something is kept that stands above what is proven, and all of them.
+    is_loose: Vec<bool>,
+    loose: Vec<u32>,
+    /// The order of the graph in which `waiting` stands.
+    orders: u64,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -72,7 +84,44 @@ impl<'network> Session<'network> {
             disturbed: Vec::new(),
             evaluated: 0,
             whole: analysed_whole(network).map(|_| nothing()),
+            slack: None,
+            is_loose: vec![false; ports],
+            loose: Vec::new(),
+            orders: 0,
         }
+    }
+
+    /// From now on what is kept may stand above what is proven, by a part of `2^-shift` of each time, so that
+    /// a step seldom spreads beyond the ports of its stream; without a shift no longer, for what is evaluated.
+    ///
+    /// Nothing has slack where every step analyses the whole network, where streams share virtual links (what is
+    /// proven of one may be more when another goes), and while ports depend on each other in a cycle (the least
+    /// bounds that reproduce themselves are not always what is found there).
+    pub fn allow_slack(&mut self, shift: Option<u32>) {
+        let can = self.whole.is_none() && self.analysis.plan.policers.is_empty();
+        self.slack = shift.filter(|_| can).map(|shift| Slack { shift: shift.min(63) });
+        if self.slack.is_none() {
+            self.tighten();
+        }
+    }
+
+    /// Whether all bounds are those of the whole analysis.
+    #[must_use]
+    pub fn is_tight(&self) -> bool {
+        self.loose.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Makes all bounds those of the whole analysis, once; the next steps may give slack again.
+    pub fn tighten(&mut self) {
+        self.begin_step();
+        let slack = self.slack.take();
+        self.take_step(Touched::default(), Vec::new());
+        self.slack = slack;
+    }
+
+    /// Slack, where there may be any.
+    fn slack(&self) -> Option<Slack> {
+        self.slack.filter(|_| !self.graph.is_cyclic)
     }
 
     /// Why every step analyses the whole network, if it does.
@@ -130,6 +179,7 @@ impl<'network> Session<'network> {
         self.begin_step();
         let (mut touched, mut edges) = (Touched::default(), Vec::new());
         let at_once = streams.len() > MANY;
+        let slack = if at_once { self.slack.take() } else { self.slack };
         for stream in streams {
             let plan = &mut self.analysis.plan;
             for entry in plan.entries_of(stream.0) {
@@ -152,9 +202,10 @@ impl<'network> Session<'network> {
         }
         let moved = self.graph.add(&edges);
         self.take_step(touched, moved);
+        self.slack = slack;
     }
 
-    /// Lets a stream go.
+    /// Lets a stream go. With slack, what that changes is evaluated with the next step.
     ///
     /// # Panics
     /// If it does not run.
@@ -168,7 +219,10 @@ impl<'network> Session<'network> {
         let edges: Vec<_> = plan.entries_of(stream.0).filter_map(|entry| plan.edge(entry)).collect();
         let moved = self.graph.remove(&edges);
         self.begin_step();
-        self.take_step(touched, moved);
+        self.note(touched, moved);
+        if self.slack().is_none() {
+            self.evaluate_all();
+        }
     }
 
     /// The running streams whose bounds the last step may have changed, in order.
@@ -241,6 +295,17 @@ impl<'network> Session<'network> {
 
     /// Evaluates what a step has touched, and what that changes.
     fn take_step(&mut self, touched: Touched, moved: Vec<u32>) {
+        self.note(touched, moved);
+        self.evaluate_all();
+    }
+
+    /// Notes what a step has touched.
+    fn note(&mut self, touched: Touched, moved: Vec<u32>) {
+        if std::mem::replace(&mut self.orders, self.graph.orders) != self.graph.orders {
+            // What waits has other places.
+            let ports = self.waiting_ports();
+            self.waiting = ports.iter().map(|port| self.graph.place(*port)).collect();
+        }
         self.mark(&touched.entries);
         for (port, class) in touched.classes {
             self.stale[port as usize].classes |= 1 << class;
@@ -249,6 +314,23 @@ impl<'network> Session<'network> {
         for port in touched.ports.into_iter().chain(moved) {
             self.stale[port as usize].all = true;
             self.wait(port);
+        }
+    }
+
+    /// Ports of which something is stale.
+    fn waiting_ports(&self) -> Vec<u32> {
+        let ports = (0..).zip(&self.stale);
+        ports.filter(|(_, stale)| stale.is_any()).map(|(port, _)| port).collect()
+    }
+
+    /// Evaluates what is stale, and what that changes.
+    fn evaluate_all(&mut self) {
+        if self.slack().is_none() {
+            for port in std::mem::take(&mut self.loose) {
+                self.is_loose[port as usize] = false;
+                self.stale[port as usize].loose = true;
+                self.wait(port);
+            }
         }
         while let Some(place) = self.waiting.pop_first() {
             if self.graph.component(place).cyclic {
@@ -312,14 +394,21 @@ impl<'network> Session<'network> {
     }
 
     /// One port, which depends on none behind it.
-    fn evaluate(&mut self, port: u32, stale: Stale) {
+    fn evaluate(&mut self, port: u32, mut stale: Stale) {
         self.evaluated += 1;
+        // Streams may have gone since they were noted.
+        let (runs, entries) = (&self.runs, &self.analysis.plan.entries);
+        stale.entries.retain(|entry| runs[entries[*entry as usize].stream as usize]);
         if self.analysis.plan.at_port(port).is_empty() {
             self.states[port as usize] = PortState::default();
             self.analysis.forget(&[port]);
             return;
         }
-        let changed = self.states[port as usize].refresh(&mut self.analysis, port, stale);
+        let slack = self.slack();
+        let changed = self.states[port as usize].refresh(&mut self.analysis, port, stale, slack);
+        if changed.loose && !std::mem::replace(&mut self.is_loose[port as usize], true) {
+            self.loose.push(port);
+        }
         self.spread(&changed.entries);
         if changed.outputs != 0 {
             let of_classes = (0..8).filter(|class| changed.outputs & (1 << class) != 0);
@@ -367,6 +456,9 @@ impl<'network> Session<'network> {
 fn analysed_whole(network: &Network) -> Option<&'static str> {
     if network.tdma.is_some() {
         return Some("TDMA: all streams share its slots");
+    }
+    if network.harts.is_some() {
+        return Some("elementary cycles: their servers are analysed together");
     }
     if network.time_triggered.is_some() {
         return Some("time-triggered links: their schedule is one");

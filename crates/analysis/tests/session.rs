@@ -4,6 +4,7 @@ use tautwire_analysis::{Bounds, Session, Unbounded, bounds};
 use tautwire_generate::{Backbone, Dice, Topology, random_avionics, random_network};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex, TransmissionSelection};
+use tautwire_units::Duration;
 
 /// The bounds of the running streams alone, with streams in reasons numbered as in the whole network.
 fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
@@ -64,6 +65,55 @@ fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, eve
     evaluated
 }
 
+/// Streams come and go at random with slack: what is kept is never below what the whole analysis proves, and is
+/// equal to it once it is tightened. Returns how many ports the steps evaluated.
+fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> usize {
+    let mut session = Session::new(network);
+    let mut evaluated = 0;
+    let count = network.streams.len() as u64;
+    for step in 0..steps {
+        let likely = [90, 50, 15][step * 3 / steps];
+        let stream = StreamIndex::at(usize::try_from(dice.between(0, count - 1)).expect("an index"));
+        session.allow_slack(Some(u32::try_from(dice.between(1, 6)).expect("small")));
+        match (session.is_running(stream), dice.chance(likely)) {
+            (true, false) => session.stop(stream),
+            (false, true) => session.start(stream),
+            _ => continue,
+        }
+        evaluated += session.evaluated_ports();
+        let running: Vec<StreamIndex> =
+            (0..network.streams.len()).map(StreamIndex::at).filter(|one| session.is_running(*one)).collect();
+        let whole = anew(network, &running);
+        for (exact, stream) in whole.streams.iter().zip(&running) {
+            let kept = session.stream(*stream);
+            let above =
+                |kept: &Result<Duration, Unbounded>, exact: &Result<Duration, Unbounded>| match (kept, exact)
+                {
+                    (Ok(kept), Ok(exact)) => kept >= exact,
+                    (kept, _) => kept.is_err(),
+                };
+            for (kept, exact) in kept.listeners.iter().zip(&exact.listeners) {
+                assert!(
+                    above(&kept.delay, &exact.delay),
+                    "{name}, step {step}, {stream:?}: {kept:?} below {exact:?}"
+                );
+            }
+            for (kept, exact) in kept.hops.iter().zip(&exact.hops) {
+                assert!(
+                    above(&kept.delay, &exact.delay),
+                    "{name}, step {step}, {stream:?}: {kept:?} below {exact:?}"
+                );
+            }
+        }
+        if dice.chance(20) {
+            session.tighten();
+            assert!(session.is_tight());
+            assert_eq!(session.bounds(), whole, "{name}, step {step}, tightened");
+        }
+    }
+    evaluated
+}
+
 fn load(text: &str) -> Network {
     tautwire_model::load_text("drawn", text).network.expect("a network that was drawn is whole")
 }
@@ -78,6 +128,7 @@ fn of_random_networks() {
     for seed in 0..cases() {
         let network = load(&random_network(seed));
         come_and_go(&format!("random {seed}"), &network, &mut Dice::new(seed), 40, 1);
+        with_slack(&format!("random {seed} with slack"), &network, &mut Dice::new(seed + 1), 40);
         let has = |wanted: fn(&TransmissionSelection) -> bool| {
             network.ports.iter().any(|port| port.classes.iter().any(|class| wanted(&class.selection)))
         };
@@ -92,6 +143,7 @@ fn of_virtual_links() {
     for seed in 0..cases() {
         let network = load(&random_avionics(seed));
         come_and_go(&format!("avionics {seed}"), &network, &mut Dice::new(seed), 40, 1);
+        with_slack(&format!("avionics {seed} with slack"), &network, &mut Dice::new(seed + 1), 40);
     }
 }
 
@@ -113,7 +165,9 @@ fn of_backbones() {
         let network = load(&backbone.describe());
         let bridges = network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. }));
         assert_eq!(bridges.count(), 16);
-        come_and_go(&format!("backbone {seed}"), &network, &mut Dice::new(seed), 300, 3);
+        let exact = come_and_go(&format!("backbone {seed}"), &network, &mut Dice::new(seed), 300, 3);
+        let kept = with_slack(&format!("backbone {seed} with slack"), &network, &mut Dice::new(seed), 300);
+        assert!(kept < exact, "backbone {seed}: slack stops what spreads, {kept} ports and {exact}");
         // Many at once, few at once, and some go again.
         let mut session = Session::new(&network);
         let streams: Vec<StreamIndex> = (0..60).map(StreamIndex::at).collect();
