@@ -33,8 +33,7 @@ fn request(op: Operation, streams: &[&str], mode: Mode) -> Request {
 }
 
 fn cases() -> u64 {
-    let cases = std::env::var("TAUTWIRE_CASES").map_or(2_000, |text| text.parse().unwrap());
-    cases / 5
+    tautwire_generate::cases(2_000) / 5
 }
 
 #[test]

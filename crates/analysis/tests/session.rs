@@ -119,7 +119,7 @@ fn load(text: &str) -> Network {
 }
 
 fn cases() -> u64 {
-    std::env::var("TAUTWIRE_CASES").map_or(400, |text| text.parse().expect("a number"))
+    tautwire_generate::cases(400)
 }
 
 #[test]

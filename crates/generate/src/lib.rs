@@ -2,18 +2,28 @@
 //!
 //! What comes out is a description as a user would write it, so that a generated case passes through
 //! the same reader, can be kept as a file, and can be run by the command. Same arguments, same text,
-//! on every machine.
+//! on every machine. Which seeds a search tries, the environment may say ([`seeds()`]).
 
 mod backbone;
 mod random_avionics;
+mod random_harts;
+mod random_host_stacks;
 mod random_network;
+mod random_slot_pairs;
+mod random_tdma;
 mod random_time_triggered;
+mod seeds;
 mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
 pub use random_avionics::random_avionics;
+pub use random_harts::random_harts;
+pub use random_host_stacks::random_host_stacks;
 pub use random_network::random_network;
+pub use random_slot_pairs::random_slot_pairs;
+pub use random_tdma::random_tdma;
 pub use random_time_triggered::random_time_triggered;
+pub use seeds::{cases, number, seeds};
 pub use time_triggered::TimeTriggeredNetwork;
 
 /// A small seeded generator (SplitMix64): the texts must not change when a library does.

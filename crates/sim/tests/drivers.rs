@@ -24,8 +24,7 @@ fn hold_drivers_against_each_other(name: &str, network: &Network) {
 
 #[test]
 fn random_networks_have_one_trace() {
-    let cases = std::env::var("TAUTWIRE_CASES").map_or(300, |cases| cases.parse().expect("a number"));
-    for seed in 0..cases {
+    for seed in 0..tautwire_generate::cases(300) {
         let name = format!("random network {seed}");
         hold_drivers_against_each_other(&name, &network(&name, &random_network(seed)));
     }

@@ -1,28 +1,12 @@
 //! Planned slots keep what they must, and no table of the class that is searched has a lesser worst round trip.
 //!
 //! The search knows nothing of the planner: it puts slots on every step of the cycle and looks at what every
-//! port sees over two cycles. `TAUTWIRE_CASES` sets the number of problems, `TAUTWIRE_SEED` the first.
+//! port sees over two cycles. `TAUTWIRE_CASES` sets the number of problems, `TAUTWIRE_SEED` draws one.
 
 use tautwire_core::tdma::Carries;
+use tautwire_generate::{Dice, seeds};
 use tautwire_synthesis::tdma_slots::{Opening, Pair, SlotFault, SlotPassage, SlotProblem, Transfer, plan};
 use tautwire_units::Duration;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().map_or(otherwise, |text| text.parse().expect("a number"))
-}
-
-/// Drawn numbers (SplitMix64).
-struct Draw(u64);
-
-impl Draw {
-    fn up_to(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % (most + 1)
-    }
-}
 
 fn us(number: u64) -> Duration {
     Duration::from_us(number)
@@ -38,20 +22,20 @@ fn passage(port: u32, from: u64, until: u64) -> SlotPassage {
 }
 
 /// A master and its slaves on one switch; ports 0 and 1 are the master's line, 2 and 3 that of the first slave.
-fn problem(draw: &mut Draw, slaves: u32) -> SlotProblem {
+fn problem(dice: &mut Dice, slaves: u32) -> SlotProblem {
     let line = |port, size: u64, far: u32, delay| {
         vec![passage(port, 0, size), passage(far, size + delay, 2 * size + delay)]
     };
-    let (size, delay) = (1 + draw.up_to(1), draw.up_to(1));
+    let (size, delay) = (1 + dice.between(0, 1), dice.between(0, 1));
     let mut asked = line(0, size, 3, delay);
     asked.extend((1..slaves).map(|slave| passage(3 + 2 * slave, size + delay, 2 * size + delay)));
     let master =
         Transfer { owner: 0, carries: Carries::RealTime, length: us(size), heard: us(0), passages: asked };
     let mut transfers = vec![master];
     let mut pairs = Vec::new();
-    let heard = 2 + draw.up_to(1);
+    let heard = 2 + dice.between(0, 1);
     for slave in 0..slaves {
-        let (size, processing) = (1 + draw.up_to(2), draw.up_to(3));
+        let (size, processing) = (1 + dice.between(0, 2), dice.between(0, 3));
         let passages = line(2 + 2 * slave, size, 1, delay);
         let own = Transfer {
             owner: slave + 1,
@@ -67,7 +51,14 @@ fn problem(draw: &mut Draw, slaves: u32) -> SlotProblem {
     let mut opening = vec![passage(0, 0, 1)];
     opening.extend((0..slaves).map(|slave| passage(3 + 2 * slave, 1, 2)));
     let openings = vec![Opening { start: us(0), passages: opening }];
-    SlotProblem { quantum: us(1), error: us(draw.up_to(1)), openings, transfers, pairs, alone: Vec::new() }
+    SlotProblem {
+        quantum: us(1),
+        error: us(dice.between(0, 1)),
+        openings,
+        transfers,
+        pairs,
+        alone: Vec::new(),
+    }
 }
 
 /// Slots as (transfer, offset) in microseconds.
@@ -182,9 +173,8 @@ fn least(problem: &SlotProblem, cycle: u64, of: &[usize]) -> Option<u64> {
 
 #[test]
 fn no_table_with_one_round_is_better_in_the_shortest_cycle() {
-    let first = number("TAUTWIRE_SEED", 1);
-    for seed in first..first + number("TAUTWIRE_CASES", 60) {
-        let problem = problem(&mut Draw(seed), 1);
+    for seed in seeds(60) {
+        let problem = problem(&mut Dice::new(seed), 1);
         let (cycle, found) = planned(&problem, None, seed).expect("a cycle as long as need be");
         for shorter in 1..cycle {
             let better = least(&problem, shorter, &[0, 1]);
@@ -199,9 +189,8 @@ fn no_table_with_one_round_is_better_in_the_shortest_cycle() {
 
 #[test]
 fn no_table_is_better_with_two_slaves() {
-    let first = number("TAUTWIRE_SEED", 1);
-    for seed in first..first + number("TAUTWIRE_CASES", 60).min(200) {
-        let problem = problem(&mut Draw(seed), 2);
+    for seed in seeds(60).into_iter().take(200) {
+        let problem = problem(&mut Dice::new(seed), 2);
         let (cycle, found) = planned(&problem, None, seed).expect("a cycle as long as need be");
         assert_eq!(least(&problem, cycle, &[0, 0, 1, 2]), Some(found), "TAUTWIRE_SEED={seed}: {problem:?}");
         let shorter = least(&problem, cycle - 1, &[0, 0, 1, 2]);
@@ -211,10 +200,9 @@ fn no_table_is_better_with_two_slaves() {
 
 #[test]
 fn no_table_with_at_most_two_rounds_is_better_in_a_kept_cycle() {
-    let first = number("TAUTWIRE_SEED", 1);
     let mut twice = 0;
-    for seed in first..first + number("TAUTWIRE_CASES", 60).min(200) {
-        let problem = problem(&mut Draw(seed), 1);
+    for seed in seeds(60).into_iter().take(200) {
+        let problem = problem(&mut Dice::new(seed), 1);
         let (needed, _) = planned(&problem, None, seed).expect("a cycle as long as need be");
         let cycle = needed + 6 + seed % 4;
         let (_, found) = planned(&problem, Some(cycle), seed).expect("room");
@@ -249,7 +237,7 @@ fn alike(problem: &SlotProblem, cycle: u64) -> Option<u64> {
 
 #[test]
 fn a_cycle_without_room_is_refused_with_what_it_needs() {
-    let problem = problem(&mut Draw(1), 2);
+    let problem = problem(&mut Dice::new(1), 2);
     let (needed, _) = planned(&problem, None, 1).expect("a cycle as long as need be");
     assert_eq!(plan(&problem, Some(us(needed - 1))), Err(SlotFault::TooShort { needed: us(needed) }));
     assert!(planned(&problem, Some(needed), 1).is_ok());

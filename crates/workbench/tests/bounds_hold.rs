@@ -7,7 +7,8 @@
 
 mod common;
 
-use common::{bounded, contradictions, network, number, run, seeds};
+use common::{bounded, contradictions, network, run};
+use tautwire_generate::{number, seeds};
 
 #[test]
 fn no_frame_is_later_than_its_bound() {

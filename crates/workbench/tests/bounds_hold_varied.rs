@@ -118,7 +118,7 @@ fn vary(network: &mut Network, dice: &mut Dice) {
 
 #[test]
 fn no_frame_is_later_than_its_bound_with_other_settings() {
-    let seeds = common::seeds(500);
+    let seeds = tautwire_generate::seeds(500);
     let (mut all, mut proven) = (0, 0);
     for seed in &seeds {
         let mut network = common::network(*seed);

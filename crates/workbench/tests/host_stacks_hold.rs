@@ -2,144 +2,15 @@
 //! or at its application; the order of events does not depend on how the loop is built; and a part that is
 //! taken out is seen to be gone.
 //!
-//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` the first. What is overloaded, or shares a
+//! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. What is overloaded, or shares a
 //! thread with what comes from the network, is unbounded and counted, so that the search is seen to have
 //! found bounds.
 
-#![allow(clippy::unwrap_used, reason = "writing to a text does not fail")]
-
-use std::fmt::Write;
-
+use tautwire_generate::{random_host_stacks, seeds};
 use tautwire_workbench::{Driver, Network, Options, Verdict, bounds, load_text, simulate, verify};
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().map_or(otherwise, |text| text.parse().expect("a number"))
-}
-
-/// Drawn numbers (SplitMix64).
-struct Draw(u64);
-
-impl Draw {
-    fn up_to(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % (most + 1)
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[usize::try_from(self.up_to(all.len() as u64 - 1)).unwrap()]
-    }
-
-    /// A delay of up to so many microseconds.
-    fn delay(&mut self, most: u64) -> String {
-        let least = self.up_to(most);
-        format!("{{constant: {} ns, min: {least} us, max: {} us}}", self.up_to(900), least + self.up_to(most))
-    }
-}
-
-/// A host model, drawn.
-fn host(text: &mut String, draw: &mut Draw, name: &str) {
-    let tail = if draw.up_to(1) == 0 { ", tail: {chance: 0.02, delay: {min: 5 us, max: 80 us}}" } else { "" };
-    let moderation = draw.one_of(&[
-        "{type: none}",
-        "{type: delayed, interval: 30 us}",
-        "{type: throttled, interval: 60 us}",
-        "{type: throttled, interval: 20 us, bulk: {interval: 125 us, above: 2 kB, below: 1 kB}}",
-        "{type: polled, interval: 40 us}",
-    ]);
-    let order = draw.one_of(&["fifo", "class-queues"]);
-    let queues = draw.one_of(&["fifo", "class-queues"]);
-    let thread = draw.one_of(&["out", "in"]);
-    write!(
-        text,
-        "  {name}:
-    egress-queues: {queues}
-    clock-read: {}
-    threads:
-      out: {{service: {}, wake-up: {}{tail}}}
-      in: {{service: {}, wake-up: {}}}
-    interfaces:
-      card: {{transmit: {}, receive: {{constant: {} ns, per-octet: {} ns}}, reception-order: {order}, moderation: {moderation}{tail}}}
-    stacks:
-      first: {{interface: card, thread: out, transmit: [{{name: p, latency: {}}}, {{name: d, latency: {}, occupancy: {} us}}], receive: [{{name: d, latency: {}, occupancy: {} us}}]}}
-      second: {{interface: card, thread: {thread}, receive: [{{name: d, latency: {}}}]}}
-      bare: {{}}
-",
-        draw.delay(1), draw.delay(6), draw.delay(9), draw.delay(6), draw.delay(9), draw.delay(3),
-        draw.up_to(900), draw.up_to(60), draw.delay(5), draw.delay(5), draw.up_to(4), draw.delay(5),
-        draw.up_to(4), draw.delay(5),
-    )
-    .unwrap();
-}
-
-/// A description, drawn by its seed. Stations of one side send, those of the other receive, but for some.
-fn description(seed: u64) -> String {
-    let mut draw = Draw(seed);
-    let mut text = "name: drawn\nnetwork-control: none\nhosts:\n".to_owned();
-    host(&mut text, &mut draw, "h");
-    host(&mut text, &mut draw, "g");
-    let limit = 4 + draw.up_to(60);
-    let tie = draw.one_of(&["arrival-order", "round-robin", "lowest-port"]);
-    writeln!(
-        text,
-        "devices:\n  d: {{based-on: store-and-forward, tie-rule: {tie}, reception-queue-limit: {limit}}}"
-    )
-    .unwrap();
-    let tolerance = draw.up_to(100);
-    writeln!(text, "defaults: {{rate: 100 Mbit/s, device: d, clock: {{tolerance: {tolerance} ppm}}}}")
-        .unwrap();
-    text.push_str("nodes:\n  s: {type: bridge}\n");
-    let count = 2 + draw.up_to(2);
-    for station in 0..count {
-        writeln!(text, "  t{station}: {{type: end-station, host: {}}}", draw.one_of(&["h", "g"])).unwrap();
-        writeln!(text, "  l{station}: {{type: end-station, host: {}}}", draw.one_of(&["h", "g", "ideal"]))
-            .unwrap();
-    }
-    text.push_str("links:\n");
-    for station in 0..count {
-        writeln!(
-            text,
-            "  - {{between: [t{station}, s], length: 5 m}}\n  - {{between: [l{station}, s], length: 5 m}}"
-        )
-        .unwrap();
-    }
-    text.push_str("streams:\n");
-    for stream in 0..=1 + draw.up_to(6) {
-        let (mut from, mut to) =
-            (format!("t{}", draw.up_to(count - 1)), format!("l{}", draw.up_to(count - 1)));
-        if draw.up_to(9) == 0 {
-            std::mem::swap(&mut from, &mut to);
-        }
-        let stack = draw.one_of(&["first", "second", "bare"]);
-        let stack = if from.starts_with('t') { format!(", stack: {stack}") } else { String::new() };
-        let payload = 46 + draw.up_to(1_000);
-        let traffic = match draw.up_to(2) {
-            0 => format!(
-                "{{type: periodic, interval: {} us, jitter: {} us, burst: {}}}",
-                400 + draw.up_to(3_000),
-                draw.up_to(500),
-                1 + draw.up_to(2)
-            ),
-            1 => "{type: greedy}, arrival-curve: {rate: 2 Mbit/s, burst: 3000 B}".to_owned(),
-            _ => {
-                format!("{{type: on-off, on: 1 ms, off: {} us, interval: 200 us}}", 2_000 + draw.up_to(3_000))
-            }
-        };
-        writeln!(
-            text,
-            "  - {{name: s{stream}, talker: {from}, listeners: {to}, priority: {}, payload: {{min: 46 B, max: {payload} B}}, traffic: {traffic}{stack}}}",
-            draw.up_to(7)
-        )
-        .unwrap();
-    }
-    text.push_str("run: {duration: 40 ms}\n");
-    text
-}
-
 fn network(seed: u64) -> Option<Network> {
-    let loaded = load_text("drawn", &description(seed));
+    let loaded = load_text("drawn", &random_host_stacks(seed));
     let errors: Vec<String> =
         loaded.diagnostics.iter().map(|fault| format!("{} {}", fault.code, fault.message)).collect();
     assert!(
@@ -151,9 +22,9 @@ fn network(seed: u64) -> Option<Network> {
 
 #[test]
 fn no_frame_is_later_than_its_bound() {
-    let (cases, first) = (number("TAUTWIRE_CASES", 300), number("TAUTWIRE_SEED", 0));
+    let seeds = seeds(300);
     let (mut proven, mut applications, mut unbounded) = (0, 0, 0);
-    for seed in first..first + cases {
+    for &seed in &seeds {
         let Some(network) = network(seed) else { continue };
         let all = bounds(&network);
         let verification = verify(&network, &all, &simulate(&network, &mut Options::default()));
@@ -167,12 +38,15 @@ fn no_frame_is_later_than_its_bound() {
         assert_ne!(
             verification.verdict,
             Verdict::Contradiction,
-            "TAUTWIRE_CASES=1 TAUTWIRE_SEED={seed} cargo test -p tautwire-workbench --test host_stacks_hold\n{:?}\n{}",
+            "TAUTWIRE_SEED={seed} cargo test -p tautwire-workbench --test host_stacks_hold\n{:?}\n{}",
             verification.contradictions,
-            description(seed)
+            random_host_stacks(seed)
         );
     }
-    assert!(cases < 100 || (applications > cases && unbounded > 0), "{proven} {applications} {unbounded}");
+    assert!(
+        seeds.len() < 100 || (applications > seeds.len() && unbounded > 0),
+        "{proven} {applications} {unbounded}"
+    );
 }
 
 #[test]

@@ -3,23 +3,24 @@
 //! One test, for a fault of the machines is planted in the whole process.
 #![cfg(feature = "planted-faults")]
 
+mod common;
+
 use tautwire_analysis::Bounds;
 use tautwire_core::fault;
-use tautwire_generate::random_network;
-use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+use tautwire_generate::cases;
+use tautwire_workbench::Network;
 
 /// The first seed whose network contradicts its bounds.
 fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
     (0..cases).find(|seed| {
-        let network = load_text("random", &random_network(*seed)).network.expect("no errors");
-        let observation = simulate(&network, &mut Options::default());
-        !verify(&network, &bounds(&network), &observation).contradictions.is_empty()
+        let network = common::network(*seed);
+        !common::contradictions(&network, &bounds(&network), &common::run(&network)).is_empty()
     })
 }
 
 #[test]
 fn every_planted_fault_is_found() {
-    let cases: u64 = std::env::var("TAUTWIRE_CASES").map_or(2_000, |cases| cases.parse().expect("a number"));
+    let cases = cases(2_000);
     let mut missed = Vec::new();
     for planted in fault::PlantedFault::ALL {
         fault::plant(Some(planted));

@@ -3,18 +3,18 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
+mod common;
+
 use std::sync::{Mutex, PoisonError};
 
-use tautwire_generate::random_time_triggered;
-use tautwire_sim::{DropReason, StreamObservation};
+use tautwire_generate::{random_time_triggered, seeds};
+use tautwire_sim::DropReason;
 use tautwire_workbench::{Network, Options, load_text, simulate, verify};
+
+use common::dropped;
 
 /// Held by each test: a fault of the machines is planted in the whole process.
 static PROCESS: Mutex<()> = Mutex::new(());
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
-}
 
 /// The tight network of a seed if its links do not meet, else the loose one.
 fn network(seed: u64) -> (Network, bool) {
@@ -27,17 +27,10 @@ fn network(seed: u64) -> (Network, bool) {
     (loaded.network.expect("no errors"), false)
 }
 
-fn dropped(observed: &StreamObservation, reason: DropReason) -> u64 {
-    observed.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, count)| *count)
-}
-
 #[test]
 fn no_frame_is_later_than_its_bound() {
     let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-    let seeds: Vec<u64> = match number("TAUTWIRE_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..number("TAUTWIRE_CASES").map_or(150, |cases| cases.min(20_000))).collect(),
-    };
+    let seeds = seeds(150);
     let (mut bounded, mut tight, mut close, mut missed, mut others) = (0, 0, 0, 0, 0);
     for seed in &seeds {
         let (network, is_tight) = network(*seed);

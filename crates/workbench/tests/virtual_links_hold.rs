@@ -6,7 +6,8 @@
 
 mod common;
 
-use common::{avionics, broken_promises, dropped, run, seeds};
+use common::{avionics, broken_promises, dropped, run};
+use tautwire_generate::seeds;
 use tautwire_sim::DropReason;
 
 #[test]

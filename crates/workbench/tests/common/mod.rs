@@ -6,19 +6,6 @@ use tautwire_generate::{random_avionics, random_network};
 use tautwire_sim::{DropReason, Observation, StreamObservation};
 use tautwire_workbench::{Bounds, Network, Options, load_text, simulate, verify};
 
-/// A number that the environment may set.
-pub(crate) fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
-}
-
-/// The seed that `TAUTWIRE_SEED` names, or as many as `TAUTWIRE_CASES` says.
-pub(crate) fn seeds(otherwise: u64) -> Vec<u64> {
-    match number("TAUTWIRE_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..number("TAUTWIRE_CASES").unwrap_or(otherwise)).collect(),
-    }
-}
-
 /// A network of all shapers, by its seed.
 pub(crate) fn network(seed: u64) -> Network {
     loaded(seed, &random_network(seed))
@@ -27,6 +14,13 @@ pub(crate) fn network(seed: u64) -> Network {
 /// A network of virtual links, by its seed.
 pub(crate) fn avionics(seed: u64) -> Network {
     loaded(seed, &random_avionics(seed))
+}
+
+/// A network of a description that has no errors.
+pub(crate) fn described(text: &str) -> Network {
+    let loaded = load_text("described.yaml", text);
+    assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
+    loaded.network.expect("no errors")
 }
 
 fn loaded(seed: u64, text: &str) -> Network {

@@ -1,0 +1,125 @@
+//! Random HaRTES networks: servers of all kinds, in one another or not, with long and short periods, and
+//! unreserved bursts beside them; what such servers cannot promise has no bound.
+
+use std::fmt::Write as _;
+
+use crate::Dice;
+
+/// The description of a seed.
+#[must_use]
+pub fn random_harts(seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let (bridges, stations) = (dice.between(1, 3), dice.between(2, 5));
+    let mut text = head(&mut dice);
+    write_topology(&mut text, &mut dice, bridges, stations);
+    let cycle = 150 + dice.between(0, 3) * 75;
+    let (trigger, guard) = (dice.between(5, 10), dice.between(0, 1) * 10);
+    let _ = writeln!(
+        text,
+        "harts:\n  elementary-cycle: {cycle} us\n  trigger: {trigger} us\n  turn-around: 5 us\n  guard: {guard} us"
+    );
+    let shared = dice.between(0, 2);
+    write_servers(&mut text, &mut dice, shared);
+    let (mut reserve, mut streams) = (String::new(), String::new());
+    for stream in 0..dice.between(2, 7) {
+        write_stream(&mut streams, &mut dice, stream, stations, cycle);
+        write_reservation(&mut reserve, &mut dice, stream, shared);
+    }
+    for flood in 0..dice.between(0, 2) {
+        write_flood(&mut streams, &mut dice, flood, stations);
+    }
+    let _ = writeln!(text, "  reserve:\n{reserve}streams:\n{streams}run: {{duration: 40 ms}}");
+    text
+}
+
+fn head(dice: &mut Dice) -> String {
+    let (transmit, passage, tolerance) = (dice.between(3, 43), dice.between(1, 10), dice.between(0, 2) * 50);
+    format!(
+        "name: drawn\nallow: [port::overload]\nnetwork-control: none\nhosts:\n  \
+         h: {{transmit: {{min: 3 us, max: {transmit} us}}}}\ndevices:\n  d:\n    stages:\n      \
+         - {{name: passage, position: processing, latency: {{min: 1 us, max: {passage} us}}}}\n\
+         defaults: {{rate: 100 Mbit/s, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n"
+    )
+}
+
+fn write_topology(text: &mut String, dice: &mut Dice, bridges: u64, stations: u64) {
+    text.push_str("nodes:\n");
+    for station in 0..stations {
+        let _ = writeln!(text, "  n{station}: {{type: end-station}}");
+    }
+    for bridge in 0..bridges {
+        let _ = writeln!(text, "  s{bridge}: {{type: bridge}}");
+    }
+    text.push_str("links:\n");
+    for station in 0..stations {
+        let bridge = if station == 0 { 0 } else { dice.between(0, bridges - 1) };
+        let length = dice.between(0, 90);
+        let _ = writeln!(text, "  - {{between: [n{station}, s{bridge}], length: {length} m}}");
+    }
+    for bridge in 1..bridges {
+        let _ = writeln!(text, "  - {{between: [s{}, s{bridge}], length: 5 m}}", bridge - 1);
+    }
+}
+
+/// Servers that streams share, the later ones perhaps in the first.
+fn write_servers(text: &mut String, dice: &mut Dice, shared: u64) {
+    if shared > 0 {
+        text.push_str("  servers:\n");
+    }
+    for server in 0..shared {
+        let within = if server > 0 && dice.chance(33) { "in: v0, " } else { "" };
+        let (octets, every) = (dice.between(300, 1_200), if dice.chance(25) { 2 } else { 1 });
+        let kind = dice.one_of(&["deferrable", "deferrable", "polling", "sporadic"]);
+        let priority = dice.between(0, 7);
+        let _ = writeln!(
+            text,
+            "    - {{name: v{server}, {within}capacity: {octets} B, every: {every}, kind: {kind}, \
+             priority: {priority}}}"
+        );
+    }
+}
+
+/// Two stations, not the same.
+fn pair(dice: &mut Dice, stations: u64) -> (u64, u64) {
+    let (talker, listener) = (dice.between(0, stations - 1), dice.between(0, stations - 2));
+    (talker, if listener >= talker { listener + 1 } else { listener })
+}
+
+fn write_stream(streams: &mut String, dice: &mut Dice, stream: u64, stations: u64, cycle: u64) {
+    let (talker, listener) = pair(dice, stations);
+    let payload = 46 + dice.between(0, 2) * 60;
+    let interval = cycle * dice.between(1, 6) + dice.between(0, 100);
+    let jitter = dice.between(0, 2) * dice.between(0, interval / 2);
+    let burst = if dice.chance(20) { 2 } else { 1 };
+    let (priority, offset) = (dice.between(0, 7), dice.between(0, interval));
+    let _ = writeln!(
+        streams,
+        "  - {{name: r{stream}, talker: n{talker}, listeners: n{listener}, priority: {priority}, \
+         payload: {payload} B, traffic: {{type: periodic, interval: {interval} us, jitter: {jitter} us, \
+         burst: {burst}, offset: {offset} us}}}}"
+    );
+}
+
+fn write_reservation(reserve: &mut String, dice: &mut Dice, stream: u64, shared: u64) {
+    let kind = dice.one_of(&["deferrable", "polling", "sporadic"]);
+    let _ = write!(reserve, "    - {{stream: r{stream}, kind: {kind}");
+    if shared > 0 && dice.chance(50) {
+        let _ = write!(reserve, ", in: v{}", dice.between(0, shared - 1));
+    }
+    if dice.chance(33) {
+        let _ = write!(reserve, ", capacity: {} B", dice.between(400, 700));
+    }
+    reserve.push_str("}\n");
+}
+
+/// Bursts that nothing was reserved for.
+fn write_flood(streams: &mut String, dice: &mut Dice, flood: u64, stations: u64) {
+    let (talker, listener) = pair(dice, stations);
+    let (priority, payload) = (dice.between(0, 7), dice.between(46, 546));
+    let (interval, burst) = (dice.between(500, 2_500), dice.between(1, 10));
+    let _ = writeln!(
+        streams,
+        "  - {{name: b{flood}, talker: n{talker}, listeners: n{listener}, priority: {priority}, \
+         payload: {payload} B, traffic: {{type: periodic, interval: {interval} us, burst: {burst}}}}}"
+    );
+}

@@ -1,0 +1,31 @@
+//! How many cases a search tries, and which: the environment's word over the test's own number.
+
+/// A number that an environment variable may set.
+///
+/// # Panics
+/// If it is set to something else than a number.
+#[must_use]
+pub fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// How many cases to try: what `TAUTWIRE_CASES` says.
+///
+/// # Panics
+/// If it is set to something else than a number.
+#[must_use]
+pub fn cases(otherwise: u64) -> u64 {
+    number("TAUTWIRE_CASES").unwrap_or(otherwise)
+}
+
+/// The seeds to try: the one that `TAUTWIRE_SEED` names, or as many as `TAUTWIRE_CASES` says.
+///
+/// # Panics
+/// If one of them is set to something else than a number.
+#[must_use]
+pub fn seeds(otherwise: u64) -> Vec<u64> {
+    match number("TAUTWIRE_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..cases(otherwise)).collect(),
+    }
+}
