@@ -6,6 +6,7 @@ import dataclasses
 import pathlib
 import subprocess
 import zlib
+from collections.abc import Mapping
 
 import numpy as np
 from tautwire.switch_registers import ADDRESSES, port_address
@@ -16,6 +17,8 @@ TICKS_PER_CYCLE = 16
 QUANTUM_PS = 500
 OCTET_PS = 8 * 10**12
 CELLS = 256
+# What most tests run: small, so that it overflows soon and is built and simulated fast.
+SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
 # Cycles from the start delimiter at the input, beside the octets of the frame, to the arrival time.
 ARRIVAL_AFTER = 2
 # Cycles from the choice of a frame to its start delimiter at the output.
@@ -218,8 +221,9 @@ def run(
     quiet: int = 20_000,
     reset_at: int = 2**62,
     during: list[Access] | None = None,
+    build: Mapping[str, int] = SMALL,
 ) -> Outcome:
-    """Runs the frames; PCP is the class unless a setting says otherwise."""
+    """Runs the frames through a build of the switch; PCP is the class unless a setting says otherwise."""
     after = [Access(AFTER, port_address(port, name)) for name in COUNTERS.values() for port in range(PORTS)]
     for group in range(GROUPS):
         after.append(Access(AFTER, ADDRESSES["group_count_index"], group))
@@ -227,8 +231,7 @@ def run(
     after += [Access(AFTER, ADDRESSES[name]) for name in ("table_overflows", "free_cells")]
     before = writes_of(settings)
     accesses = [*before, *(during or []), *after]
-    parameters = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
-    binary = harness("tsn_switch", "tsn_switch", parameters)
+    binary = harness("tsn_switch", "tsn_switch", build)
     rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
     operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
     head = [len(operations), len(frames), quiet, reset_at]

@@ -90,15 +90,23 @@ def harness(top: str, program: str, parameters: Mapping[str, int], definitions: 
     return binary
 
 
-def bench(top: str, files: Sequence[pathlib.Path], module: str, folder: pathlib.Path) -> int:
+def bench(
+    top: str,
+    files: Sequence[pathlib.Path],
+    module: str,
+    folder: pathlib.Path,
+    parameters: Mapping[str, int] | None = None,
+) -> int:
     """Runs a cocotb module of this folder on a design; the number of its tests, all of which passed."""
     os.environ.update(environment())
     runner = get_runner("verilator")
     arguments = ["--assert", "-Wall", f"-I{RTL}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]
-    digest = hashlib.sha256(repr([VERILATOR_ROOT, *(path.read_bytes() for path in files)]).encode())
+    sizes = dict(parameters or {})
+    digest = hashlib.sha256(repr([VERILATOR_ROOT, sizes, *(path.read_bytes() for path in files)]).encode())
     runner.build(
         sources=[*files],
         hdl_toplevel=top,
+        parameters=sizes,
         build_dir=cache() / f"{module}-{digest.hexdigest()[:16]}",
         build_args=arguments,
         timescale=("1ns", "1ps"),

@@ -9,6 +9,7 @@
 use tautwire_core::Priority;
 use tautwire_units::Bytes;
 
+mod cut_through;
 mod delay;
 mod device;
 mod host;
@@ -26,8 +27,8 @@ mod vlan;
 
 pub use self::delay::{Delay, Distribution};
 pub use self::device::{
-    AtsDevice, AtsOrganisation, DeviceModel, Grouping, Mechanism, PortPair, Stage, StagePosition, Switching,
-    TieRule,
+    AtsDevice, AtsOrganisation, CutThroughFrames, DeviceModel, Grouping, Mechanism, PortPair, Stage,
+    StagePosition, Switching, TieRule,
 };
 pub use self::host::{HostModel, StampPoint, TimeStamp};
 pub use self::host_stack::{

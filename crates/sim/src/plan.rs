@@ -6,10 +6,8 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{
-    Delay, LinkIndex, Mechanism, NodeKind, Stage, StagePosition, Stream, StreamIndex, Switching, Traffic,
-    TransmissionSelection,
+    Delay, Mechanism, NodeKind, Stage, StagePosition, Stream, StreamIndex, Traffic, TransmissionSelection,
 };
-use tautwire_units::BitRate;
 
 use crate::frame::Aim;
 
@@ -238,7 +236,8 @@ impl Plan {
         let from = self.branches.len();
         let mut keys: Vec<(u16, u8, u16)> = Vec::new();
         let key_of = |hop: u32| {
-            let hop = &stream.hops[hop as usize];
+            let place = hop as usize;
+            let hop = &stream.hops[place];
             let port = &network.ports[hop.port.index()];
             let NodeKind::Bridge { device, .. } = &network.nodes[port.node.index()].kind else {
                 return (0, 0, 0);
@@ -246,14 +245,8 @@ impl Plan {
             let selection = port.classes[hop.class.index()].selection;
             let mechanism = mechanism(selection);
             let profile = profile_of[device.index() * 3 + mechanism as usize];
-            let reception = upstream.map(|number| rate_behind(network, stream, number));
-            let own = network.links[port.links.expect("a hop's port is connected").egress.index()].rate;
-            let cut_through = match network.devices[device.index()].switching {
-                Switching::CutThrough { header } if reception == Some(own) && mechanism != Mechanism::Ats => {
-                    u16::try_from(header.get()).expect("a header is short")
-                }
-                _ => 0,
-            };
+            let header = network.cut_through(stream, place).map_or(0, |header| header.get());
+            let cut_through = u16::try_from(header).expect("a header is short");
             (profile, hop.class.number(), cut_through)
         };
         for hop in behind {
@@ -284,12 +277,6 @@ fn is_filtered(network: &Network, stream: &Stream, hop: usize) -> bool {
         let vlan = network.vlans.iter().find(|vlan| vlan.id == stream.vlan);
         vlan.is_none_or(|vlan| !vlan.members.iter().any(|member| member.port == port))
     }
-}
-
-/// The rate of the link behind a hop.
-fn rate_behind(network: &Network, stream: &Stream, hop: usize) -> BitRate {
-    let LinkIndex(link) = network.ports[stream.hops[hop].port.index()].links.expect("connected").egress;
-    network.links[link as usize].rate
 }
 
 fn mechanism(selection: TransmissionSelection) -> Mechanism {

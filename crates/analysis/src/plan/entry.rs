@@ -3,7 +3,7 @@
 use tautwire_model::network::{Mechanism, NodeKind, Stream};
 use tautwire_units::Bytes;
 
-use super::frame::{cut_through, frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
+use super::frame::{frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
 use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, slack_ps};
 use crate::curve::Line;
@@ -176,11 +176,11 @@ impl Plan<'_> {
                 entry.own_latency = (reception.latency_max(received_max), both.latency_max(received_max));
                 entry.arrival_min = signed(reception.latency_min(received_min));
                 entry.queue_min = signed(both.latency_min(received_min));
-                if let Some(header) = cut_through(network, stream, position) {
+                if let Some(header) = network.cut_through(stream, position) {
                     entry.cut_through = true;
                     let upstream = &network.nodes[network.ports[before.port.index()].node.index()].clock;
                     let rate = network.links[link.index()].rate.as_bps();
-                    let left = |frame: Bytes| frame.get().saturating_sub(header) * 8;
+                    let left = |frame: Bytes| frame.get().saturating_sub(header.get()) * 8;
                     let deviation = Deviation::of(upstream);
                     let saved_max = deviation.stretch(ps_ceil(left(received_max), rate)) + slack_ps(upstream);
                     entry.saved_min = deviation

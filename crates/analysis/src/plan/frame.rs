@@ -1,8 +1,6 @@
-//! Frames of streams: lengths with and without tag, bits of the wire, what of them cut-through waits for.
+//! Frames of streams: lengths with and without tag, bits of the wire.
 
-use tautwire_model::network::{
-    Mechanism, Network, PortIndex, Stream, Switching, TransmissionSelection, frame_length,
-};
+use tautwire_model::network::{Mechanism, Stream, TransmissionSelection, frame_length};
 use tautwire_units::Bytes;
 
 use crate::clock::PS_PER_S;
@@ -39,22 +37,6 @@ pub(crate) fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
         }
         _ => (1, 1),
     }
-}
-
-/// Octets that must be in before a frame is forwarded, if it is cut through at this hop.
-pub(super) fn cut_through(network: &Network, stream: &Stream, hop: usize) -> Option<u64> {
-    let this = &stream.hops[hop];
-    let port = &network.ports[this.port.index()];
-    let Switching::CutThrough { header } = network.device(port.node)?.switching else { return None };
-    let before = &stream.hops[this.previous? as usize];
-    let same = rate_behind(network, before.port) == rate_behind(network, this.port);
-    let ats = port.classes[this.class.index()].selection == TransmissionSelection::Ats;
-    (same && !ats).then_some(header.get())
-}
-
-pub(super) fn rate_behind(network: &Network, port: PortIndex) -> u64 {
-    let link = network.ports[port.index()].links.expect("a hop's port is connected").egress;
-    network.links[link.index()].rate.as_bps()
 }
 
 pub(super) fn mechanism(selection: TransmissionSelection) -> Mechanism {

@@ -10,9 +10,9 @@ use tautwire_units::{Bytes, Duration};
 use super::{host_stacks, layered};
 use crate::frame::FRAME_MIN;
 use crate::network::{
-    AtsDevice, AtsOrganisation, Delay, DeviceIndex, DeviceModel, Distribution, Grouping, HostIndex,
-    HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, StampPoint, Switching,
-    TieRule, TimeStamp,
+    AtsDevice, AtsOrganisation, CutThroughFrames, Delay, DeviceIndex, DeviceModel, Distribution, Grouping,
+    HostIndex, HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, StampPoint,
+    Switching, TieRule, TimeStamp,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
@@ -163,7 +163,13 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     let header = word("cut-through-header").and_then(|text| text.parse().ok());
     let switching = match word("switching") {
-        Some("cut-through") => Switching::CutThrough { header: header.unwrap_or(Bytes::new(64)) },
+        Some("cut-through") => Switching::CutThrough {
+            header: header.unwrap_or(Bytes::new(64)),
+            frames: match word("cut-through-frames") {
+                Some("strict-priority-to-one-port") => CutThroughFrames::StrictPriorityToOnePort,
+                _ => CutThroughFrames::All,
+            },
+        },
         _ => Switching::StoreAndForward,
     };
     let tie_rule = match word("tie-rule") {
@@ -196,13 +202,19 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
 }
 
 fn stage(node: &Node<'_>, faults: &mut Faults) -> Option<Stage> {
+    let position = match node.get("position")?.text()? {
+        "reception" => StagePosition::Reception,
+        "processing" => StagePosition::Processing,
+        _ => StagePosition::Transmission,
+    };
+    if let (StagePosition::Transmission, Some(only)) = (position, node.get("only-for")) {
+        let message = "every frame passes a stage behind the selection".to_owned();
+        let help = "remove `only-for`, or put the stage at `processing`";
+        faults.error(codes::CONFLICT, only.place, message, help);
+    }
     Some(Stage {
         name: node.get("name")?.text()?.to_owned(),
-        position: match node.get("position")?.text()? {
-            "reception" => StagePosition::Reception,
-            "processing" => StagePosition::Processing,
-            _ => StagePosition::Transmission,
-        },
+        position,
         only_for: node.get("only-for").and_then(Node::text).map(|word| match word {
             "credit-based" => Mechanism::CreditBased,
             "ats" => Mechanism::Ats,

@@ -50,11 +50,23 @@ impl DeviceModel {
 pub enum Switching {
     /// When the last bit is received.
     StoreAndForward,
-    /// When `header` octets are received, if both ports have the same rate and the class is not ATS.
+    /// When `header` octets are received, if both ports have the same rate and the frame is one of
+    /// `frames`: [`super::Network::cut_through`].
     CutThrough {
         /// Octets of the frame that must be in.
         header: Bytes,
+        /// Which may be.
+        frames: CutThroughFrames,
     },
+}
+
+/// Which frames a cut-through bridge sends while it receives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutThroughFrames {
+    /// All of a class without ATS, which needs the length.
+    All,
+    /// Those of a class of strict priority that leave by one port.
+    StrictPriorityToOnePort,
 }
 
 /// A part of a device, with the time that a frame takes to pass it and keeps it to itself.

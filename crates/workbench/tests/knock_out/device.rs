@@ -11,6 +11,12 @@ fn cut_through() {
     let device = "devices: {mine: {based-on: cut-through, switching: cut-through}}\ndefaults:";
     let text = text.replace("defaults:", device).replace("device: cut-through}", "device: mine}");
     hold_observed(&text, "switching: cut-through", "switching: store-and-forward");
+    // Of a credit-based class all may be cut through, or none.
+    let classes =
+        "device: mine, classes: {7: {transmission-selection: credit-based, idle-slope: 75 Mbit/s}}}";
+    let text = text.replace("switching: cut-through", "switching: cut-through, cut-through-frames: all");
+    let text = text.replace("device: mine}", classes);
+    hold_observed(&text, "cut-through-frames: all", "cut-through-frames: strict-priority-to-one-port");
 }
 
 /// A burst by the first port and single frames by the second, in one class.

@@ -30,6 +30,11 @@ pub(super) static DEVICE: Shape = Shape {
                 "Octets of the frame that must be in before a cut-through begins; 64 B.",
             ),
             key(
+                "cut-through-frames",
+                Kind::Word(&["all", "strict-priority-to-one-port"]),
+                "Which frames may be cut through: all of a class without ATS, or those of a class of strict priority that leave by one port; `all`.",
+            ),
+            key(
                 "stages",
                 Kind::List(0, MANY, &Kind::Object(&STAGE)),
                 "What a frame passes between the last bit received (the header, for cut-through) and the first bit sent, in order.",
