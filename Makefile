@@ -80,7 +80,9 @@ bench:
 	@tools/setup rust
 	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
 
+# What a study needs beside Python it names in papers/<id>/needs, as parts of tools/setup.
 papers: develop
+	@tools/setup python $$(cat 'papers/$(PAPER)/needs' 2>/dev/null || true)
 	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
 
 lint:

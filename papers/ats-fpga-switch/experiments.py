@@ -62,22 +62,25 @@ def plget(payload: int, frames: int, cir_mbps: float, seed: int) -> dict[str, An
 
 def burst(n: int, cbs_per_frame: int = FULL_FRAME, frames: int = 100) -> np.ndarray[Any, Any]:
     """Arrival intervals (ns) of frames sent back to back, with a burst size of ``n`` frames."""
+    return arrivals(burst_bed(n, cbs_per_frame, frames), "flow")[1]
+
+
+def burst_bed(n: int, cbs_per_frame: int = FULL_FRAME, frames: int = 100) -> Testbed:
+    """The test bed of Figures 12 and 13: so many frames back to back, and time for the last to leave."""
     sent = Stream("flow", "a0", 7, every(WIRE_NS), cbs_octets=cbs_per_frame * n)
+    stop = {"at": f"{round(frames * WIRE_NS - 1)} ns", "stop-stream": "flow"}
     # Nothing was dropped in this experiment: the hundredth frame arrived.
-    bed = Testbed(
+    return Testbed(
         f"burst-{n}",
         (sent,),
         max_residence_time="none",
-        duration_ns=round(frames * WIRE_NS) - 1,
+        duration_ns=20_000_000,
+        more={"events": [stop]},
     )
-    return arrivals(bed.lasting(20_000_000), "flow", stop_after_ns=frames * WIRE_NS - 1)[1]
 
 
-def arrivals(bed: Testbed, stream: str, stop_after_ns: float | None = None) -> tuple[Passage, np.ndarray[Any, Any]]:
+def arrivals(bed: Testbed, stream: str) -> tuple[Passage, np.ndarray[Any, Any]]:
     """The passage of a stream and its exact arrival intervals."""
-    if stop_after_ns is not None:
-        stop = {"at": f"{round(stop_after_ns)} ns", "stop-stream": stream}
-        bed = Testbed(**{**vars(bed), "more": {**bed.more, "events": [stop]}})
     seen = passage(tautwire.simulate(bed.network(), frames=True), stream)
     return seen, np.diff(seen.received)
 

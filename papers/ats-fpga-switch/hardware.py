@@ -1,7 +1,7 @@
 """The switch of ``hdl/`` beside the published one: latency, model and bound of a frame alone, and resources (Table 5).
 
 The RTL's figures are those of ``hdl.json`` at the root, made by ``make hdl-synth`` and held against the RTL by tests.
-They contain 0.55 us for two PHYs, as the device model ``tautwire-switch`` does.
+They contain 0.55 us for two PHYs, as its device models do. The experiments stand in ``hardware_experiments.py``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hardware_experiments
 import tautwire
 from measure import passage
 from tautwire import Periodic, Shaper
@@ -34,8 +35,8 @@ def figures() -> dict[str, Any]:
     return dict(json.loads(FIGURES.read_text(encoding="utf-8")))
 
 
-def network(payload: int, traffic_class: int) -> tautwire.Network:
-    """One stream through the device model of the switch, alone."""
+def network(payload: int, traffic_class: int, device: str) -> tautwire.Network:
+    """One stream through a device model of the switch, alone."""
     found = tautwire.Network("hardware", network_control="none", run={"duration": "1 ms", "seed": 1})
     shaping: dict[str, Any] = {}
     if traffic_class == 7:
@@ -43,7 +44,7 @@ def network(payload: int, traffic_class: int) -> tautwire.Network:
     found.end_station("talker")
     found.end_station("listener")
     classes = {7: {"transmission_selection": "ats"}}
-    found.bridge("switch", device="tautwire-switch", classes=classes)
+    found.bridge("switch", device=device, classes=classes)
     for node in ("talker", "listener"):
         found.link(node, "switch", rate="1 Gbit/s")
     found.stream(
@@ -65,20 +66,20 @@ def rows(study: Study) -> list[dict[str, Any]]:
         printed = {int(row["payload_bytes"]): int(row["total_ns"]) for row in study.table(table)}
         paper_us = printed[payload] / 1000
         row: dict[str, Any] = {"what": what, "payload": payload, "paper": paper_us, "rtl": measured[name]}
-        if "cut-through" not in what:
-            described = network(payload, traffic_class)
-            latency = passage(tautwire.simulate(described, frames=True), "probe").latency
-            row["model"] = float(max(latency)) / 1000
-            bound = tautwire.bounds(described).delay_max_ps("probe")
-            # From the talker's first bit to the last bit at the listener: less the last transmission.
-            wire_us = 8 * (payload + HEADER + FCS + 8) / 1000
-            row["bound"] = None if bound is None else bound / 1e6 - wire_us
+        device = "tautwire-switch-cut-through" if "cut-through" in what else "tautwire-switch"
+        described = network(payload, traffic_class, device)
+        latency = passage(tautwire.simulate(described, frames=True), "probe").latency
+        row["model"] = float(max(latency)) / 1000
+        bound = tautwire.bounds(described).delay_max_ps("probe")
+        # From the talker's first bit to the last bit at the listener: less the last transmission.
+        wire_us = 8 * (payload + HEADER + FCS + 8) / 1000
+        row["bound"] = None if bound is None else bound / 1e6 - wire_us
         found.append(row)
     return found
 
 
 def tell(study: Study) -> None:
-    """Prints and writes the columns of the hardware: latency, and resources beside Table 5."""
+    """Prints and writes the columns of the hardware: latency, resources beside Table 5, and the experiments."""
     keys = ("paper", "rtl", "model", "bound")
     latency: list[list[str]] = [["latency (us)", "payload (B)", "published", "RTL of hdl/", "its model", "its bound"]]
     for row in rows(study):
@@ -91,7 +92,12 @@ def tell(study: Study) -> None:
         if name := ours.get(one["resource"]):
             cells = [f"{measured[f'{build}_{name}']:g}" for build in ("full", "small")]
             resources.append([one["resource"], one["Total"], *cells])
-    for file_name, table in (("hardware.csv", latency), ("resources.csv", resources)):
+    tables = {
+        "hardware.csv": latency,
+        "resources.csv": resources,
+        "hardware-experiments.csv": hardware_experiments.rows(study),
+    }
+    for file_name, table in tables.items():
         with open(study.output(file_name), "w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(table)
         widths = [max(len(line[k]) for line in table) for k in range(len(table[0]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -49,9 +50,9 @@ def equation_ns(figure: int) -> float:
     return float(bits / left * 1e9)
 
 
-def bound_ns(figure: int) -> float:
-    """The share of Tautwire's bound that is waiting, for the frames that were measured."""
-    times = waiting(contention_bed(figure, level_of(figure), 1))["times_ps"]
+def bound_ns(figure: int, switch: Callable[[Testbed], Testbed] = lambda bed: bed) -> float:
+    """What of Tautwire's bound is waiting, for the frames that were measured; with another switch if asked."""
+    times = waiting(switch(contention_bed(figure, level_of(figure), 1)))["times_ps"]
     return sum(time for name, time in times if name in ("lower frame", "higher classes", "same class")) / 1000
 
 

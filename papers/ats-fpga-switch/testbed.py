@@ -87,6 +87,10 @@ class Testbed:
         Frames created before are in no statistics.
     duration_ns
         Simulated time.
+    device
+        Device model of the switch.
+    registers
+        Keys of the device that differ from its model.
     """
 
     name: str
@@ -98,14 +102,18 @@ class Testbed:
     capture_drift_ppm: int = 0
     warm_up_ns: int = 0
     duration_ns: int = 1_000_000
+    device: str = "aist-ats-fpga"
+    registers: dict[str, Any] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
 
     def network(self) -> Network:
         """Its description."""
+        which = "The published switch" if self.device == "aist-ats-fpga" else f"A switch like {self.device}"
         switch = {
-            "about": "The published switch with the registers of one experiment.",
-            "based_on": "aist-ats-fpga",
-            "ats": {"processing_delay_max": f"{self.pmd_ns} ns"},
+            "about": f"{which} with the registers of one experiment.",
+            "based_on": self.device,
+            **self.registers,
+            "ats": self.registers.get("ats", {}) | {"processing_delay_max": f"{self.pmd_ns} ns"},
             "max_residence_time": self.max_residence_time,
         }
         warm_up = {"warm_up": f"{self.warm_up_ns} ns"} if self.warm_up_ns else {}
