@@ -110,7 +110,7 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
     };
     let quantile = |value: fn(&crate::summary::Quantiles) -> u64| {
         rows.iter().map(move |(_, _, listener)| {
-            listener.observed.as_ref().and_then(|seen| seen.quantiles.as_ref()).map(value)
+            listener.observed.as_ref().and_then(|seen| seen.delays.quantiles.as_ref()).map(value)
         })
     };
     let verdicts: Vec<_> = rows.iter().map(|(_, _, listener)| listener.verdict.map(verdict_name)).collect();
@@ -125,11 +125,11 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
         .text("unbounded", rows.iter().map(|(_, _, listener)| unbounded(listener.bound.as_ref())))
         .i64("margin_ps", rows.iter().map(|(_, _, listener)| listener.margin_ps))
         .text("verdict", verdicts.iter().map(Option::as_deref))
-        .u64("count", seen(|seen| Some(seen.count)))
-        .u64("delay_min_ps", seen(|seen| seen.delay_min_ps))
-        .u64("delay_mean_ps", seen(|seen| seen.delay_mean_ps))
-        .u64("delay_max_ps", seen(|seen| seen.delay_max_ps))
-        .u64("delay_sd_ps", seen(|seen| seen.delay_sd_ps))
+        .u64("count", seen(|seen| Some(seen.delays.count)))
+        .u64("delay_min_ps", seen(|seen| seen.delays.delay_min_ps))
+        .u64("delay_mean_ps", seen(|seen| seen.delays.delay_mean_ps))
+        .u64("delay_max_ps", seen(|seen| seen.delays.delay_max_ps))
+        .u64("delay_sd_ps", seen(|seen| seen.delays.delay_sd_ps))
         .u64("delay_mean_ci95_ps", seen(|seen| seen.delay_mean_ci95_ps))
         .u64("jitter_ps", seen(|seen| seen.jitter_ps))
         .u64("delay_p50_ps", quantile(|quantiles| quantiles.delay_p50_ps))

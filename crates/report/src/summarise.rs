@@ -15,7 +15,7 @@ use crate::name;
 use crate::reservation;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
-    ClassTrafficSummary, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary, IntervalSummary,
+    ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary, IntervalSummary,
     ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary, StampedSummary,
     StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
 };
@@ -143,21 +143,27 @@ fn frames(observed: &StreamObservation) -> FrameCounts {
     }
 }
 
-fn delays(seen: &ListenerObservation) -> DelaySummary {
+fn delay_moments(delay: &Moments, histogram: Option<&Histogram>, arrivals: &Moments) -> DelayMoments {
     let ps = |span: Option<Duration>| span.map(Duration::as_ps);
+    DelayMoments {
+        count: delay.count(),
+        delay_min_ps: ps(delay.min()),
+        delay_mean_ps: ps(delay.mean()),
+        delay_max_ps: ps(delay.max()),
+        delay_sd_ps: ps(delay.standard_deviation()),
+        quantiles: histogram.and_then(|histogram| quantiles(histogram, delay)),
+        interval: interval(arrivals),
+    }
+}
+
+fn delays(seen: &ListenerObservation) -> DelaySummary {
     let moments = &seen.delay;
     DelaySummary {
-        count: moments.count(),
-        delay_min_ps: ps(moments.min()),
-        delay_mean_ps: ps(moments.mean()),
-        delay_max_ps: ps(moments.max()),
-        delay_sd_ps: ps(moments.standard_deviation()),
-        delay_mean_ci95_ps: ps(moments.confidence_95()),
+        delays: delay_moments(moments, seen.histogram.as_ref(), &seen.interval),
+        delay_mean_ci95_ps: moments.confidence_95().map(Duration::as_ps),
         jitter_ps: moments.max().zip(moments.min()).map(|(max, min)| (max - min).as_ps()),
         delay_sum_ps: moments.sum_ps().to_string(),
         delay_sum_squares_ps2: moments.sum_squares_ps2().to_string(),
-        quantiles: seen.histogram.as_ref().and_then(|histogram| quantiles(histogram, moments)),
-        interval: interval(&seen.interval),
         late: seen.late,
         worst: seen.worst.map(|worst| WorstFrameSummary {
             number: worst.number,
@@ -175,21 +181,11 @@ fn application(
 ) -> Option<ApplicationSummary> {
     let bound = bound.and_then(|bound| bound.application.as_ref());
     let bound = bound.map(|(least, most)| bound_summary(network, most, *least));
-    let observed = seen.map(|seen| {
-        let ps = |span: Option<Duration>| span.map(Duration::as_ps);
-        let moments = &seen.delay;
-        ApplicationDelays {
-            received: seen.received,
-            in_flight: seen.in_flight,
-            dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
-            count: moments.count(),
-            delay_min_ps: ps(moments.min()),
-            delay_mean_ps: ps(moments.mean()),
-            delay_max_ps: ps(moments.max()),
-            delay_sd_ps: ps(moments.standard_deviation()),
-            quantiles: seen.histogram.as_ref().and_then(|histogram| quantiles(histogram, moments)),
-            interval: interval(&seen.interval),
-        }
+    let observed = seen.map(|seen| ApplicationDelays {
+        received: seen.received,
+        in_flight: seen.in_flight,
+        dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
+        delays: delay_moments(&seen.delay, seen.histogram.as_ref(), &seen.interval),
     });
     (bound.is_some() || observed.is_some()).then_some(ApplicationSummary { bound, observed })
 }

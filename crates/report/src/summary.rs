@@ -168,26 +168,9 @@ pub struct ApplicationDelays {
     pub in_flight: u64,
     /// Frames lost in the host, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// Frames that count below.
-    pub count: u64,
-    /// Least.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_min_ps: Option<u64>,
-    /// Mean, to the nearest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_mean_ps: Option<u64>,
-    /// Greatest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_max_ps: Option<u64>,
-    /// Sample standard deviation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_sd_ps: Option<u64>,
-    /// Quantiles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantiles: Option<Quantiles>,
-    /// Distances between receptions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<IntervalSummary>,
+    /// Their delays.
+    #[serde(flatten)]
+    pub delays: DelayMoments,
 }
 
 /// Latencies and intervals by the stations' time stamps, after the warm-up; each station stamps by its
@@ -251,10 +234,10 @@ pub struct UnboundedSummary {
     pub text: String,
 }
 
-/// Delays seen by a listener, from the talker's application to the last bit at the listener's MAC.
+/// Delays of frames, and the distances of their arrivals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DelaySummary {
-    /// Frames after the warm-up: of these are the moments and quantiles.
+pub struct DelayMoments {
+    /// Frames that count here: those after the warm-up.
     pub count: u64,
     /// Least.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,6 +251,20 @@ pub struct DelaySummary {
     /// Sample standard deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_sd_ps: Option<u64>,
+    /// Quantiles, each rounded up to within 1/128 and never above the greatest; absent without histogram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantiles: Option<Quantiles>,
+    /// Distances between arrivals; absent below two frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalSummary>,
+}
+
+/// Delays seen by a listener, from the talker's application to the last bit at the listener's MAC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DelaySummary {
+    /// After the warm-up.
+    #[serde(flatten)]
+    pub delays: DelayMoments,
     /// Half the width of the 95 % confidence interval of the mean, frames taken for independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_mean_ci95_ps: Option<u64>,
@@ -278,12 +275,6 @@ pub struct DelaySummary {
     pub delay_sum_ps: String,
     /// Sum of their squares, in decimal digits.
     pub delay_sum_squares_ps2: String,
-    /// Quantiles, each rounded up to within 1/128 and never above the greatest; absent without histogram.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantiles: Option<Quantiles>,
-    /// Distances of arrivals; absent below two frames.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<IntervalSummary>,
     /// Frames later than the deadline, those of the warm-up too.
     pub late: u64,
     /// The frame with the greatest delay, those of the warm-up too.

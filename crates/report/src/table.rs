@@ -121,9 +121,9 @@ fn stream_row(
     if has_run {
         let seen = listener.observed.as_ref();
         let max =
-            seen.and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delay_max_ps));
+            seen.and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delays.delay_max_ps));
         row.push(us(max));
-        row.push(us(seen.and_then(|seen| seen.delay_mean_ps)));
+        row.push(us(seen.and_then(|seen| seen.delays.delay_mean_ps)));
         row.push(us(seen.and_then(|seen| seen.jitter_ps)));
         row.push(stream.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(f.loss_ppm)));
         row.push(seen.map_or_else(|| "-".to_owned(), |seen| seen.late.to_string()));
@@ -188,10 +188,10 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
             stream.name.clone(),
             listener.listener.clone(),
             bound,
-            us(seen.and_then(|seen| seen.delay_min_ps)),
-            us(seen.and_then(|seen| seen.delay_mean_ps)),
-            us(seen.and_then(|seen| seen.delay_max_ps)),
-            us(seen.and_then(|seen| seen.delay_sd_ps)),
+            us(seen.and_then(|seen| seen.delays.delay_min_ps)),
+            us(seen.and_then(|seen| seen.delays.delay_mean_ps)),
+            us(seen.and_then(|seen| seen.delays.delay_max_ps)),
+            us(seen.and_then(|seen| seen.delays.delay_sd_ps)),
             count(seen.map(|seen| seen.received)),
             count(seen.map(|seen| seen.dropped.values().sum())),
         ])
