@@ -9,6 +9,7 @@ from __future__ import annotations
 import rtnet_figures
 import rtnet_instants
 import rtnet_plan
+import rtnet_sweep
 import rtnet_tcp
 from tautwire.claims import Study
 
@@ -17,5 +18,6 @@ MODULES = (rtnet_figures, rtnet_instants, rtnet_tcp)
 
 
 def finish(study: Study) -> None:
-    """Writes what planned slots would give."""
+    """Writes what planned slots would give, and what was tried for figures that are not met."""
     rtnet_plan.tell(study)
+    rtnet_sweep.tell(study)

@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
 import rtnet_plan  # noqa: E402
+import rtnet_sweep  # noqa: E402
 import rtnet_trips as trips  # noqa: E402
 import tautwire  # noqa: E402
 from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network  # noqa: E402
@@ -97,6 +98,27 @@ def test_without_slots_the_switch_may_queue() -> None:
     )
     streams = tautwire.simulate(tautwire.load_text(text)).summary["streams"]
     assert sum(hop["observed"]["sum"]["queueing_ps"] for one in streams for hop in one["hops"][1:]) > 0
+
+
+def test_what_was_tried_is_what_is_committed(study: Study) -> None:
+    rtnet_sweep.tell(study)
+    for name in ("deviations.csv", "tcp_under_load.csv", "step.csv"):
+        assert study.output(name).read_text(encoding="utf-8") == (FOLDER / "data" / name).read_text(encoding="utf-8")
+
+
+def test_no_source_that_grows_with_the_time_waited_is_near_every_row(study: Study) -> None:
+    found = rtnet_sweep.rows(study)
+    pairs = {(one.table, one.name, other.table, other.name) for one, other in rtnet_sweep.contradicting(found)}
+    assert {("100", "1", "100", "2"), ("load", "A", "load", "C")} <= pairs
+    # Nor one that is the same in all runs of a table: Table 2's own rows are too far apart.
+    narrow = [one.deviation for one in found if one.table == "100"]
+    assert min(narrow) * (1 + rtnet_sweep.NEAR) < max(narrow) * (1 - rtnet_sweep.NEAR)
+
+
+def test_one_share_of_the_time_waited_gives_the_mean_deviation_of_table_3(study: Study) -> None:
+    lines = {line["source"]: line for line in rtnet_sweep.deviations(study)}
+    assert abs(float(lines["share of the time waited"]["ratio_III"]) - 1) < 0.05
+    assert float(lines["release of the application"]["ratio_III"]) > 3
 
 
 def test_data_holds_no_empty_value() -> None:
