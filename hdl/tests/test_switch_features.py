@@ -257,3 +257,22 @@ def test_registers_answer_under_load_and_refuse_what_is_none(tmp_path: pathlib.P
     sent = Counter(one.octets for one in outcome.sent if one.octets[:6] != BROADCAST)
     assert sent == Counter(frame.octets for frame in frames[PORTS:])
     nothing_is_left(outcome)
+
+
+@pytest.mark.slow
+def test_a_learned_address_is_forgotten_after_three_ageing_ticks(tmp_path: pathlib.Path) -> None:
+    """The shortest interval is 2^20 cycles; what software wrote, and who speaks, stays."""
+    tick = 2**20
+    silent, speaks, fixed = host(1), host(2), host(77)
+    during = [Access(10, ADDRESSES["ageing_interval"], 1)]
+    frames = [Frame(1, 2_000, frame_octets(BROADCAST, silent, b"once"))]
+    frames += [Frame(2, 4_000 + k * tick, frame_octets(BROADCAST, speaks, b"%d" % k)) for k in range(5)]
+    # One and a half ticks after it was heard, and four and a half.
+    probes = {}
+    for name, at in (("early", 3 * tick // 2), ("late", 9 * tick // 2)):
+        probes[name] = [frame_octets(to, host(0), name.encode() + to) for to in (silent, speaks, fixed)]
+        frames += [Frame(0, at + 1_000 * k, octets) for k, octets in enumerate(probes[name])]
+    outcome = run([address_setting(fixed, 1, 0b1000)], frames, tmp_path, during=during)
+    assert [ports_of(outcome.sent, octets) for octets in probes["early"]] == [[1], [2], [3]]
+    assert [ports_of(outcome.sent, octets) for octets in probes["late"]] == [[1, 2, 3], [2], [3]]
+    nothing_is_left(outcome)
