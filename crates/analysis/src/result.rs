@@ -168,6 +168,11 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
+    /// The schedule of its switch may not poll it in every period.
+    Unpolled {
+        /// Its talker's, or that of the switch.
+        port: PortIndex,
+    },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
     MayBeDiscarded {
         /// Where.

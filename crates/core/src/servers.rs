@@ -5,7 +5,8 @@
 //! a frame is sent when its server and all above it have that much left, and is taken from all of them. Of
 //! several the one goes first whose way from the root has the higher priorities. Nothing is sent before the
 //! asynchronous window of an EC opens; a frame that would not be through when it closes waits for the next EC, and
-//! with it all others, so that nothing runs over into the next EC.
+//! with it all others, so that nothing runs over into the next EC. Trigger messages and synchronous frames wait in
+//! lanes of their own, each for its own window of the EC, in the same manner.
 //!
 //! Kinds: *deferrable* keeps its capacity to the end of its period; *polling* loses it when nothing waits; *sporadic*
 //! gets back what was taken a period later. Invariants: no server gives out more than its capacity in one period; the
@@ -30,6 +31,18 @@ pub enum ServerKind {
     Sporadic,
 }
 
+/// The part of the EC in which a server's frames go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ServerWindow {
+    /// The trigger message's, from the start of the EC.
+    Trigger = 0,
+    /// The synchronous one.
+    Synchronous = 1,
+    /// The asynchronous one.
+    #[default]
+    Asynchronous = 2,
+}
+
 /// A server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServerConfig {
@@ -43,6 +56,8 @@ pub struct ServerConfig {
     pub period: u32,
     /// Priority among those below the same server; a greater number goes first, among equals the one with the lower number.
     pub priority: u8,
+    /// When its frames go.
+    pub window: ServerWindow,
 }
 
 /// The servers of a port, and its cycle. A frame's lane is the number of its server.
@@ -50,6 +65,10 @@ pub struct ServerConfig {
 pub struct ServersConfig {
     /// Length of the EC.
     pub cycle: Duration,
+    /// End of the window of the trigger message, which begins with the EC.
+    pub trigger: Duration,
+    /// Start of the synchronous window, which ends where the asynchronous one opens.
+    pub synchronous: Duration,
     /// Start of the asynchronous window in it.
     pub open: Duration,
     /// Its end: frames are through by then.
@@ -77,8 +96,8 @@ struct Server<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct Servers<F> {
     cycle: u64,
-    open: u64,
-    close: u64,
+    /// Start and end of each window, by [`ServerWindow`].
+    windows: [(u64, u64); 3],
     servers: Vec<Server<F>>,
     /// Servers in the order in which they are asked.
     order: Box<[u16]>,
@@ -96,6 +115,8 @@ pub(crate) enum Choice {
 impl<F: Copy> Servers<F> {
     pub(crate) fn new(config: ServersConfig) -> Self {
         assert!(config.open < config.close && config.close <= config.cycle, "a window within the cycle");
+        let in_turn = config.trigger <= config.synchronous && config.synchronous <= config.open;
+        assert!(in_turn, "windows one behind the other");
         assert!(config.servers.iter().all(|server| server.period > 0), "a period");
         let sorted = config.servers.iter().enumerate();
         let in_order =
@@ -114,8 +135,11 @@ impl<F: Copy> Servers<F> {
         order.sort_by_key(|place| way(&config.servers, *place));
         Self {
             cycle: config.cycle.as_ps(),
-            open: config.open.as_ps(),
-            close: config.close.as_ps(),
+            windows: [
+                (0, config.trigger.as_ps()),
+                (config.synchronous.as_ps(), config.open.as_ps()),
+                (config.open.as_ps(), config.close.as_ps()),
+            ],
             servers: config.servers.iter().map(server).collect(),
             order: order.into_boxed_slice(),
         }
@@ -137,22 +161,33 @@ impl<F: Copy> Servers<F> {
     ) -> Option<Choice> {
         self.settle(now);
         let begin = now.as_ps() - now.as_ps() % self.cycle;
-        let next = Instant::from_ps(begin + self.cycle + self.open);
-        let mut waits = false;
+        // Per window: whether frames wait for it, and the first that has the capacity.
+        let mut waits = [false; 3];
+        let mut first = [None; 3];
         for place in &self.order {
-            let Some(head) = self.servers[usize::from(*place)].queue.front() else { continue };
-            waits = true;
-            let taken = octets(head.frame);
-            if !self.has(*place, taken) {
-                continue;
+            let server = &self.servers[usize::from(*place)];
+            let Some(head) = server.queue.front() else { continue };
+            let window = server.config.window as usize;
+            waits[window] = true;
+            if first[window].is_none() {
+                let taken = octets(head.frame);
+                first[window] = self.has(*place, taken).then_some((*place, taken));
             }
-            if now.as_ps() < begin + self.open {
-                return Some(Choice::Wait(Instant::from_ps(begin + self.open)));
-            }
-            let through = (now + wire(taken)).as_ps() <= begin + self.close;
-            return Some(if through { Choice::Send(*place) } else { Choice::Wait(next) });
         }
-        waits.then_some(Choice::Wait(next))
+        let mut again = None;
+        for (window, (open, close)) in
+            self.windows.into_iter().enumerate().filter(|(window, _)| waits[*window])
+        {
+            let at = match first[window] {
+                Some(_) if now.as_ps() < begin + open => begin + open,
+                Some((place, taken)) if (now + wire(taken)).as_ps() <= begin + close => {
+                    return Some(Choice::Send(place));
+                }
+                _ => begin + self.cycle + open,
+            };
+            again = Some(again.map_or(at, |known: u64| known.min(at)));
+        }
+        again.map(|at| Choice::Wait(Instant::from_ps(at)))
     }
 
     /// Takes the first frame of a server, whose `octets` are those of the wire; the frame behind it becomes the

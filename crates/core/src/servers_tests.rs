@@ -28,13 +28,16 @@ fn us(us: u64) -> Instant {
 }
 
 fn server(parent: Option<u16>, capacity: u32, period: u32, priority: u8) -> ServerConfig {
-    ServerConfig { parent, kind: ServerKind::Deferrable, capacity: Some(capacity), period, priority }
+    let window = ServerWindow::Asynchronous;
+    ServerConfig { parent, kind: ServerKind::Deferrable, capacity: Some(capacity), period, priority, window }
 }
 
 /// 100 Mbit/s; EC of 100 us, open from 20 to 100.
 fn port(servers: Vec<ServerConfig>) -> EgressPort<Frame> {
     let cycle = Duration::from_us(EC);
-    let config = ServersConfig { cycle, open: Duration::from_us(20), close: cycle, servers };
+    let (trigger, synchronous) = (Duration::from_us(8), Duration::from_us(10));
+    let open = Duration::from_us(20);
+    let config = ServersConfig { cycle, trigger, synchronous, open, close: cycle, servers };
     EgressPort::new(PortConfig {
         rate: BitRate::from_mbps(100),
         classes: core::array::from_fn(|_| ClassConfig::default()),
@@ -196,4 +199,21 @@ fn a_flush_empties_the_servers() {
     assert_eq!(port.flush(us(1)), [Frame(1, 230)]);
     assert!(port.is_empty());
     assert_eq!(port.select(us(2)), Selection::Idle);
+}
+
+#[test]
+fn each_window_has_frames_of_its_own() {
+    let lane = |window| ServerConfig { capacity: None, window, ..server(None, 1, 1, 0) };
+    let mut port = port(vec![
+        lane(ServerWindow::Asynchronous),
+        lane(ServerWindow::Trigger),
+        lane(ServerWindow::Synchronous),
+    ]);
+    // 84 octets of the wire take 6.72 us: one fits each of the first two windows, and not two.
+    for name in [1, 2] {
+        put(&mut port, 0, 0, name, 84);
+        put(&mut port, 0, 1, 10 + name, 84);
+        put(&mut port, 0, 2, 20 + name, 84);
+    }
+    assert_eq!(sent(&mut port, 0, 200), [(0, 11), (10, 21), (20, 1), (26, 2), (100, 12), (110, 22)]);
 }

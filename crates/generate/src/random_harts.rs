@@ -1,5 +1,6 @@
 //! Random HaRTES networks: servers of all kinds, in one another or not, with long and short periods, and
-//! unreserved bursts beside them; what such servers cannot promise has no bound.
+//! unreserved bursts beside them; what such servers cannot promise has no bound. Half of them have synchronous streams by
+//! one of the three schedulers, and some streams are policed.
 
 use std::fmt::Write as _;
 
@@ -10,30 +11,51 @@ use crate::Dice;
 pub fn random_harts(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let (bridges, stations) = (dice.between(1, 3), dice.between(2, 5));
-    let mut text = head(&mut dice);
+    let polls = dice.chance(50);
+    let mut text = head(&mut dice, polls);
     write_topology(&mut text, &mut dice, bridges, stations);
-    let cycle = 150 + dice.between(0, 3) * 75;
-    let (trigger, guard) = (dice.between(5, 10), dice.between(0, 1) * 10);
+    let cycle = if polls { 400 + dice.between(0, 3) * 100 } else { 150 + dice.between(0, 3) * 75 };
+    let (trigger, guard) = (dice.between(7, 12), dice.between(0, 1) * 10);
+    let turn_around = if polls { 12 } else { 5 };
     let _ = writeln!(
         text,
-        "harts:\n  elementary-cycle: {cycle} us\n  trigger: {trigger} us\n  turn-around: 5 us\n  guard: {guard} us"
+        "harts:\n  elementary-cycle: {cycle} us\n  trigger: {trigger} us\n  turn-around: {turn_around} us\n  \
+         guard: {guard} us"
     );
+    if polls {
+        let scheduler = dice.one_of(&["rate-monotonic", "earliest-deadline-first", "servers"]);
+        let window = dice.between(110, 210);
+        let _ = writeln!(text, "  scheduler: {scheduler}\n  synchronous: {window} us");
+    }
     let shared = dice.between(0, 2);
     write_servers(&mut text, &mut dice, shared);
     let (mut reserve, mut streams) = (String::new(), String::new());
+    let mut polled = String::new();
+    for stream in 0..if polls { dice.between(1, 7) } else { 0 } {
+        write_polled(&mut streams, &mut polled, &mut dice, stream, stations);
+        if dice.chance(66) {
+            let _ = writeln!(reserve, "    - {{stream: p{stream}}}");
+        }
+    }
     for stream in 0..dice.between(2, 7) {
-        write_stream(&mut streams, &mut dice, stream, stations, cycle);
-        write_reservation(&mut reserve, &mut dice, stream, shared);
+        let distance = write_stream(&mut streams, &mut dice, stream, stations, cycle);
+        write_reservation(&mut reserve, &mut dice, stream, shared, distance);
     }
     for flood in 0..dice.between(0, 2) {
         write_flood(&mut streams, &mut dice, flood, stations);
+    }
+    if polls {
+        let _ = write!(text, "  polled:\n{polled}");
     }
     let _ = writeln!(text, "  reserve:\n{reserve}streams:\n{streams}run: {{duration: 40 ms}}");
     text
 }
 
-fn head(dice: &mut Dice) -> String {
-    let (transmit, passage, tolerance) = (dice.between(3, 43), dice.between(1, 10), dice.between(0, 2) * 50);
+fn head(dice: &mut Dice, polls: bool) -> String {
+    // What is polled must be through within its window.
+    let slowest = if polls { 13 } else { 43 };
+    let (transmit, passage, tolerance) =
+        (dice.between(3, slowest), dice.between(1, 10), dice.between(0, 2) * 50);
     format!(
         "name: drawn\nallow: [port::overload]\nnetwork-control: none\nhosts:\n  \
          h: {{transmit: {{min: 3 us, max: {transmit} us}}}}\ndevices:\n  d:\n    stages:\n      \
@@ -85,22 +107,40 @@ fn pair(dice: &mut Dice, stations: u64) -> (u64, u64) {
     (talker, if listener >= talker { listener + 1 } else { listener })
 }
 
-fn write_stream(streams: &mut String, dice: &mut Dice, stream: u64, stations: u64, cycle: u64) {
+/// A synchronous stream; at its talker it goes before all others.
+fn write_polled(streams: &mut String, polled: &mut String, dice: &mut Dice, stream: u64, stations: u64) {
+    let (talker, listener) = pair(dice, stations);
+    let (every, payload) = (dice.between(1, 5), 46 + dice.between(0, 2) * 60);
+    let (within, offset, priority) = (dice.between(1, every), dice.between(0, 5), dice.between(0, 7));
+    let _ = writeln!(
+        streams,
+        "  - {{name: p{stream}, talker: n{talker}, listeners: n{listener}, priority: 7, payload: {payload} B, \
+         traffic: {{type: polled}}}}"
+    );
+    let _ = writeln!(
+        polled,
+        "    - {{stream: p{stream}, every: {every}, offset: {offset}, within: {within}, priority: {priority}}}"
+    );
+}
+
+/// A stream with a server; the distance of its frames in microseconds.
+fn write_stream(streams: &mut String, dice: &mut Dice, stream: u64, stations: u64, cycle: u64) -> u64 {
     let (talker, listener) = pair(dice, stations);
     let payload = 46 + dice.between(0, 2) * 60;
     let interval = cycle * dice.between(1, 6) + dice.between(0, 100);
     let jitter = dice.between(0, 2) * dice.between(0, interval / 2);
     let burst = if dice.chance(20) { 2 } else { 1 };
-    let (priority, offset) = (dice.between(0, 7), dice.between(0, interval));
+    let (priority, offset) = (dice.between(0, 6), dice.between(0, interval));
     let _ = writeln!(
         streams,
         "  - {{name: r{stream}, talker: n{talker}, listeners: n{listener}, priority: {priority}, \
          payload: {payload} B, traffic: {{type: periodic, interval: {interval} us, jitter: {jitter} us, \
          burst: {burst}, offset: {offset} us}}}}"
     );
+    interval / burst
 }
 
-fn write_reservation(reserve: &mut String, dice: &mut Dice, stream: u64, shared: u64) {
+fn write_reservation(reserve: &mut String, dice: &mut Dice, stream: u64, shared: u64, distance: u64) {
     let kind = dice.one_of(&["deferrable", "polling", "sporadic"]);
     let _ = write!(reserve, "    - {{stream: r{stream}, kind: {kind}");
     if shared > 0 && dice.chance(50) {
@@ -109,13 +149,19 @@ fn write_reservation(reserve: &mut String, dice: &mut Dice, stream: u64, shared:
     if dice.chance(33) {
         let _ = write!(reserve, ", capacity: {} B", dice.between(400, 700));
     }
+    if dice.chance(33) {
+        // Less than what the talker keeps, or more.
+        let (distance, pool) = (distance * dice.between(5, 11) / 10, dice.between(1, 4));
+        let early = dice.one_of(&["discard", "reshape"]);
+        let _ = write!(reserve, ", police: {{early: {early}, distance: {distance} us, pool: {pool}}}");
+    }
     reserve.push_str("}\n");
 }
 
 /// Bursts that nothing was reserved for.
 fn write_flood(streams: &mut String, dice: &mut Dice, flood: u64, stations: u64) {
     let (talker, listener) = pair(dice, stations);
-    let (priority, payload) = (dice.between(0, 7), dice.between(46, 546));
+    let (priority, payload) = (dice.between(0, 6), dice.between(46, 546));
     let (interval, burst) = (dice.between(500, 2_500), dice.between(1, 10));
     let _ = writeln!(
         streams,

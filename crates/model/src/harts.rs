@@ -1,11 +1,13 @@
 //! HaRTES of a network, resolved: the elementary cycle of its switches, their servers, and who has which.
 //!
-//! Every connected port of a bridge has the shared servers, one server for each reserved stream that leaves there, and
-//! the background server for all other frames, in this order: see [`Network::port_servers`].
+//! Every connected port of a bridge has the shared servers, one server for each reserved stream that leaves there, the
+//! background server for all other frames, a lane for trigger messages and one for synchronous frames, in this order:
+//! see [`Network::port_servers`].
 
-use tautwire_core::servers::{ServerConfig, ServerKind, ServersConfig};
+use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_units::Duration;
 
+use crate::ftt::{Ftt, Police};
 use crate::network::{Network, NodeKind, PortIndex, StreamIndex};
 
 /// The cycle and the servers of all bridges.
@@ -13,6 +15,10 @@ use crate::network::{Network, NodeKind, PortIndex, StreamIndex};
 pub struct Harts {
     /// Length of the elementary cycle.
     pub cycle: Duration,
+    /// End of the window of the trigger message.
+    pub trigger: Duration,
+    /// Start of the synchronous window: behind the turn-around.
+    pub synchronous: Duration,
     /// Start of the asynchronous window: behind trigger message, turn-around and synchronous window.
     pub open: Duration,
     /// Its end: where the guard window begins.
@@ -23,6 +29,8 @@ pub struct Harts {
     pub reservations: Vec<Reservation>,
     /// Capacity of the background server in octets of the wire, and its period in cycles; none: what is left.
     pub background: Option<(u32, u32)>,
+    /// Masters, trigger messages and synchronous streams.
+    pub ftt: Ftt,
 }
 
 /// A server that streams share.
@@ -41,6 +49,8 @@ pub struct Reservation {
     pub stream: StreamIndex,
     /// The server; its parent is an index of the shared servers.
     pub server: ServerConfig,
+    /// What the switch where it enters holds it to; none: it is not policed.
+    pub police: Option<Police>,
 }
 
 impl Network {
@@ -60,8 +70,27 @@ impl Network {
             capacity,
             period,
             priority: 0,
+            window: ServerWindow::Asynchronous,
         });
-        Some(ServersConfig { cycle: harts.cycle, open: harts.open, close: harts.close, servers })
+        for window in [ServerWindow::Trigger, ServerWindow::Synchronous] {
+            servers.push(ServerConfig {
+                parent: None,
+                kind: ServerKind::Deferrable,
+                capacity: None,
+                period: 1,
+                priority: 7,
+                window,
+            });
+        }
+        let Harts { cycle, trigger, synchronous, open, close, .. } = *harts;
+        Some(ServersConfig { cycle, trigger, synchronous, open, close, servers })
+    }
+
+    /// The number of the background server of a port of a bridge with HaRTES: reserved ones stand before it.
+    #[must_use]
+    pub fn background_server(&self, port: PortIndex) -> Option<usize> {
+        let harts = self.harts.as_ref()?;
+        Some(harts.shared.len() + self.reserved_at(harts, port).count())
     }
 
     /// The server in which frames of a stream wait at a port of a bridge with HaRTES, by its number there.
@@ -72,9 +101,17 @@ impl Network {
             return None;
         };
         let here = || self.reserved_at(harts, port);
-        let place =
-            here().position(|reservation| reservation.stream == stream).unwrap_or_else(|| here().count());
-        Some(u16::try_from(harts.shared.len() + place).expect("fewer than 2^16 servers"))
+        let background = harts.shared.len() + here().count();
+        let own = || here().position(|reservation| reservation.stream == stream);
+        let node = self.ports[port.index()].node;
+        let place = if harts.ftt.is_trigger(stream, port) {
+            background + 1
+        } else if harts.ftt.polled(stream).is_some_and(|polled| polled.switch == node) {
+            background + 2
+        } else {
+            own().map_or(background, |own| harts.shared.len() + own)
+        };
+        Some(u16::try_from(place).expect("fewer than 2^16 servers"))
     }
 
     fn reserved_at<'h>(&'h self, harts: &'h Harts, port: PortIndex) -> impl Iterator<Item = &'h Reservation> {

@@ -29,6 +29,7 @@ mod build;
 mod configuration;
 mod diagnostic;
 mod frame;
+pub mod ftt;
 pub mod gptp;
 pub mod harts;
 mod identification;

@@ -58,6 +58,7 @@ impl Network {
                     }
                     None => false,
                 });
+                harts.ftt.keep(&place);
                 harts
             }),
         }

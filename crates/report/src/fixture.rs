@@ -383,6 +383,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         ports,
         reservations: Vec::new(),
         clocks: Vec::new(),
+        harts: None,
         trace_hash: 0x7a75_7477_6972_6501,
         test: None,
     }

@@ -78,6 +78,9 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::ServerTooSmall { port: at } => {
             format!("its server, or one above it, is too small at port {}", port(network, *at))
         }
+        Unbounded::Unpolled { port: at } => {
+            format!("its switch may not poll it in every period (port {})", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!(
                 "frames may be discarded at port {}, by a shaper or an acceptance window",
@@ -102,6 +105,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::SynchronisationLost { port }
         | Unbounded::Host { port }
         | Unbounded::Unscheduled { port }
+        | Unbounded::Unpolled { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }

@@ -15,9 +15,9 @@ use crate::name;
 use crate::reservation;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
-    ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary, IntervalSummary,
-    ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary, StampedSummary,
-    StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
+    ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary,
+    IntervalSummary, ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary,
+    StampedSummary, StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
 };
 use crate::test_bed;
 use crate::verdict::{self, StreamVerification, Verdict, judge};
@@ -63,6 +63,7 @@ impl Summary {
             streams,
             ports,
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
+            harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
         }
     }

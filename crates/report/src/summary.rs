@@ -44,6 +44,9 @@ pub struct Summary {
     /// Per node, if there was a run of a network with gPTP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockSummary>,
+    /// Masters and nodes, if there was a run of a network with HaRTES.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harts: Option<crate::harts::HartsSummary>,
 }
 
 /// A run as a whole.

@@ -120,8 +120,8 @@ fn stream_row(
     }
     if has_run {
         let seen = listener.observed.as_ref();
-        let max =
-            seen.and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delays.delay_max_ps));
+        let max = seen
+            .and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delays.delay_max_ps));
         row.push(us(max));
         row.push(us(seen.and_then(|seen| seen.delays.delay_mean_ps)));
         row.push(us(seen.and_then(|seen| seen.jitter_ps)));

@@ -167,6 +167,7 @@ pub(crate) fn traffic(traffic: &Traffic) -> String {
         }
         Traffic::Greedy { offset } => format!("greedy within its arrival curve{}", from(offset)),
         Traffic::Replay { frames } => format!("replay of {} frames", frames.len()),
+        Traffic::Polled => "as the trigger message polls it".to_owned(),
         Traffic::Protocol => "frames of a control protocol".to_owned(),
         Traffic::Synchronisation { cycle } => format!("synchronisation every {cycle}"),
         Traffic::Response { turn_around, .. } => format!("responses after {turn_around}"),

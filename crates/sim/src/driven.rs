@@ -18,9 +18,10 @@ use tautwire_wire::EtherType;
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
+use crate::ftt::Ftt;
 use crate::gptp::Gptp;
 use crate::host_stacks::HostStacks;
-use crate::plan::index;
+use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
@@ -36,6 +37,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
         || network.reservation.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.gptp.is_some()
+        || network.harts.is_some()
         || network.time_triggered.is_some()
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
@@ -58,6 +60,8 @@ pub(crate) struct Driven {
     pub(crate) gptp: Option<Gptp>,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
+    /// Masters and nodes of HaRTES.
+    pub(crate) ftt: Option<Ftt>,
 }
 
 /// A TDMA station.
@@ -68,7 +72,13 @@ struct Station {
 }
 
 impl Driven {
-    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64, histograms: bool) -> Self {
+    pub(crate) fn new(
+        network: &Network,
+        plan: &Plan,
+        clocks: &[LocalClock],
+        seed: u64,
+        histograms: bool,
+    ) -> Self {
         let streams = || network.streams.iter();
         let mut answers = vec![Vec::new(); network.streams.len()];
         for (number, stream) in streams().enumerate() {
@@ -95,6 +105,7 @@ impl Driven {
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
+            ftt: Ftt::new(network, plan, clocks, seed),
         }
     }
 
@@ -123,7 +134,8 @@ impl<R: Recorder> Engine<'_, R> {
         let stacks = driven.stacks.next_due();
         let gptp = driven.gptp.as_ref().and_then(Gptp::next);
         let corrected = driven.timed.as_ref().map(Timed::next);
-        let protocols = srp.into_iter().chain(gptp).chain(stacks).chain(corrected);
+        let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(|node| self.nodes[node].clock));
+        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -158,6 +170,7 @@ impl<R: Recorder> Engine<'_, R> {
         }
         self.drive_srp();
         self.drive_gptp();
+        self.drive_ftt();
         self.arm_timeline();
     }
 
@@ -195,7 +208,9 @@ impl<R: Recorder> Engine<'_, R> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_pdu(slot.stream, slot.number, time) || self.take_message(slot.stream, slot.number, time)
+        if self.take_pdu(slot.stream, slot.number, time)
+            || self.take_message(slot.stream, slot.number, time)
+            || self.take_trigger(slot.stream, slot.number, time)
         {
             return;
         }

@@ -12,7 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
-use crate::plan::NONE;
+use crate::plan::{NONE, index};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
@@ -188,6 +188,14 @@ impl<R: Recorder> Engine<'_, R> {
         {
             return self.drop_frame(place, reason);
         }
+        // A frame that is reshaped waits in its memory pool, and holds up no other.
+        let mut held = Duration::ZERO;
+        if R::DRIVES_MACHINES && self.plan.hops[hop_index].inspected {
+            match self.police_stream(index(hop_index), place, line.received, ring) {
+                Ok(at) => held = at.since(line.received),
+                Err(reason) => return self.drop_frame(place, reason),
+            }
+        }
         let hop = &self.plan.hops[hop_index];
         if hop.next != NONE && !self.links[ring as usize].to_learning {
             let (next, port, class) = (hop.next, hop.next_port, hop.next_class);
@@ -195,7 +203,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.touch(stream, next, port, class);
             let (arrival, ready) = self.pass_stages(ring, profile, class, cut_through, octets, line);
             self.slab.get_mut(place).arrival = arrival;
-            return self.fly(ring, place, ready, Aim::hop(next));
+            return self.fly(ring, place, ready + held, Aim::hop(next));
         }
         let (first, end) = self.plan.branches_behind[hop_index];
         if first == end && R::DRIVES_MACHINES && self.plan.hops[hop_index].listener != NONE {
@@ -218,7 +226,7 @@ impl<R: Recorder> Engine<'_, R> {
                 self.statistics.streams[slot.stream as usize].replicated += 1;
                 self.slab.insert(slot)
             };
-            self.fly(ring, place, ready, Aim::branch(branch_index));
+            self.fly(ring, place, ready + held, Aim::branch(branch_index));
         }
     }
 

@@ -16,6 +16,7 @@ use crate::agenda::Agenda;
 use crate::clock::SimTime;
 use crate::driven::Driven;
 use crate::frame::{Ring, Slab, Slot};
+use crate::ftt;
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
@@ -84,6 +85,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let schedulers = add_schedulers(network, &mut nodes, seed);
         let mut talker_schedulers = add_talker_schedulers(network, &mut nodes);
         let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_schedulers);
+        ftt::mark_policed(network, &mut plan);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];
             LinkState::new(network, link, number, stages, seed)
@@ -121,7 +123,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             statistics,
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
-            driven: R::DRIVES_MACHINES.then(|| Box::new(Driven::new(network, &clocks, seed, histograms))),
+            driven: R::DRIVES_MACHINES
+                .then(|| Box::new(Driven::new(network, &plan, &clocks, seed, histograms))),
             events: 0,
             progress: match &mut options.progress {
                 Some(progress) => Some(&mut **progress),
@@ -233,6 +236,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         self.report_progress();
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
+        let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
         let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
         let reservations = srp.map_or_else(Vec::new, |srp| srp.observations(self.network));
         for ring in &self.rings {
@@ -260,6 +264,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             test: None,
+            harts: ftt.map(|ftt| Box::new(ftt.observation())),
             reservations,
             clocks,
             ports: self.port_observations(),

@@ -14,7 +14,9 @@ mod driven;
 mod egress;
 mod engine;
 mod frame;
+mod ftt;
 mod gptp;
+mod harts;
 mod host_stacks;
 mod node;
 mod options;
@@ -40,6 +42,7 @@ use tautwire_model::Network;
 
 pub use clock::SimTime;
 pub use gptp::ClockObservation;
+pub use harts::{HartsObservation, ListeningObservation, MasterObservation};
 pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};

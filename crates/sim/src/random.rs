@@ -39,6 +39,8 @@ pub(crate) enum Purpose {
     Gptp = 14,
     /// Errors of network time.
     NetworkTime = 41,
+    /// What nodes of HaRTES take to decode.
+    Ftt = 15,
 }
 
 /// A random stream.

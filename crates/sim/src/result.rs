@@ -6,6 +6,7 @@ use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
 use crate::gptp::ClockObservation;
+use crate::harts::HartsObservation;
 use crate::test_bed::TestObservation;
 
 use crate::reservation::ReservationObservation;
@@ -129,6 +130,8 @@ pub struct Observation {
     pub reservations: Vec<ReservationObservation>,
     /// Per node, in a network with gPTP.
     pub clocks: Vec<ClockObservation>,
+    /// Masters and nodes of HaRTES, in a network that has it.
+    pub harts: Option<Box<HartsObservation>>,
     /// What its test observed, if it has one.
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.

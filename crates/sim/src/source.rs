@@ -177,7 +177,8 @@ impl Source {
                 return Some(((start + *at).max(last), *octets));
             }
             // Their frames are made by machines and by what is received.
-            Traffic::Synchronisation { .. } | Traffic::Response { .. } | Traffic::Protocol => return None,
+            Traffic::Synchronisation { .. } | Traffic::Response { .. } => return None,
+            Traffic::Protocol | Traffic::Polled => return None,
             Traffic::File { octets, at } => {
                 let sent = self.count.checked_mul(self.payload_max)?;
                 let left = octets.get().checked_sub(sent).filter(|left| *left > 0)?;

@@ -34,7 +34,7 @@ pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, html, judge, reservation, table, test_bed, verify,
+    arrow, clocks, harts, html, judge, reservation, table, test_bed, verify,
 };
 pub use tautwire_sim::{Driver, Observation, Options, Progress, run_with as simulate_with};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

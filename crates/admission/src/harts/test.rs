@@ -95,7 +95,10 @@ impl HartsResponseTime {
         let harts = network.harts.as_ref()?;
         let reserved =
             |index: usize| harts.reservations.iter().any(|reservation| reservation.stream.index() == index);
-        let unreserved = network.streams.iter().enumerate().filter(|(index, _)| !reserved(*index));
+        // Trigger messages and what they poll have windows of their own.
+        let apart = |stream: &Stream| matches!(stream.traffic, Traffic::Protocol | Traffic::Polled);
+        let unreserved = network.streams.iter().enumerate();
+        let unreserved = unreserved.filter(|(index, stream)| !reserved(*index) && !apart(stream));
         let unreserved = unreserved.map(|(_, stream)| wire(stream)).max().unwrap_or(Bytes::ZERO);
         let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(BitRate::from_mbps(100));
         let period = |cycles: u32| Duration::from_ps(harts.cycle.as_ps().saturating_mul(u64::from(cycles)));

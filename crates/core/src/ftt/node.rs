@@ -53,6 +53,11 @@ impl FttNode {
         self.out.push_back((self.master, FttMessage::Add { stream, node: self.node }));
     }
 
+    /// Holds a stream that was granted before: nothing is asked.
+    pub fn hold(&mut self, stream: FttStream) {
+        self.requests.insert(stream.id, Request { stream, state: RequestState::Granted, again: None });
+    }
+
     /// Gives a stream back.
     pub fn release(&mut self, stream: u16) {
         if self.requests.remove(&stream).is_some() {

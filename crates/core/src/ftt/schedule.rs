@@ -52,13 +52,15 @@ pub struct SynchronousScheduler {
     cycle: u32,
     /// Messages that were still waiting when the next of their stream came.
     missed: u32,
+    /// What was polled last: streams, and the cycles in which their messages were released.
+    last: Vec<(u16, u32)>,
 }
 
 impl SynchronousScheduler {
     /// A scheduler for a synchronous window; cycles are numbered from 0.
     #[must_use]
     pub const fn new(policy: SchedulerPolicy, window: Duration) -> Self {
-        Self { policy, window, streams: Vec::new(), ready: Vec::new(), cycle: 0, missed: 0 }
+        Self { policy, window, streams: Vec::new(), ready: Vec::new(), cycle: 0, missed: 0, last: Vec::new() }
     }
 
     /// Takes a stream from the next cycle on; others are not disturbed. False, and nothing is changed, if it
@@ -103,6 +105,8 @@ impl SynchronousScheduler {
         });
         let mut left = self.window;
         let mut polled: Vec<Polled> = Vec::new();
+        let mut last = core::mem::take(&mut self.last);
+        last.clear();
         self.ready.retain(|ready| {
             let stream = &ready.stream;
             let already = polled.iter_mut().find(|known| known.stream == stream.id);
@@ -112,13 +116,27 @@ impl SynchronousScheduler {
                 return true;
             }
             left -= stream.time;
+            last.push((stream.id, ready.released));
             match already {
                 Some(known) => known.frames += 1,
                 None => polled.push(Polled { stream: stream.id, frames: 1 }),
             }
             false
         });
+        self.last = last;
         polled
+    }
+
+    /// What the last cycle polls, message by message: the stream, and the cycle in which it was released.
+    #[must_use]
+    pub fn released(&self) -> &[(u16, u32)] {
+        &self.last
+    }
+
+    /// The number of the next cycle.
+    #[must_use]
+    pub const fn cycle(&self) -> u32 {
+        self.cycle
     }
 
     /// Messages that were not polled before the next of their stream came.

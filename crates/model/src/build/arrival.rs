@@ -46,6 +46,7 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
         | Traffic::Greedy { .. }
         | Traffic::Synchronisation { .. }
         | Traffic::Protocol
+        | Traffic::Polled
         | Traffic::Response { .. } => None,
     }
 }

@@ -1,15 +1,17 @@
 //! `harts:`: the elementary cycle, shared servers, and the servers of reserved streams.
 
-use tautwire_core::servers::{ServerConfig, ServerKind};
+use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow};
 use tautwire_units::{Bytes, Duration};
 
 use super::Input;
+use super::ftt;
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use crate::frame::wire_bits;
+use crate::ftt::Ftt;
 use crate::harts::{Harts, Reservation, SharedServer};
-use crate::network::{NodeKind, Stream, Switching, Traffic, TransmissionSelection};
+use crate::network::{NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -19,7 +21,7 @@ pub(crate) fn harts(
     input: &Input<'_, '_>,
     topology: &Topology<'_>,
     models: &Models<'_, '_>,
-    streams: &Streams<'_, '_>,
+    streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Option<Harts> {
     let node = input.root.get("harts")?;
@@ -37,14 +39,22 @@ pub(crate) fn harts(
     let shared = shared(node, faults);
     let mut harts = Harts {
         cycle,
+        trigger: before[0],
+        synchronous: before[0] + before[1],
         open,
         close: cycle - before[3],
         reservations: Vec::new(),
         background: node.get("background").and_then(|node| Some((octets(node)?, every(node).unwrap_or(1)))),
         shared,
+        ftt: Ftt {
+            policy: tautwire_core::ftt::SchedulerPolicy::RateMonotonic,
+            windows: Vec::new(),
+            triggers: Vec::new(),
+            polled: Vec::new(),
+        },
     };
     for item in node.get("reserve").map_or(&[][..], Node::items) {
-        if let Some(reservation) = reservation(item, &harts, topology, streams, faults) {
+        if let Some(reservation) = reservation(node, item, &harts, topology, streams, faults) {
             harts.reservations.push(reservation);
         }
     }
@@ -55,8 +65,11 @@ pub(crate) fn harts(
         let help = "keep `harts` alone: without `tdma`, `time-triggered`, `stream-reservation` and `gptp`";
         faults.error(codes::HARTS_STREAM, node.anchor(), "two ways to share the lines".to_owned(), help);
     }
-    for draft in &streams.list {
-        fits(draft, &harts, topology, models, faults);
+    if faults.errors() == 0 {
+        harts.ftt = ftt::ftt(node, &harts, topology, models, streams, faults);
+    }
+    for (number, draft) in streams.list.iter().enumerate() {
+        fits(StreamIndex::at(number), draft, &harts, topology, models, faults);
     }
     Some(harts)
 }
@@ -79,6 +92,7 @@ fn shared(node: &Node<'_>, faults: &mut Faults) -> Vec<SharedServer> {
             capacity: Some(capacity),
             period: every(item).unwrap_or(1),
             priority,
+            window: ServerWindow::Asynchronous,
         };
         shared.push(SharedServer { name: name.to_owned(), config });
     }
@@ -86,6 +100,7 @@ fn shared(node: &Node<'_>, faults: &mut Faults) -> Vec<SharedServer> {
 }
 
 fn reservation(
+    root: &Node<'_>,
     item: &Node<'_>,
     harts: &Harts,
     topology: &Topology<'_>,
@@ -101,7 +116,17 @@ fn reservation(
     }
     let wire = octets_of(stream);
     let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
-    let (cycles, frames) = own_server(interval(stream, wire), tolerance, harts.cycle);
+    let interval = match polled_every(root, &stream.name) {
+        Some(period) => harts.cycle * u64::from(period),
+        None => interval(stream, wire),
+    };
+    let (cycles, frames) = own_server(interval, tolerance, harts.cycle);
+    let police = item.get("police").and_then(|node| {
+        // The talker's clock may be fast, and the switch's slow.
+        let lost = (u128::from(interval.as_ps()) * u128::from(tolerance) * 2).div_ceil(1_000_000_000);
+        let lost = Duration::from_ps(u64::try_from(lost).unwrap_or(u64::MAX));
+        ftt::police(node, stream, interval.saturating_sub(lost), faults)
+    });
     let capacity = octets(item).unwrap_or(wire.saturating_mul(frames));
     if capacity < wire {
         let message = format!("a frame of {wire} B on the wire in a server of {capacity} B never goes");
@@ -114,8 +139,16 @@ fn reservation(
         capacity: Some(capacity),
         period,
         priority: item.parsed("priority").unwrap_or(stream.priority.number()),
+        window: ServerWindow::Asynchronous,
     };
-    Some(Reservation { stream: found, server })
+    Some(Reservation { stream: found, server, police })
+}
+
+/// How often a synchronous stream is polled, in cycles.
+fn polled_every(root: &Node<'_>, name: &str) -> Option<u32> {
+    let mut items = root.get("polled").map_or(&[][..], Node::items).iter();
+    let item = items.find(|item| item.get("stream").and_then(Node::text) == Some(name))?;
+    Some(item.parsed("every").unwrap_or(1))
 }
 
 /// The least distance of a stream's longest frames; zero if it promises nothing.
@@ -184,6 +217,7 @@ fn octets_of(stream: &Stream) -> u32 {
 
 /// A stream must fit the window of every bridge on its way, which stores and forwards by servers alone.
 fn fits(
+    number: StreamIndex,
     draft: &StreamDraft<'_, '_>,
     harts: &Harts,
     topology: &Topology<'_>,
@@ -194,6 +228,7 @@ fn fits(
     for hop in &stream.hops {
         let port = &topology.ports[hop.port.index()];
         let NodeKind::Bridge { device, .. } = topology.nodes[port.node.index()].kind else { continue };
+        let in_synchronous = ftt::is_polled_at(&harts.ftt, number, port.node);
         let strict = port.classes[hop.class.index()].selection == TransmissionSelection::StrictPriority;
         let device = models.device_at(device);
         let stores = matches!(device.switching, Switching::StoreAndForward) && !device.two_stage;
@@ -210,7 +245,7 @@ fn fits(
                 message,
                 "with `harts`, bridges have strict priority and store and forward, and talkers neither shapers nor protocol stacks",
             )
-        } else if wire > harts.close - harts.open {
+        } else if wire > harts.close - harts.open && !in_synchronous {
             let message = format!("a frame of {wire} and a window of {}", harts.close - harts.open);
             (message, "make the elementary cycle longer, or the frame shorter")
         } else {

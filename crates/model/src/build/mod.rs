@@ -9,6 +9,7 @@ mod arrival;
 mod ats;
 mod check;
 mod events;
+mod ftt;
 mod gptp;
 mod harts;
 mod host_stacks;
@@ -80,7 +81,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         reservation = reservation::reservation(input, &topology, &mut streams, faults);
         gptp = gptp::gptp(input, &topology, &mut streams, faults);
     }
-    let harts = harts::harts(input, &topology, &models, &streams, faults);
+    let harts = harts::harts(input, &topology, &models, &mut streams, faults);
     let mut assigned = ats::Assigned::default();
     if faults.errors() == 0 {
         assigned = ats::assign(&topology, &models, &mut streams, faults);

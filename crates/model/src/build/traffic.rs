@@ -73,6 +73,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
             }
             Traffic::File { octets, at: span("at") }
         }
+        "polled" => Traffic::Polled,
         "synchronisation" => Traffic::Synchronisation { cycle: Duration::ZERO },
         // What it answers is found when all streams are known.
         "response" => Traffic::Response { to: StreamIndex(u32::MAX), turn_around: span("turn-around") },

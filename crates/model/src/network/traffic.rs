@@ -67,6 +67,9 @@ pub enum Traffic {
     },
     /// The frames of a control protocol from one port to the next, when a machine sends them.
     Protocol,
+    /// A frame when the trigger message of the talker's switch polls it (`harts`). Delays count from the start of the
+    /// elementary cycle in which the master released the message.
+    Polled,
     /// Bursts of several threads. Each sends `burst` frames at once and sleeps until all threads together keep
     /// `interval` a frame, and then a random `overhead` longer; its first burst is drawn within a sleep.
     Injected {

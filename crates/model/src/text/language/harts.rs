@@ -19,6 +19,16 @@ pub(super) static HARTS: Shape = Shape {
             "Streams with servers of their own.",
         ),
         key(
+            "scheduler",
+            Kind::Word(&["rate-monotonic", "earliest-deadline-first", "servers"]),
+            "How masters choose among the messages that wait: by period, by deadline, or by priority; rate-monotonic.",
+        ),
+        key(
+            "polled",
+            Kind::List(0, MANY, &Kind::Object(&POLLED)),
+            "Synchronous streams, which the trigger message of their talker's switch polls.",
+        ),
+        key(
             "background",
             Kind::Object(&BACKGROUND),
             "What frames of other streams may take at most; all that is left.",
@@ -59,6 +69,38 @@ static RESERVATION: Shape = Shape {
         ),
         key("priority", PRIORITY, "Priority among those in the same server; that of the stream."),
         KIND,
+        key("police", Kind::Object(&POLICE), "What the switch where it enters holds it to; not policed."),
+    ]],
+};
+
+static POLICE: Shape = Shape {
+    name: "the policing of a stream",
+    about: "Size and distance of the frames of a stream where it enters, and what becomes of those that come too early.",
+    keys: &[&[
+        key("frame-max", Kind::Octets, "Longest frame, destination to FCS; that of the stream."),
+        key("distance", Kind::Duration, "Least distance of its frames; what its traffic promises."),
+        key(
+            "early",
+            Kind::Word(&["discard", "reshape"]),
+            "What becomes of a frame that comes too early; discard.",
+        ),
+        key("pool", Kind::Integer(1, 65_535), "Frames that may wait to be reshaped; 1."),
+    ]],
+};
+
+static POLLED: Shape = Shape {
+    name: "a synchronous stream",
+    about: "A message in every `every` elementary cycles, within the synchronous window of its switch.",
+    keys: &[&[
+        must("stream", Kind::Text, "The stream; its traffic is `polled`."),
+        key("every", Kind::Integer(1, 1_000_000), "Period in ECs; 1."),
+        key("offset", Kind::Integer(0, 1_000_000), "The EC of its first message; 0."),
+        key(
+            "within",
+            Kind::Integer(1, 1_000_000),
+            "Deadline in ECs for the earliest deadline first; the period.",
+        ),
+        key("priority", PRIORITY, "Priority for the `servers` scheduler; that of the stream."),
     ]],
 };
 

@@ -205,6 +205,7 @@ pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
     ("injected", &INJECTED),
     ("synchronisation", &SYNCHRONISATION),
     ("response", &RESPONSE),
+    ("polled", &POLLED),
 ];
 
 pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame; 0 s.");
@@ -280,6 +281,12 @@ pub(super) static FILE: Shape = Shape {
 pub(super) static SYNCHRONISATION: Shape = Shape {
     name: "synchronisation frames",
     about: "The frames that open the cycles of `tdma`; the stream's talker is the master, or the standby.",
+    keys: &[&[]],
+};
+
+pub(super) static POLLED: Shape = Shape {
+    name: "polled frames",
+    about: "A frame when the trigger message of the talker's switch polls it, as `harts.polled` says. Delay, bound and deadline count from the start of the elementary cycle in which the message was released.",
     keys: &[&[]],
 };
 

@@ -8,24 +8,45 @@
 //! that it meets (k frames a period), and it came at least the distance of n frames behind the first.
 //!
 //! At the talker's port, which has no servers, a frame is through when a busy period of its class and those above ends.
+//! A synchronous message waits for the trigger message that polls it (`synchronous.rs`) and is through its first switch when
+//! the synchronous window ends; the description is refused if that is not so. A policed stream comes no closer behind its
+//! policer than that lets it, whatever its talker sends.
+//!
 //! Invariants: nothing is assumed of the phases of ECs, periods and sources; all clocks are wrong by their tolerance.
 //! What the background server carries has no bound. Not here: equation 3 (`tautwire-admission`), which reckons without
 //! drift, jitter and phases.
 
-use tautwire_core::servers::{ServerConfig, ServerKind, ServersConfig};
+mod arrivals;
+mod port;
+mod synchronous;
+
+use tautwire_core::ftt::Violator;
 use tautwire_model::Network;
+use tautwire_model::ftt::Police;
 use tautwire_model::network::{
-    Mechanism, NodeKind, PortIndex, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
+    Mechanism, NodeKind, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
 };
 use tautwire_model::{frame_length, wire_bits};
 use tautwire_units::{Bytes, Duration};
 
+use self::arrivals::Arrivals;
+use self::port::Port;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{Row, delay_max, delay_min};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 /// Most frames of a busy period that are looked at.
 const FRAMES_MAX: u64 = 10_000;
+
+/// What is known of a stream's frames at the end of a hop.
+struct End {
+    /// From the application to the last bit, at most.
+    most: Result<u64, Unbounded>,
+    /// At least.
+    least: u64,
+    /// Who policed them, and how long that was ago.
+    behind: Option<(Police, Range)>,
+}
 
 /// The network and its worst clock.
 struct Analysis<'network> {
@@ -41,83 +62,6 @@ struct Range {
     max: u64,
 }
 
-/// How frames of a stream come: at most `burst` at once every `interval`, and by `jitter` nearer.
-#[derive(Clone, Copy, Debug)]
-enum Arrivals {
-    Periodic {
-        interval: u64,
-        jitter: u64,
-        burst: u64,
-        extra: u64,
-    },
-    /// As many frames of `least` bits as a token bucket holds.
-    Bucket {
-        bps: u64,
-        burst: u64,
-        least: u64,
-        jitter: u64,
-    },
-}
-
-impl Arrivals {
-    /// Most frames in a closed window.
-    fn frames(self, span: u64) -> u64 {
-        match self {
-            Self::Periodic { interval, jitter, burst, extra } => {
-                burst.saturating_mul(span.saturating_add(jitter) / interval + 1).saturating_add(extra)
-            }
-            Self::Bucket { bps, burst, least, jitter } => {
-                let span = u128::from(span) + u128::from(jitter);
-                let earned = (u128::from(bps) * span).div_ceil(PS_PER_S);
-                u64::try_from((u128::from(burst) + earned) / u128::from(least)).unwrap_or(u64::MAX)
-            }
-        }
-    }
-
-    /// The least window in which so many frames come.
-    fn distance(self, frames: u64) -> u64 {
-        match self {
-            Self::Periodic { interval, jitter, burst, extra } => {
-                let periods = frames.saturating_sub(extra).saturating_sub(1) / burst;
-                periods.saturating_mul(interval).saturating_sub(jitter)
-            }
-            Self::Bucket { bps, burst, least, jitter } => {
-                let missing = (u128::from(frames) * u128::from(least)).saturating_sub(u128::from(burst));
-                let span = missing.saturating_sub(1) * PS_PER_S / u128::from(bps.max(1));
-                u64::try_from(span).unwrap_or(u64::MAX).saturating_sub(jitter)
-            }
-        }
-    }
-
-    /// After how many frames the distance to a server that lets `frames` pass every `period` is as it was, or
-    /// greater; none if the server is slower.
-    fn repeats(self, period: u64, frames: u64) -> Option<u64> {
-        match self {
-            Self::Periodic { interval, burst, .. } => {
-                let enough =
-                    u128::from(period) * u128::from(burst) <= u128::from(interval) * u128::from(frames);
-                enough.then_some(burst * frames)
-            }
-            Self::Bucket { bps, least, .. } => {
-                let enough =
-                    u128::from(period) * u128::from(bps) <= u128::from(frames) * u128::from(least) * PS_PER_S;
-                enough.then_some(frames + 1)
-            }
-        }
-    }
-
-    fn with_jitter(self, more: u64) -> Self {
-        match self {
-            Self::Periodic { interval, jitter, burst, extra } => {
-                Self::Periodic { interval, jitter: jitter.saturating_add(more), burst, extra }
-            }
-            Self::Bucket { bps, burst, least, jitter } => {
-                Self::Bucket { bps, burst, least, jitter: jitter.saturating_add(more) }
-            }
-        }
-    }
-}
-
 /// The bounds of a network with HaRTES.
 pub(crate) fn bounds(network: &Network) -> Bounds {
     let worst = network.nodes.iter().map(|node| &node.clock).max_by_key(|clock| clock.tolerance_ppb);
@@ -131,25 +75,28 @@ pub(crate) fn bounds(network: &Network) -> Bounds {
 impl Analysis<'_> {
     fn stream(&self, number: StreamIndex) -> StreamBounds {
         let stream = &self.network.streams[number.index()];
-        // Per hop: from the application to the last bit at the next node, its bound and its least.
-        let mut ends: Vec<(Result<u64, Unbounded>, u64)> = Vec::with_capacity(stream.hops.len());
+        let mut ends: Vec<End> = Vec::with_capacity(stream.hops.len());
         let mut hops = Vec::with_capacity(stream.hops.len());
         for (place, hop) in stream.hops.iter().enumerate() {
-            let before = hop.previous.map_or((Ok(0), 0), |previous| ends[previous as usize].clone());
-            let (rest, least) = self.hop(number, place, &before);
-            let end = match (&before.0, &rest) {
-                (Ok(before), Ok(rest)) => Ok(before.saturating_add(*rest)),
-                (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
+            let (rest, end) = match hop.previous {
+                None => self.first_hop(number, place),
+                Some(previous) => self.hop(number, place, &ends[previous as usize]),
             };
             let method = if rest.is_ok() { Method::Servers } else { Method::None };
-            let delay = rest.and_then(|rest| before.0.map(|_| Duration::from_ps(rest)));
+            let least = end.least - hop.previous.map_or(0, |previous| ends[previous as usize].least);
+            let reached = hop.previous.is_none_or(|previous| ends[previous as usize].most.is_ok());
+            let delay = match (&end.most, rest) {
+                (Err(reason), _) if !reached => Err(reason.clone()),
+                (_, rest) => rest.map(Duration::from_ps),
+            };
             hops.push(HopBounds { delay, delay_min: Duration::from_ps(least), method });
-            ends.push((end, before.1 + least));
+            ends.push(end);
         }
         let listener = |listener: usize| {
             let place =
                 stream.hops.iter().position(|hop| hop.listener.is_some_and(|one| one as usize == listener));
-            let (delay, least) = place.map_or((Ok(0), 0), |place| ends[place].clone());
+            let (delay, least) =
+                place.map_or((Ok(0), 0), |place| (ends[place].most.clone(), ends[place].least));
             ListenerBounds {
                 delay: delay.map(Duration::from_ps),
                 delay_min: Duration::from_ps(least),
@@ -160,40 +107,150 @@ impl Analysis<'_> {
         StreamBounds { listeners: (0..stream.listeners.len()).map(listener).collect(), hops }
     }
 
-    /// Greatest and least time from the last bit at this node (the application, at the talker) to that at the next.
-    fn hop(
-        &self,
-        number: StreamIndex,
-        place: usize,
-        before: &(Result<u64, Unbounded>, u64),
-    ) -> (Result<u64, Unbounded>, u64) {
+    /// Greatest time from the application to the last bit at the next node; that of the hop, and what is known there.
+    fn first_hop(&self, number: StreamIndex, place: usize) -> (Result<u64, Unbounded>, End) {
         let stream = &self.network.streams[number.index()];
         let hop = &stream.hops[place];
         let line = self.line(stream, place);
-        if hop.previous.is_none() {
-            let transmit = self.transmit(stream);
-            let least = transmit.min + line.min;
-            let most = self
-                .talker_port(stream, place)
-                .map(|busy| transmit.max.saturating_add(busy).saturating_add(line.max));
-            return (most, least);
+        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
+        if harts.ftt.is_trigger(number, hop.port) {
+            // Nothing else is under way when the cycle begins.
+            let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
+            let rate = self.network.links[links.egress.index()].rate;
+            let frame = rate.duration_ceil(Bytes::new(wire_octets(stream, hop.tagged)).bits()).as_ps();
+            let most = self.late(frame).saturating_add(line.max);
+            return (Ok(most), End { most: Ok(most), least: line.min, behind: None });
         }
-        let (stages, queues) = self.stages(stream, place);
-        let least = stages.min + line.min;
-        let reached = before.0.as_ref().map(|before| before.saturating_add(stages.max));
-        let most = match reached {
-            Err(reason) => Err(reason.clone()),
-            Ok(_) if queues => Err(Unbounded::StageTooSlow { port: hop.port }),
-            Ok(reached) => {
-                let jitter = reached.saturating_sub(before.1 + stages.min);
-                let arrivals = self.arrivals(number).map(|arrivals| arrivals.with_jitter(jitter));
-                arrivals
-                    .ok_or(Unbounded::NoArrivalCurve { stream: number, port: hop.port })
-                    .and_then(|arrivals| self.server(number, place, arrivals))
-                    .map(|served| stages.max.saturating_add(served).saturating_add(line.max))
-            }
+        let transmit = self.transmit(stream);
+        let least = transmit.min + line.min;
+        // A synchronous message waits for the cycle that polls it, and is decoded before the synchronous window begins.
+        let waits = match harts.ftt.polled(number) {
+            None => Ok(0),
+            Some(polled) => synchronous::response(&harts.ftt, polled)
+                .map(|cycles| {
+                    self.late((cycles - 1).saturating_mul(harts.cycle.as_ps()) + harts.synchronous.as_ps())
+                })
+                .ok_or(Unbounded::Unpolled { port: hop.port }),
         };
-        (most, least)
+        let most = waits.and_then(|waits| {
+            let busy = self.talker_port(stream, place)?;
+            Ok(waits.saturating_add(transmit.max).saturating_add(busy).saturating_add(line.max))
+        });
+        (most.clone(), End { most, least, behind: None })
+    }
+
+    /// Greatest time from the last bit at this node to that at the next, and what is known there.
+    fn hop(&self, number: StreamIndex, place: usize, before: &End) -> (Result<u64, Unbounded>, End) {
+        let stream = &self.network.streams[number.index()];
+        let hop = &stream.hops[place];
+        let line = self.line(stream, place);
+        let (stages, queues) = self.stages(stream, place);
+        let least = before.least + stages.min + line.min;
+        if let Some((rest, most)) = self.polled_hop(number, place, before, line) {
+            return (rest, End { most, least, behind: None });
+        }
+        let fault = |reason: Unbounded| (Err(reason.clone()), End { most: Err(reason), least, behind: None });
+        let reached = match &before.most {
+            Err(reason) => return fault(reason.clone()),
+            Ok(_) if queues => return fault(Unbounded::StageTooSlow { port: hop.port }),
+            Ok(reached) => *reached,
+        };
+        let police = self.police(number).filter(|_| hop.previous == Some(0));
+        let jitter = reached.saturating_sub(before.least);
+        let come = self.releases(number).or_else(|| self.arrivals(number));
+        let come = come.map(|arrivals| arrivals.with_jitter(jitter));
+        let held = police.map_or(0, |police| self.held(&police, come));
+        // Behind the policer, frames are as far apart as it lets them be.
+        let behind = match police {
+            Some(police) => Some((police, Range::default())),
+            None => before.behind,
+        };
+        let shaken = held.saturating_add(stages.max - stages.min);
+        let own = come.map(|arrivals| arrivals.with_jitter(shaken));
+        let policed = behind.map(|(police, since)| Arrivals::Periodic {
+            interval: self.deviation.shrink(police.distance.as_ps()).max(1),
+            jitter: since.max - since.min + (stages.max - stages.min) + self.slack + 2,
+            burst: 1,
+            extra: 0,
+        });
+        let served: Vec<Result<u64, Unbounded>> =
+            own.into_iter().chain(policed).map(|arrivals| self.server(number, place, arrivals)).collect();
+        let best = served.iter().filter_map(|one| one.as_ref().ok()).min().copied();
+        let reason = served.into_iter().find_map(Result::err);
+        let Some(best) = best else {
+            return fault(reason.unwrap_or(Unbounded::NoArrivalCurve { stream: number, port: hop.port }));
+        };
+        let rest = held.saturating_add(stages.max).saturating_add(best).saturating_add(line.max);
+        let behind = behind.map(|(police, since)| {
+            let max = since.max.saturating_add(rest - held);
+            (police, Range { min: since.min + stages.min + line.min, max })
+        });
+        (Ok(rest), End { most: Ok(reached.saturating_add(rest)), least, behind })
+    }
+
+    /// A synchronous message at the switch that polls it: it is through when the synchronous window ends. The hop's bound,
+    /// and that from the application; none of other streams, and at other switches.
+    fn polled_hop(
+        &self,
+        number: StreamIndex,
+        place: usize,
+        before: &End,
+        line: Range,
+    ) -> Option<(Result<u64, Unbounded>, Result<u64, Unbounded>)> {
+        let hop = &self.network.streams[number.index()].hops[place];
+        let harts = self.network.harts.as_ref()?;
+        let polled = harts.ftt.polled(number)?;
+        if polled.switch != self.network.ports[hop.port.index()].node {
+            return None;
+        }
+        let reached = match &before.most {
+            Ok(reached) => *reached,
+            Err(reason) => return Some((Err(reason.clone()), Err(reason.clone()))),
+        };
+        let Some(cycles) = synchronous::response(&harts.ftt, polled) else {
+            let reason = Unbounded::Unpolled { port: hop.port };
+            return Some((Err(reason.clone()), Err(reason)));
+        };
+        let rest = self.late(harts.open.as_ps()).saturating_add(line.max);
+        let waits = (cycles - 1).saturating_mul(harts.cycle.as_ps());
+        let whole = self.late(waits.saturating_add(harts.open.as_ps())).saturating_add(line.max);
+        Some((Ok(rest), Ok(whole.min(reached.saturating_add(rest)))))
+    }
+
+    /// A span of a node's clock, in true time at most.
+    fn late(&self, span: u64) -> u64 {
+        self.deviation.stretch(span).saturating_add(self.slack + 2)
+    }
+
+    fn police(&self, number: StreamIndex) -> Option<Police> {
+        let harts = self.network.harts.as_ref()?;
+        harts.reservations.iter().find(|reservation| reservation.stream == number)?.police
+    }
+
+    /// How long a policer holds a frame back at most.
+    fn held(&self, police: &Police, come: Option<Arrivals>) -> u64 {
+        if police.violator == Violator::Discard {
+            return 0;
+        }
+        let distance = self.deviation.stretch(police.distance.as_ps()).saturating_add(self.slack + 2);
+        let full = distance.saturating_mul(u64::from(police.pool));
+        let Some((come, repeats)) = come.and_then(|come| Some((come, come.repeats(distance, 1)?))) else {
+            return full;
+        };
+        if repeats >= FRAMES_MAX {
+            return full;
+        }
+        let early = |frames: u64| (frames - 1).saturating_mul(distance).saturating_sub(come.distance(frames));
+        (1..=FRAMES_MAX.min(repeats + FRAMES_MAX / 2)).map(early).max().unwrap_or(0).min(full)
+    }
+
+    /// How messages of a synchronous stream are released; none of others.
+    fn releases(&self, number: StreamIndex) -> Option<Arrivals> {
+        let harts = self.network.harts.as_ref()?;
+        let polled = harts.ftt.polled(number)?;
+        let period = harts.cycle.as_ps().saturating_mul(u64::from(polled.config.period));
+        let interval = self.deviation.shrink(period).max(1);
+        Some(Arrivals::Periodic { interval, jitter: self.slack + 2, burst: 1, extra: 0 })
     }
 
     /// From the queue of a server to the last bit of the frame out of the port.
@@ -333,6 +390,23 @@ impl Analysis<'_> {
         }
         match &stream.traffic {
             Traffic::Response { .. } | Traffic::Synchronisation { .. } => None,
+            Traffic::Polled => {
+                let harts = self.network.harts.as_ref()?;
+                let start = harts.synchronous.as_ps();
+                Some(match synchronous::response(&harts.ftt, harts.ftt.polled(number)?) {
+                    Some(cycles) => {
+                        let waits = (cycles - 1).saturating_mul(harts.cycle.as_ps()) + start;
+                        self.releases(number)?.with_jitter(self.late(waits).saturating_add(spread))
+                    }
+                    // Whenever it is polled, it is once in a cycle.
+                    None => Arrivals::Periodic {
+                        interval: self.deviation.shrink(harts.cycle.as_ps()).max(1),
+                        jitter: self.late(start).saturating_add(spread),
+                        burst: 1,
+                        extra: 0,
+                    },
+                })
+            }
             Traffic::Periodic { interval, jitter, burst, .. } => {
                 let burst = u64::from(*burst).max(1);
                 let restarts = u64::from(stream.started) + starts;
@@ -367,156 +441,4 @@ impl Analysis<'_> {
 /// Octets of the wire of a stream's longest frame.
 fn wire_octets(stream: &Stream, tagged: bool) -> u64 {
     wire_bits(stream.payload_max, tagged).bytes_ceil().get()
-}
-
-/// The servers of a bridge's port, with times on the clock of its node.
-struct Port {
-    index: PortIndex,
-    config: ServersConfig,
-    /// Picoseconds of an octet, as a fraction: bits per second.
-    bps: u64,
-    /// What of a window frames find for certain.
-    window: u64,
-}
-
-impl Port {
-    fn of(network: &Network, index: PortIndex) -> Option<Self> {
-        let config = network.port_servers(index)?;
-        let bps = network.links[network.ports[index.index()].links?.egress.index()].rate.as_bps();
-        let longest = network.streams.iter().flat_map(|stream| {
-            let here = stream.hops.iter().filter(move |hop| hop.port == index);
-            here.map(|hop| wire_octets(stream, hop.tagged))
-        });
-        let control = network.network_control.map_or(0, |control| control.frame_max.get() + 20);
-        let mut port = Self { index, config, bps, window: 0 };
-        let longest = port.line(longest.max().unwrap_or(0).max(control));
-        port.window = (port.config.close - port.config.open).as_ps().saturating_sub(longest);
-        Some(port)
-    }
-
-    /// What a server is sure of, if frames wait in it when its period begins: the length of the period, how long after its
-    /// start the last of them is through at most, and how many that are.
-    fn guarantee(&self, lane: u16, wire: u64) -> Result<(u64, u64, u64), Unbounded> {
-        let place = usize::from(lane);
-        let own = &self.config.servers[place];
-        let is_background = place + 1 == self.config.servers.len();
-        let Some(capacity) = own.capacity.filter(|_| !is_background) else {
-            return Err(Unbounded::NoServer { port: self.index });
-        };
-        let too_small = || Unbounded::ServerTooSmall { port: self.index };
-        let frames = u64::from(capacity) / wire;
-        if frames == 0 || !self.above_suffice(place) {
-            return Err(too_small());
-        }
-        let cycle = self.config.cycle.as_ps();
-        let period = cycle * u64::from(own.period);
-        // What a sporadic server lacks may come back in the last cycle of its period alone.
-        let cycles = if own.kind == ServerKind::Sporadic { 1 } else { u64::from(own.period) };
-        let before = self.before(place, cycles);
-        let work = self.line(before.saturating_add(frames * wire)).saturating_add(u64::from(own.period) * 2);
-        let needed = work.div_ceil(self.window.max(1));
-        if needed > cycles {
-            return Err(too_small());
-        }
-        let inside = (needed - 1) * cycle + self.config.open.as_ps() + (work - (needed - 1) * self.window);
-        let through = (u64::from(own.period) - cycles) * cycle + inside;
-        Ok((period, through, frames))
-    }
-
-    /// Whether the servers above one never run out: each holds what all in it may take in a period.
-    fn above_suffice(&self, place: usize) -> bool {
-        let own = &self.config.servers[place];
-        let mut next = own.parent;
-        while let Some(above) = next {
-            let above = usize::from(above);
-            let server = &self.config.servers[above];
-            let Some(capacity) = server.capacity else { return false };
-            let polled = server.kind == ServerKind::Polling && !own.period.is_multiple_of(server.period);
-            let slides = server.kind == ServerKind::Sporadic;
-            let inside = |other: usize| self.is_leaf(other) && self.is_inside(other, above);
-            let taken = (0..self.config.servers.len()).filter(|other| inside(*other)).map(|other| {
-                let child = &self.config.servers[other];
-                u64::from(child.capacity.unwrap_or(u32::MAX)).saturating_mul(periods(
-                    child,
-                    u64::from(server.period),
-                    slides,
-                ))
-            });
-            if polled || taken.sum::<u64>() > u64::from(capacity) {
-                return false;
-            }
-            next = server.parent;
-        }
-        true
-    }
-
-    /// Octets of the wire that go before a server in so many cycles from the start of one of its periods.
-    fn before(&self, place: usize, cycles: u64) -> u64 {
-        let own = self.way(place);
-        let earlier = |other: &usize| *other != place && self.is_leaf(*other) && self.way(*other) < own;
-        let count = self.config.servers.len();
-        let mut taken = vec![0_u64; count];
-        let mut sum = 0_u64;
-        for other in (0..count).rev() {
-            let server = &self.config.servers[other];
-            let mut out = taken[other];
-            if earlier(&other) {
-                out = u64::MAX;
-            }
-            if let Some(capacity) = server.capacity {
-                // A period of any place against those of the server.
-                out = out.min(u64::from(capacity).saturating_mul(periods(server, cycles, true)));
-            }
-            match server.parent {
-                Some(parent) => taken[usize::from(parent)] = taken[usize::from(parent)].saturating_add(out),
-                None => sum = sum.saturating_add(out),
-            }
-        }
-        sum
-    }
-
-    /// The way from the root: what is asked first is smaller.
-    fn way(&self, place: usize) -> Vec<(u8, usize)> {
-        let server = &self.config.servers[place];
-        let mut way = server.parent.map(|above| self.way(usize::from(above))).unwrap_or_default();
-        way.push((7_u8.saturating_sub(server.priority), place));
-        way
-    }
-
-    fn is_leaf(&self, place: usize) -> bool {
-        !self
-            .config
-            .servers
-            .iter()
-            .any(|server| server.parent.is_some_and(|above| usize::from(above) == place))
-    }
-
-    fn is_inside(&self, place: usize, above: usize) -> bool {
-        let mut next = self.config.servers[place].parent;
-        while let Some(parent) = next {
-            if usize::from(parent) == above {
-                return true;
-            }
-            next = self.config.servers[usize::from(parent)].parent;
-        }
-        false
-    }
-
-    /// Time on the line, rounded up.
-    fn line(&self, octets: u64) -> u64 {
-        let time = (u128::from(octets) * 8 * PS_PER_S).div_ceil(u128::from(self.bps.max(1)));
-        u64::try_from(time).unwrap_or(u64::MAX)
-    }
-}
-
-/// How often a server may spend its capacity in a span of `cycles`: from the start of a period of that length, or, if
-/// the span `slides`, from any cycle on. What a sporadic server gave is back a period later at the earliest.
-fn periods(server: &ServerConfig, cycles: u64, slides: bool) -> u64 {
-    let period = u64::from(server.period);
-    match server.kind {
-        ServerKind::Sporadic => cycles.div_ceil(period),
-        _ if !slides && cycles.is_multiple_of(period) => cycles / period,
-        _ if !slides && period.is_multiple_of(cycles) => 1,
-        _ => (cycles - 1).div_ceil(period) + 1,
-    }
 }

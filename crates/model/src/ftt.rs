@@ -1,0 +1,86 @@
+//! FTT of a network with HaRTES, resolved: trigger messages, synchronous streams, and policing where streams enter.
+//!
+//! Every port of a bridge to an end station sends trigger messages as frames of a stream of its own: they go no further
+//! than their switch. A synchronous stream is polled by the master of its talker's switch and leaves that switch in its
+//! synchronous window; in switches behind it is carried as any other, by its reservation. Not here: the bound of the
+//! schedule (`analysis`), the scheduler (`core`, `ftt`).
+
+use tautwire_core::ftt::{SchedulerPolicy, StreamPolicer, SynchronousStream, Violator};
+use tautwire_units::{Bytes, Duration};
+
+use crate::network::{NodeIndex, PortIndex, StreamIndex};
+
+/// Masters, trigger messages and synchronous streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ftt {
+    /// How masters choose among synchronous messages.
+    pub policy: SchedulerPolicy,
+    /// Per node: what the messages of one cycle may take together at a switch, so that all of them are through when its
+    /// synchronous window ends; none where nothing is polled.
+    pub windows: Vec<Option<Duration>>,
+    /// Per port: the stream of its trigger messages, if it sends such.
+    pub triggers: Vec<Option<StreamIndex>>,
+    /// The synchronous streams; in messages, a stream is named by its place here.
+    pub polled: Vec<PolledStream>,
+}
+
+/// A synchronous stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolledStream {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// The switch whose master polls it.
+    pub switch: NodeIndex,
+    /// What the scheduler is told of it.
+    pub config: SynchronousStream,
+}
+
+/// What the switch where a reserved stream enters holds it to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Police {
+    /// Longest frame, destination to FCS.
+    pub frame_max: Bytes,
+    /// Least distance of its frames as they are received, on the switch's clock.
+    pub distance: Duration,
+    /// What becomes of a frame that comes too early.
+    pub violator: Violator,
+    /// Frames of the stream that may wait for their time, if early ones are reshaped.
+    pub pool: u32,
+}
+
+impl Police {
+    /// The machine.
+    #[must_use]
+    pub fn policer(&self) -> StreamPolicer {
+        let size = u32::try_from(self.frame_max.get()).unwrap_or(u32::MAX);
+        StreamPolicer::new(size, self.distance, self.violator, self.pool)
+    }
+}
+
+impl Ftt {
+    /// The synchronous stream that a stream is.
+    #[must_use]
+    pub fn polled(&self, stream: StreamIndex) -> Option<&PolledStream> {
+        self.polled.iter().find(|polled| polled.stream == stream)
+    }
+
+    /// Whether these are trigger messages of a port.
+    #[must_use]
+    pub fn is_trigger(&self, stream: StreamIndex, port: PortIndex) -> bool {
+        self.triggers.get(port.index()).copied().flatten() == Some(stream)
+    }
+
+    /// As if only some streams were there; `place` says where.
+    pub(crate) fn keep(&mut self, place: &[Option<StreamIndex>]) {
+        for trigger in &mut self.triggers {
+            *trigger = trigger.and_then(|stream| place[stream.index()]);
+        }
+        self.polled.retain_mut(|polled| match place[polled.stream.index()] {
+            Some(stream) => {
+                polled.stream = stream;
+                true
+            }
+            None => false,
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! HaRTES in results: what masters polled, and what nodes heard and answered.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_model::network::Network;
+use tautwire_sim::Observation;
+
+use crate::name;
+use crate::summary::Summary;
+use crate::table::microseconds;
+
+/// Masters and nodes of a run with HaRTES.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HartsSummary {
+    /// Switches that send trigger messages.
+    pub masters: Vec<MasterSummary>,
+    /// Their nodes.
+    pub nodes: Vec<ListeningSummary>,
+}
+
+/// A switch's master.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MasterSummary {
+    /// The switch.
+    pub switch: String,
+    /// Elementary cycles.
+    pub cycles: u64,
+    /// Synchronous messages that were polled.
+    pub polled: u64,
+    /// Messages that were still waiting when the next of their stream was released.
+    pub dropped: u64,
+    /// The most that the messages of one cycle took.
+    pub longest_ps: u64,
+}
+
+/// A node at a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListeningSummary {
+    /// The node.
+    pub node: String,
+    /// Trigger messages that it was sent.
+    pub sent: u64,
+    /// Those that it decoded.
+    pub heard: u64,
+    /// Messages of its own that were polled.
+    pub polled: u64,
+    /// Those that it sent.
+    pub answered: u64,
+}
+
+/// What a run with HaRTES observed.
+pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<HartsSummary> {
+    let seen = observation.harts.as_ref()?;
+    let masters = seen.masters.iter().map(|master| MasterSummary {
+        switch: name::node(network, master.switch).to_owned(),
+        cycles: master.cycles,
+        polled: master.polled,
+        dropped: master.dropped,
+        longest_ps: master.longest.as_ps(),
+    });
+    let nodes = seen.nodes.iter().map(|node| ListeningSummary {
+        node: name::node(network, node.node).to_owned(),
+        sent: node.sent,
+        heard: node.heard,
+        polled: node.polled,
+        answered: node.answered,
+    });
+    Some(HartsSummary { masters: masters.collect(), nodes: nodes.collect() })
+}
+
+/// A table of masters and nodes; empty without synchronous messages.
+#[must_use]
+pub fn table(summary: &Summary) -> String {
+    let Some(harts) = &summary.harts else { return String::new() };
+    if harts.masters.iter().all(|master| master.polled == 0) {
+        return String::new();
+    }
+    let names = harts.masters.iter().map(|master| &master.switch);
+    let names = names.chain(harts.nodes.iter().map(|node| &node.node));
+    let widest = names.map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+    let rule = |width: usize| "─".repeat(width);
+    let rules = [rule(widest), rule(9), rule(9), rule(9), rule(10)].join("  ");
+    let mut text = String::new();
+    let heads = [
+        ("master", "cycles", "polled", "dropped", "longest us"),
+        ("node", "triggers", "heard", "polled", "answered"),
+    ];
+    let head = |text: &mut String, (name, a, b, c, d): (&str, &str, &str, &str, &str)| {
+        writeln!(text, "{name:widest$}  {a:>9}  {b:>9}  {c:>9}  {d:>10}\n{rules}")
+            .expect("a string can be written");
+    };
+    head(&mut text, heads[0]);
+    for master in harts.masters.iter().filter(|master| master.polled > 0) {
+        let longest = microseconds(i128::from(master.longest_ps));
+        writeln!(
+            text,
+            "{:widest$}  {:>9}  {:>9}  {:>9}  {longest:>10}",
+            master.switch, master.cycles, master.polled, master.dropped
+        )
+        .expect("a string can be written");
+    }
+    head(&mut text, heads[1]);
+    for node in harts.nodes.iter().filter(|node| node.polled > 0) {
+        writeln!(
+            text,
+            "{:widest$}  {:>9}  {:>9}  {:>9}  {:>10}",
+            node.node, node.sent, node.heard, node.polled, node.answered
+        )
+        .expect("a string can be written");
+    }
+    text
+}

@@ -1,0 +1,331 @@
+//! HaRTES in a run: masters open elementary cycles with trigger messages, nodes send what is polled, switches police.
+//!
+//! A trigger message is a frame of its port's own stream and goes no further than the node at the end of the cable; what it
+//! says travels beside it, by its number. When the node's host has received it, the node sends what it polls. A node
+//! that misses one sends nothing that is polled until the next. A policed frame is judged when its last bit is in; one
+//! that is reshaped reaches the device's stages that much later. Not here: the servers (`core`), the schedule (`core`).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use tautwire_core::ftt::{FttNode, Policed, StreamPolicer, SynchronousScheduler};
+use tautwire_model::Network;
+use tautwire_model::harts::Harts;
+use tautwire_model::network::{NodeIndex, NodeKind, PortIndex};
+use tautwire_model::wire_bits;
+use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_wire::ftt::{FTT, FttMessage, FttStream, Polled};
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::octets_of;
+use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
+use crate::plan::{Plan, index};
+use crate::random::{Purpose, Random};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// How long a node waits for an answer before it asks again.
+const PATIENCE: Duration = Duration::from_ms(100);
+
+/// Masters and nodes of a run.
+pub(crate) struct Ftt {
+    /// Per node.
+    masters: Vec<Option<Master>>,
+    /// Per node.
+    nodes: Vec<Option<Node>>,
+    /// Trigger messages on their way, by stream.
+    on_line: BTreeMap<u32, VecDeque<(u32, Rc<Opening>)>>,
+    /// Trigger messages in their nodes' hosts, by the time at which they are decoded.
+    decoding: BTreeMap<(SimTime, u64), (u32, Rc<Opening>)>,
+    decoded: u64,
+    /// By hop.
+    policers: BTreeMap<u32, StreamPolicer>,
+    random: Random,
+}
+
+/// The master of a switch.
+struct Master {
+    scheduler: SynchronousScheduler,
+    /// The first cycle begins here on the switch's clock.
+    base: Instant,
+    /// Its next cycle does.
+    next: Instant,
+    seen: MasterObservation,
+}
+
+struct Node {
+    machine: FttNode,
+    /// The cycle whose trigger message it heard last.
+    heard: Option<u32>,
+    seen: ListeningObservation,
+}
+
+/// A trigger message, and when what it polls was released.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    message: FttMessage,
+    cycle: u32,
+    released: Vec<(u16, SimTime)>,
+}
+
+/// Has the bridges look at policed streams where they enter.
+pub(crate) fn mark_policed(network: &Network, plan: &mut Plan) {
+    let reservations = network.harts.iter().flat_map(|harts| &harts.reservations);
+    for reservation in reservations.filter(|reservation| reservation.police.is_some()) {
+        let hop = plan.first_hop[reservation.stream.index()];
+        if let Some(hop) = plan.hops.get_mut(hop as usize) {
+            hop.inspected = true;
+        }
+    }
+}
+
+impl Ftt {
+    /// None in a network without HaRTES.
+    pub(crate) fn new(network: &Network, plan: &Plan, clocks: &[LocalClock], seed: u64) -> Option<Self> {
+        let harts = network.harts.as_ref()?;
+        let policed = harts.reservations.iter().filter_map(|reservation| {
+            let hop = *plan.first_hop.get(reservation.stream.index())?;
+            Some((hop, reservation.police?.policer()))
+        });
+        let nodes = 0..network.nodes.len();
+        Some(Self {
+            masters: nodes.clone().map(|node| master(network, harts, node, clocks)).collect(),
+            nodes: nodes.map(|node| station(network, harts, node)).collect(),
+            on_line: BTreeMap::new(),
+            decoding: BTreeMap::new(),
+            decoded: 0,
+            policers: policed.collect(),
+            random: Random::new(seed, Purpose::Ftt, 0),
+        })
+    }
+
+    /// When something is to be done next; `clock` gives that of a node.
+    pub(crate) fn next(&self, clock: impl Fn(usize) -> LocalClock) -> Option<SimTime> {
+        let masters = self.masters.iter().enumerate();
+        let opens = masters.filter_map(|(node, master)| Some(clock(node).true_at(master.as_ref()?.next)));
+        let decoded = self.decoding.first_key_value().map(|((at, _), _)| *at);
+        opens.chain(decoded).min()
+    }
+
+    /// What was observed.
+    pub(crate) fn observation(self) -> HartsObservation {
+        HartsObservation {
+            masters: self.masters.into_iter().flatten().map(|master| master.seen).collect(),
+            nodes: self.nodes.into_iter().flatten().map(|node| node.seen).collect(),
+        }
+    }
+}
+
+fn master(network: &Network, harts: &Harts, node: usize, clocks: &[LocalClock]) -> Option<Master> {
+    let NodeKind::Bridge { .. } = network.nodes[node].kind else { return None };
+    let sends = |port: usize| harts.ftt.triggers.get(port).copied().flatten().is_some();
+    if !network.nodes[node].ports.clone().any(|port| sends(port as usize)) {
+        return None;
+    }
+    let window = harts.ftt.windows[node].unwrap_or_default();
+    let mut scheduler = SynchronousScheduler::new(harts.ftt.policy, window);
+    for polled in harts.ftt.polled.iter().filter(|polled| polled.switch.index() == node) {
+        assert!(scheduler.add(polled.config), "a checked message fits its window");
+    }
+    let cycle = harts.cycle.as_ps();
+    let base = Instant::from_ps(clocks[node].local(SimTime::ZERO).as_ps().div_ceil(cycle) * cycle);
+    let seen = MasterObservation::of(NodeIndex::at(node));
+    Some(Master { scheduler, base, next: base, seen })
+}
+
+fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
+    let NodeKind::EndStation { .. } = network.nodes[node].kind else { return None };
+    let number = index(node);
+    let triggered = harts.ftt.triggers.iter().flatten();
+    let master = triggered
+        .map(|stream| &network.streams[stream.index()])
+        .find(|stream| stream.listeners.iter().any(|listener| listener.0 == number))?
+        .talker;
+    let short = |node: u32| u16::try_from(node).unwrap_or(u16::MAX);
+    let mut machine = FttNode::new(short(number), short(master.0), PATIENCE);
+    for polled in &harts.ftt.polled {
+        let stream = &network.streams[polled.stream.index()];
+        if stream.talker.0 != number {
+            continue;
+        }
+        let period = harts.cycle * u64::from(polled.config.period);
+        let ns = |span: Duration| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX);
+        machine.hold(FttStream {
+            id: polled.config.id,
+            size: u16::try_from(wire_bits(stream.payload_max, true).bytes_ceil().get()).unwrap_or(u16::MAX),
+            period_ns: ns(period),
+            deadline_ns: ns(harts.cycle * u64::from(polled.config.deadline)),
+            priority: polled.config.priority,
+            producer: short(number),
+        });
+    }
+    Some(Node { machine, heard: None, seen: ListeningObservation::of(NodeIndex::at(node)) })
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    fn ftt(&mut self) -> Option<&mut Ftt> {
+        self.driven.as_mut()?.ftt.as_mut()
+    }
+
+    /// Does all that masters and nodes have to do now.
+    pub(crate) fn drive_ftt(&mut self) {
+        if self.network.harts.is_none() {
+            return;
+        }
+        for node in 0..self.nodes.len() {
+            let local = self.nodes[node].clock.local(self.now);
+            while self
+                .ftt()
+                .is_some_and(|ftt| ftt.masters[node].as_ref().is_some_and(|master| master.next <= local))
+            {
+                self.open_cycle(node);
+            }
+        }
+        let now = self.now;
+        while let Some(((_, _), (node, opening))) = self.ftt().and_then(|ftt| {
+            let ((at, _), _) = ftt.decoding.first_key_value()?;
+            if *at <= now { ftt.decoding.pop_first() } else { None }
+        }) {
+            self.heed_trigger(node as usize, &opening);
+        }
+    }
+
+    /// A master opens a cycle: every node at its switch is sent the trigger message.
+    fn open_cycle(&mut self, node: usize) {
+        let network = self.network;
+        let harts = network.harts.as_ref().expect("a network with HaRTES");
+        let clock = self.nodes[node].clock;
+        let up = self.nodes[node].up;
+        let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
+        let cycle = master.scheduler.cycle();
+        let polled = master.scheduler.next_cycle();
+        let base = master.base;
+        master.next += harts.cycle;
+        let begin = |number: u32| clock.true_at(base + harts.cycle * u64::from(number));
+        let released: Vec<(u16, SimTime)> =
+            master.scheduler.released().iter().map(|(id, number)| (*id, begin(*number))).collect();
+        master.seen.cycles += 1;
+        master.seen.polled += released.len() as u64;
+        master.seen.dropped = u64::from(master.scheduler.missed());
+        let config = |id: u16| harts.ftt.polled[usize::from(id)];
+        let taken =
+            released.iter().map(|(id, _)| config(*id).config.time).fold(Duration::ZERO, |all, one| all + one);
+        master.seen.longest = master.seen.longest.max(taken);
+        if !up {
+            return;
+        }
+        for (id, _) in &released {
+            let talker = network.streams[config(*id).stream.index()].talker.index();
+            if let Some(node) = self.ftt().and_then(|ftt| ftt.nodes[talker].as_mut()) {
+                node.seen.polled += 1;
+            }
+        }
+        let message = FttMessage::Trigger { master: u16::try_from(node).unwrap_or(u16::MAX), cycle, polled };
+        let opening = Rc::new(Opening { message, cycle, released });
+        for port in network.nodes[node].ports.clone() {
+            if let Some(stream) = harts.ftt.triggers[port as usize] {
+                self.send_trigger(stream.0, PortIndex(port), &opening);
+            }
+        }
+    }
+
+    fn send_trigger(&mut self, stream: u32, port: PortIndex, opening: &Rc<Opening>) {
+        let mut octets = Vec::new();
+        opening.message.emit(&mut octets);
+        let number = self.talkers[stream as usize].number;
+        self.talkers[stream as usize].number += 1;
+        self.recorder.contents(stream, number, FTT, &octets);
+        let links = self.network.ports[port.index()].links.expect("a port with trigger messages has a cable");
+        let far = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
+        if let Some(ftt) = self.ftt() {
+            ftt.on_line.entry(stream).or_default().push_back((number, Rc::clone(opening)));
+            if let Some(node) = &mut ftt.nodes[far.index()] {
+                node.seen.sent += 1;
+            }
+        }
+        let payload = Bytes::new(octets.len() as u64).max(self.network.streams[stream as usize].payload_min);
+        let (place, aim) = self.insert(stream, number, payload, self.now);
+        match aim {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// Whether a delivered frame was a trigger message; then its node's host has it to receive.
+    pub(crate) fn take_trigger(&mut self, stream: u32, number: u32, time: SimTime) -> bool {
+        let network = self.network;
+        let Some(on_line) = self.ftt().and_then(|ftt| ftt.on_line.get_mut(&stream)) else { return false };
+        // A link keeps the order of frames: those before it were lost.
+        let mut opening = None;
+        while let Some((first, sent)) = on_line.pop_front() {
+            if first == number {
+                opening = Some(sent);
+                break;
+            }
+        }
+        let opening = opening.expect("a trigger message on its way");
+        let node = network.streams[stream as usize].listeners[0];
+        let NodeKind::EndStation { host } = network.nodes[node.index()].kind else { return true };
+        let octets = opening.message.octets() as u64 + 18;
+        if let Some(ftt) = self.ftt() {
+            let at = time + ftt.random.delay(&network.hosts[host.index()].receive, octets.max(64));
+            ftt.decoded += 1;
+            ftt.decoding.insert((at, ftt.decoded), (node.0, opening));
+        }
+        self.arm_timeline();
+        true
+    }
+
+    /// A node has decoded a trigger message, and sends what of it is its own.
+    fn heed_trigger(&mut self, node: usize, opening: &Opening) {
+        if !self.nodes[node].up {
+            return;
+        }
+        let network = self.network;
+        let harts = network.harts.as_ref().expect("a network with HaRTES");
+        let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) else { return };
+        let polled = state.machine.receive(&opening.message);
+        state.heard = Some(opening.cycle);
+        state.seen.heard += 1;
+        for Polled { stream: id, .. } in polled {
+            let stream = harts.ftt.polled[usize::from(id)].stream;
+            for (_, since) in opening.released.iter().filter(|(other, _)| *other == id) {
+                if self.talkers[stream.index()].running {
+                    if let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) {
+                        state.seen.answered += 1;
+                    }
+                    self.create_next(stream.0, *since);
+                }
+            }
+        }
+    }
+
+    /// When a frame of a policed stream goes on behind the link that it will have passed at `received`, or why it does not.
+    #[cold]
+    pub(crate) fn police_stream(
+        &mut self,
+        hop: u32,
+        place: u32,
+        received: SimTime,
+        ring: u32,
+    ) -> Result<SimTime, DropReason> {
+        let slot = *self.slab.get(place);
+        let octets = octets_of(slot.payload, self.plan.hops[hop as usize].overhead);
+        let clock = self.nodes[self.links[ring as usize].to_node as usize].clock;
+        let Some(policer) = self.ftt().and_then(|ftt| ftt.policers.get_mut(&hop)) else {
+            return Ok(received);
+        };
+        // A damaged frame is discarded before, and charges nothing.
+        if slot.corrupted {
+            return Ok(received);
+        }
+        match policer.police(clock.local(received), u32::from(octets.get())) {
+            Policed::Pass => Ok(received),
+            Policed::At(at) => Ok(clock.true_at(at).max(received)),
+            Policed::TooLarge => Err(DropReason::PolicedLength),
+            Policed::TooEarly => Err(DropReason::PolicedRate),
+            Policed::PoolFull => Err(DropReason::QueueFull),
+        }
+    }
+}
