@@ -52,6 +52,7 @@ impl<'network> Analysis<'network> {
         if fault == Some(crate::PlantedFault::GuardForgotten) {
             plan.add_timed_ports(false);
         }
+        plan.plant_in_links(fault);
         if fault == Some(crate::PlantedFault::MediaOverheadForgotten) {
             for entry in &mut plan.entries {
                 let frame = entry.frame_max.get();
@@ -333,6 +334,7 @@ impl<'network> Analysis<'network> {
                 tagged: entry.tagged,
                 way_max: sending,
                 origin_min: entry.ready_min,
+                of_link: arriving.share.is_some(),
             });
         }
         let before = arriving.policed.or(self.passages[entry.previous as usize].shaped)?;

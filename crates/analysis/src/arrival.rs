@@ -110,6 +110,7 @@ impl Analysis<'_> {
         let shaped = policed.or(before.shaped).zip(queue_max);
         let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max + queue));
         let brought = brought(&self.plan, entry, ready_max, shaped, entry.ready_min);
+        let share = self.share(entry, shaped);
         let mut reason = self.why_unknown(entry, queue_max.is_none());
         if policed.is_some() && reason == NO_REASON {
             reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.reception) });
@@ -125,6 +126,7 @@ impl Analysis<'_> {
             stands_behind: false,
             reason,
             policed,
+            share,
         }
     }
 
@@ -158,6 +160,7 @@ impl Analysis<'_> {
             stands_behind: false,
             reason: self.why_unknown(entry, false),
             policed: None,
+            share: None,
         };
         self.regulate(entry, &mut arriving);
         if let Some(range) = self.plan.talker_shapers[entry.stream as usize] {
@@ -325,6 +328,7 @@ impl Analysis<'_> {
             stands_behind: false,
             reason,
             policed: None,
+            share: None,
         }
     }
 }

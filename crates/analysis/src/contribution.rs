@@ -3,11 +3,12 @@
 
 use tautwire_units::Bytes;
 
-use crate::curve::{Curve, Line, crossing};
+use crate::curve::{Curve, Line};
 use crate::line_shaping::shaped_by_line;
 use crate::passage::{Brought, NO_REASON, Shaped};
 use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
 use crate::port_plan::PortPlan;
+use crate::shared_link::{Share, SharedLink, Sum};
 
 /// An entry as it reaches its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(crate) struct Arriving {
     pub(crate) reason: u32,
     /// What a policer holds it to that may discard frames of it.
     pub(crate) policed: Option<Shaped>,
+    /// Of a virtual link: its part in what the whole link was held to.
+    pub(crate) share: Option<Share>,
 }
 
 /// What one lane brings to one class.
@@ -38,10 +41,10 @@ pub(crate) struct Arriving {
 pub(crate) struct Contribution {
     pub(crate) class: usize,
     pub(crate) lane: u16,
-    /// Sum of the lines of least burst.
-    pub(crate) least_burst: Line,
-    /// Streams that bring less by another line after a while: when, and both lines.
-    pub(crate) switches: Vec<(u64, Line, Line)>,
+    /// What its streams bring, but for those of virtual links.
+    pub(crate) sum: Sum,
+    /// What its virtual links bring.
+    pub(crate) links: Vec<SharedLink>,
     /// Why there are none.
     pub(crate) unknown: u32,
     pub(crate) wire_min: u64,
@@ -126,7 +129,7 @@ pub(crate) fn contributions<'a>(
     }
     if let Some((_, line, bits)) = port.control.filter(|(control, ..)| *control == class) {
         let mut own = Contribution::empty(class, OWN_LANE);
-        own.least_burst = line;
+        own.sum = Sum::of(line);
         own.way = None;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
         (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
@@ -152,9 +155,9 @@ impl Contribution {
                 (Some(burst), Some(rate)) => {
                     let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
                     let (steep, flat) = (local(burst), local(rate));
-                    self.least_burst = self.least_burst.and(steep);
-                    if flat.rate < steep.rate {
-                        self.switches.push((crossing(steep, flat), steep, flat));
+                    match arriving.share {
+                        Some(share) => SharedLink::add(&mut self.links, share, steep, flat),
+                        None => self.sum.add(steep, flat),
                     }
                 }
                 _ if self.unknown == NO_REASON => self.unknown = arriving.reason,
@@ -183,8 +186,8 @@ impl Contribution {
         Self {
             class,
             lane,
-            least_burst: Line::default(),
-            switches: Vec::new(),
+            sum: Sum::default(),
+            links: Vec::new(),
             unknown: NO_REASON,
             wire_min: u64::MAX,
             wire_max: 0,
@@ -199,27 +202,11 @@ impl Contribution {
     }
 
     /// What its streams promise, or their last shapers let through: the sum of the lesser of each.
-    fn promises(&self) -> Curve {
+    fn promises(&self, port: &PortPlan) -> Curve {
         if self.unknown != NO_REASON {
             return Curve::default();
         }
-        if self.switches.is_empty() {
-            return Curve::least_of([self.least_burst]);
-        }
-        let mut switches = self.switches.clone();
-        switches
-            .sort_unstable_by_key(|(at, steep, flat)| (*at, steep.burst, steep.rate, flat.burst, flat.rate));
-        let mut sum = self.least_burst;
-        let mut lines = Vec::with_capacity(switches.len() + 1);
-        lines.push(sum);
-        for (_, steep, flat) in switches {
-            sum = Line {
-                burst: sum.burst + flat.burst - steep.burst,
-                rate: sum.rate.saturating_sub(steep.rate - flat.rate),
-            };
-            lines.push(sum);
-        }
-        Curve::least_of(lines)
+        self.links.iter().fold(self.sum.curve(), |sum, link| sum.plus(&link.curve(port)))
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.
@@ -244,7 +231,7 @@ impl Contribution {
     }
 
     pub(crate) fn curve(&self, port: &PortPlan) -> Curve {
-        self.shaped(port, &self.promises())
+        self.shaped(port, &self.promises(port))
     }
 
     fn shaped(&self, port: &PortPlan, promises: &Curve) -> Curve {
@@ -256,7 +243,7 @@ impl Contribution {
 pub(crate) fn offered(port: &PortPlan, members: &[Contribution]) -> Offered {
     let mut sum = Offered::nothing();
     for member in members {
-        let promises = member.promises();
+        let promises = member.promises(port);
         sum.shaped = sum.shaped.plus(&member.shaped(port, &promises));
         sum.plain = sum.plain.plus(&promises);
     }

@@ -34,6 +34,14 @@ pub enum PlantedFault {
     /// Time before time-triggered slots, in which no frame fits, is not taken off. Found by the search of
     /// these networks alone.
     GuardForgotten,
+    /// A frame is not taken to wait for the turns of other sub-virtual-links.
+    TurnsForgotten,
+    /// What policing lets through of a babbling link is left out.
+    PolicedLinkForgotten,
+    /// The regulator that sub-virtual-links share is taken to let bits through and not frames: no Lmax.
+    SharedLinkFluid,
+    /// Two copies of a frame are taken to come at once.
+    SkewForgotten,
 }
 
 impl PlantedFault {
@@ -50,6 +58,10 @@ impl PlantedFault {
         Self::ProcessingMaxForgotten,
         Self::ProcessingDelayMaxForgotten,
     ];
+
+    /// Those of virtual links.
+    pub const OF_VIRTUAL_LINKS: [Self; 4] =
+        [Self::TurnsForgotten, Self::PolicedLinkForgotten, Self::SharedLinkFluid, Self::SkewForgotten];
 }
 
 /// The bounds with a fault in them, or without.

@@ -45,6 +45,7 @@ mod reasons;
 mod regulator;
 mod result;
 mod session;
+mod shared_link;
 mod slack;
 mod strict_priority;
 mod tdma;

@@ -18,6 +18,8 @@ pub(crate) struct Shaped {
     pub(crate) way_max: u64,
     /// Least time from the application to eligible.
     pub(crate) origin_min: i64,
+    /// Whether all sub-virtual-links of its link pass the shaper, which lets them through as one.
+    pub(crate) of_link: bool,
 }
 
 /// Greatest times, all in true time, none where there is no bound.

@@ -23,9 +23,10 @@ use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
 use crate::passage::{NO_REASON, Shaped};
-use crate::plan::{Entry, Plan, signed};
+use crate::plan::{Entry, Plan, signed, tag_ratio};
 use crate::regulator::bunched;
 use crate::result::Unbounded;
+use crate::shared_link::Share;
 
 /// A busy period of sub-virtual-links beyond this is none.
 const BUSY_MAX: u64 = 1_000_000_000_000_000;
@@ -181,6 +182,21 @@ pub(crate) fn policer(network: &Network, stream: &Stream, hop: usize, entry: &En
 }
 
 impl Plan<'_> {
+    /// Plants the faults of virtual links that the plan holds.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn plant_in_links(&mut self, fault: Option<crate::PlantedFault>) {
+        if fault == Some(crate::PlantedFault::TurnsForgotten) {
+            for link in self.links.iter_mut().flatten().filter(|link| link.streams.len() > 1) {
+                link.wait = link.wait.map(|_| 0);
+            }
+        }
+        if fault == Some(crate::PlantedFault::PolicedLinkForgotten) {
+            for policer in self.policers.iter_mut().flatten() {
+                policer.line = Line::default();
+            }
+        }
+    }
+
     /// Whether a stream's end system holds it to its BAG.
     pub(crate) fn is_regulated(&self, stream: u32) -> bool {
         self.links[stream as usize].as_ref().is_some_and(|link| link.regulated)
@@ -207,6 +223,9 @@ impl Analysis<'_> {
             .map(|(line, ready)| line.after_jitter(line.rate, ready - host));
         arriving.brought.promised = promised;
         arriving.brought.shaped = Some(shaped);
+        if self.plan.talker_shapers[entry.stream as usize].is_none() {
+            arriving.share = self.link_of(entry).map(|link| Share { link, line: shaped, most: 0, least: 0 });
+        }
         (arriving.ready_max, arriving.queue_max) = (ready, ready);
         let port = PortIndex(entry.port);
         arriving.reason = if ready.is_none() {
@@ -218,6 +237,21 @@ impl Analysis<'_> {
         };
     }
 
+    /// The virtual link of a stream that shares it with others.
+    fn link_of(&self, entry: &Entry) -> Option<u16> {
+        self.plan.links[entry.stream as usize].as_ref().filter(|link| link.streams.len() > 1)?;
+        self.plan.stream(entry.stream).virtual_link.map(|link| link.id)
+    }
+
+    /// A sub-virtual-link's part in what its link was held to, with the greatest way from there to the queue.
+    pub(crate) fn share(&self, entry: &Entry, shaped: Option<(Shaped, u64)>) -> Option<Share> {
+        let (shaped, most) = shaped.filter(|(shaped, _)| shaped.of_link)?;
+        let line =
+            shaped.line.in_bits(tag_ratio(self.plan.stream(entry.stream), shaped.tagged, entry.tagged));
+        let link = self.link_of(entry)?;
+        Some(Share { link, line, most, least: entry.ready_min - shaped.origin_min })
+    }
+
     /// What a policer makes of a stream that comes by a link: its bucket, from the last bit here on, if it
     /// may discard frames of it; none if it discards nothing, or is none.
     pub(crate) fn policed(&self, number: u32, entry: &Entry) -> Option<Shaped> {
@@ -227,7 +261,7 @@ impl Analysis<'_> {
             return None;
         }
         let tagged = self.plan.entries[entry.previous as usize].tagged;
-        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min })
+        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link: true })
     }
 
     /// How far apart the two copies of a frame may reach a listener, by its clock. Both leave the
@@ -247,6 +281,8 @@ impl Analysis<'_> {
         }
         let [a, b] = ways[..] else { return None };
         let apart = u64::try_from((a.0 - b.1).max(b.0 - a.1)).unwrap_or(0);
+        #[cfg(feature = "planted-faults")]
+        let apart = if self.plan.fault == Some(crate::PlantedFault::SkewForgotten) { 0 } else { apart };
         let clock = &network.nodes[described.listeners[listener].index()].clock;
         Some(Duration::from_ps(Deviation::of(clock).stretch(apart) + 2 * slack_ps(clock)))
     }

@@ -263,3 +263,23 @@ fn an_explanation_names_what_goes_first_and_adds_up() {
         assert!(text.contains(word), "{word} in\n{text}");
     }
 }
+
+/// Of three sub-virtual-links, one regulator lets a frame go a BAG: another link waits for one of them, not for three.
+#[test]
+fn sub_virtual_links_bring_one_frame_a_bag_together() {
+    let link = |name: &str, more: &str| {
+        format!(
+            "  - {{name: {name}, talker: a, listeners: d, priority: 3, payload: 1500 B, traffic: {{type: periodic, \
+             interval: 16 ms}}, virtual-link: {{bag: 4 ms, {more}}}}}\n"
+        )
+    };
+    let shared: String =
+        (1..=3).map(|sub| link(&format!("s{sub}"), &format!("id: 1, sub-link: {sub}"))).collect();
+    let apart: String = (1..=3).map(|id| link(&format!("s{id}"), &format!("id: {id}"))).collect();
+    let other = link("other", "id: 9");
+    // Without a tag: 1538 octets of the wire.
+    let (frame, sent) = (12_304, 12_208);
+    let of = |streams: &str| hop_ns(&bounds(&star("", streams)), 3, 0);
+    assert_eq!(of(&(apart + &other)), 3 * frame + sent);
+    assert_eq!(of(&(shared + &other)), frame + sent);
+}

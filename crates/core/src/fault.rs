@@ -30,6 +30,18 @@ pub enum PlantedFault {
     ProcessingDelayTwice,
     /// Other traffic takes no heed of time-triggered slots. Found by the search of these networks alone.
     GuardForgotten,
+    /// A virtual link lets a frame go every half of its BAG.
+    HalfBag,
+    /// The first sub-virtual-link that holds a frame has every turn.
+    NoTurns,
+    /// An overwriting link keeps the older message.
+    OlderKept,
+    /// Policing passes all frames of the right length.
+    PolicingOpen,
+    /// Policing charges every frame twice.
+    PolicedTwice,
+    /// Both copies of a frame are accepted.
+    CopyAccepted,
 }
 
 impl PlantedFault {
@@ -45,6 +57,16 @@ impl PlantedFault {
         Self::NoCommittedBurst,
         Self::OneSchedulerGroup,
         Self::ProcessingDelayTwice,
+    ];
+
+    /// Those of virtual links.
+    pub const OF_VIRTUAL_LINKS: [Self; 6] = [
+        Self::HalfBag,
+        Self::NoTurns,
+        Self::OlderKept,
+        Self::PolicingOpen,
+        Self::PolicedTwice,
+        Self::CopyAccepted,
     ];
 }
 

@@ -84,7 +84,11 @@ impl Policer {
             Account::Frames => table.bag,
             Account::Octets => Duration::from_ps(table.octet_time().as_ps() * (octets + MEDIA_OVERHEAD)),
         };
+        let charge = if planted!(PolicedTwice) { charge * 2 } else { charge };
         let full_at = self.full_at.max(now) + charge;
+        if planted!(PolicingOpen) {
+            return Ok(());
+        }
         if full_at.since(now) > table.bag + table.jitter {
             self.discarded[1] += 1;
             return Err(PolicingDiscard::Rate);

@@ -92,6 +92,9 @@ impl<F: Copy> VirtualLink<F> {
                 Kept::Queued
             }
             LinkBuffer::Overwriting => {
+                if planted!(OlderKept) && !waiting.is_empty() {
+                    return Kept::Overwrote(frame);
+                }
                 let old = waiting.pop_front();
                 waiting.push_back(frame);
                 old.map_or(Kept::Queued, Kept::Overwrote)
@@ -114,9 +117,10 @@ impl<F: Copy> VirtualLink<F> {
         let sub_link =
             (0..count).map(|step| (self.turn + step) % count).find(|one| !self.sub_links[*one].is_empty())?;
         let frame = self.sub_links[sub_link].pop_front()?;
-        self.turn = (sub_link + 1) % count;
+        self.turn = if planted!(NoTurns) { 0 } else { (sub_link + 1) % count };
         // From when it might have left: a late call delays none of the frames behind it.
-        self.free_at += self.bag;
+        let bag = self.bag.as_ps();
+        self.free_at += if planted!(HalfBag) { Duration::from_ps(bag / 2) } else { self.bag };
         Some((frame, self.number()))
     }
 

@@ -117,7 +117,7 @@ impl Link {
             settings += ", buffer: overwriting";
         }
         if dice.chance(70) {
-            let _ = write!(settings, ", redundancy: true, skew-max: {} us", dice.between(0, 3) * 500 + 300);
+            let _ = write!(settings, ", redundancy: true, skew-max: {} us", dice.between(0, 3) * 500 + 60);
         }
         let sub_links = if dice.chance(25) { dice.between(2, 4) } else { 1 };
         Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }

@@ -122,3 +122,21 @@ fn a_raster_holds_every_slot() {
     let is_outside = |fault: &ScheduleFault| matches!(fault, ScheduleFault::TooLong { hop: 1, .. });
     assert!(outside.expect_err("outside").iter().any(is_outside));
 }
+
+#[test]
+fn an_overload_that_is_allowed_leaves_links_their_points() {
+    let text = "allow: [port::overload]
+defaults: {rate: 100 Mbit/s, device: store-and-forward}
+time-triggered: {precision: 2 us}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s]}, {between: [s, b]}]
+streams:
+  - {name: l, talker: a, listeners: b, payload: 100 B, traffic: {type: periodic, interval: 4 ms},
+     time-triggered: {id: 1, period: 4 ms, offset: 100 us}}
+  - {name: flood, talker: a, listeners: b, tagged: false, payload: 1500 B,
+     traffic: {type: periodic, interval: 100 us}}\n";
+    let loaded = tautwire_model::load_text("overload", text);
+    assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics);
+    assert!(loaded.diagnostics.iter().any(|one| one.code == "port::overload"), "{:#?}", loaded.diagnostics);
+    assert_eq!(offsets(&loaded.network.expect("allowed"), 0).len(), 2);
+}

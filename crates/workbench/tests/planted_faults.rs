@@ -1,20 +1,31 @@
-//! Ten faults planted in the machines and ten in the bounds: the search finds each of them.
+//! Faults planted in the machines and in the bounds: the searches find each of them.
 //!
-//! One test, for a fault of the machines is planted in the whole process.
+//! One test, for a fault of the machines is planted in the whole process. Those of shapers and queues are sought in
+//! networks of all shapers, those of virtual links in networks of virtual links.
 #![cfg(feature = "planted-faults")]
 
 mod common;
 
-use tautwire_analysis::Bounds;
+use common::{avionics, broken_promises, contradictions, network, run, run_links};
+use tautwire_analysis::{Bounds, PlantedFault, bounds, bounds_with_fault};
 use tautwire_core::fault;
 use tautwire_generate::cases;
 use tautwire_workbench::Network;
 
-/// The first seed whose network contradicts its bounds.
+/// The first seed whose network of shapers contradicts its bounds.
 fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
     (0..cases).find(|seed| {
-        let network = common::network(*seed);
-        !common::contradictions(&network, &bounds(&network), &common::run(&network)).is_empty()
+        let network = network(*seed);
+        !contradictions(&network, &bounds(&network), &run(&network)).is_empty()
+    })
+}
+
+/// The first seed whose network of virtual links breaks a promise.
+fn search_avionics(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
+    (0..cases).find(|seed| {
+        let network = avionics(*seed);
+        let (observation, overwritten) = run_links(&network);
+        !overwritten.is_empty() || !broken_promises(&network, &bounds(&network), &observation).is_empty()
     })
 }
 
@@ -22,19 +33,26 @@ fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
 fn every_planted_fault_is_found() {
     let cases = cases(2_000);
     let mut missed = Vec::new();
+    let mut say = |what: String, found: Option<u64>| match found {
+        Some(seed) => println!("{what}: seed {seed}"),
+        None => missed.push(what),
+    };
     for planted in fault::PlantedFault::ALL {
         fault::plant(Some(planted));
-        match search(cases, tautwire_analysis::bounds) {
-            Some(seed) => println!("machine {planted:?}: seed {seed}"),
-            None => missed.push(format!("machine {planted:?}")),
-        }
+        say(format!("machine {planted:?}"), search(cases, bounds));
+    }
+    for planted in fault::PlantedFault::OF_VIRTUAL_LINKS {
+        fault::plant(Some(planted));
+        say(format!("machine {planted:?}"), search_avionics(cases, bounds));
     }
     fault::plant(None);
-    for planted in tautwire_analysis::PlantedFault::ALL {
-        match search(cases, |network| tautwire_analysis::bounds_with_fault(network, Some(planted))) {
-            Some(seed) => println!("bound {planted:?}: seed {seed}"),
-            None => missed.push(format!("bound {planted:?}")),
-        }
+    for planted in PlantedFault::ALL {
+        let found = search(cases, |network| bounds_with_fault(network, Some(planted)));
+        say(format!("bound {planted:?}"), found);
+    }
+    for planted in PlantedFault::OF_VIRTUAL_LINKS {
+        let found = search_avionics(cases, |network| bounds_with_fault(network, Some(planted)));
+        say(format!("bound {planted:?}"), found);
     }
     assert!(missed.is_empty(), "not found in {cases} cases: {missed:?}");
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{avionics, broken_promises, dropped, run};
+use common::{avionics, broken_promises, dropped, run_links};
 use tautwire_generate::seeds;
 use tautwire_sim::DropReason;
 
@@ -18,8 +18,8 @@ fn virtual_links_keep_what_they_promise() {
     for seed in &seeds {
         let network = avionics(*seed);
         let bounds = tautwire_analysis::bounds(&network);
-        let observation = run(&network);
-        let found = broken_promises(&network, &bounds, &observation);
+        let (observation, mut found) = run_links(&network);
+        found.extend(broken_promises(&network, &bounds, &observation));
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
         for (number, stream) in network.streams.iter().enumerate() {
             let (observed, bounds) = (&observation.streams[number], &bounds.streams[number]);

@@ -113,6 +113,9 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         gptp,
         harts,
     };
+    let allowed: Vec<&str> =
+        input.root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
+    faults.allow(&allowed);
     if faults.errors() == 0 {
         time_triggered::resolve(&mut network, &drafts, faults);
     }

@@ -1,6 +1,10 @@
 //! What the searches for a late frame share: their seeds, drawn networks, and what is wrong with a run of one.
 
-#![allow(dead_code, reason = "each search uses a part")]
+#![allow(dead_code, unused_imports, reason = "each search uses a part")]
+
+mod newest;
+
+pub(crate) use newest::run_links;
 
 use tautwire_generate::{random_avionics, random_network};
 use tautwire_sim::{DropReason, Observation, StreamObservation};
