@@ -233,7 +233,7 @@ def rc_for_very_small_payloads(study: Study) -> Outcome:
 
 #: What may explain a row that the model misses, with the knob that shows it.
 VARIANTS = {
-    ("UDP", "interrupts at the pace of little traffic"): Knobs(bulk=False),
+    ("UDP", "the flood's frames are taken by another processor"): Knobs(one_processor=False),
 }
 
 

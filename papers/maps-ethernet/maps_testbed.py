@@ -55,11 +55,17 @@ class Knobs:
         Whether the COTS switch has a queue for each reception port.
     ring, fifo
         Descriptors of the TTE card's receiving side, and octets before them.
-    softirq_ns
-        What the COTS host needs for a received frame. Unpublished: the least, in steps of 0.5 us, with which a
-        flood brings on the bulk pace in every run.
+    one_processor
+        Whether the frames of a flood and the messages beside it are taken by one processor of the COTS host.
+    softirq
+        Share of a COTS message's fitted time that the softirq takes for a received frame. Unpublished: the way has
+        four parts (system call and driver of the sender, softirq, reading by the receiver), and each gets a quarter.
     locked
         Whether the application's period is locked to the network's cycle.
+    empty_slot
+        What becomes of a slot without a message: ``kept`` or ``released``.
+    raster_us
+        Length of the raster's cycle, of which half is for time-triggered traffic; 0 for none.
     bag_ms
         Bandwidth allocation gap of RC.
     sleeps_too_long
@@ -75,8 +81,11 @@ class Knobs:
     fair: bool = True
     ring: int = 61
     fifo: int = 2304
-    softirq_ns: int = 4_500
+    one_processor: bool = True
+    softirq: float = 0.25
     locked: bool = False
+    empty_slot: str = "kept"
+    raster_us: int = 0
     bag_ms: int = 1
     sleeps_too_long: bool = True
     period_ns: int | None = None
@@ -117,13 +126,8 @@ class Cell:
 
 
 def tte_host(interface_ns: float, fits: dict[str, Fit], cell: Cell) -> dict[str, Any]:
-    """The host with a TTE card. Reading a frame from it costs ``interface_ns`` an octet.
-
-    A TTE message waits for the next point of a cycle of 1 ms. It does so here where the card hands it over, at
-    points of the host's clock: the wait is the same before and behind a way that takes no notice of the cycle.
-    """
+    """The host with a TTE card. Reading a frame from it costs ``interface_ns`` an octet."""
     knobs = cell.knobs
-    points = {"moderation": {"type": "polled", "interval": "1 ms"}} if cell.protocol == "TTE" else {}
 
     def stack(name: str, thread: str) -> dict[str, Any]:
         fit = fits[name]
@@ -144,7 +148,6 @@ def tte_host(interface_ns: float, fits: dict[str, Fit], cell: Cell) -> dict[str,
                 "receive_ring": knobs.ring,
                 "receive_fifo": f"{knobs.fifo} B",
             }
-            | points
         },
         "stacks": {"rc": stack("RC", "tte"), "be": stack("BE", "udp"), "tte": stack("TTE", "tte")},
     }
@@ -157,7 +160,8 @@ def udp_host(fit: Fit, knobs: Knobs) -> dict[str, Any]:
         moderation = {"type": "delayed", "interval": "50 us"}
         if knobs.bulk:
             moderation["bulk"] = {"interval": "250 us", "above": "10000 B", "below": "6000 B"}
-    softirq = f"{knobs.softirq_ns} ns"
+    work = fit.constant_ns * knobs.softirq
+    softirq, rest = ns(work), {"constant": ns(fit.constant_ns - work), "per_octet": ns(fit.per_octet_ns)}
     return {
         "about": "A PC with a COTS card; fitted on the rows of 64 and 1472 B without saturation.",
         "threads": {"udp": {"wake_up": {"min": "0 us", "max": "6 us"}}},
@@ -167,8 +171,8 @@ def udp_host(fit: Fit, knobs: Knobs) -> dict[str, Any]:
                 "interface": "card",
                 "thread": "udp",
                 "receive": [
-                    {"name": "softirq", "latency": softirq, "occupancy": softirq},
-                    {"name": "socket", "latency": {"constant": ns(fit.constant_ns), "per_octet": ns(fit.per_octet_ns)}},
+                    {"name": "softirq", "latency": softirq} | ({"occupancy": softirq} if knobs.one_processor else {}),
+                    {"name": "socket", "latency": rest},
                 ],
                 "socket_buffer": "8 MB",
             }
@@ -182,6 +186,8 @@ def network(cell: Cell, interface_ns: float, fits: dict[str, Fit]) -> Network:
     host = udp_host(fits["UDP"], cell.knobs) if udp else tte_host(interface_ns, fits, cell)
     duration = cell.messages * period_ns(cell) + (OFFSET_MS + 30) * 1_000_000
     more: dict[str, Any] = {}
+    if cell.protocol == "TTE" or cell.knobs.raster_us:
+        more["time_triggered"] = cycle(cell.knobs)
     windows = cell.saturation > 0 and cell.period_ms > 2
     if windows:
         more["events"] = flood_windows(cell)
@@ -200,6 +206,13 @@ def network(cell: Cell, interface_ns: float, fits: dict[str, Fit]) -> Network:
     for number in (1, 2, 3, 4):
         made.link(f"es{number}", "switch", rate="1 Gbit/s", length="3 m")
     add_messages(made, cell)
+    if cell.knobs.raster_us and cell.protocol != "TTE":
+        # Ports keep the raster if they have time-triggered links. This one has its slots, and hardly ever a message.
+        link = {"id": 9, "period": "1 ms", "offset": "400 us", "release": "free"}
+        hardly: dict[str, Any] = {"type": "periodic", "interval": "510 ms", "offset": "1 ms"}
+        made.stream(
+            "slots", "es1", "es2", tagged=False, payload="92 B", stack="tte", traffic=hardly, time_triggered=link
+        )
     if cell.saturation:
         # What comes to end system 1 meets nothing that it sends; without an answer it is left out.
         for one, other in (("es3", "es1"), ("es4", "es2"))[0 if cell.round_trip else 1 :]:
@@ -229,6 +242,17 @@ def flood(saturation: int, burst: int = 10, sleeps_too_long: bool = True) -> dic
     interval = 12_304 * 100 / saturation
     said: dict[str, Any] = {"type": "injected", "threads": 3, "burst": burst, "interval": ns(interval)}
     return said | ({"overhead_min": "50 us", "overhead_max": "70 us"} if sleeps_too_long else {})
+
+
+def cycle(knobs: Knobs) -> dict[str, Any]:
+    """What the TTE network's time-triggered links have in common. Its precision is unpublished."""
+    said: dict[str, Any] = {
+        "precision": "1 us", "integration_cycle": "10 ms", "integration": "timely-block",
+        "empty_slot": knobs.empty_slot,
+    }  # fmt: skip
+    if knobs.raster_us:
+        said["raster"] = {"cycle": f"{knobs.raster_us} us", "window": f"{knobs.raster_us // 2} us"}
+    return said
 
 
 def period_ns(cell: Cell) -> int:
@@ -268,8 +292,12 @@ def add_messages(made: Network, cell: Cell) -> None:
             "stack": cell.protocol.lower(),
         }
         number = 1 if name == "message" else 2
-        if cell.protocol in ("RC", "TTE"):
+        if cell.protocol == "RC":
             bag = {"id": number, "bag": f"{cell.knobs.bag_ms} ms", "profile": "development-switch"}
-            settings |= {"priority": 5 if cell.protocol == "RC" else 6}
-            settings |= {"virtual_link": bag | {"buffer": "overwriting"}}
+            settings |= {"priority": 5, "virtual_link": bag | {"buffer": "overwriting"}}
+        elif cell.protocol == "TTE":
+            # Dispatch points of the talker: one a millisecond; the switch sends on as soon as every frame is there.
+            release = "locked" if cell.knobs.locked else "free"
+            offset = "400 us" if name == "message" else "700 us"
+            settings["time_triggered"] = {"id": number, "period": "1 ms", "offset": offset, "release": release}
         made.stream(name, talker, listener, **settings)
