@@ -5,6 +5,7 @@
 #   make test-slow          the property tests with 100 000 cases
 #   make hdl-test           the hardware: lint, and modules against the machines of core
 #   make hdl-synth          area by open synthesis and latency of the hardware, to hdl.json; minutes
+#   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; an hour
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part)
@@ -17,7 +18,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-prove bench papers lint docs web clean develop
+.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -71,6 +72,10 @@ hdl-test-slow: develop
 hdl-synth: develop
 	@tools/setup synth
 	@$(ENV) "$$TAUTWIRE_PYTHON" hdl/synth.py
+
+hdl-place: develop
+	@tools/setup place
+	@$(ENV) "$$TAUTWIRE_PYTHON" hdl/synth.py --place $(MODULE)
 
 hdl-prove: develop
 	@tools/setup prove

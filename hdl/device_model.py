@@ -93,7 +93,8 @@ def stages(found: dict[tuple[str, int], list[int]]) -> Stages:
         mean = round(sum(beside[kind]) / len(beside[kind]) - (scan_min + scan_max) / 2)
         return min(beside[kind]) - arrival - scan_min, mean - arrival
 
-    (cut,) = {value for payload in SIZES for value in found[CUT, payload]}
+    cuts = [value for payload in SIZES for value in found[CUT, payload]]
+    cut = sum(cuts) / len(cuts)
     model_cut = 8 * 8 + arrival + queue(STRICT)[1] + (scan_min + scan_max) / 2
     return Stages(
         arrival=arrival,
@@ -123,8 +124,8 @@ def text(one: Stages) -> str:
 #   PHYs          {half} ns each: {2 * half / 1000:g} us for two is what published hardware lets be added, not a measurement of ours
 #
 # Cut-through is a setting of a class and port, off after a reset: `tautwire-switch-cut-through` has it for all classes of strict
-# priority. The RTL cuts a frame through when its tag is in, past queue and scan, in a time that does not vary; the model
-# has no stages for that alone, so the header is shorter by what its stages take more.
+# priority. The RTL cuts a frame through when its tag is in, past queue and scan, in a time that varies by the few cycles of
+# the turn of the address table; the model has no stages for that alone, so the header is shorter by what its stages take more.
 #
 # The RTL has one buffer for all ports, 4096 cells of 64 octets, in which a frame for several ports stands once; the
 # model gives every port a quarter, so that a port alone loses frames in the model sooner than in the RTL, and never later.

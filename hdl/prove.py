@@ -78,12 +78,14 @@ PROOFS = (
         "egress_port",
         1,
         (
-            ("read_live_q   <= !(pop && pop_class == scan_q);", "read_live_q   <= 1'b1;"),
-            ("!earlier(now_i, best_q.eligible)", "1'b1"),
+            ("&& !(popped_q && popped_class_q == scan_q);", ";"),
+            ("live_q[k-1] && !(pop && pop_class == class_q[k-1]);", "live_q[k-1];"),
+            ("!earlier(now_i, entry[Best][0].eligible)", "1'b1"),
             ("&& gate_open_i[c] ", ""),
-            ("&& !waiting[cut_class_i]", ""),
-            ("if (pop) candidate_q[pop_class].valid <= 1'b0;", ""),
-            ("|| earlier(head[l].eligible, best.eligible)", "|| earlier(best.eligible, head[l].eligible)"),
+            ("&& !waiting_q[cut_class_i]", ""),
+            ("waiting_q[c] && !(less && count_q ==", "waiting_q[c] && !(less && count_q >="),
+            ("if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;", ""),
+            ("|| earlier(entry[k-1][2*l+1].eligible", "|| !earlier(entry[k-1][2*l+1].eligible"),
         ),
     ),
     Proof(
@@ -95,7 +97,7 @@ PROOFS = (
             ("assign refresh_due = interval_q == '0;", "assign refresh_due = 1'b0;"),
             ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
             ("scheduler_eligible_choice_q + (eligible_q - full_choice_q)", "scheduler_eligible_choice_q"),
-            ("assign too_long = residence > TimeWidth'(residence_choice_q);", "assign too_long = 1'b0;"),
+            ("assign too_long = earlier(limit_q, eligible_q);", "assign too_long = 1'b0;"),
         ),
         cut=("dut.sum_product_q",),
     ),
@@ -118,6 +120,38 @@ PROOFS = (
             ("takes_cell[taker] = wants_cell[taker] && free_head_valid_q", "takes_cell[taker] = wants_cell[taker]"),
         ),
         files=("sync_fifo.sv",),
+    ),
+    Proof(
+        "frame_dispatch",
+        1,
+        (
+            ("item_valid_q <= item_valid_q ? !item_gone :", "item_valid_q <= item_valid_q ? 1'b0 :"),
+            ("assign decided_taken = free && decided_valid_q;", "assign decided_taken = free && decided_valid_q && !item_valid_q;"),
+            ("taken_q   <= step_q[0] ? wanted & room_i : '0;", "taken_q   <= step_q[0] ? wanted : '0;"),
+            ("assign claim_valid_o = step_q[2];", "assign claim_valid_o = step_q[2] && way_q.ports != '0;"),
+            ("if (free) begin", "if (free || decision_valid_i) begin"),
+        ),
+    ),
+    Proof(
+        "cut_through",
+        1,
+        (
+            ("ready_i[e] && enough_i && alive_i[source_q[e]]", "ready_i[e] && enough_i"),
+            ("ready_i[e] && enough_i &&", "ready_i[e] &&"),
+            ("source_q <= ask_source_q;", "source_q <= '0;"),
+            ("ask_class_o[e]  <= class_i[p];", "ask_class_o[e]  <= class_i[e];"),
+        ),
+    ),
+    Proof(
+        "gmii_tx",
+        1,
+        (
+            ("localparam logic [3:0] GapLast = 4'(11 - Lead);", "localparam logic [3:0] GapLast = 4'(10 - Lead);"),
+            ("step_q >= GapLast - 4'd1", "step_q >= GapLast - 4'd2"),
+            ("StPreamble: if (step_q == 4'd7) state_q <= StData;", "StPreamble: if (step_q == 4'd6) state_q <= StData;"),
+            ("delimiter_o  <= line_q == StPreamble && line_step_q == 4'd7;", "delimiter_o  <= line_q == StPreamble && line_step_q == 4'd6;"),
+            ("if (step_q == 4'd3) begin", "if (step_q == 4'd2) begin"),
+        ),
     ),
 )
 

@@ -102,8 +102,22 @@ def rtl_read(one: Register, found: Map, place: str, port: str) -> list[str]:
             value = f"32'({one.name}_q{port})"
         else:
             value = f"32'({one.name}_{'o' if one.stored else 'i'}{index})"
-        lines.append(f"        {place_of(one, k)}: {place} <= {value};")
+        lines.append(f"{place_of(one, k)}: {place} <= {value};")
     return lines
+
+
+# Registers among which one step of reading chooses.
+PART = 8
+
+
+def rtl_parts(lines: list[str], indent: str, address: str, place: str) -> list[str]:
+    """Lines that choose among registers in parts of ``PART``; the others of a part are zero."""
+    out = []
+    for part, first in enumerate(range(0, len(lines), PART)):
+        out += [f"{place}[{part}] <= '0;", f"unique case ({address})"]
+        out += ["  " + line.replace("PLACE", f"{place}[{part}]") for line in lines[first : first + PART]]
+        out += ["  default: ;", "endcase"]
+    return [indent + line for line in out]
 
 
 def place_of(one: Register, index: int) -> str:
@@ -149,6 +163,8 @@ def rtl(found: Map) -> str:
     out.append("  // The registers.")
     out += [f"  {line}," for line in rtl_ports(found)]
     out[-1] = out[-1][:-1]
+    common_reads = [line for one in common if one.access != "command" for line in rtl_read(one, found, "PLACE", "")]
+    port_reads = [line for one in found.of("port", "rw", "ro") for line in rtl_read(one, found, "PLACE", "[p]")]
     out += [");", "", "  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;"]
     out += ["  localparam int unsigned PortWidth = $clog2(Ports);"]
     out += [f"  localparam logic [11:0] PortBase = 12'h{found.port_base:03x};", ""]
@@ -161,15 +177,15 @@ def rtl(found: Map) -> str:
         "  logic unused;",
         "  assign unused = ^{axil_awaddr_i[1:0], axil_araddr_i[1:0]};",
         "",
-        "  // --- Writing: taken, done, answered.",
+        "  // --- Writing: taken, its register found, done, answered.",
         "",
-        "  typedef enum logic [1:0] {StIdle, StWork, StAnswer} state_e;",
+        "  typedef enum logic [1:0] {StIdle, StFind, StWork, StAnswer} state_e;",
         "",
         "  state_e      write_q;",
         "  logic [11:0] waddr_q;",
         "  logic [31:0] wdata_q;",
         "  logic [3:0]  wstrb_q;",
-        "  logic        wfound, wcommand, wready, wport;",
+        "  logic        wfound, wcommand, wready, wport, wfound_q, wcommand_q;",
         "  logic [2:0]  wport_index;",
         "",
         "  assign axil_awready_o = write_q == StIdle && axil_awvalid_i && axil_wvalid_i;",
@@ -179,7 +195,7 @@ def rtl(found: Map) -> str:
         "  assign wport_index = waddr_q[10:8];",
         "",
         "  always_comb begin",
-        "    {wfound, wcommand, wready} = 3'b000;",
+        "    {wfound, wcommand} = 2'b00;",
         "    unique case (waddr_q) inside",
     ]
     for one in common:
@@ -187,14 +203,20 @@ def rtl(found: Map) -> str:
             if one.stored:
                 out.append(f"      12'h{one.address + 4 * k:03x}: wfound = 1'b1;")
             elif one.access == "command":
-                out.append(f"      12'h{one.address:03x}: {{wfound, wcommand, wready}} = {{2'b11, {one.name}_ready_i}};")
+                out.append(f"      12'h{one.address:03x}: {{wfound, wcommand}} = 2'b11;")
     out += ["      default: ;", "    endcase", "    if (wport) begin", "      unique case (waddr_q[7:0])"]
     for one in found.of("port", "rw"):
         out += [f"        8'h{one.address + 4 * k:02x}: wfound = 1'b1;" for k in range(one.count)]
     out += ["        default: ;", "      endcase", "    end", "  end", ""]
+    out += ["  // A command stands until it is taken.", "  always_ff @(posedge clk_i) begin"]
     for one in commands:
-        out.append(f"  assign {one.name}_valid_o = write_q == StWork && waddr_q == 12'h{one.address:03x};")
-        out.append(f"  assign {one.name}_o = {one.width}'(wdata_q);")
+        found_now = f"write_q == StFind && waddr_q == 12'h{one.address:03x}"
+        out.append(f"    {one.name}_valid_o <= ({found_now}) || ({one.name}_valid_o && !{one.name}_ready_i);")
+    out += ["    if (!rst_ni) begin", *[f"      {one.name}_valid_o <= 1'b0;" for one in commands], "    end", "  end", ""]
+    out.append("  assign wready =")
+    out += [f"      {'|| ' if k else ''}({one.name}_valid_o && {one.name}_ready_i)" for k, one in enumerate(commands)]
+    out[-1] += ";"
+    out += [f"  assign {one.name}_o = {one.width}'(wdata_q);" for one in commands]
     writes, resets = rtl_stored(found, "", "        ", "")
     port_writes, port_resets = rtl_stored(found, "port", "            ", "[p]")
     out += [
@@ -202,14 +224,19 @@ def rtl(found: Map) -> str:
         "  always_ff @(posedge clk_i) begin",
         "    unique case (write_q)",
         "      StIdle: if (axil_awready_o) begin",
-        "        write_q <= StWork;",
+        "        write_q <= StFind;",
         "        waddr_q <= {axil_awaddr_i[11:2], 2'b00};",
         "        wdata_q <= axil_wdata_i;",
         "        wstrb_q <= axil_wstrb_i;",
         "      end",
-        "      StWork: if (!wcommand || wready) begin",
+        "      StFind: begin",
+        "        write_q    <= StWork;",
+        "        wfound_q   <= wfound;",
+        "        wcommand_q <= wcommand;",
+        "      end",
+        "      StWork: if (!wcommand_q || wready) begin",
         "        write_q      <= StAnswer;",
-        "        axil_bresp_o <= wfound ? Okay : SlaveError;",
+        "        axil_bresp_o <= wfound_q ? Okay : SlaveError;",
         "      end",
         "      default: if (axil_bready_i) write_q <= StIdle;",
         "    endcase",
@@ -239,15 +266,20 @@ def rtl(found: Map) -> str:
         "    end",
         "  end",
         "",
-        "  // --- Reading: a port's and the switch's registers, then one of them.",
+        "  // --- Reading: of each part of a port's and of the switch's registers, then of all parts, then one of them.",
         "",
-        "  typedef enum logic [1:0] {RdIdle, RdSelect, RdJoin, RdAnswer} read_e;",
+        "  typedef enum logic [2:0] {RdIdle, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;",
+        "",
+        f"  localparam int unsigned CommonParts = {-(-len(common_reads) // PART)};",
+        f"  localparam int unsigned PortParts = {-(-len(port_reads) // PART)};",
         "",
         "  read_e                   read_q;",
         "  logic [11:0]             raddr_q;",
         "  logic [31:0]             common_q;",
         "  logic [Ports-1:0][31:0]  port_q;",
         "  logic                    rfound_q;",
+        "  logic [CommonParts-1:0][31:0]          common_part_q;",
+        "  logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;",
     ]
     out += [f"  {vector(one)} {one.name}_q;" for one in halves]
     out += [
@@ -261,7 +293,18 @@ def rtl(found: Map) -> str:
         "        read_q  <= RdSelect;",
         "        raddr_q <= {axil_araddr_i[11:2], 2'b00};",
         "      end",
-        "      RdSelect: read_q <= RdJoin;",
+        "      RdSelect: read_q <= RdMerge;",
+        "      RdMerge: begin",
+        "        read_q   <= RdJoin;",
+        "        common_q <= '0;",
+        "        port_q   <= '0;",
+        "        for (int unsigned k = 0; k < 32; k++) begin",
+        "          for (int unsigned n = 0; n < CommonParts; n++) if (common_part_q[n][k]) common_q[k] <= 1'b1;",
+        "          for (int unsigned p = 0; p < Ports; p++) begin",
+        "            for (int unsigned n = 0; n < PortParts; n++) if (port_part_q[p][n][k]) port_q[p][k] <= 1'b1;",
+        "          end",
+        "        end",
+        "      end",
         "      RdJoin: begin",
         "        read_q       <= RdAnswer;",
         "        axil_rdata_o <= raddr_q < PortBase ? common_q",
@@ -275,13 +318,13 @@ def rtl(found: Map) -> str:
         "",
         "  always_ff @(posedge clk_i) begin",
         "    if (read_q == RdSelect) begin",
-        "      common_q <= '0;",
+        *rtl_parts(common_reads, "      ", "raddr_q", "common_part_q"),
         "      rfound_q <= 1'b1;",
         "      unique case (raddr_q)",
     ]
-    for one in common:
-        if one.access != "command":
-            out += rtl_read(one, found, "common_q", "")
+    places = [line.split(":")[0] for line in common_reads]
+    out += [f"        {', '.join(places[k : k + 8])}," for k in range(0, len(places), 8)]
+    out[-1] = out[-1][:-1] + ": ;"
     out += ["        default: rfound_q <= raddr_q >= PortBase;", "      endcase"]
     for one in halves:
         by = next(other for other in found.registers if other.latches == one.name)
@@ -292,11 +335,8 @@ def rtl(found: Map) -> str:
     out += [f"          {', '.join(places[k : k + 8])}," for k in range(0, len(places), 8)]
     out[-1] = out[-1][:-1] + ": ;"
     out += ["          default: rfound_q <= 1'b0;", "        endcase", "      end"]
-    out += ["      for (int unsigned p = 0; p < Ports; p++) begin", "        port_q[p] <= '0;"]
-    out += ["        unique case (raddr_q[7:0])"]
-    for one in found.of("port", "rw", "ro"):
-        out += ["  " + line for line in rtl_read(one, found, "port_q[p]", "[p]")]
-    out += ["          default: ;", "        endcase"]
+    out += ["      for (int unsigned p = 0; p < Ports; p++) begin"]
+    out += rtl_parts(port_reads, "        ", "raddr_q[7:0]", "port_part_q[p]")
     for one in halves:
         by = next(other for other in found.registers if other.latches == one.name)
         if one.block:

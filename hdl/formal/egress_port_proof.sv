@@ -26,8 +26,9 @@ module egress_port_proof #(
   input logic [TimeWidth-1:0]     enqueue_eligible_i,
   input logic                     cut_valid_i,
   input logic [ClassWidth-1:0]    cut_class_i,
+  input logic                     cut_start_i,
   input logic                     line_ready_i,
-  input logic                     line_busy_i,
+  input logic                     line_last_i,
   input logic [Classes-1:0]       gate_open_i,
   input logic [Classes-1:0]       credit_based_i,
   input logic [Classes-1:0][29:0] idle_slope_i
@@ -58,8 +59,8 @@ module egress_port_proof #(
     .clk_i, .rst_ni(started_q), .now_i,
     .enqueue_valid_i, .enqueue_room_o(room), .enqueue_class_i, .enqueue_lane_i, .enqueue_cell_i,
     .enqueue_octets_i, .enqueue_eligible_i,
-    .cut_valid_i, .cut_class_i, .cut_ready_o(cut_ready),
-    .line_ready_i, .line_busy_i, .start_o(start), .start_class_o(start_class),
+    .cut_valid_i, .cut_class_i, .cut_ready_o(cut_ready), .cut_start_i,
+    .line_ready_i, .line_last_i, .start_o(start), .start_class_o(start_class),
     .start_cell_o(start_cell), .start_octets_o(start_octets),
     .gate_open_i, .credit_based_i, .idle_slope_i, .credit_o(credit)
   );
@@ -120,26 +121,87 @@ module egress_port_proof #(
     end
   end
 
-  // Lanes among which the best was chosen.
-  logic [Lanes-1:0] among_q;
+  // Of every step of the scan the lanes whose heads came into it.
+  localparam int unsigned Steps = 5;
+  localparam int unsigned Best = 3;
+  logic [Steps-1:0][Lanes-1:0] among_q;
 
-  always_ff @(posedge clk_i) among_q <= dut.read_filled_q;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned l = 0; l < Lanes; l++) among_q[0][l] <= dut.filled_q[l][dut.scan_q];
+    for (int unsigned k = 1; k < Steps; k++) among_q[k] <= among_q[k-1];
+  end
 
-  // What must not be, over all queues.
-  logic later_chosen, cut_overtakes, overfull, read_stale, candidate_stale, candidate_early, higher_allowed;
+  // What was in the cycle of a choice, which is that before the start.
+  logic                  line_ready_q, enqueued_q, cut_open_q, cut_waits_q, allowed_none_q;
+  logic [Classes-1:0]    allowed_q;
+  logic                  cut_waits;
 
   always_comb begin
-    {later_chosen, cut_overtakes, overfull, read_stale, candidate_stale, candidate_early, higher_allowed} = '0;
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      cut_overtakes |= dut.filled[l][cut_class_i];
-      later_chosen |= dut.best_live_q && among_q[l]
-                      && heads[l][dut.best_class_q].eligible < dut.best_q.eligible;
+    cut_waits = 1'b0;
+    for (int unsigned l = 0; l < Lanes; l++) cut_waits |= dut.filled[l][cut_class_i];
+  end
+
+  always_ff @(posedge clk_i) begin
+    line_ready_q   <= line_ready_i;
+    enqueued_q     <= enqueue_valid_i;
+    cut_open_q     <= gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+    cut_waits_q    <= cut_waits;
+    allowed_q      <= dut.allowed;
+    allowed_none_q <= dut.allowed == '0;
+  end
+
+  // Frames of a class.
+  logic [Classes-1:0] miscounted;
+
+  for (genvar c = 0; c < Classes; c++) begin : g_count
+    logic [DepthWidth+LaneWidth:0] frames;
+    always_comb begin
+      frames = '0;
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        frames = frames + (DepthWidth + LaneWidth + 1)'((DepthWidth + 1)'(dut.write_q[l][c] - dut.read_q[l][c]));
+      end
     end
+    assign miscounted[c] = dut.g_waiting[c].count_q != frames || dut.waiting_q[c] != (frames != '0);
+  end
+
+  // What must not be, over all queues and steps.
+  logic later_chosen, overfull, step_stale, step_lost, candidate_stale, candidate_early, higher_chosen;
+  logic filled_late, choice_wrong, full;
+  logic [LaneWidth-1:0]  lane;
+  logic [ClassWidth-1:0] of_class;
+
+  assign full = (DepthWidth + 1)'(dut.write_q[enqueue_lane_i][enqueue_class_i]
+                                  - dut.read_q[enqueue_lane_i][enqueue_class_i]) == Most;
+
+  always_comb begin
+    {later_chosen, overfull, step_stale, step_lost, candidate_stale, candidate_early, higher_chosen} = '0;
+    {filled_late, choice_wrong} = '0;
+    lane = '0;
+    of_class = '0;
+    for (int unsigned k = 0; k < Steps; k++) begin
+      of_class = dut.class_q[k];
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        lane = dut.lane[k][l];
+        if (dut.live_q[k] && dut.there[k][l]) begin
+          step_stale |= !dut.filled[lane][of_class] || heads[lane][of_class] != dut.entry[k][l];
+        end
+        if (dut.live_q[k] && k >= Best) begin
+          later_chosen |= among_q[k][l]
+              && (!dut.there[k][0] || !dut.filled[l][of_class]
+                  || heads[l][of_class].eligible < dut.entry[k][0].eligible);
+        end
+        if (k < Best) begin
+          step_lost |= dut.live_q[k] && (dut.there[k][l] != among_q[k][l] || dut.lane[k][l] != LaneWidth'(l));
+        end
+      end
+    end
+    step_lost |= dut.live_q[2] && dut.second_q[2][0] != (dut.there[2][1]
+        && (!dut.there[2][0] || dut.entry[2][1].eligible < dut.entry[2][0].eligible));
     for (int unsigned c = 0; c < Classes; c++) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
         overfull |= (DepthWidth + 1)'(dut.write_q[l][c] - dut.read_q[l][c]) > Most;
-        read_stale |= dut.read_live_q && dut.read_filled_q[l] && dut.read_class_q == ClassWidth'(c)
-                      && !(dut.filled[l][c] && heads[l][c] == dut.head[l]);
+        filled_late |= dut.filled_q[l][c] && !dut.filled[l][c]
+                       && !(dut.popped_q && dut.popped_class_q == ClassWidth'(c));
       end
       if (dut.candidate_q[c].valid) begin
         candidate_stale |= !dut.filled[dut.candidate_q[c].lane][c]
@@ -147,43 +209,49 @@ module egress_port_proof #(
             || heads[dut.candidate_q[c].lane][c].octets != dut.candidate_q[c].octets;
         candidate_early |= heads[dut.candidate_q[c].lane][c].eligible > now_q;
       end
-      higher_allowed |= ClassWidth'(c) > start_class && dut.allowed[c];
+      choice_wrong |= dut.choice_valid_q && dut.choice_q[c] != (dut.chosen_q == ClassWidth'(c));
+      higher_chosen |= dut.choice_valid_q && ClassWidth'(c) > dut.chosen_q && allowed_q[c];
     end
   end
 
   always_comb begin
     if (started_q) begin
-      NoFrameWithoutRoom: assume (!enqueue_valid_i || room);
-      TheLineIsOneThing: assume (!(line_ready_i && line_busy_i));
+      NoFrameWithoutRoom: assume (!enqueue_valid_i || !full);
       TimeGoesOn: assume (now_i >= now_q && now_i < Half && now_q < Half);
       TimesAreNear: assume (!enqueue_valid_i || enqueue_eligible_i < Half);
+      ACutIsReady: assume (!cut_start_i || cut_ready);
 
       AFrameStaysUntilItIsSent: assert (!waits || stored == frame_q);
       NoQueueHoldsMoreThanItsDepth: assert (!overfull);
+      RoomIsThereBetweenFrames: assert (!room || enqueued_q || !full);
       TimesInQueuesAreNear: assert (far == '0);
-      WhatIsReadIsAHead: assert (!read_stale);
-      TheBestIsAHead: assert (!(dut.best_live_q && dut.best_filled_q)
-          || (dut.filled[dut.best_lane_q][dut.best_class_q]
-              && heads[dut.best_lane_q][dut.best_class_q] == dut.best_q));
+      FramesAreCounted: assert (miscounted == '0);
+      AQueueIsSeenToRunEmpty: assert (!filled_late);
+      WhatIsScannedIsAHead: assert (!step_stale);
+      NoLaneIsLost: assert (!step_lost);
       TheBestIsTheEarliest: assert (!later_chosen);
+      TheBestIsDue: assert (!(dut.live_q[Steps-1] && dut.due_q)
+          || (dut.there[Steps-1][0] && dut.entry[Steps-1][0].eligible <= now_q));
       ACandidateIsAHead: assert (!candidate_stale);
       ACandidateIsEligible: assert (!candidate_early);
+      AChoiceIsOne: assert (!choice_wrong);
+      NoHigherClassMightHaveBeenChosen: assert (!higher_chosen);
+      OneChoiceAtATime: assert (!(dut.choice_valid_q && cut_ready));
 
       if (cut_ready) begin
-        ACutPassesNobodyInTheCycle: assert (!start && line_ready_i);
-        ACutPassesNobodyOfItsClass: assert (!cut_overtakes);
-        ACutHasAnOpenGate: assert (gate_open_i[cut_class_i] && !credit_based_i[cut_class_i]);
+        ACutPassesNobodyInTheCycle: assert (!start && line_ready_q && allowed_none_q);
+        ACutPassesNobodyOfItsClass: assert (!cut_waits_q);
+        ACutHasAnOpenGate: assert (cut_open_q);
       end
 
       if (start) begin
-        OnlyOnAFreeLine: assert (line_ready_i);
+        OnlyOnAFreeLine: assert (line_ready_q);
         WhatIsSentIsAHead: assert (dut.filled[dut.pop_lane][start_class]
             && heads[dut.pop_lane][start_class].first == start_cell
             && heads[dut.pop_lane][start_class].octets == start_octets);
         NeverBeforeItsTime: assert (heads[dut.pop_lane][start_class].eligible <= now_i);
         NeverAgainstAClosedGate: assert (gate_open_i[start_class]);
         NeverInDebt: assert (!credit_based_i[start_class] || !credit[start_class][47]);
-        NoHigherClassMaySend: assert (!higher_allowed);
       end
     end
   end

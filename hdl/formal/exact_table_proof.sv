@@ -82,8 +82,9 @@ module exact_table_proof #(
   logic                 twice, astray, stale;
 
   for (genvar n = 0; n < Buckets; n++) begin : g_bucket
-    assign a[n] = dut.mem_a[n];
-    assign b[n] = dut.mem_b[n];
+    // With what was decided and is being written.
+    assign a[n] = dut.write_a_q && dut.write_bucket_q == BucketWidth'(n) ? dut.new_a_q : dut.mem_a[n];
+    assign b[n] = dut.write_b_q && dut.write_bucket_q == BucketWidth'(n) ? dut.new_b_q : dut.mem_b[n];
   end
 
   always_comb begin
@@ -112,13 +113,15 @@ module exact_table_proof #(
       AKeyIsInOnePlace: assert (!twice);
       AKeyIsInItsBucket: assert (!astray);
       AChangeKnowsWhatStandsThere: assert (!stale);
-      NothingMovesWhileItIsCleared: assert (!dut.clearing_q || dut.valid_q == '0);
+      NothingMovesWhileItIsCleared: assert (
+          !dut.clearing_q || (dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
+      AWriteIsAlone: assert (!(dut.write_a_q || dut.write_b_q) || changes[Steps-1:1] == '0);
       OneOperationInACycle: assert (taken <= 3'd1);
       SoftwareIsFirst: assert (!write_valid_i || !write_ready || (dut.take_write && taken == 3'd1));
       ALookupWaitsForSoftwareAlone: assert (
-          dut.clearing_q || dut.lookup_q == '0 || dut.take_lookup || dut.take_write);
-      WhatIsTakenWasAsked: assert ((!dut.take_lookup || dut.lookup_q[dut.lookup_requester])
-          && (!dut.take_learn || dut.learn_q[dut.learn_requester]));
+          dut.clearing_q || !dut.lookup_q[dut.turn_q] || dut.take_lookup || dut.take_write);
+      WhatIsTakenWasAsked: assert ((!dut.take_lookup || dut.lookup_q[dut.turn_q])
+          && (!dut.take_learn || dut.learn_q[dut.turn_q]));
       OneChangeOnItsWay: assert ((changes & (changes - 1'b1)) == '0);
       OnlySoftwareRemoves: assert (removes == '0);
       OnlyADecisionWrites: assert (!(dut.write_a || dut.write_b) || dut.clearing_q

@@ -58,8 +58,9 @@ int main(int argc, char** argv) {
     uint64_t next = 0, busy = 0;
     for (uint64_t now = 0; now < cycles; now++) {
         dut->now_i = now;
-        dut->line_busy_i = busy > 0;
-        dut->line_ready_i = busy <= 1;
+        dut->line_last_i = busy == 1;
+        // A start may come in the next cycle.
+        dut->line_ready_i = busy <= 2;
         const uint64_t* row = rows + 4 * next;
         const bool due = next < frames && row[0] <= now;
         if (due) {

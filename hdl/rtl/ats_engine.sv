@@ -2,8 +2,8 @@
 //
 // In: a frame's scheduler, length and arrival time. Out, always `Latency` cycles after it was issued
 // to the state pipeline: its eligibility time and ProcessingDelayMax, or its discard. One engine
-// serves all schedulers of all ports; it takes a frame in every cycle unless a frame of the same
-// scheduler or group is still between reading and writing their state.
+// serves all schedulers of all ports; the state pipeline takes a frame when the one before it is about to
+// write, in every sixth cycle: 20.8 million frames a second, where eight ports bring at most 11.9 million.
 //
 // Times are ticks, modulo 2^TimeWidth. The arithmetic is that of the machine of `crates/core`
 // (`octet_time.rs`, `ats.rs`), to the tick: what a frame lasts is its charged octets times a
@@ -227,10 +227,7 @@ module ats_engine #(
     conflict = 1'b0;
     // The last step writes in this cycle, before what is issued now reads.
     for (int unsigned k = 0; k < Latency - 1; k++) begin
-      if (step_valid_q[k] && (step_q[k].group == issued.group
-                              || step_q[k].frame.scheduler == issued.frame.scheduler)) begin
-        conflict = 1'b1;
-      end
+      if (step_valid_q[k]) conflict = 1'b1;
     end
   end
 
@@ -238,15 +235,17 @@ module ats_engine #(
   assign issue = initialised && !conflict && (wait_valid_q || refresh_due);
 
   // Written only by the state pipeline and while initialising.
-  logic [TimeWidth-1:0] bucket_mem [Schedulers];
-  logic [TimeWidth-1:0] eligible_mem [Groups];
-  logic [63:0]          count_mem [Groups];
+  // No step reads in the cycle in which another one writes.
+  (* no_rw_check *) logic [TimeWidth-1:0] bucket_mem [Schedulers];
+  (* no_rw_check *) logic [TimeWidth-1:0] eligible_mem [Groups];
+  (* no_rw_check *) logic [63:0]          count_mem [Groups];
   logic [63:0]          count_copy_mem [Groups];
 
   logic [TimeWidth-1:0] bucket_read_q, bucket_q, bucket_sum_q, bucket_choice_q;
   logic [TimeWidth-1:0] group_read_q, group_q, group_sum_q;
   logic [63:0]          count_read_q, count_q, count_sum_q, count_choice_q, count_last_q;
-  logic [FillWidth-1:0] residence_read_q, residence_q, residence_sum_q, residence_choice_q;
+  logic [FillWidth-1:0] residence_read_q, residence_q, residence_sum_q;
+  logic [TimeWidth-1:0] limit_q;
   logic [TimeWidth-1:0] scheduler_eligible_q, scheduler_eligible_choice_q;
   logic [TimeWidth-1:0] full_q, full_choice_q;
   logic [TimeWidth-1:0] floor_q, eligible_q;
@@ -291,7 +290,7 @@ module ats_engine #(
     group_sum_q          <= group_q;
     count_sum_q          <= count_q;
     residence_sum_q      <= residence_q;
-    // Step 3: the latest of the three.
+    // Step 3: the latest of the three, and the latest that may be.
     eligible_q                  <= later_of(scheduler_eligible_q, floor_q);
     scheduler_eligible_choice_q <= scheduler_eligible_q;
     full_choice_q               <= full_q;
@@ -299,24 +298,23 @@ module ats_engine #(
     group_old_choice_q          <= group_old_q;
     bucket_choice_q             <= bucket_sum_q;
     count_choice_q              <= count_sum_q;
-    residence_choice_q          <= residence_sum_q;
+    limit_q                     <= step_q[3].frame.arrival + TimeWidth'(residence_sum_q);
   end
 
   // Step 4: residence, and the bucket after the frame. Step 5 writes.
-  logic [TimeWidth-1:0] residence, bucket_after_q, eligible_last_q;
+  logic [TimeWidth-1:0] bucket_after_q, eligible_last_q;
   logic                 too_long, too_long_q, write_bucket_q, write_group_q;
   step_t                last;
 
   assign last = step_q[5];
-  assign residence = eligible_q - step_q[4].frame.arrival;
-  assign too_long = residence > TimeWidth'(residence_choice_q);
+  assign too_long = earlier(limit_q, eligible_q);
 
   always_ff @(posedge clk_i) begin
     too_long_q      <= too_long;
     eligible_last_q <= step_q[4].refresh ? step_q[4].frame.arrival : eligible_q;
     count_last_q    <= count_choice_q;
-    write_bucket_q  <= step_q[4].refresh ? bucket_old_choice_q : !step_q[4].exceeds && !too_long;
-    write_group_q   <= step_q[4].refresh ? group_old_choice_q : !step_q[4].exceeds && !too_long;
+    write_bucket_q  <= step_q[4].refresh ? bucket_old_choice_q : !step_q[4].exceeds;
+    write_group_q   <= step_q[4].refresh ? group_old_choice_q : !step_q[4].exceeds;
     if (step_q[4].refresh) begin
       bucket_after_q <= step_q[4].frame.arrival;
     end else if (earlier(eligible_q, full_choice_q)) begin
@@ -348,8 +346,8 @@ module ats_engine #(
       eligible_data  = now_i - AgeMax;
       count_data     = '0;
     end else begin
-      bucket_write   = step_valid_q[5] && write_bucket_q;
-      eligible_write = step_valid_q[5] && write_group_q;
+      bucket_write   = step_valid_q[5] && write_bucket_q && (last.refresh || !too_long_q);
+      eligible_write = step_valid_q[5] && write_group_q && (last.refresh || !too_long_q);
       count_write    = step_valid_q[5] && (discards_burst || discards_residence);
       bucket_address = last.frame.scheduler;
       group_address  = last.group;

@@ -6,8 +6,10 @@
 // by eligibility uses lane 0 and its arrival time. The highest class whose chosen head is eligible,
 // whose gate is open and whose credit, if it has a credit-based shaper, is not negative, is sent.
 //
-// The heads of one class are read in a cycle, so a head is seen at most `Classes` + 3 cycles after it
-// became one or became eligible. Credit is exact: its unit is 8e-9 bit, what 1 bit/s earns in 8 ns.
+// The heads of one class are read in a cycle and go through a pipeline of comparisons, two steps for every
+// doubling of lanes, so a head is seen at most `Classes` + `Steps` + 1 cycles after it became one or became eligible.
+// The choice among classes is made a cycle before the start, and given up if gate or credit forbid it there.
+// Credit is exact: its unit is 8e-9 bit, what 1 bit/s earns in 8 ns.
 //
 // A frame that is still coming in may pass by the queues (`cut_*`): if nothing of its class waits, no
 // frame may be sent in this cycle, and its class has an open gate and no credit-based shaper.
@@ -34,7 +36,8 @@ module egress_port #(
   input  logic                                      rst_ni,
   input  logic [TimeWidth-1:0]                      now_i,
 
-  // A frame; only where there is room in its queue.
+  // A frame; only where there is room in its queue. `room` is that of two cycles ago: between two frames of one
+  // queue there are three cycles.
   input  logic                                      enqueue_valid_i,
   output logic                                      enqueue_room_o,
   input  logic [ClassWidth-1:0]                     enqueue_class_i,
@@ -43,14 +46,16 @@ module egress_port #(
   input  logic [LengthWidth-1:0]                    enqueue_octets_i,
   input  logic [TimeWidth-1:0]                      enqueue_eligible_i,
 
-  // A frame that would be cut through, and whether it is.
+  // A frame that would be cut through; in the next cycle whether it may, and whether it is.
   input  logic                                      cut_valid_i,
   input  logic [ClassWidth-1:0]                     cut_class_i,
   output logic                                      cut_ready_o,
+  input  logic                                      cut_start_i,
 
-  // The line is free from the next cycle on; a frame is sent; the line is busy with it.
+  // The line would take a start in the next cycle; a frame is sent; the last cycle of the line with a frame, which
+  // may be that of the next one's start.
   input  logic                                      line_ready_i,
-  input  logic                                      line_busy_i,
+  input  logic                                      line_last_i,
   output logic                                      start_o,
   output logic [ClassWidth-1:0]                     start_class_o,
   output logic [CellWidth-1:0]                      start_cell_o,
@@ -64,6 +69,10 @@ module egress_port #(
 );
 
   localparam int unsigned DepthWidth = $clog2(Depth);
+  // Steps of the scan: memory, register, two for every doubling of lanes, time.
+  localparam int unsigned Levels = $clog2(Lanes);
+  localparam int unsigned Best = 1 + 2 * Levels;
+  localparam int unsigned Steps = Best + 2;
 
   typedef struct packed {
     logic [TimeWidth-1:0]   eligible;
@@ -87,19 +96,18 @@ module egress_port #(
   // --- Queues: rings in one memory per lane.
 
   logic [Lanes-1:0][Classes-1:0][DepthWidth:0] write_q, read_q;
-  logic [Lanes-1:0][Classes-1:0]               filled;
+  logic [Lanes-1:0][Classes-1:0]               filled, filled_q, full_q;
   entry_t                                      head [Lanes];
   logic [ClassWidth-1:0]                       scan_q;
-  logic                                        pop;
-  logic [ClassWidth-1:0]                       pop_class;
+  logic                                        pop, popped_q;
+  logic [ClassWidth-1:0]                       pop_class, popped_class_q;
   logic [LaneWidth-1:0]                        pop_lane;
 
-  assign enqueue_room_o =
-      (write_q[enqueue_lane_i][enqueue_class_i] ^ read_q[enqueue_lane_i][enqueue_class_i])
-      != {1'b1, {DepthWidth{1'b0}}};
+  assign enqueue_room_o = !full_q[enqueue_lane_i][enqueue_class_i];
 
   for (genvar l = 0; l < Lanes; l++) begin : g_lane
-    (* ram_style = "block" *)
+    // A place is read only when it was written before: a collision gives a word that nobody uses.
+    (* ram_style = "block", no_rw_check *)
     entry_t mem [Classes * Depth];
     entry_t word_q;
     logic   push;
@@ -122,126 +130,208 @@ module egress_port #(
         if (pop && pop_class == ClassWidth'(c) && pop_lane == LaneWidth'(l)) begin
           read_q[l][c] <= read_q[l][c] + 1'b1;
         end
+        filled_q[l][c] <= filled[l][c];
+        full_q[l][c]   <= (write_q[l][c] ^ read_q[l][c]) == {1'b1, {DepthWidth{1'b0}}};
         if (!rst_ni) begin
-          write_q[l][c] <= '0;
-          read_q[l][c]  <= '0;
+          write_q[l][c]  <= '0;
+          read_q[l][c]   <= '0;
+          filled_q[l][c] <= 1'b0;
+          full_q[l][c]   <= 1'b0;
         end
       end
     end
   end
 
-  // --- Scan: a class a cycle. What was read before its class lost a head is not used.
+  // --- Scan: a class a cycle. Step 0 is what the memory gives, step 1 a register, then heads are compared in pairs
+  // and the earlier ones go on, until one is left; the last step compares its time. What was read before its class
+  // lost a head is not used.
 
-  logic                  read_live_q, best_live_q;
-  logic [ClassWidth-1:0] read_class_q, best_class_q;
-  logic [Lanes-1:0]      read_filled_q;
-  logic                  best_filled_q;
-  logic [LaneWidth-1:0]  best_lane, best_lane_q;
-  entry_t                best, best_q;
-  candidate_t            candidate_q [Classes];
+  logic [Steps-1:0]                 live_q;
+  logic [Steps-1:0][ClassWidth-1:0] class_q;
+  // Of every step the heads that are left, at the lowest places, whether there are any, and their lanes.
+  entry_t [Steps-1:0][Lanes-1:0]              entry, entry_q;
+  logic [Steps-1:0][Lanes-1:0]                there, there_q;
+  logic [Steps-1:0][Lanes-1:0][LaneWidth-1:0] lane, lane_q;
+  // After a comparison: of every pair the second goes on.
+  logic [Steps-1:0][Lanes-1:0]                second_q;
+  logic                                       due_q;
+  candidate_t                                 candidate_q [Classes];
+  // The class that was chosen, one bit for each.
+  logic [Classes-1:0]                         choice_q;
 
   always_comb begin
-    best = head[0];
-    best_lane = '0;
-    for (int unsigned l = 1; l < Lanes; l++) begin
-      if (read_filled_q[l]
-          && (!(|(read_filled_q & ((Lanes'(1) << l) - 1'b1)))
-              || earlier(head[l].eligible, best.eligible))) begin
-        best = head[l];
-        best_lane = LaneWidth'(l);
+    {entry, there, lane} = {entry_q, there_q, lane_q};
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      entry[0][l] = head[l];
+      lane[0][l]  = LaneWidth'(l);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    scan_q     <= scan_q + 1'b1;
+    class_q[0] <= scan_q;
+    live_q[0]  <= !(pop && pop_class == scan_q) && !(popped_q && popped_class_q == scan_q);
+    for (int unsigned k = 1; k < Steps; k++) begin
+      class_q[k] <= class_q[k-1];
+      live_q[k]  <= live_q[k-1] && !(pop && pop_class == class_q[k-1]);
+    end
+    popped_q       <= pop;
+    popped_class_q <= pop_class;
+    if (!rst_ni) begin
+      scan_q   <= '0;
+      live_q   <= '0;
+      popped_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    entry_q  <= '0;
+    lane_q   <= '0;
+    there_q  <= '0;
+    second_q <= '0;
+    for (int unsigned l = 0; l < Lanes; l++) there_q[0][l] <= filled_q[l][scan_q];
+    for (int unsigned k = 1; k < Steps; k++) begin
+      // Odd steps from the third on choose, even ones compare, but for the last.
+      if (k % 2 == 1 && k > 1 && k <= Best) begin
+        for (int unsigned l = 0; l < Lanes >> (k / 2); l++) begin
+          there_q[k][l] <= there[k-1][2*l] || there[k-1][2*l+1];
+          entry_q[k][l] <= second_q[k-1][l] ? entry[k-1][2*l+1] : entry[k-1][2*l];
+          lane_q[k][l]  <= second_q[k-1][l] ? lane[k-1][2*l+1] : lane[k-1][2*l];
+        end
+      end else begin
+        there_q[k] <= there[k-1];
+        entry_q[k] <= entry[k-1];
+        lane_q[k]  <= lane[k-1];
+      end
+      if (k % 2 == 0 && k < Best) begin
+        for (int unsigned l = 0; l < Lanes >> (k / 2); l++) begin
+          second_q[k][l] <= there[k-1][2*l+1]
+              && (!there[k-1][2*l] || earlier(entry[k-1][2*l+1].eligible, entry[k-1][2*l].eligible));
+        end
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    scan_q       <= scan_q + 1'b1;
-    read_class_q <= scan_q;
-    for (int unsigned l = 0; l < Lanes; l++) read_filled_q[l] <= filled[l][scan_q];
-    best_class_q  <= read_class_q;
-    best_filled_q <= |read_filled_q;
-    best_lane_q   <= best_lane;
-    best_q        <= best;
-    read_live_q   <= !(pop && pop_class == scan_q);
-    best_live_q   <= read_live_q && !(pop && pop_class == read_class_q);
-    if (best_live_q) begin
-      candidate_q[best_class_q] <= '{
-        valid:  best_filled_q && !earlier(now_i, best_q.eligible),
-        lane:   best_lane_q,
-        first:  best_q.first,
-        octets: best_q.octets
+    due_q <= there[Best][0] && !earlier(now_i, entry[Best][0].eligible);
+    if (live_q[Steps-1]) begin
+      candidate_q[class_q[Steps-1]] <= '{
+        valid:  due_q,
+        lane:   lane[Steps-1][0],
+        first:  entry[Steps-1][0].first,
+        octets: entry[Steps-1][0].octets
       };
     end
-    if (pop) candidate_q[pop_class].valid <= 1'b0;
-    if (!rst_ni) begin
-      scan_q      <= '0;
-      read_live_q <= 1'b0;
-      best_live_q <= 1'b0;
-      for (int unsigned c = 0; c < Classes; c++) candidate_q[c].valid <= 1'b0;
+    for (int unsigned c = 0; c < Classes; c++) begin
+      if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;
+      if (!rst_ni) candidate_q[c].valid <= 1'b0;
     end
   end
 
-  // --- Selection.
+  // --- Selection: a choice, and in the next cycle the start.
 
-  logic [Classes-1:0]    allowed, debt;
-  logic [ClassWidth-1:0] chosen;
-  logic [ClassWidth-1:0] sent_class_q;
+  logic [Classes-1:0]    allowed, debt, sends, low_q;
+  logic                  choice_valid_q, cut_choice_q;
+  logic [ClassWidth-1:0] chosen, chosen_q, cut_class_q;
 
   always_comb begin
     chosen = '0;
     for (int unsigned c = 0; c < Classes; c++) begin
       allowed[c] = candidate_q[c].valid && gate_open_i[c] && !(credit_based_i[c] && debt[c]);
       if (allowed[c]) chosen = ClassWidth'(c);
+      sends[c] = choice_q[c] && allowed[c] && !(credit_based_i[c] && low_q[c]);
     end
   end
 
-  logic [Classes-1:0] waiting;
-  always_comb begin
-    waiting = '0;
-    for (int unsigned l = 0; l < Lanes; l++) waiting |= filled[l];
-  end
-  assign cut_ready_o = line_ready_i && !(|allowed) && !waiting[cut_class_i]
-                       && gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+  // Classes of which something waits, by the number of its frames.
+  logic [Classes-1:0] waiting_q;
 
-  assign start_o = line_ready_i && |allowed;
-  assign start_class_o = chosen;
-  assign start_cell_o = candidate_q[chosen].first;
-  assign start_octets_o = candidate_q[chosen].octets;
-  assign pop = start_o;
-  assign pop_class = chosen;
-  assign pop_lane = candidate_q[chosen].lane;
+  for (genvar c = 0; c < Classes; c++) begin : g_waiting
+    logic [DepthWidth+LaneWidth:0] count_q;
+    logic                          more, less;
+    assign more = enqueue_valid_i && enqueue_class_i == ClassWidth'(c);
+    assign less = pop && choice_q[c];
+    always_ff @(posedge clk_i) begin
+      if (more && !less) count_q <= count_q + 1'b1;
+      if (less && !more) count_q <= count_q - 1'b1;
+      waiting_q[c] <= more || (waiting_q[c] && !(less && count_q == (DepthWidth + LaneWidth + 1)'(1)));
+      if (!rst_ni) begin
+        count_q      <= '0;
+        waiting_q[c] <= 1'b0;
+      end
+    end
+  end
 
   always_ff @(posedge clk_i) begin
-    if (start_o) sent_class_q <= chosen;
-    else if (cut_valid_i && cut_ready_o) sent_class_q <= cut_class_i;
+    choice_valid_q <= line_ready_i && |allowed && !choice_valid_q && !cut_choice_q;
+    chosen_q       <= chosen;
+    for (int unsigned c = 0; c < Classes; c++) choice_q[c] <= allowed[c] && chosen == ClassWidth'(c);
+    cut_choice_q   <= cut_valid_i && line_ready_i && !(|allowed) && !choice_valid_q && !cut_choice_q
+                      && !waiting_q[cut_class_i] && gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+    cut_class_q    <= cut_class_i;
+    if (!rst_ni) begin
+      choice_valid_q <= 1'b0;
+      cut_choice_q   <= 1'b0;
+    end
   end
 
-  // --- Credit (8.6.8.2): falls while the class sends, rises while it waits or owes.
+  assign cut_ready_o = cut_choice_q;
+  assign start_o = choice_valid_q && |sends;
+  assign start_class_o = chosen_q;
+  assign pop = start_o;
+  assign pop_class = chosen_q;
+
+  // By the choice, one bit for every class.
+  always_comb begin
+    start_cell_o = '0;
+    start_octets_o = '0;
+    pop_lane = '0;
+    for (int unsigned c = 0; c < Classes; c++) begin
+      if (choice_q[c]) begin
+        start_cell_o |= candidate_q[c].first;
+        start_octets_o |= candidate_q[c].octets;
+        pop_lane |= candidate_q[c].lane;
+      end
+    end
+  end
+
+  // --- Credit (8.6.8.2): falls while the class sends, rises while it waits or owes. What is left of it when
+  // the class has nothing to send, and at the end of its last frame, is given up. A frame that would follow one of its
+  // class at once, with so little credit that it may be in debt when it begins, waits for the end of the line's.
 
   for (genvar c = 0; c < Classes; c++) begin : g_credit
-    logic signed [47:0] credit_q, earned;
+    logic signed [47:0] credit_q, changed;
+    logic signed [31:0] fall_q;
+    logic               mine_q;
 
     assign debt[c] = credit_q[47];
     assign credit_o[c] = credit_q;
-    assign earned = credit_q + $signed({18'd0, idle_slope_i[c]});
+    assign changed = credit_q + (mine_q ? 48'(fall_q) : $signed({18'd0, idle_slope_i[c]}));
 
     always_ff @(posedge clk_i) begin
-      if (line_busy_i && sent_class_q == ClassWidth'(c)) credit_q <= earned - 48'(Rate);
-      else if (waiting[c]) credit_q <= earned;
-      else if (!debt[c] || !earned[47]) credit_q <= '0;
-      else credit_q <= earned;
+      // sendSlope.
+      low_q[c] <= mine_q && credit_q[47:31] == '0;
+      fall_q <= $signed({2'b00, idle_slope_i[c]}) - 32'(Rate);
+      mine_q <= (start_o && choice_q[c]) || (cut_start_i && cut_class_q == ClassWidth'(c)) || (mine_q && !line_last_i);
+      credit_q <= changed;
+      if (!waiting_q[c] && (!mine_q || line_last_i) && !changed[47]) credit_q <= '0;
       if (!rst_ni || !credit_based_i[c]) credit_q <= '0;
+      if (!rst_ni) mine_q <= 1'b0;
     end
   end
 
 `ifndef SYNTHESIS
   NoEnqueueWithoutRoom: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      enqueue_valid_i |-> enqueue_room_o);
+      enqueue_valid_i |-> (write_q[enqueue_lane_i][enqueue_class_i] ^ read_q[enqueue_lane_i][enqueue_class_i])
+                          != {1'b1, {DepthWidth{1'b0}}});
   OnlyWhatIsThereIsSent: assert property (@(posedge clk_i) disable iff (!rst_ni)
       pop |-> filled[pop_lane][pop_class]);
   NothingIsSentInDebt: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      start_o && credit_based_i[chosen] |-> !debt[chosen]);
+      start_o && credit_based_i[chosen_q] |-> !debt[chosen_q]);
   NothingIsSentOnABusyLine: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      start_o |-> line_ready_i);
+      start_o |-> $past(line_ready_i));
+  OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      !(start_o && cut_start_i) && (!cut_start_i || cut_ready_o));
 `endif
 
 endmodule

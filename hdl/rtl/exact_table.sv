@@ -1,9 +1,10 @@
 // A table of exact matches in hashed buckets of two: MAC addresses, streams.
 //
-// Ports look keys up and teach new ones; software writes entries that stay. An operation is issued in
-// every cycle, lookups first after software, and answered `Latency` cycles after it was issued; one that
-// changes the table waits until the one before it has. So a lookup is answered within
-// Latency + Requesters cycles. What was taught and not used as a source for three ageing ticks is forgotten.
+// Ports look keys up and teach new ones; software writes entries that stay. The turn goes from port to port, one in a
+// cycle; software is first, then a lookup of the port whose turn it is, then its learning, then ageing. A
+// lookup is answered `Latency` cycles after its turn, within Latency + Requesters cycles unless software takes
+// its turn; what changes the table waits until the change before it has written. What was taught and not
+// used as a source for three ageing ticks is forgotten.
 //
 // Invariants: a key is in at most one place; an entry of software is neither overwritten nor aged.
 
@@ -77,12 +78,12 @@ module exact_table #(
   logic [Requesters-1:0]                 lookup_q, learn_q;
   logic [Requesters-1:0][KeyWidth-1:0]   lookup_key_q, learn_key_q;
   logic [Requesters-1:0][ValueWidth-1:0] learn_value_q;
-  logic [TurnWidth-1:0]                  turn_q, lookup_requester, learn_requester;
-  logic                                  any_lookup, any_learn, clearing_q, sweeping_q;
+  logic [TurnWidth-1:0]                  turn_q;
+  logic                                  clearing_q, sweeping_q;
   logic [BucketWidth-1:0]                sweep_q;
   logic                                  may_change, take_write, take_lookup, take_learn, take_age;
 
-  // Steps on their way: the first hashes, the second reads, the last decides and writes.
+  // Steps on their way: the first hashes, the second reads, the last but one decides, the last writes.
   localparam int unsigned Latency = 6;
   logic [Latency-2:0] valid_q;
   logic [Latency-3:0] changes;
@@ -90,13 +91,6 @@ module exact_table #(
   step_t              hashed, issued;
 
   always_comb begin
-    {any_lookup, any_learn} = 2'b00;
-    lookup_requester = '0;
-    learn_requester = '0;
-    for (int unsigned k = Requesters; k > 0; k--) begin
-      if (lookup_q[turn_q + TurnWidth'(k)]) {any_lookup, lookup_requester} = {1'b1, turn_q + TurnWidth'(k)};
-      if (learn_q[turn_q + TurnWidth'(k)]) {any_learn, learn_requester} = {1'b1, turn_q + TurnWidth'(k)};
-    end
     for (int unsigned k = 0; k < Latency - 2; k++) changes[k] = valid_q[k] && step_q[k].op != OpLookup;
   end
 
@@ -104,8 +98,8 @@ module exact_table #(
   assign may_change = changes == '0;
   assign write_ready_o = !clearing_q && may_change;
   assign take_write = write_valid_i && write_ready_o;
-  assign take_lookup = !clearing_q && any_lookup && !take_write;
-  assign take_learn = !clearing_q && may_change && any_learn && !take_write && !take_lookup;
+  assign take_lookup = !clearing_q && lookup_q[turn_q] && !take_write;
+  assign take_learn = !clearing_q && may_change && learn_q[turn_q] && !take_write && !take_lookup;
   assign take_age = !clearing_q && may_change && sweeping_q && !take_write && !take_lookup && !take_learn;
   assign ready_o = !clearing_q;
 
@@ -118,12 +112,12 @@ module exact_table #(
       issued.value  = write_value_i;
     end else if (take_lookup) begin
       issued.op        = OpLookup;
-      issued.requester = lookup_requester;
-      issued.key       = lookup_key_q[lookup_requester];
+      issued.requester = turn_q;
+      issued.key       = lookup_key_q[turn_q];
     end else if (take_learn) begin
       issued.op    = OpLearn;
-      issued.key   = learn_key_q[learn_requester];
-      issued.value = learn_value_q[learn_requester];
+      issued.key   = learn_key_q[turn_q];
+      issued.value = learn_value_q[turn_q];
     end
     hashed = step_q[0];
     if (step_q[0].op != OpAge) hashed.bucket = bucket_of(step_q[0].key);
@@ -131,8 +125,7 @@ module exact_table #(
 
   always_ff @(posedge clk_i) begin
     valid_q <= {valid_q[Latency-3:0], take_write || take_lookup || take_learn || take_age};
-    if (take_lookup) turn_q <= lookup_requester;
-    else if (take_learn) turn_q <= learn_requester;
+    turn_q  <= turn_q + 1'b1;
     if (age_tick_i) sweeping_q <= 1'b1;
     if (clearing_q || take_age) begin
       sweep_q <= sweep_q + 1'b1;
@@ -143,9 +136,9 @@ module exact_table #(
     end
     for (int unsigned p = 0; p < Requesters; p++) begin
       if (lookup_valid_i[p]) lookup_q[p] <= 1'b1;
-      else if (take_lookup && lookup_requester == TurnWidth'(p)) lookup_q[p] <= 1'b0;
+      else if (take_lookup && turn_q == TurnWidth'(p)) lookup_q[p] <= 1'b0;
       if (learn_valid_i[p]) learn_q[p] <= 1'b1;
-      else if (take_learn && learn_requester == TurnWidth'(p)) learn_q[p] <= 1'b0;
+      else if (take_learn && turn_q == TurnWidth'(p)) learn_q[p] <= 1'b0;
     end
     if (!rst_ni) begin
       valid_q    <= '0;
@@ -175,8 +168,12 @@ module exact_table #(
 
   entry_t             mem_a [Buckets], mem_b [Buckets];
   entry_t             a_read_q, b_read_q, a_held_q, b_held_q, a_q, b_q;
-  logic               hit_a_q, hit_b_q, write_a, write_b, take_b;
+  logic               hit_a_q, hit_b_q, write_a, write_b, take_b, overflows;
   entry_t             new_a, new_b, fresh;
+  // What was decided, to be written.
+  logic                   write_a_q, write_b_q;
+  logic [BucketWidth-1:0] write_bucket_q;
+  entry_t                 new_a_q, new_b_q;
   step_t              last;
   logic               decides;
 
@@ -218,7 +215,7 @@ module exact_table #(
     endcase
   end
 
-  assign overflow_o = decides && last.op inside {OpLearn, OpWrite} && !hit_a_q && !hit_b_q
+  assign overflows = decides && last.op inside {OpLearn, OpWrite} && !hit_a_q && !hit_b_q
                       && !last.remove && !write_a && !write_b;
 
   always_ff @(posedge clk_i) begin
@@ -226,9 +223,15 @@ module exact_table #(
       mem_a[sweep_q] <= '0;
       mem_b[sweep_q] <= '0;
     end else begin
-      if (write_a) mem_a[last.bucket] <= new_a;
-      if (write_b) mem_b[last.bucket] <= new_b;
+      if (write_a_q) mem_a[write_bucket_q] <= new_a_q;
+      if (write_b_q) mem_b[write_bucket_q] <= new_b_q;
     end
+    write_a_q      <= write_a;
+    write_b_q      <= write_b;
+    write_bucket_q <= last.bucket;
+    new_a_q        <= new_a;
+    new_b_q        <= new_b;
+    overflow_o     <= overflows;
     a_read_q <= mem_a[step_q[1].bucket];
     b_read_q <= mem_b[step_q[1].bucket];
     a_held_q <= a_read_q;
@@ -237,6 +240,11 @@ module exact_table #(
     b_q      <= b_held_q;
     hit_a_q  <= a_held_q.valid && a_held_q.key == step_q[Latency-3].key;
     hit_b_q  <= b_held_q.valid && b_held_q.key == step_q[Latency-3].key;
+    if (!rst_ni) begin
+      write_a_q  <= 1'b0;
+      write_b_q  <= 1'b0;
+      overflow_o <= 1'b0;
+    end
   end
 
   always_ff @(posedge clk_i) begin

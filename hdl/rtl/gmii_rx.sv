@@ -67,15 +67,24 @@ module gmii_rx #(
   logic                   first_q;
   logic [143:0]           header_q;
   logic                   take, finish, too_long, data_comes;
+  // What follows from the octets so far: all there may be, more than a check sequence, the header but for its last.
+  logic                   full_q, past_check_q, header_open_q, header_last_q;
+  logic [LengthWidth-1:0] count_next;
 
   assign take = state_q == StFrame && gmii_rx_dv_i && !too_long;
-  assign too_long = state_q == StFrame && gmii_rx_dv_i && count_q == LengthWidth'(OctetsMax);
+  assign too_long = state_q == StFrame && gmii_rx_dv_i && full_q;
   assign finish = state_q == StFrame && (!gmii_rx_dv_i || too_long);
   // The last four octets so far may be the frame check sequence.
-  assign data_comes = take && count_q >= LengthWidth'(4);
+  assign data_comes = take && past_check_q;
+  assign count_next = state_q != StFrame ? '0 : take ? count_q + 1'b1 : count_q;
   assign start_o = state_q inside {StIdle, StPreamble} && gmii_rx_dv_i && gmii_rxd_i == 8'hd5;
 
   always_ff @(posedge clk_i) begin
+    count_q       <= count_next;
+    full_q        <= count_next == LengthWidth'(OctetsMax);
+    past_check_q  <= count_next >= LengthWidth'(4);
+    header_open_q <= count_next < LengthWidth'(18);
+    header_last_q <= count_next == LengthWidth'(17);
     unique case (state_q)
       StIdle: if (gmii_rx_dv_i) state_q <= gmii_rxd_i == 8'hd5 ? StFrame
                                            : gmii_rxd_i == 8'h55 ? StPreamble : StSkip;
@@ -91,14 +100,12 @@ module gmii_rx #(
       StSkip: if (!gmii_rx_dv_i) state_q <= StIdle;
     endcase
     if (state_q != StFrame) begin
-      count_q  <= '0;
       error_q  <= 1'b0;
       crc_q    <= '1;
       filled_q <= '0;
       first_q  <= 1'b1;
     end
     if (take) begin
-      count_q <= count_q + 1'b1;
       error_q <= error_q || gmii_rx_er_i;
       crc_q   <= crc32_octet(crc_q, gmii_rxd_i);
       tail_q  <= {gmii_rxd_i, tail_q[31:8]};
@@ -108,8 +115,8 @@ module gmii_rx #(
       word_q[8*filled_q[2:0] +: 8] <= tail_q[7:0];
       if (filled_q == 4'd8) first_q <= 1'b0;
     end
-    if (take && count_q < LengthWidth'(18)) header_q <= {header_q[135:0], gmii_rxd_i};
-    header_valid_o <= take && count_q == LengthWidth'(17);
+    if (take && header_open_q) header_q <= {header_q[135:0], gmii_rxd_i};
+    header_valid_o <= take && header_last_q;
     if (!rst_ni) begin
       // A frame that is under way at reset is skipped.
       state_q        <= StSkip;

@@ -1,19 +1,24 @@
 // Transmission on GMII (IEEE Std 802.3, clauses 4 and 35): preamble, frame, frame check sequence, gap.
 //
 // The frame comes in words of eight octets, the first in the lowest bits; the first word has eight
-// cycles of preamble time to come. `ready_o` is high in the last cycle of the gap, so that frames
-// follow each other after exactly 12 octet times. A frame that turned out bad while it was sent ends
+// cycles of preamble time to come, and `Lead` more. `ready_o` is high from the last cycle but one of the gap on, when
+// the next cycle is free for a start, so that frames follow each other after exactly 12 octet times. The line is two
+// cycles behind the state. A frame that turned out bad while it was sent ends
 // with its check sequence inverted and tx_er, so that every receiver discards it.
 //
 // Invariant: a frame that began is sent to its end, without a hole; a word that is late is a fault of
 // the buffer, and an assertion says so.
 
-module gmii_tx (
+module gmii_tx #(
+  // Cycles of the gap that lie between a start and its preamble.
+  parameter int unsigned Lead = 0
+) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
+  // A start may come in the next cycle, if none comes in this one.
   output logic                   ready_o,
-  // From the first octet of the preamble to the end of the gap.
-  output logic                   busy_o,
+  // The last cycle of a frame with its preamble and gap.
+  output logic                   last_o,
   input  logic                   start_i,
   // Words without the frame check sequence.
   input  logic                   word_valid_i,
@@ -33,68 +38,82 @@ module gmii_tx (
 
   `include "crc32.svh"
 
-  typedef enum logic [2:0] {StIdle, StPreamble, StData, StCheck, StGap} state_e;
+  typedef enum logic [2:0] {StIdle, StLead, StPreamble, StData, StCheck, StGap} state_e;
 
-  state_e                 state_q;
-  logic [3:0]             step_q;
+  localparam logic [3:0] GapLast = 4'(11 - Lead);
+
+  // The state, and what of it reaches the line a cycle later.
+  state_e                 state_q, line_q;
+  logic [3:0]             step_q, line_step_q;
   logic [2:0]             place_q;
   logic [31:0]            crc_q;
-  logic [7:0]             octet;
+  logic [7:0]             octet, octet_q;
   logic                   data_last, bad_q;
 
-  assign ready_o = state_q == StIdle || (state_q == StGap && step_q == 4'd11);
-  assign busy_o = state_q != StIdle;
+  assign ready_o = state_q == StIdle || (state_q == StGap && step_q >= GapLast - 4'd1);
+  assign last_o = state_q == StGap && step_q == GapLast;
   assign octet = word_i[8*place_q +: 8];
   assign data_last = word_last_i && place_q == word_tail_i;
   assign word_pop_o = state_q == StData && (place_q == 3'd7 || data_last);
-  assign bad_o = state_q == StCheck && step_q == 4'd3 && bad_q;
+  assign bad_o = line_q == StCheck && line_step_q == 4'd3 && bad_q;
 
   always_ff @(posedge clk_i) begin
     step_q <= step_q + 4'd1;
     unique case (state_q)
       StIdle: step_q <= '0;
+      StLead: if (step_q == 4'(Lead - 1)) begin
+        state_q <= StPreamble;
+        step_q  <= '0;
+      end
       StPreamble: if (step_q == 4'd7) state_q <= StData;
       StData: begin
         step_q  <= '0;
         place_q <= place_q + 3'd1;
-        crc_q   <= crc32_octet(crc_q, octet);
-        if (data_last) begin
-          state_q <= StCheck;
-          bad_q   <= word_bad_i;
-        end
+        if (data_last) state_q <= StCheck;
       end
       StCheck: begin
-        crc_q <= crc_q >> 8;
         if (step_q == 4'd3) begin
           state_q <= StGap;
           step_q  <= '0;
         end
       end
-      default: if (step_q == 4'd11) state_q <= StIdle;
+      default: if (step_q == GapLast) state_q <= StIdle;
     endcase
     if (start_i) begin
-      state_q <= StPreamble;
+      state_q <= Lead == 0 ? StPreamble : StLead;
       step_q  <= '0;
       place_q <= '0;
-      crc_q   <= '1;
     end
     if (!rst_ni) state_q <= StIdle;
   end
 
   always_ff @(posedge clk_i) begin
-    gmii_tx_en_o <= rst_ni && state_q inside {StPreamble, StData, StCheck};
-    gmii_tx_er_o <= rst_ni && state_q == StCheck && bad_q;
-    delimiter_o  <= state_q == StPreamble && step_q == 4'd7;
-    unique case (state_q)
-      StPreamble: gmii_txd_o <= step_q == 4'd7 ? 8'hd5 : 8'h55;
-      StData:     gmii_txd_o <= octet;
+    line_q      <= state_q;
+    line_step_q <= step_q;
+    octet_q     <= octet;
+    if (state_q == StData && data_last) bad_q <= word_bad_i;
+    unique case (line_q)
+      StData:  crc_q <= crc32_octet(crc_q, octet_q);
+      StCheck: crc_q <= crc_q >> 8;
+      default: crc_q <= '1;
+    endcase
+    if (!rst_ni) line_q <= StIdle;
+  end
+
+  always_ff @(posedge clk_i) begin
+    gmii_tx_en_o <= rst_ni && line_q inside {StPreamble, StData, StCheck};
+    gmii_tx_er_o <= rst_ni && line_q == StCheck && bad_q;
+    delimiter_o  <= line_q == StPreamble && line_step_q == 4'd7;
+    unique case (line_q)
+      StPreamble: gmii_txd_o <= line_step_q == 4'd7 ? 8'hd5 : 8'h55;
+      StData:     gmii_txd_o <= octet_q;
       StCheck:    gmii_txd_o <= crc_q[7:0] ^ {8{!bad_q}};
       default:    gmii_txd_o <= 8'h00;
     endcase
   end
 
 `ifndef SYNTHESIS
-  StartsOnlyWhenReady: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> ready_o);
+  StartsOnlyWhenReady: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> state_q == StIdle || last_o);
   WordIsInTime: assert property (@(posedge clk_i) disable iff (!rst_ni)
       state_q == StData |-> word_valid_i);
 `endif

@@ -76,28 +76,36 @@ module packet_buffer #(
     $fatal(1, "cut-through needs a slot in four cycles: at most four ports");
   end
 
+  // Whose cycle it is, also with one bit for every port.
   logic [SlotWidth-1:0] slot_q;
+  logic [Ports-1:0]     slot_hot_q;
 
   always_ff @(posedge clk_i) begin
-    slot_q <= slot_q + 1'b1;
-    if (!rst_ni) slot_q <= '0;
+    slot_q     <= slot_q + 1'b1;
+    slot_hot_q <= {slot_hot_q[Ports-2:0], slot_hot_q[Ports-1]};
+    if (!rst_ni) begin
+      slot_q     <= '0;
+      slot_hot_q <= Ports'(1);
+    end
   end
 
-  // --- Memories. The list of next cells has a copy for the release.
+  // --- Memories. The list of next cells has a copy for the release. Nothing is used that was read in the cycle in
+  // which its place was written.
 
-  logic [63:0]           data_mem [Cells * 8];
-  logic [CellWidth-1:0]  next_mem [Cells];
-  logic [CellWidth-1:0]  next_copy_mem [Cells];
-  logic [CountWidth-1:0] readers_mem [Cells];
+  (* no_rw_check *) logic [63:0]           data_mem [Cells * 8];
+  (* no_rw_check *) logic [CellWidth-1:0]  next_mem [Cells];
+  (* no_rw_check *) logic [CellWidth-1:0]  next_copy_mem [Cells];
+  (* no_rw_check *) logic [CountWidth-1:0] readers_mem [Cells];
 
   logic                  data_write, next_write;
   logic [CellWidth+2:0]  data_write_address, data_read_address;
-  logic [63:0]           data_write_word, data_read_q;
+  logic [63:0]           data_write_word, data_mem_q, data_read_q;
   logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_read_q;
 
   always_ff @(posedge clk_i) begin
     if (data_write) data_mem[data_write_address] <= data_write_word;
-    data_read_q <= data_mem[data_read_address];
+    data_mem_q  <= data_mem[data_read_address];
+    data_read_q <= data_mem_q;
     if (next_write) begin
       next_mem[next_write_address]      <= next_write_cell;
       next_copy_mem[next_write_address] <= next_write_cell;
@@ -107,7 +115,7 @@ module packet_buffer #(
 
   // --- Free list: filled with every cell after a reset, then by the release.
 
-  logic [CellWidth-1:0] free_mem [Cells];
+  (* no_rw_check *) logic [CellWidth-1:0] free_mem [Cells];
   logic [CellWidth:0]   free_write_q, free_read_q;
   logic [CellWidth-1:0] free_head_q;
   logic                 free_head_valid_q, free_push, free_pop, free_fetch;
@@ -151,16 +159,15 @@ module packet_buffer #(
   logic [Ports-1:0]                word_valid, word_pop, word_first, word_last, word_full;
   logic [Ports-1:0][63:0]          word_data;
   logic [Ports-1:0][2:0]           word_tail;
-  logic [Ports-1:0]                word_bad, ends;
+  logic [Ports-1:0]                word_bad, here;
   logic [Ports-1:0][WordsWidth-1:0] words_q;
-  logic [WordsWidth-1:0]           here_words;
   logic [Ports-1:0]                spare_valid_q;
   logic [Ports-1:0][CellWidth-1:0] spare_q, head_q, current_q;
   logic [Ports-1:0][2:0]           offset_q;
   logic [Ports-1:0]                lost_q;
   logic [Ports-1:0][ChainWidth-1:0] cells_q;
 
-  // One port a cycle takes a cell: the one that writes in the next cycle but one.
+  // One port a cycle takes a cell: the one whose word is taken in the next cycle.
   logic [SlotWidth-1:0] taker;
   assign taker = slot_q + 1'b1;
   assign wants_cell = ~spare_valid_q;
@@ -170,22 +177,42 @@ module packet_buffer #(
   end
   assign free_pop = |takes_cell;
 
-  // The word of the port whose cycle it is.
-  logic                 here_new, here_lost, here_write;
-  logic [CellWidth-1:0] here_cell;
+  // The word of the port whose cycle it is is taken with what its port knows, and written in the next cycle.
+  logic [SlotWidth-1:0]  here_q;
+  logic                  here_valid_q, here_first_q, here_last_q, here_bad_q, here_new_q, here_lost_q;
+  logic [2:0]            here_tail_q, here_offset_q;
+  logic [63:0]           here_data_q;
+  logic [CellWidth-1:0]  here_cell_q, here_before_q;
+  logic [WordsWidth-1:0] here_words_q;
+  logic                  slot_new, here_write;
 
-  assign here_new = word_first[slot_q] || offset_q[slot_q] == '0;
-  assign here_lost = (lost_q[slot_q] && !word_first[slot_q]) || (here_new && !spare_valid_q[slot_q]);
-  assign here_write = word_valid[slot_q] && !here_lost;
-  assign here_cell = here_new ? spare_q[slot_q] : current_q[slot_q];
-  // Words of the frame with this one.
-  assign here_words = word_first[slot_q] ? WordsWidth'(1) : words_q[slot_q] + 1'b1;
+  assign slot_new = word_first[slot_q] || offset_q[slot_q] == '0;
+
+  always_ff @(posedge clk_i) begin
+    here_q        <= slot_q;
+    here_valid_q  <= word_valid[slot_q];
+    here_first_q  <= word_first[slot_q];
+    here_last_q   <= word_last[slot_q];
+    here_bad_q    <= word_bad[slot_q];
+    here_tail_q   <= word_tail[slot_q];
+    here_data_q   <= word_data[slot_q];
+    here_new_q    <= slot_new;
+    here_lost_q   <= (lost_q[slot_q] && !word_first[slot_q]) || (slot_new && !spare_valid_q[slot_q]);
+    here_cell_q   <= slot_new ? spare_q[slot_q] : current_q[slot_q];
+    here_before_q <= current_q[slot_q];
+    here_offset_q <= word_first[slot_q] ? 3'd0 : offset_q[slot_q];
+    // Words of the frame with this one.
+    here_words_q  <= word_first[slot_q] ? WordsWidth'(1) : words_q[slot_q] + 1'b1;
+    if (!rst_ni) here_valid_q <= 1'b0;
+  end
+
+  assign here_write = here_valid_q && !here_lost_q;
   assign data_write = here_write;
-  assign data_write_address = {here_cell, word_first[slot_q] ? 3'd0 : offset_q[slot_q]};
-  assign data_write_word = word_data[slot_q];
-  assign next_write = here_write && here_new && !word_first[slot_q];
-  assign next_write_address = current_q[slot_q];
-  assign next_write_cell = here_cell;
+  assign data_write_address = {here_cell_q, here_offset_q};
+  assign data_write_word = here_data_q;
+  assign next_write = here_write && here_new_q && !here_first_q;
+  assign next_write_address = here_before_q;
+  assign next_write_cell = here_cell_q;
 
   for (genvar p = 0; p < Ports; p++) begin : g_writer
     sync_fifo #(.Width(70), .Depth(4)) u_words (
@@ -197,8 +224,8 @@ module packet_buffer #(
       .data_o({word_first[p], word_last[p], word_tail[p], word_bad[p], word_data[p]}),
       .pop_i(word_pop[p])
     );
-    assign word_pop[p] = word_valid[p] && slot_q == SlotWidth'(p);
-    assign ends[p] = word_pop[p] && word_last[p];
+    assign word_pop[p] = word_valid[p] && slot_hot_q[p];
+    assign here[p] = here_valid_q && here_q == SlotWidth'(p);
 
     always_ff @(posedge clk_i) begin
       done_valid_o[p] <= 1'b0;
@@ -206,21 +233,21 @@ module packet_buffer #(
         spare_valid_q[p] <= 1'b1;
         spare_q[p]       <= free_head_q;
       end
-      if (word_pop[p]) begin
-        lost_q[p]   <= here_lost;
-        words_q[p]  <= here_words;
-        offset_q[p] <= word_first[p] ? 3'd1 : offset_q[p] + 3'd1;
-        if (here_write && here_new) begin
+      if (here[p]) begin
+        lost_q[p]   <= here_lost_q;
+        words_q[p]  <= here_words_q;
+        offset_q[p] <= here_offset_q + 3'd1;
+        if (here_write && here_new_q) begin
           spare_valid_q[p] <= 1'b0;
-          current_q[p]     <= spare_q[p];
-          cells_q[p]       <= word_first[p] ? ChainWidth'(1) : cells_q[p] + 1'b1;
-          if (word_first[p]) head_q[p] <= spare_q[p];
-        end else if (word_first[p]) begin
+          current_q[p]     <= here_cell_q;
+          cells_q[p]       <= here_first_q ? ChainWidth'(1) : cells_q[p] + 1'b1;
+          if (here_first_q) head_q[p] <= here_cell_q;
+        end else if (here_first_q) begin
           cells_q[p] <= '0;
         end
-        if (word_last[p]) begin
+        if (here_last_q) begin
           done_valid_o[p] <= 1'b1;
-          done_whole_o[p] <= !here_lost;
+          done_whole_o[p] <= !here_lost_q;
         end
       end
       if (!rst_ni) begin
@@ -234,18 +261,32 @@ module packet_buffer #(
     assign done_cells_o[p] = cells_q[p];
   end
 
+  // The ends of frames, a cycle after they were written: their words, their last one.
+  logic [Ports-1:0]      ends_q;
+  logic [WordsWidth-1:0] end_words_q;
+  logic [2:0]            end_tail_q;
+  logic                  end_bad_q;
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Ports; p++) ends_q[p] <= here[p] && here_last_q;
+    end_words_q <= here_words_q;
+    end_tail_q  <= here_tail_q;
+    end_bad_q   <= here_bad_q;
+  end
+
   // --- Readers: a word in each of the port's cycles while there is room for it.
   //
   // The number of a cell's successor is read with its first word. A frame that is still written may
   // have none then; its reader gives one of its cycles to the number when the successor's first word is there.
 
   logic [Ports-1:0]                 reading_q, cut_q, there_q, link_q, link_known_q;
-  logic [Ports-1:0]                 fetch, fetch_q, follow, follow_q, next_fetch_q, last_q, bad_q;
+  logic [Ports-1:0]                 fetch, fetch_q, fetched_q, follow, follow_q, next_fetch_q;
+  logic [Ports-1:0]                 last_q, last_fetched_q, bad_q;
   logic [Ports-1:0][PortWidth-1:0]  source_q;
   logic [Ports-1:0][2:0]            tail_q;
   logic [Ports-1:0][CellWidth-1:0]  read_cell_q, read_next_q, read_head_q;
   logic [Ports-1:0][2:0]            read_offset_q;
-  logic [Ports-1:0][WordsWidth-1:0] words_left_q, words_read_q;
+  logic [Ports-1:0][WordsWidth-1:0] words_all_q, words_read_q;
   logic [Ports-1:0][ChainWidth-1:0] read_cells_q;
   logic [Ports-1:0][2:0]            room_q;
   logic [Ports-1:0]                 read_full, alone_q;
@@ -258,16 +299,18 @@ module packet_buffer #(
 
   for (genvar p = 0; p < Ports; p++) begin : g_reader
     logic turn, last_fetch;
-    assign turn = reading_q[p] && slot_q == SlotWidth'(p) && (!cut_q[p] || there_q[p]);
+    assign turn = reading_q[p] && slot_hot_q[p] && (!cut_q[p] || there_q[p]);
     assign fetch[p] = turn && !link_q[p] && room_q[p] != '0;
     assign follow[p] = turn && link_q[p];
-    assign last_fetch = fetch[p] && !cut_q[p] && words_left_q[p] == WordsWidth'(1);
+    assign last_fetch = fetch[p] && !cut_q[p] && words_read_q[p] + 1'b1 == words_all_q[p];
     assign freed_push[p] = last_fetch;
 
     always_ff @(posedge clk_i) begin
       fetch_q[p]      <= fetch[p];
+      fetched_q[p]    <= fetch_q[p];
       follow_q[p]     <= follow[p];
       last_q[p]       <= last_fetch;
+      last_fetched_q[p] <= last_q[p];
       next_fetch_q[p] <= fetch[p] && read_offset_q[p] == 3'd0;
       there_q[p]      <= words_q[source_q[p]] != words_read_q[p];
       if (next_fetch_q[p]) read_next_q[p] <= next_read_q;
@@ -285,12 +328,11 @@ module packet_buffer #(
         read_cell_q[p]   <= read_cell_i[p];
         read_offset_q[p] <= '0;
         words_read_q[p]  <= '0;
-        words_left_q[p]  <= WordsWidth'((read_octets_i[p] + LengthWidth'(7)) >> 3);
+        words_all_q[p]   <= WordsWidth'((read_octets_i[p] + LengthWidth'(7)) >> 3);
         read_cells_q[p]  <= ChainWidth'((read_octets_i[p] + LengthWidth'(63)) >> 6);
       end else begin
         if (fetch[p]) begin
           read_offset_q[p] <= read_offset_q[p] + 3'd1;
-          words_left_q[p]  <= words_left_q[p] - 1'b1;
           words_read_q[p]  <= words_read_q[p] + 1'b1;
           if (read_offset_q[p] == 3'd0) link_known_q[p] <= !cut_q[p];
           if (read_offset_q[p] == 3'd7) begin
@@ -302,12 +344,12 @@ module packet_buffer #(
         if (follow[p]) link_q[p] <= 1'b0;
         if (follow_q[p]) read_cell_q[p] <= next_read_q;
         // The end of the frame: from here on it is read like any other.
-        if (cut_q[p] && ends[source_q[p]]) begin
+        if (cut_q[p] && ends_q[source_q[p]]) begin
           cut_q[p]        <= 1'b0;
-          bad_q[p]        <= word_bad[source_q[p]];
-          tail_q[p]       <= word_tail[source_q[p]];
-          words_left_q[p] <= here_words - words_read_q[p];
-          read_cells_q[p] <= ChainWidth'((here_words + WordsWidth'(7)) >> 3);
+          bad_q[p]        <= end_bad_q;
+          tail_q[p]       <= end_tail_q;
+          words_all_q[p]  <= end_words_q;
+          read_cells_q[p] <= ChainWidth'((end_words_q + WordsWidth'(7)) >> 3);
         end
       end
       if (!rst_ni) begin
@@ -316,13 +358,14 @@ module packet_buffer #(
         link_q[p]       <= 1'b0;
         follow_q[p]     <= 1'b0;
         fetch_q[p]      <= 1'b0;
+        fetched_q[p]    <= 1'b0;
         next_fetch_q[p] <= 1'b0;
         room_q[p]       <= 3'd4;
       end
     end
     sync_fifo #(.Width(69), .Depth(4)) u_words (
       .clk_i, .rst_ni,
-      .push_i(fetch_q[p]), .data_i({last_q[p], tail_q[p], bad_q[p], data_read_q}), .full_o(read_full[p]),
+      .push_i(fetched_q[p]), .data_i({last_fetched_q[p], tail_q[p], bad_q[p], data_read_q}), .full_o(read_full[p]),
       .valid_o(read_valid_o[p]), .data_o({read_last_o[p], read_tail_o[p], read_bad_o[p], read_data_o[p]}),
       .pop_i(read_pop_i[p])
     );
@@ -335,13 +378,13 @@ module packet_buffer #(
 
   // --- Release: one reader less; after the last one cell in two cycles goes back.
 
-  typedef enum logic [1:0] {StIdle, StCount, StWalk, StNext} release_e;
+  typedef enum logic [2:0] {StIdle, StRead, StWait, StCount, StWalk, StNext} release_e;
 
   release_e              release_q;
   logic [SlotWidth-1:0]  turn_q;
   logic [CellWidth-1:0]  walk_q, next_copy_q;
   logic [ChainWidth-1:0] walk_left_q;
-  logic [CountWidth-1:0] readers_read_q;
+  logic [CountWidth-1:0] readers_mem_q, readers_read_q;
   logic                  orphan_valid, orphan_pop, orphan_full;
   logic [CellWidth-1:0]  orphan_cell;
   logic [ChainWidth-1:0] orphan_cells;
@@ -373,7 +416,8 @@ module packet_buffer #(
       readers_mem[claim_write ? claim_cell_i : walk_q] <=
           claim_write ? claim_readers_i : readers_read_q - 1'b1;
     end
-    if (release_q == StIdle) readers_read_q <= readers_mem[freed_cell[turn_q]];
+    readers_mem_q <= readers_mem[walk_q];
+    readers_read_q <= readers_mem_q;
     next_copy_q <= next_copy_mem[walk_q];
   end
 
@@ -389,15 +433,17 @@ module packet_buffer #(
           walk_q      <= freed_cell[turn_q];
           walk_left_q <= freed_cells[turn_q];
           // A frame that was cut through has one reader, and no count.
-          release_q   <= freed_alone[turn_q] ? StWalk : StCount;
+          release_q   <= freed_alone[turn_q] ? StWalk : StRead;
         end
       end
+      StRead: release_q <= StWait;
+      StWait: release_q <= StCount;
       StCount: if (count_down) release_q <= readers_read_q == CountWidth'(1) ? StWalk : StIdle;
       StWalk: begin
         walk_left_q <= walk_left_q - 1'b1;
         release_q   <= walk_left_q == ChainWidth'(1) ? StIdle : StNext;
       end
-      StNext: begin
+      default: begin
         walk_q    <= next_copy_q;
         release_q <= StWalk;
       end
@@ -412,13 +458,13 @@ module packet_buffer #(
   NoWordIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (write_valid_i & word_full) == '0);
   NoReadOverflows: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (fetch_q & read_full) == '0);
+      (fetched_q & read_full) == '0);
   NoReleaseIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (freed_push & freed_full) == '0 && !(claim_write && claim_readers_i == '0 && orphan_full));
   OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (read_start_i & reading_q) == '0);
   CutThroughFindsCells: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      here_lost && word_valid[slot_q] |-> !cut_source[slot_q]);
+      here_lost_q && here_valid_q |-> !cut_source[here_q]);
   ReadersAreCounted: assert property (@(posedge clk_i) disable iff (!rst_ni)
       count_down |-> readers_read_q != '0);
 

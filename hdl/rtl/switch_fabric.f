@@ -8,4 +8,7 @@ stream_filter.sv
 adjustable_clock.sv
 gmii_rx.sv
 gmii_tx.sv
+ingress_port.sv
+frame_dispatch.sv
+cut_through.sv
 switch_fabric.sv

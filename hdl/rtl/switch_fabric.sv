@@ -11,6 +11,8 @@
 // Invariant: a frame that came in whole is sent by every port that it is for, or counted: no cell, no
 // port it is for, no member of its VLAN, queue full, or discarded by its ATS scheduler group.
 //
+// Here: what connects the blocks. Reception is `ingress_port.sv`, the way to the queues `frame_dispatch.sv`, the
+// choice of what is cut through `cut_through.sv`, queues and selection `egress_port.sv`.
 // Not here: registers (`tsn_switch.sv`), changes of tags, several clocks.
 
 module switch_fabric #(
@@ -139,23 +141,10 @@ module switch_fabric #(
   localparam int unsigned CountWidth = $clog2(Ports + 1);
   // No port takes more than two cells in 89 cycles, nor a frame longer than 1 542.
   localparam int unsigned CutReserve = 40 * Ports;
-
-  typedef struct packed {
-    logic [CellWidth-1:0]   first;
-    logic [ChainWidth-1:0]  cells;
-    logic [LengthWidth-1:0] octets;
-    logic [Ports-1:0]       ports;
-    logic [ClassWidth-1:0]  class_;
-    logic [PortWidth-1:0]   lane;
-  } descriptor_t;
-
-  typedef struct packed {
-    descriptor_t               descriptor;
-    logic                      keep;
-    logic                      shaped;
-    logic [SchedulerWidth-1:0] scheduler;
-    logic [TimeWidth-1:0]      arrival;
-  } arrived_t;
+  // What the engine hands through: `descriptor_t` of `frame_dispatch.sv`.
+  localparam int unsigned TagWidth = CellWidth + ChainWidth + LengthWidth + Ports + ClassWidth + PortWidth;
+  // Cycles by which the first word of a frame may be late after its start, with more than four ports.
+  localparam int unsigned Lead = Ports > 4 ? Ports - 4 : 0;
 
   logic [TimeWidth-1:0] now_q;
   logic                 buffer_ready, addresses_ready, streams_ready, vlans_ready;
@@ -183,23 +172,16 @@ module switch_fabric #(
 
   // --- Reception.
 
-  logic [Ports-1:0]                  word_valid, word_first, word_last;
-  logic [Ports-1:0][63:0]            word;
-  logic [Ports-1:0][2:0]             word_tail;
-  logic [Ports-1:0]                  delimiter_in, octet_valid;
-  logic [Ports-1:0][7:0]             octet;
-  logic [Ports-1:0]                  header_valid, header_tagged;
-  logic [Ports-1:0][47:0]            header_destination, header_source;
-  logic [Ports-1:0][2:0]             header_pcp;
-  logic [Ports-1:0][11:0]            header_vid;
-  logic [Ports-1:0]                  end_valid, end_words, end_good, end_short, end_long, end_check;
-  logic [Ports-1:0][LengthWidth-1:0] end_octets;
-  logic [Ports-1:0]                  done_valid, done_whole;
-  logic [Ports-1:0][CellWidth-1:0]   done_cell;
-  logic [Ports-1:0][ChainWidth-1:0]  done_cells;
-
-  logic [Ports-1:0]                     lookup_valid_q, learn_valid_q;
-  logic [Ports-1:0][59:0]               lookup_key_q, learn_key_q, source_key;
+  logic [Ports-1:0]                     word_valid, word_first, word_last, word_bad;
+  logic [Ports-1:0][63:0]               word;
+  logic [Ports-1:0][2:0]                word_tail;
+  logic [Ports-1:0]                     done_valid, done_whole;
+  logic [Ports-1:0][CellWidth-1:0]      done_cell;
+  logic [Ports-1:0][ChainWidth-1:0]     done_cells;
+  logic [Ports-1:0]                     delimiter_in, octet_valid;
+  logic [Ports-1:0][7:0]                octet;
+  logic [Ports-1:0]                     lookup_valid, learn_valid;
+  logic [Ports-1:0][59:0]               lookup_key, source_key, learn_key;
   logic [Ports-1:0][11:0]               lookup_vid;
   logic [Ports-1:0][Ports-1:0]          learn_ports;
   logic [Ports-1:0]                     address_answer, destination_answer, source_answer, vlan_answer;
@@ -209,160 +191,69 @@ module switch_fabric #(
   logic [Ports-1:0]                     address_ports;
   logic [SchedulerWidth-1:0]            stream_scheduler;
   logic                                 address_overflow, stream_overflow;
-
-  // Cut-through: what a port would like to send at once, to which port, in which class; it was begun.
-  logic [Ports-1:0]                     cut_wanted, cut_begun;
-  logic [Ports-1:0][Ports-1:0]          cut_to;
+  logic [Ports-1:0][Ports-1:0]          cut_ask;
   logic [Ports-1:0][ClassWidth-1:0]     cut_class;
-
-  arrived_t         arrived [Ports];
-  logic [Ports-1:0] arrived_valid, arrived_pop, arrived_full;
+  logic [Ports-1:0]                     cut_alive, cut_begun;
+  logic                                 dispatch_busy;
+  logic [Ports-1:0]                     arrived_valid, arrived_keep, arrived_shaped, arrived_pop;
+  logic [Ports-1:0][CellWidth-1:0]      arrived_cell;
+  logic [Ports-1:0][ChainWidth-1:0]     arrived_cells;
+  logic [Ports-1:0][LengthWidth-1:0]    arrived_octets;
+  logic [Ports-1:0][Ports-1:0]          arrived_ports;
+  logic [Ports-1:0][ClassWidth-1:0]     arrived_class;
+  logic [Ports-1:0][PortWidth-1:0]      arrived_lane;
+  logic [Ports-1:0][SchedulerWidth-1:0] arrived_scheduler;
+  logic [Ports-1:0][TimeWidth-1:0]      arrived_time;
 
   for (genvar p = 0; p < Ports; p++) begin : g_rx
-    logic [47:0]               source_q;
-    logic [11:0]               vid, vid_q;
-    logic [2:0]                pcp;
-    logic [ClassWidth-1:0]     class_q;
-    logic [Ports-1:0]          ports_q, members_q, here, allowed;
-    logic                      reserved_q, known_q, good_q, ports_known_q, members_known_q, cut_q, inside_q;
-    logic                      source_known_q, hit;
-    logic [SchedulerWidth-1:0] scheduler_q, source_scheduler_q, scheduler;
-    logic [LengthWidth-1:0]    octets_q;
-    logic [TimeWidth-1:0]      arrival_q;
-    arrived_t                  pushed;
+    assign learn_ports[p] = Ports'(1) << p;
+    assign lookup_vid[p] = source_key[p][59:48];
 
-    assign here = Ports'(1) << p;
-    assign learn_ports[p] = here;
-    // A priority tag (VID 0) and no tag mean the VLAN of the port.
-    assign vid = header_tagged[p] && header_vid[p] != '0 ? header_vid[p] : default_vid_i[p];
-    assign pcp = header_tagged[p] ? header_pcp[p] : default_pcp_i[p];
-    assign source_key[p] = {vid_q, source_q};
-    assign lookup_vid[p] = vid_q;
-    assign allowed = (members_q & here) != '0 ? ports_q & members_q : '0;
-
-    gmii_rx #(.LengthWidth(LengthWidth)) u_rx (
-      .clk_i, .rst_ni(rst_ni && ready_q),
+    ingress_port #(
+      .Port(p), .Ports(Ports), .CellWidth(CellWidth), .LengthWidth(LengthWidth), .TimeWidth(TimeWidth),
+      .SchedulerWidth(SchedulerWidth), .Classes(Classes), .CutThrough(CutThrough)
+    ) u_port (
+      .clk_i, .rst_ni, .enable_i(ready_q), .now_i(now_q), .clock_i(clock_o), .stamp_o(received_stamp_o[p]),
       .gmii_rxd_i(gmii_rxd_i[p]), .gmii_rx_dv_i(gmii_rx_dv_i[p]), .gmii_rx_er_i(gmii_rx_er_i[p]),
-      .word_valid_o(word_valid[p]), .word_o(word[p]),
-      .word_first_o(word_first[p]), .word_last_o(word_last[p]), .word_tail_o(word_tail[p]),
+      .class_of_pcp_i(class_of_pcp_i[p]), .default_vid_i(default_vid_i[p]), .default_pcp_i(default_pcp_i[p]),
+      .ats_class_i, .cut_through_i,
+      .word_valid_o(word_valid[p]), .word_o(word[p]), .word_first_o(word_first[p]), .word_last_o(word_last[p]),
+      .word_tail_o(word_tail[p]), .word_bad_o(word_bad[p]),
+      .done_valid_i(done_valid[p]), .done_whole_i(done_whole[p]),
+      .done_cell_i(done_cell[p]), .done_cells_i(done_cells[p]),
       .start_o(delimiter_in[p]), .octet_valid_o(octet_valid[p]), .octet_o(octet[p]),
-      .header_valid_o(header_valid[p]), .header_destination_o(header_destination[p]),
-      .header_source_o(header_source[p]), .header_tagged_o(header_tagged[p]),
-      .header_pcp_o(header_pcp[p]), .header_vid_o(header_vid[p]),
-      .end_valid_o(end_valid[p]), .end_words_o(end_words[p]), .end_good_o(end_good[p]),
-      .end_short_o(end_short[p]), .end_long_o(end_long[p]), .end_check_o(end_check[p]),
-      .end_octets_o(end_octets[p])
+      .lookup_valid_o(lookup_valid[p]), .lookup_key_o(lookup_key[p]), .source_key_o(source_key[p]),
+      .learn_valid_o(learn_valid[p]), .learn_key_o(learn_key[p]),
+      .address_answer_i(address_answer[p]), .address_hit_i(address_hit), .address_ports_i(address_ports),
+      .vlan_answer_i(vlan_answer[p]), .vlan_members_i(vlan_members),
+      .destination_answer_i(destination_answer[p]), .source_answer_i(source_answer[p]),
+      .stream_hit_i(stream_hit), .stream_scheduler_i(stream_scheduler),
+      .filter_hit_i(filter_hit[p]), .filter_scheduler_i(filter_scheduler[p]),
+      .cut_ask_o(cut_ask[p]), .cut_class_o(cut_class[p]), .cut_alive_o(cut_alive[p]),
+      .cut_begun_i(cut_begun[p]), .dispatch_busy_i(dispatch_busy),
+      .arrived_valid_o(arrived_valid[p]), .arrived_cell_o(arrived_cell[p]), .arrived_cells_o(arrived_cells[p]),
+      .arrived_octets_o(arrived_octets[p]), .arrived_ports_o(arrived_ports[p]),
+      .arrived_class_o(arrived_class[p]), .arrived_lane_o(arrived_lane[p]),
+      .arrived_keep_o(arrived_keep[p]), .arrived_shaped_o(arrived_shaped[p]),
+      .arrived_scheduler_o(arrived_scheduler[p]), .arrived_time_o(arrived_time[p]), .arrived_pop_i(arrived_pop[p]),
+      .received_o(received_o[p]), .received_short_o(received_short_o[p]), .received_long_o(received_long_o[p]),
+      .received_check_o(received_check_o[p]), .dropped_no_cell_o(dropped_no_cell_o[p]),
+      .dropped_no_port_o(dropped_no_port_o[p]), .dropped_not_member_o(dropped_not_member_o[p])
     );
-
-    always_ff @(posedge clk_i) begin
-      lookup_valid_q[p] <= header_valid[p];
-      if (header_valid[p]) begin
-        lookup_key_q[p] <= {vid, header_destination[p]};
-        source_q        <= header_source[p];
-        vid_q           <= vid;
-        class_q         <= class_of_pcp_i[p][pcp];
-        reserved_q      <= header_destination[p][47:4] == 44'h0180c_200000;
-      end
-      if (address_answer[p]) ports_q <= (address_hit ? address_ports : '1) & ~here;
-      if (vlan_answer[p]) members_q <= vlan_members;
-      if (destination_answer[p]) begin
-        known_q     <= stream_hit;
-        scheduler_q <= stream_scheduler;
-      end
-      if (source_answer[p]) begin
-        source_known_q     <= stream_hit;
-        source_scheduler_q <= stream_scheduler;
-      end
-      if (end_valid[p]) begin
-        good_q    <= end_good[p];
-        octets_q  <= end_octets[p];
-        arrival_q <= now_q;
-      end
-      ports_known_q   <= !header_valid[p] && (ports_known_q || address_answer[p]);
-      members_known_q <= !header_valid[p] && (members_known_q || vlan_answer[p]);
-      inside_q        <= !end_valid[p] && (inside_q || header_valid[p]);
-      cut_q           <= cut_begun[p] || (cut_q && !done_valid[p]);
-      if (delimiter_in[p]) received_stamp_o[p] <= clock_o;
-      learn_valid_q[p] <= end_valid[p] && end_good[p] && !source_q[40] && members_q[p];
-      learn_key_q[p]   <= {vid_q, source_q};
-      if (!rst_ni) begin
-        lookup_valid_q[p]   <= 1'b0;
-        learn_valid_q[p]    <= 1'b0;
-        ports_known_q       <= 1'b0;
-        members_known_q     <= 1'b0;
-        inside_q            <= 1'b0;
-        cut_q               <= 1'b0;
-        received_stamp_o[p] <= '0;
-      end
-    end
-
-    // For exactly one port, with nothing of this port's frames on its way to the queues.
-    assign cut_to[p] = allowed;
-    assign cut_class[p] = class_q;
-    assign cut_wanted[p] = CutThrough && inside_q && !end_valid[p] && ports_known_q && members_known_q && !reserved_q
-                           && !cut_q && !arrived_valid[p] && !ats_class_i[class_q]
-                           && allowed != '0 && (allowed & (allowed - 1'b1)) == '0;
-
-    // Identification: by destination, by source, by value and mask.
-    always_comb begin
-      hit = known_q || source_known_q || filter_hit[p];
-      if (known_q) scheduler = scheduler_q;
-      else if (source_known_q) scheduler = source_scheduler_q;
-      else scheduler = filter_scheduler[p];
-      pushed.descriptor.first  = done_cell[p];
-      pushed.descriptor.cells  = done_cells[p];
-      pushed.descriptor.octets = octets_q;
-      pushed.descriptor.ports  = reserved_q ? '0 : allowed;
-      pushed.descriptor.class_ = class_q;
-      pushed.descriptor.lane   = ats_class_i[class_q] ? PortWidth'(p) : '0;
-      pushed.keep      = good_q && done_whole[p] && !reserved_q && allowed != '0;
-      pushed.shaped    = ats_class_i[class_q] && hit;
-      pushed.scheduler = scheduler;
-      pushed.arrival   = arrival_q;
-    end
-
-    sync_fifo #(.Width($bits(arrived_t)), .Depth(8)) u_arrived (
-      .clk_i, .rst_ni,
-      .push_i(done_valid[p] && !cut_q), .data_i(pushed), .full_o(arrived_full[p]),
-      .valid_o(arrived_valid[p]), .data_o(arrived[p]), .pop_i(arrived_pop[p])
-    );
-
-    always_ff @(posedge clk_i) begin
-      if (end_valid[p]) begin
-        received_o[p]       <= received_o[p] + 32'(end_good[p]);
-        received_short_o[p] <= received_short_o[p] + 32'(end_short[p]);
-        received_long_o[p]  <= received_long_o[p] + 32'(end_long[p]);
-        received_check_o[p] <= received_check_o[p] + 32'(end_check[p] && !end_short[p] && !end_long[p]);
-      end
-      if (done_valid[p] && good_q && !cut_q) begin
-        if (!done_whole[p]) dropped_no_cell_o[p] <= dropped_no_cell_o[p] + 1;
-        else if (!members_q[p]) dropped_not_member_o[p] <= dropped_not_member_o[p] + 1;
-        else if (!pushed.keep) dropped_no_port_o[p] <= dropped_no_port_o[p] + 1;
-      end
-      if (!rst_ni) begin
-        received_o[p]        <= '0;
-        received_short_o[p]  <= '0;
-        received_long_o[p]   <= '0;
-        received_check_o[p]  <= '0;
-        dropped_no_cell_o[p] <= '0;
-        dropped_no_port_o[p] <= '0;
-        dropped_not_member_o[p] <= '0;
-      end
-    end
   end
 
   vlan_table #(.Ports(Ports)) u_vlans (
     .clk_i, .rst_ni, .ready_o(vlans_ready),
-    .lookup_valid_i(lookup_valid_q), .lookup_vid_i(lookup_vid),
+    .lookup_valid_i(lookup_valid), .lookup_vid_i(lookup_vid),
     .answer_valid_o(vlan_answer), .answer_members_o(vlan_members),
     .write_valid_i(vlan_write_i), .write_vid_i(vlan_vid_i), .write_members_i(vlan_members_i)
   );
 
   exact_table #(.Requesters(Ports), .Buckets(AddressBuckets), .ValueWidth(Ports)) u_addresses (
     .clk_i, .rst_ni, .ready_o(addresses_ready),
-    .lookup_valid_i(lookup_valid_q), .lookup_key_i(lookup_key_q),
+    .lookup_valid_i(lookup_valid), .lookup_key_i(lookup_key),
     .answer_valid_o(address_answer), .answer_hit_o(address_hit), .answer_value_o(address_ports),
-    .learn_valid_i(learn_valid_q), .learn_key_i(learn_key_q), .learn_value_i(learn_ports),
+    .learn_valid_i(learn_valid), .learn_key_i(learn_key), .learn_value_i(learn_ports),
     .overflow_o(address_overflow),
     .write_valid_i(address_write_i), .write_ready_o(address_ready_o),
     .write_remove_i(address_remove_i), .write_key_i(address_key_i), .write_value_i(address_ports_i),
@@ -372,7 +263,7 @@ module switch_fabric #(
   logic [2*Ports-1:0][60:0] stream_keys;
   always_comb begin
     for (int unsigned p = 0; p < Ports; p++) begin
-      stream_keys[p] = {1'b0, lookup_key_q[p]};
+      stream_keys[p] = {1'b0, lookup_key[p]};
       stream_keys[Ports + p] = {1'b1, source_key[p]};
     end
   end
@@ -381,7 +272,7 @@ module switch_fabric #(
     .Requesters(2 * Ports), .Buckets(StreamBuckets), .KeyWidth(61), .ValueWidth(SchedulerWidth)
   ) u_streams (
     .clk_i, .rst_ni, .ready_o(streams_ready),
-    .lookup_valid_i({lookup_valid_q, lookup_valid_q}), .lookup_key_i(stream_keys),
+    .lookup_valid_i({lookup_valid, lookup_valid}), .lookup_key_i(stream_keys),
     .answer_valid_o({source_answer, destination_answer}),
     .answer_hit_o(stream_hit), .answer_value_o(stream_scheduler),
     .learn_valid_i('0), .learn_key_i('0), .learn_value_i('0), .overflow_o(stream_overflow),
@@ -403,50 +294,54 @@ module switch_fabric #(
     if (!rst_ni) table_overflows_o <= '0;
   end
 
-  // --- Dispatch: a port in turn; to the engine, or past it where the engine gives nothing.
+  // --- Dispatch.
 
-  logic [PortWidth-1:0] turn_q, selected;
-  logic                 selected_valid, to_engine, direct;
-  arrived_t             item;
-  logic                 decision_valid, decision_burst, decision_residence;
-  descriptor_t          decision;
-  logic [TimeWidth-1:0] decision_eligible;
+  logic                      frame_valid;
+  logic [SchedulerWidth-1:0] frame_scheduler;
+  logic [LengthWidth-1:0]    frame_octets;
+  logic [TimeWidth-1:0]      frame_arrival;
+  logic [TagWidth-1:0]       frame_tag, decision_tag;
+  logic                      decision_valid, decision_burst, decision_residence;
+  logic [TimeWidth-1:0]      decision_eligible;
+  logic [ClassWidth-1:0]     enqueue_class;
+  logic [PortWidth-1:0]      enqueue_lane;
+  logic [CellWidth-1:0]      enqueue_cell, claim_cell;
+  logic [LengthWidth-1:0]    enqueue_octets;
+  logic [TimeWidth-1:0]      enqueue_eligible;
+  logic [Ports-1:0]          enqueue_valid, enqueue_room, dropped;
+  logic                      claim_valid;
+  logic [CountWidth-1:0]     claim_readers;
+  logic [ChainWidth-1:0]     claim_cells;
 
-  always_comb begin
-    selected_valid = 1'b0;
-    selected = '0;
-    for (int unsigned k = Ports; k > 0; k--) begin
-      if (arrived_valid[turn_q + PortWidth'(k)]) begin
-        selected_valid = 1'b1;
-        selected = turn_q + PortWidth'(k);
-      end
-    end
-  end
-
-  assign item = arrived[selected];
-  assign to_engine = selected_valid && item.keep && item.shaped;
-  assign direct = selected_valid && !to_engine && !decision_valid;
-
-  always_comb begin
-    arrived_pop = '0;
-    arrived_pop[selected] = direct || (to_engine && engine_ready);
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (selected_valid) turn_q <= selected;
-    if (!rst_ni) turn_q <= '0;
-  end
+  frame_dispatch #(
+    .Ports(Ports), .CellWidth(CellWidth), .LengthWidth(LengthWidth), .TimeWidth(TimeWidth),
+    .SchedulerWidth(SchedulerWidth), .Classes(Classes)
+  ) u_dispatch (
+    .clk_i, .rst_ni, .busy_o(dispatch_busy),
+    .arrived_valid_i(arrived_valid), .arrived_cell_i(arrived_cell), .arrived_cells_i(arrived_cells),
+    .arrived_octets_i(arrived_octets), .arrived_ports_i(arrived_ports), .arrived_class_i(arrived_class),
+    .arrived_lane_i(arrived_lane), .arrived_keep_i(arrived_keep), .arrived_shaped_i(arrived_shaped),
+    .arrived_scheduler_i(arrived_scheduler), .arrived_time_i(arrived_time), .arrived_pop_o(arrived_pop),
+    .frame_valid_o(frame_valid), .frame_ready_i(engine_ready), .frame_scheduler_o(frame_scheduler),
+    .frame_octets_o(frame_octets), .frame_arrival_o(frame_arrival), .frame_tag_o(frame_tag),
+    .decision_valid_i(decision_valid), .decision_tag_i(decision_tag), .decision_eligible_i(decision_eligible),
+    .decision_discard_i(decision_burst || decision_residence),
+    .enqueue_class_o(enqueue_class), .enqueue_lane_o(enqueue_lane), .enqueue_cell_o(enqueue_cell),
+    .enqueue_octets_o(enqueue_octets), .enqueue_eligible_o(enqueue_eligible),
+    .room_i(enqueue_room), .enqueue_valid_o(enqueue_valid), .dropped_o(dropped),
+    .claim_valid_o(claim_valid), .claim_cell_o(claim_cell), .claim_readers_o(claim_readers), .claim_cells_o(claim_cells)
+  );
 
   ats_engine #(
     .Schedulers(Schedulers), .Groups(Groups), .TimeWidth(TimeWidth),
     .OctetTimeWidth(OctetTimeWidth), .FillWidth(FillWidth), .LengthWidth(14),
-    .TagWidth($bits(descriptor_t))
+    .TagWidth(TagWidth)
   ) u_ats (
     .clk_i, .rst_ni, .now_i(now_q),
-    .frame_valid_i(to_engine), .frame_ready_o(engine_ready),
-    .frame_scheduler_i(item.scheduler), .frame_octets_i(14'(item.descriptor.octets)),
-    .frame_arrival_i(item.arrival), .frame_tag_i(item.descriptor),
-    .decision_valid_o(decision_valid), .decision_tag_o(decision),
+    .frame_valid_i(frame_valid), .frame_ready_o(engine_ready),
+    .frame_scheduler_i(frame_scheduler), .frame_octets_i(14'(frame_octets)),
+    .frame_arrival_i(frame_arrival), .frame_tag_i(frame_tag),
+    .decision_valid_o(decision_valid), .decision_tag_o(decision_tag),
     .decision_eligible_o(decision_eligible),
     .decision_exceeds_burst_o(decision_burst), .decision_exceeds_residence_o(decision_residence),
     .charged_overhead_i, .processing_delay_max_i,
@@ -457,110 +352,83 @@ module switch_fabric #(
     .count_exceeds_residence_o(group_exceeds_residence_o)
   );
 
-  // --- Into the queues of all ports of the frame at once.
+  // --- Cut-through.
 
-  logic                   enqueue_valid, enqueue_keep;
-  descriptor_t            enqueue;
-  logic [TimeWidth-1:0]   enqueue_eligible;
-  logic [LengthWidth-1:0] enqueue_octets;
-  logic [Ports-1:0]       room, wanted, taken;
-  logic [CountWidth-1:0]  readers;
-
-  assign enqueue_valid = decision_valid || direct;
-  assign enqueue = decision_valid ? decision : item.descriptor;
-  assign enqueue_keep = decision_valid ? !decision_burst && !decision_residence : item.keep;
-  assign enqueue_eligible = decision_valid ? decision_eligible : item.arrival;
-  // The frame check sequence is not in the buffer.
-  assign enqueue_octets = enqueue.octets - LengthWidth'(4);
-  assign wanted = enqueue_valid && enqueue_keep ? enqueue.ports : '0;
-  assign taken = wanted & room;
-  always_comb begin
-    readers = '0;
-    for (int unsigned p = 0; p < Ports; p++) readers += CountWidth'(taken[p]);
-  end
-
-  // --- Cut-through: a port asks in one cycle, and begins in the next if the line is still free.
-
-  logic [Ports-1:0]                 ask_valid_q, cut_ready, cut_go;
-  logic [Ports-1:0][PortWidth-1:0]  ask_source_q;
-  logic [Ports-1:0][ClassWidth-1:0] ask_class_q;
+  logic [Ports-1:0]                 ask_valid, cut_ready, cut_start;
+  logic [Ports-1:0][ClassWidth-1:0] ask_class;
+  logic [Ports-1:0][PortWidth-1:0]  cut_source;
+  logic [Ports-1:0][CellWidth-1:0]  cut_cell;
   logic                             enough_q;
 
-  always_ff @(posedge clk_i) begin
-    enough_q <= free_cells_o > (CellWidth + 1)'(CutReserve);
-    for (int unsigned e = 0; e < Ports; e++) begin
-      ask_valid_q[e] <= 1'b0;
-      for (int unsigned p = 0; p < Ports; p++) begin
-        if (cut_wanted[p] && cut_to[p][e] && cut_through_i[e][cut_class[p]]) begin
-          ask_valid_q[e]  <= 1'b1;
-          ask_source_q[e] <= PortWidth'(p);
-          ask_class_q[e]  <= cut_class[p];
-        end
-      end
-    end
-    if (!rst_ni) ask_valid_q <= '0;
-  end
+  always_ff @(posedge clk_i) enough_q <= free_cells_o > (CellWidth + 1)'(CutReserve);
 
-  always_comb begin
-    cut_begun = '0;
-    for (int unsigned e = 0; e < Ports; e++) begin
-      cut_go[e] = ask_valid_q[e] && enough_q && cut_wanted[ask_source_q[e]] && cut_ready[e];
-      if (cut_go[e]) cut_begun[ask_source_q[e]] = 1'b1;
-    end
-  end
+  cut_through #(.Ports(Ports), .ClassWidth(ClassWidth), .CellWidth(CellWidth)) u_cut (
+    .clk_i, .rst_ni, .enough_i(enough_q),
+    .ask_i(cut_ask), .class_i(cut_class), .alive_i(cut_alive), .cell_i(done_cell), .begun_o(cut_begun),
+    .ask_valid_o(ask_valid), .ask_class_o(ask_class), .ready_i(cut_ready),
+    .start_o(cut_start), .start_source_o(cut_source), .start_cell_o(cut_cell)
+  );
 
   // --- Transmission.
 
-  logic [Ports-1:0]                  start, line_ready, line_busy;
-  logic [Ports-1:0][CellWidth-1:0]   start_cell;
-  logic [Ports-1:0][LengthWidth-1:0] start_octets;
+  logic [Ports-1:0]                  begins_q, begins_cut_q;
+  logic [Ports-1:0][CellWidth-1:0]   begin_cell_q;
+  logic [Ports-1:0][LengthWidth-1:0] begin_octets_q;
+  logic [Ports-1:0][PortWidth-1:0]   begin_source_q;
   logic [Ports-1:0]                  out_valid, out_pop, out_last, out_bad;
   logic [Ports-1:0][63:0]            out_word;
   logic [Ports-1:0][2:0]             out_tail;
-  logic [Ports-1:0]                  begins;
-  logic [Ports-1:0][CellWidth-1:0]   begin_cell;
 
   for (genvar p = 0; p < Ports; p++) begin : g_tx
+    logic                     start, begins, line_ready, line_last, bad, delimiter_out, unused;
     logic [ClassWidth-1:0]    start_class;
+    logic [CellWidth-1:0]     start_cell;
+    logic [LengthWidth-1:0]   start_octets;
     logic [Classes-1:0][47:0] credit;
-    logic                     unused, bad, delimiter_out;
 
     egress_port #(
       .Classes(Classes), .Lanes(Ports), .Depth(Depth), .CellWidth(CellWidth),
       .LengthWidth(LengthWidth), .TimeWidth(TimeWidth)
     ) u_port (
       .clk_i, .rst_ni, .now_i(now_q),
-      .enqueue_valid_i(taken[p]), .enqueue_room_o(room[p]),
-      .enqueue_class_i(enqueue.class_), .enqueue_lane_i(enqueue.lane),
-      .enqueue_cell_i(enqueue.first), .enqueue_octets_i(enqueue_octets),
-      .enqueue_eligible_i(enqueue_eligible),
-      .cut_valid_i(cut_go[p]), .cut_class_i(ask_class_q[p]), .cut_ready_o(cut_ready[p]),
-      .line_ready_i(line_ready[p]), .line_busy_i(line_busy[p]),
-      .start_o(start[p]), .start_class_o(start_class),
-      .start_cell_o(start_cell[p]), .start_octets_o(start_octets[p]),
+      .enqueue_valid_i(enqueue_valid[p]), .enqueue_room_o(enqueue_room[p]),
+      .enqueue_class_i(enqueue_class), .enqueue_lane_i(enqueue_lane), .enqueue_cell_i(enqueue_cell),
+      .enqueue_octets_i(enqueue_octets), .enqueue_eligible_i(enqueue_eligible),
+      .cut_valid_i(ask_valid[p]), .cut_class_i(ask_class[p]), .cut_ready_o(cut_ready[p]),
+      .cut_start_i(cut_start[p]),
+      .line_ready_i(line_ready), .line_last_i(line_last),
+      .start_o(start), .start_class_o(start_class), .start_cell_o(start_cell), .start_octets_o(start_octets),
       .gate_open_i(gate_open_i[p]), .credit_based_i(credit_based_i[p]),
       .idle_slope_i(idle_slope_i[p]), .credit_o(credit)
     );
     assign unused = ^{start_class, credit};
+    assign begins = start || cut_start[p];
 
-    assign begins[p] = start[p] || cut_go[p];
-    assign begin_cell[p] = cut_go[p] ? done_cell[ask_source_q[p]] : start_cell[p];
-
-    gmii_tx u_tx (
-      .clk_i, .rst_ni, .ready_o(line_ready[p]), .busy_o(line_busy[p]),
-      .start_i(begins[p]),
+    gmii_tx #(.Lead(Lead)) u_tx (
+      .clk_i, .rst_ni, .ready_o(line_ready), .last_o(line_last),
+      .start_i(begins),
       .word_valid_i(out_valid[p]), .word_i(out_word[p]), .word_pop_o(out_pop[p]),
       .word_last_i(out_last[p]), .word_tail_i(out_tail[p]), .word_bad_i(out_bad[p]),
       .delimiter_o(delimiter_out), .bad_o(bad),
       .gmii_txd_o(gmii_txd_o[p]), .gmii_tx_en_o(gmii_tx_en_o[p]), .gmii_tx_er_o(gmii_tx_er_o[p])
     );
 
+    // The buffer reads from the next cycle on.
+    always_ff @(posedge clk_i) begin
+      begins_q[p]       <= begins;
+      begins_cut_q[p]   <= cut_start[p];
+      begin_cell_q[p]   <= cut_start[p] ? cut_cell[p] : start_cell;
+      begin_octets_q[p] <= start_octets;
+      begin_source_q[p] <= cut_source[p];
+      if (!rst_ni) begins_q[p] <= 1'b0;
+    end
+
     always_ff @(posedge clk_i) begin
       if (delimiter_out) sent_stamp_o[p] <= clock_o;
-      sent_o[p] <= sent_o[p] + 32'(begins[p]);
-      sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(cut_go[p]);
+      sent_o[p] <= sent_o[p] + 32'(begins_q[p]);
+      sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(begins_q[p] && begins_cut_q[p]);
       sent_bad_o[p] <= sent_bad_o[p] + 32'(bad);
-      dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(wanted[p] && !room[p]);
+      dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(dropped[p]);
       if (!rst_ni) begin
         sent_stamp_o[p]         <= '0;
         sent_o[p]               <= '0;
@@ -569,6 +437,10 @@ module switch_fabric #(
         dropped_queue_full_o[p] <= '0;
       end
     end
+
+`ifndef SYNTHESIS
+    CutThroughIsUnshaped: assert property (@(posedge clk_i) disable iff (!rst_ni) !(cut_start[p] && start));
+`endif
   end
 
   packet_buffer #(
@@ -577,25 +449,15 @@ module switch_fabric #(
     .clk_i, .rst_ni, .ready_o(buffer_ready), .free_o(free_cells_o),
     .write_valid_i(word_valid), .write_data_i(word),
     .write_first_i(word_first), .write_last_i(word_last),
-    .write_tail_i(word_tail), .write_bad_i(~end_good),
+    .write_tail_i(word_tail), .write_bad_i(word_bad),
     .done_valid_o(done_valid), .done_whole_o(done_whole),
     .done_cell_o(done_cell), .done_cells_o(done_cells),
-    .claim_valid_i(enqueue_valid), .claim_cell_i(enqueue.first),
-    .claim_readers_i(readers), .claim_cells_i(enqueue.cells),
-    .read_start_i(begins), .read_cell_i(begin_cell), .read_octets_i(start_octets),
-    .read_cut_i(cut_go), .read_source_i(ask_source_q),
+    .claim_valid_i(claim_valid), .claim_cell_i(claim_cell),
+    .claim_readers_i(claim_readers), .claim_cells_i(claim_cells),
+    .read_start_i(begins_q), .read_cell_i(begin_cell_q), .read_octets_i(begin_octets_q),
+    .read_cut_i(begins_cut_q), .read_source_i(begin_source_q),
     .read_valid_o(out_valid), .read_data_o(out_word),
     .read_last_o(out_last), .read_tail_o(out_tail), .read_bad_o(out_bad), .read_pop_i(out_pop)
   );
-
-`ifndef SYNTHESIS
-  NoArrivalIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (done_valid & arrived_full) == '0);
-  OneCutThroughAFrame: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      $countones(cut_begun) == $countones(cut_go));
-  CutThroughIsUnshaped: assert property (@(posedge clk_i) disable iff (!rst_ni) (cut_go & start) == '0);
-  EveryEndIsWords: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (end_valid & end_words & ~word_valid) == '0);
-`endif
 
 endmodule

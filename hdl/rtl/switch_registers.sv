@@ -118,15 +118,15 @@ module switch_registers #(
   logic unused;
   assign unused = ^{axil_awaddr_i[1:0], axil_araddr_i[1:0]};
 
-  // --- Writing: taken, done, answered.
+  // --- Writing: taken, its register found, done, answered.
 
-  typedef enum logic [1:0] {StIdle, StWork, StAnswer} state_e;
+  typedef enum logic [1:0] {StIdle, StFind, StWork, StAnswer} state_e;
 
   state_e      write_q;
   logic [11:0] waddr_q;
   logic [31:0] wdata_q;
   logic [3:0]  wstrb_q;
-  logic        wfound, wcommand, wready, wport;
+  logic        wfound, wcommand, wready, wport, wfound_q, wcommand_q;
   logic [2:0]  wport_index;
 
   assign axil_awready_o = write_q == StIdle && axil_awvalid_i && axil_wvalid_i;
@@ -136,11 +136,11 @@ module switch_registers #(
   assign wport_index = waddr_q[10:8];
 
   always_comb begin
-    {wfound, wcommand, wready} = 3'b000;
+    {wfound, wcommand} = 2'b00;
     unique case (waddr_q) inside
       12'h020: wfound = 1'b1;
       12'h024: wfound = 1'b1;
-      12'h028: {wfound, wcommand, wready} = {2'b11, clock_step_ready_i};
+      12'h028: {wfound, wcommand} = 2'b11;
       12'h02c: wfound = 1'b1;
       12'h040: wfound = 1'b1;
       12'h044: wfound = 1'b1;
@@ -151,23 +151,23 @@ module switch_registers #(
       12'h05c: wfound = 1'b1;
       12'h060: wfound = 1'b1;
       12'h064: wfound = 1'b1;
-      12'h068: {wfound, wcommand, wready} = {2'b11, scheduler_write_ready_i};
+      12'h068: {wfound, wcommand} = 2'b11;
       12'h070: wfound = 1'b1;
       12'h074: wfound = 1'b1;
-      12'h078: {wfound, wcommand, wready} = {2'b11, group_write_ready_i};
+      12'h078: {wfound, wcommand} = 2'b11;
       12'h07c: wfound = 1'b1;
       12'h090: wfound = 1'b1;
       12'h094: wfound = 1'b1;
       12'h098: wfound = 1'b1;
-      12'h09c: {wfound, wcommand, wready} = {2'b11, stream_write_ready_i};
-      12'h0a0: {wfound, wcommand, wready} = {2'b11, rule_octet_ready_i};
-      12'h0a4: {wfound, wcommand, wready} = {2'b11, rule_scheduler_ready_i};
+      12'h09c: {wfound, wcommand} = 2'b11;
+      12'h0a0: {wfound, wcommand} = 2'b11;
+      12'h0a4: {wfound, wcommand} = 2'b11;
       12'h0b0: wfound = 1'b1;
       12'h0b4: wfound = 1'b1;
       12'h0b8: wfound = 1'b1;
-      12'h0bc: {wfound, wcommand, wready} = {2'b11, address_write_ready_i};
+      12'h0bc: {wfound, wcommand} = 2'b11;
       12'h0c0: wfound = 1'b1;
-      12'h0c4: {wfound, wcommand, wready} = {2'b11, vlan_write_ready_i};
+      12'h0c4: {wfound, wcommand} = 2'b11;
       default: ;
     endcase
     if (wport) begin
@@ -190,34 +190,62 @@ module switch_registers #(
     end
   end
 
-  assign clock_step_valid_o = write_q == StWork && waddr_q == 12'h028;
+  // A command stands until it is taken.
+  always_ff @(posedge clk_i) begin
+    clock_step_valid_o <= (write_q == StFind && waddr_q == 12'h028) || (clock_step_valid_o && !clock_step_ready_i);
+    scheduler_write_valid_o <= (write_q == StFind && waddr_q == 12'h068) || (scheduler_write_valid_o && !scheduler_write_ready_i);
+    group_write_valid_o <= (write_q == StFind && waddr_q == 12'h078) || (group_write_valid_o && !group_write_ready_i);
+    stream_write_valid_o <= (write_q == StFind && waddr_q == 12'h09c) || (stream_write_valid_o && !stream_write_ready_i);
+    rule_octet_valid_o <= (write_q == StFind && waddr_q == 12'h0a0) || (rule_octet_valid_o && !rule_octet_ready_i);
+    rule_scheduler_valid_o <= (write_q == StFind && waddr_q == 12'h0a4) || (rule_scheduler_valid_o && !rule_scheduler_ready_i);
+    address_write_valid_o <= (write_q == StFind && waddr_q == 12'h0bc) || (address_write_valid_o && !address_write_ready_i);
+    vlan_write_valid_o <= (write_q == StFind && waddr_q == 12'h0c4) || (vlan_write_valid_o && !vlan_write_ready_i);
+    if (!rst_ni) begin
+      clock_step_valid_o <= 1'b0;
+      scheduler_write_valid_o <= 1'b0;
+      group_write_valid_o <= 1'b0;
+      stream_write_valid_o <= 1'b0;
+      rule_octet_valid_o <= 1'b0;
+      rule_scheduler_valid_o <= 1'b0;
+      address_write_valid_o <= 1'b0;
+      vlan_write_valid_o <= 1'b0;
+    end
+  end
+
+  assign wready =
+      (clock_step_valid_o && clock_step_ready_i)
+      || (scheduler_write_valid_o && scheduler_write_ready_i)
+      || (group_write_valid_o && group_write_ready_i)
+      || (stream_write_valid_o && stream_write_ready_i)
+      || (rule_octet_valid_o && rule_octet_ready_i)
+      || (rule_scheduler_valid_o && rule_scheduler_ready_i)
+      || (address_write_valid_o && address_write_ready_i)
+      || (vlan_write_valid_o && vlan_write_ready_i);
   assign clock_step_o = 32'(wdata_q);
-  assign scheduler_write_valid_o = write_q == StWork && waddr_q == 12'h068;
   assign scheduler_write_o = 16'(wdata_q);
-  assign group_write_valid_o = write_q == StWork && waddr_q == 12'h078;
   assign group_write_o = 16'(wdata_q);
-  assign stream_write_valid_o = write_q == StWork && waddr_q == 12'h09c;
   assign stream_write_o = 1'(wdata_q);
-  assign rule_octet_valid_o = write_q == StWork && waddr_q == 12'h0a0;
   assign rule_octet_o = 32'(wdata_q);
-  assign rule_scheduler_valid_o = write_q == StWork && waddr_q == 12'h0a4;
   assign rule_scheduler_o = 32'(wdata_q);
-  assign address_write_valid_o = write_q == StWork && waddr_q == 12'h0bc;
   assign address_write_o = 1'(wdata_q);
-  assign vlan_write_valid_o = write_q == StWork && waddr_q == 12'h0c4;
   assign vlan_write_o = 12'(wdata_q);
 
   always_ff @(posedge clk_i) begin
     unique case (write_q)
       StIdle: if (axil_awready_o) begin
-        write_q <= StWork;
+        write_q <= StFind;
         waddr_q <= {axil_awaddr_i[11:2], 2'b00};
         wdata_q <= axil_wdata_i;
         wstrb_q <= axil_wstrb_i;
       end
-      StWork: if (!wcommand || wready) begin
+      StFind: begin
+        write_q    <= StWork;
+        wfound_q   <= wfound;
+        wcommand_q <= wcommand;
+      end
+      StWork: if (!wcommand_q || wready) begin
         write_q      <= StAnswer;
-        axil_bresp_o <= wfound ? Okay : SlaveError;
+        axil_bresp_o <= wfound_q ? Okay : SlaveError;
       end
       default: if (axil_bready_i) write_q <= StIdle;
     endcase
@@ -348,15 +376,20 @@ module switch_registers #(
     end
   end
 
-  // --- Reading: a port's and the switch's registers, then one of them.
+  // --- Reading: of each part of a port's and of the switch's registers, then of all parts, then one of them.
 
-  typedef enum logic [1:0] {RdIdle, RdSelect, RdJoin, RdAnswer} read_e;
+  typedef enum logic [2:0] {RdIdle, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;
+
+  localparam int unsigned CommonParts = 5;
+  localparam int unsigned PortParts = 4;
 
   read_e                   read_q;
   logic [11:0]             raddr_q;
   logic [31:0]             common_q;
   logic [Ports-1:0][31:0]  port_q;
   logic                    rfound_q;
+  logic [CommonParts-1:0][31:0]          common_part_q;
+  logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;
   logic [31:0] time_high_q;
   logic [31:0] clock_high_q;
   logic [Ports-1:0][31:0] received_stamp_high_q;
@@ -371,7 +404,18 @@ module switch_registers #(
         read_q  <= RdSelect;
         raddr_q <= {axil_araddr_i[11:2], 2'b00};
       end
-      RdSelect: read_q <= RdJoin;
+      RdSelect: read_q <= RdMerge;
+      RdMerge: begin
+        read_q   <= RdJoin;
+        common_q <= '0;
+        port_q   <= '0;
+        for (int unsigned k = 0; k < 32; k++) begin
+          for (int unsigned n = 0; n < CommonParts; n++) if (common_part_q[n][k]) common_q[k] <= 1'b1;
+          for (int unsigned p = 0; p < Ports; p++) begin
+            for (int unsigned n = 0; n < PortParts; n++) if (port_part_q[p][n][k]) port_q[p][k] <= 1'b1;
+          end
+        end
+      end
       RdJoin: begin
         read_q       <= RdAnswer;
         axil_rdata_o <= raddr_q < PortBase ? common_q
@@ -385,43 +429,67 @@ module switch_registers #(
 
   always_ff @(posedge clk_i) begin
     if (read_q == RdSelect) begin
-      common_q <= '0;
+      common_part_q[0] <= '0;
+      unique case (raddr_q)
+        12'h000: common_part_q[0] <= 32'h54415554;
+        12'h004: common_part_q[0] <= 32'h00000001;
+        12'h008: common_part_q[0] <= 32'(shape_i);
+        12'h00c: common_part_q[0] <= 32'(status_i);
+        12'h010: common_part_q[0] <= 32'(time_low_i);
+        12'h014: common_part_q[0] <= 32'(time_high_q);
+        12'h018: common_part_q[0] <= 32'(clock_low_i);
+        12'h01c: common_part_q[0] <= 32'(clock_high_q);
+        default: ;
+      endcase
+      common_part_q[1] <= '0;
+      unique case (raddr_q)
+        12'h020: common_part_q[1] <= 32'(clock_rate_o);
+        12'h024: common_part_q[1] <= 32'(clock_step_high_o);
+        12'h02c: common_part_q[1] <= 32'(ageing_interval_o);
+        12'h030: common_part_q[1] <= 32'(free_cells_i);
+        12'h034: common_part_q[1] <= 32'(table_overflows_i);
+        12'h040: common_part_q[1] <= 32'(ats_classes_o);
+        12'h044: common_part_q[1] <= 32'(charged_overhead_o);
+        12'h048: common_part_q[1] <= 32'(processing_delay_max_o);
+        default: ;
+      endcase
+      common_part_q[2] <= '0;
+      unique case (raddr_q)
+        12'h050: common_part_q[2] <= 32'(scheduler_group_o);
+        12'h054: common_part_q[2] <= 32'(scheduler_octet_time_low_o);
+        12'h058: common_part_q[2] <= 32'(scheduler_octet_time_high_o);
+        12'h05c: common_part_q[2] <= 32'(scheduler_empty_to_full_low_o);
+        12'h060: common_part_q[2] <= 32'(scheduler_empty_to_full_high_o);
+        12'h064: common_part_q[2] <= 32'(scheduler_octets_max_o);
+        12'h070: common_part_q[2] <= 32'(group_residence_low_o);
+        12'h074: common_part_q[2] <= 32'(group_residence_high_o);
+        default: ;
+      endcase
+      common_part_q[3] <= '0;
+      unique case (raddr_q)
+        12'h07c: common_part_q[3] <= 32'(group_count_index_o);
+        12'h080: common_part_q[3] <= 32'(group_exceeds_burst_i);
+        12'h084: common_part_q[3] <= 32'(group_exceeds_residence_i);
+        12'h090: common_part_q[3] <= 32'(stream_key_low_o);
+        12'h094: common_part_q[3] <= 32'(stream_key_high_o);
+        12'h098: common_part_q[3] <= 32'(stream_scheduler_o);
+        12'h0b0: common_part_q[3] <= 32'(address_key_low_o);
+        12'h0b4: common_part_q[3] <= 32'(address_key_high_o);
+        default: ;
+      endcase
+      common_part_q[4] <= '0;
+      unique case (raddr_q)
+        12'h0b8: common_part_q[4] <= 32'(address_ports_o);
+        12'h0c0: common_part_q[4] <= 32'(vlan_members_o);
+        default: ;
+      endcase
       rfound_q <= 1'b1;
       unique case (raddr_q)
-        12'h000: common_q <= 32'h54415554;
-        12'h004: common_q <= 32'h00000001;
-        12'h008: common_q <= 32'(shape_i);
-        12'h00c: common_q <= 32'(status_i);
-        12'h010: common_q <= 32'(time_low_i);
-        12'h014: common_q <= 32'(time_high_q);
-        12'h018: common_q <= 32'(clock_low_i);
-        12'h01c: common_q <= 32'(clock_high_q);
-        12'h020: common_q <= 32'(clock_rate_o);
-        12'h024: common_q <= 32'(clock_step_high_o);
-        12'h02c: common_q <= 32'(ageing_interval_o);
-        12'h030: common_q <= 32'(free_cells_i);
-        12'h034: common_q <= 32'(table_overflows_i);
-        12'h040: common_q <= 32'(ats_classes_o);
-        12'h044: common_q <= 32'(charged_overhead_o);
-        12'h048: common_q <= 32'(processing_delay_max_o);
-        12'h050: common_q <= 32'(scheduler_group_o);
-        12'h054: common_q <= 32'(scheduler_octet_time_low_o);
-        12'h058: common_q <= 32'(scheduler_octet_time_high_o);
-        12'h05c: common_q <= 32'(scheduler_empty_to_full_low_o);
-        12'h060: common_q <= 32'(scheduler_empty_to_full_high_o);
-        12'h064: common_q <= 32'(scheduler_octets_max_o);
-        12'h070: common_q <= 32'(group_residence_low_o);
-        12'h074: common_q <= 32'(group_residence_high_o);
-        12'h07c: common_q <= 32'(group_count_index_o);
-        12'h080: common_q <= 32'(group_exceeds_burst_i);
-        12'h084: common_q <= 32'(group_exceeds_residence_i);
-        12'h090: common_q <= 32'(stream_key_low_o);
-        12'h094: common_q <= 32'(stream_key_high_o);
-        12'h098: common_q <= 32'(stream_scheduler_o);
-        12'h0b0: common_q <= 32'(address_key_low_o);
-        12'h0b4: common_q <= 32'(address_key_high_o);
-        12'h0b8: common_q <= 32'(address_ports_o);
-        12'h0c0: common_q <= 32'(vlan_members_o);
+        12'h000, 12'h004, 12'h008, 12'h00c, 12'h010, 12'h014, 12'h018, 12'h01c,
+        12'h020, 12'h024, 12'h02c, 12'h030, 12'h034, 12'h040, 12'h044, 12'h048,
+        12'h050, 12'h054, 12'h058, 12'h05c, 12'h060, 12'h064, 12'h070, 12'h074,
+        12'h07c, 12'h080, 12'h084, 12'h090, 12'h094, 12'h098, 12'h0b0, 12'h0b4,
+        12'h0b8, 12'h0c0: ;
         default: rfound_q <= raddr_q >= PortBase;
       endcase
       if (raddr_q == 12'h010) time_high_q <= time_high_i;
@@ -436,36 +504,48 @@ module switch_registers #(
         endcase
       end
       for (int unsigned p = 0; p < Ports; p++) begin
-        port_q[p] <= '0;
+        port_part_q[p][0] <= '0;
         unique case (raddr_q[7:0])
-          8'h00: port_q[p] <= 32'(class_of_pcp_o[p]);
-          8'h04: port_q[p] <= 32'(default_tag_o[p]);
-          8'h08: port_q[p] <= 32'(gates_o[p]);
-          8'h0c: port_q[p] <= 32'(credit_based_o[p]);
-          8'h10: port_q[p] <= 32'(cut_through_o[p]);
-          8'h20: port_q[p] <= 32'(received_stamp_low_i[p]);
-          8'h24: port_q[p] <= 32'(received_stamp_high_q[p]);
-          8'h28: port_q[p] <= 32'(sent_stamp_low_i[p]);
-          8'h2c: port_q[p] <= 32'(sent_stamp_high_q[p]);
-          8'h40: port_q[p] <= 32'(idle_slope_o[p][0]);
-          8'h44: port_q[p] <= 32'(idle_slope_o[p][1]);
-          8'h48: port_q[p] <= 32'(idle_slope_o[p][2]);
-          8'h4c: port_q[p] <= 32'(idle_slope_o[p][3]);
-          8'h50: port_q[p] <= 32'(idle_slope_o[p][4]);
-          8'h54: port_q[p] <= 32'(idle_slope_o[p][5]);
-          8'h58: port_q[p] <= 32'(idle_slope_o[p][6]);
-          8'h5c: port_q[p] <= 32'(idle_slope_o[p][7]);
-          8'h80: port_q[p] <= 32'(received_i[p]);
-          8'h84: port_q[p] <= 32'(received_short_i[p]);
-          8'h88: port_q[p] <= 32'(received_long_i[p]);
-          8'h8c: port_q[p] <= 32'(received_check_i[p]);
-          8'h90: port_q[p] <= 32'(dropped_no_cell_i[p]);
-          8'h94: port_q[p] <= 32'(dropped_no_port_i[p]);
-          8'h98: port_q[p] <= 32'(dropped_not_member_i[p]);
-          8'h9c: port_q[p] <= 32'(dropped_queue_full_i[p]);
-          8'ha0: port_q[p] <= 32'(sent_i[p]);
-          8'ha4: port_q[p] <= 32'(sent_cut_through_i[p]);
-          8'ha8: port_q[p] <= 32'(sent_bad_i[p]);
+          8'h00: port_part_q[p][0] <= 32'(class_of_pcp_o[p]);
+          8'h04: port_part_q[p][0] <= 32'(default_tag_o[p]);
+          8'h08: port_part_q[p][0] <= 32'(gates_o[p]);
+          8'h0c: port_part_q[p][0] <= 32'(credit_based_o[p]);
+          8'h10: port_part_q[p][0] <= 32'(cut_through_o[p]);
+          8'h20: port_part_q[p][0] <= 32'(received_stamp_low_i[p]);
+          8'h24: port_part_q[p][0] <= 32'(received_stamp_high_q[p]);
+          8'h28: port_part_q[p][0] <= 32'(sent_stamp_low_i[p]);
+          default: ;
+        endcase
+        port_part_q[p][1] <= '0;
+        unique case (raddr_q[7:0])
+          8'h2c: port_part_q[p][1] <= 32'(sent_stamp_high_q[p]);
+          8'h40: port_part_q[p][1] <= 32'(idle_slope_o[p][0]);
+          8'h44: port_part_q[p][1] <= 32'(idle_slope_o[p][1]);
+          8'h48: port_part_q[p][1] <= 32'(idle_slope_o[p][2]);
+          8'h4c: port_part_q[p][1] <= 32'(idle_slope_o[p][3]);
+          8'h50: port_part_q[p][1] <= 32'(idle_slope_o[p][4]);
+          8'h54: port_part_q[p][1] <= 32'(idle_slope_o[p][5]);
+          8'h58: port_part_q[p][1] <= 32'(idle_slope_o[p][6]);
+          default: ;
+        endcase
+        port_part_q[p][2] <= '0;
+        unique case (raddr_q[7:0])
+          8'h5c: port_part_q[p][2] <= 32'(idle_slope_o[p][7]);
+          8'h80: port_part_q[p][2] <= 32'(received_i[p]);
+          8'h84: port_part_q[p][2] <= 32'(received_short_i[p]);
+          8'h88: port_part_q[p][2] <= 32'(received_long_i[p]);
+          8'h8c: port_part_q[p][2] <= 32'(received_check_i[p]);
+          8'h90: port_part_q[p][2] <= 32'(dropped_no_cell_i[p]);
+          8'h94: port_part_q[p][2] <= 32'(dropped_no_port_i[p]);
+          8'h98: port_part_q[p][2] <= 32'(dropped_not_member_i[p]);
+          default: ;
+        endcase
+        port_part_q[p][3] <= '0;
+        unique case (raddr_q[7:0])
+          8'h9c: port_part_q[p][3] <= 32'(dropped_queue_full_i[p]);
+          8'ha0: port_part_q[p][3] <= 32'(sent_i[p]);
+          8'ha4: port_part_q[p][3] <= 32'(sent_cut_through_i[p]);
+          8'ha8: port_part_q[p][3] <= 32'(sent_bad_i[p]);
           default: ;
         endcase
         if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h20)

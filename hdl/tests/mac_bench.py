@@ -80,6 +80,8 @@ async def reception_gives_octets_header_and_verdict(dut) -> None:
 async def transmit(dut, payload: bytes, *, bad: bool = False) -> None:
     while not dut.tx_ready.value:
         await FallingEdge(dut.clk_i)
+    # Ready is said a cycle before the start.
+    await FallingEdge(dut.clk_i)
     dut.tx_start.value = 1
     await FallingEdge(dut.clk_i)
     dut.tx_start.value = 0

@@ -30,7 +30,7 @@ module mac_pair (
   output logic [10:0] rx_end_octets,
 
   output logic        tx_ready,
-  output logic        tx_busy,
+  output logic        tx_last,
   input  logic        tx_start,
   input  logic        tx_word_valid,
   input  logic [63:0] tx_word,
@@ -60,7 +60,7 @@ module mac_pair (
   );
 
   gmii_tx u_tx (
-    .clk_i, .rst_ni, .ready_o(tx_ready), .busy_o(tx_busy),
+    .clk_i, .rst_ni, .ready_o(tx_ready), .last_o(tx_last),
     .start_i(tx_start),
     .word_valid_i(tx_word_valid), .word_i(tx_word), .word_pop_o(tx_word_pop),
     .word_last_i(tx_word_last), .word_tail_i(tx_word_tail), .word_bad_i(tx_word_bad),

@@ -22,7 +22,7 @@ SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuck
 # Cycles from the start delimiter at the input, beside the octets of the frame, to the arrival time.
 ARRIVAL_AFTER = 2
 # Cycles from the choice of a frame to its start delimiter at the output.
-START_BEFORE = 9
+START_BEFORE = 11
 
 
 @dataclasses.dataclass

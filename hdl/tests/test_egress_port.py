@@ -19,7 +19,7 @@ RATE_BPS = 1_000_000_000
 # What credit counts in: 8e-9 bit, in 1e-12 bit.
 UNIT = 8_000
 # From a frame's enqueueing to where selection sees it.
-LAG = 12
+LAG = 20
 
 
 class Run:
@@ -73,13 +73,7 @@ def test_credit_is_that_of_the_machine_in_every_cycle(tmp_path: pathlib.Path, se
         machine = CreditBasedShaper(idle_slope_bps=run.slopes[traffic_class], rate_bps=RATE_BPS)
         times = (np.arange(run.cycles) * CYCLE_PS).tolist()
         credits = machine.replay(times, waited.tolist(), until.tolist())
-        differs = np.flatnonzero(run.credit[:, traffic_class] * UNIT != np.array(credits))
-        # Credit that is left at the end of the last frame is given up a cycle after the end, by the machine at the end.
-        ends = starts + 1 + 24 + run.octets[starts]
-        assert set(differs) <= set(ends[waiting[np.minimum(ends, run.cycles) - 1] == 0])
-        assert all(credits[k] == 0 <= run.credit[k, traffic_class] == run.credit[k - 1, traffic_class] + slope - RATE_BPS
-                   for slope in [run.slopes[traffic_class]] for k in differs)  # fmt: skip
-        assert len(differs) < len(starts) // 4
+        assert (run.credit[:, traffic_class] * UNIT == np.array(credits)).all()
         assert min(credits) < 0 < max(credits)
     assert not run.credit[:, :5].any(), "a class without shaper has no credit"
 
@@ -98,7 +92,8 @@ def test_the_highest_class_that_may_be_sent_is_sent(tmp_path: pathlib.Path, gate
     for k in starts:
         chosen = run.start[k]
         assert waiting[chosen, k] > 0 and open_[chosen, 0] and not debt[chosen, k]
-        better = seen[chosen + 1 :, k] & open_[chosen + 1 :, 0] & ~debt[chosen + 1 :, k]
+        # The choice is made a cycle before the start.
+        better = seen[chosen + 1 :, k] & open_[chosen + 1 :, 0] & ~debt[chosen + 1 :, k - 1]
         assert not better.any(), (k, chosen)
     # The line is never free while something might have been sent all the time of a scan.
     may = (seen & open_ & ~debt).any(axis=0)

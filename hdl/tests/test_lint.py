@@ -9,3 +9,7 @@ from verilated import RTL, lint
 @pytest.mark.parametrize("module", sorted(path.stem for path in RTL.glob("*.sv")))
 def test_no_module_has_a_warning(module: str) -> None:
     assert lint(module) == ""
+
+
+def test_eight_ports_have_no_warning() -> None:
+    assert lint("tsn_switch", {"Ports": 8, "CutThrough": 0}) == ""

@@ -46,7 +46,7 @@ def test_the_switch_does_what_the_page_promises(tmp_path: pathlib.Path) -> None:
     outcome = run([setting], [Frame(0, 1_000, one) for one in octets], tmp_path)
     assert [(one.port, one.octets) for one in outcome.sent] == [(1, one) for one in octets]
     gaps = [8 * (after.sfd - before.sfd) for before, after in itertools.pairwise(outcome.sent)]
-    # Two at once, back to back; then 1542 octets at 100 Mbit/s, to the turn of the scan.
-    assert gaps[0] == 8 * 1542
+    # Two at once, as they came in; then 1542 octets at 100 Mbit/s; each to the turn of the scan.
+    assert 0 <= gaps[0] - 8 * 1542 < 64
     assert all(abs(gap - 80 * 1542) <= 128 for gap in gaps[2:]), gaps
     nothing_is_left(outcome)

@@ -207,15 +207,15 @@ def test_stamps_are_those_of_the_adjustable_clock(tmp_path: pathlib.Path) -> Non
     per_cycle = rate / (1 << 24)
 
     def at(cycle: int) -> float:
-        # A read answers two cycles after it looked.
-        return first[1] + (cycle - (first[0] - 2)) * per_cycle
+        # A read answers three cycles after it looked.
+        return first[1] + (cycle - (first[0] - 3)) * per_cycle
 
     assert abs(received - hour - at(given.sfd)) < 3
     (out,) = (one for one in outcome.sent if one.port == 1)
     assert abs(sent - hour - at(out.sfd)) < 3
     assert sent - received == pytest.approx((out.sfd - given.sfd) * per_cycle, abs=2)
-    assert abs(late - hour - at(answers[8][0] - 2)) < 3
-    assert abs((answers[13][1] << 32 | answers[12][1]) - at(answers[12][0] - 2)) < 3
+    assert abs(late - hour - at(answers[8][0] - 3)) < 3
+    assert abs((answers[13][1] << 32 | answers[12][1]) - at(answers[12][0] - 3)) < 3
     assert answers[15][1] - answers[14][1] == 16 * (answers[15][0] - answers[14][0]), "the local time is never changed"
 
 

@@ -1,0 +1,3 @@
+sync_fifo.sv
+gmii_rx.sv
+ingress_port.sv
