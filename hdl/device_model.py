@@ -1,7 +1,7 @@
 """The device models of ``devices/tautwire-switch.yaml``, measured on the RTL.
 
     python hdl/device_model.py          writes the file anew
-    python hdl/device_model.py --show   prints what was measured
+    python hdl/device_model.py --json   prints what was measured
 
 Frames alone, at every phase of the switch's slots, give what a stage takes; what it takes at most under load is what
 the test benches hold every frame to (``LAG``, ``SCAN`` of ``full_mesh.py``, a million frames at line rate).
@@ -10,6 +10,7 @@ the test benches hold every frame to (``LAG``, ``SCAN`` of ``full_mesh.py``, a m
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 import sys
 import tempfile
@@ -171,7 +172,7 @@ def spread(alone: tuple[int, int], most: int) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
         result = stages(measured(pathlib.Path(place)))
-    if sys.argv[1:] == ["--show"]:
-        print(result)
+    if sys.argv[1:] == ["--json"]:
+        print(json.dumps(dataclasses.asdict(result)))
     else:
         FILE.write_text(text(result))

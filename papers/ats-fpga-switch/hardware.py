@@ -1,7 +1,8 @@
 """The switch of ``hdl/`` beside the published one: latency, model and bound of a frame alone, and resources (Table 5).
 
 The RTL's figures are those of ``hdl.json`` at the root, made by ``make hdl-synth`` and held against the RTL by tests.
-They contain 0.55 us for two PHYs, as its device models do. The experiments stand in ``hardware_experiments.py``.
+They contain 0.55 us for two PHYs, as its device models do.
+A frame's way by component and the experiments: ``hardware_components.py``, ``hardware_experiments.py``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hardware_components
 import hardware_experiments
 import tautwire
 from measure import passage
@@ -92,9 +94,13 @@ def tell(study: Study) -> None:
         if name := ours.get(one["resource"]):
             cells = [f"{measured[f'{build}_{name}']:g}" for build in ("full", "small")]
             resources.append([one["resource"], one["Total"], *cells])
+    # What the number of streams costs, as far as the record tells (ATS-39): of Table 5 the scheduler's part.
+    scheduler = next(one["Scheduler"] for one in study.table("table5_resources") if one["resource"] == "BRAMs")
+    resources.append(["BRAMs of them in the ATS scheduler", scheduler, f"{measured['ats_engine_bram36']:g}", ""])
     tables = {
         "hardware.csv": latency,
         "resources.csv": resources,
+        "hardware-components.csv": hardware_components.rows(study),
         "hardware-experiments.csv": hardware_experiments.rows(study),
     }
     for file_name, table in tables.items():
