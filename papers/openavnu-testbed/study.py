@@ -10,6 +10,7 @@ import avnu_figures
 import avnu_further
 import avnu_jitter
 import avnu_latency
+import avnu_processor
 import avnu_untold
 from tautwire.claims import Study
 
@@ -18,6 +19,7 @@ MODULES = (avnu_latency, avnu_jitter, avnu_untold)
 
 
 def finish(study: Study) -> None:
-    """Draws the figures of what was run, and runs what the authors left for later."""
+    """Draws the figures of what was run, and runs what the authors left for later and what may explain the rest."""
     avnu_figures.draw(study)
     avnu_further.write(study)
+    avnu_processor.write(study)
