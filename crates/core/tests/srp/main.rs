@@ -4,6 +4,7 @@ mod captures;
 mod exploration;
 mod network;
 mod storm;
+mod walks;
 
 use network::{Network, config, stream, talker};
 use tautwire_core::srp::SrClass;
