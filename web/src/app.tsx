@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageData, VerdictName } from "./data";
 import { VERDICTS, nodeOf } from "./data";
 import { integer, span, verdictText } from "./format";
+import { Ladders } from "./ladder";
 import { Links } from "./links";
 import { Losses } from "./losses";
 import { Provenance } from "./provenance";
@@ -50,6 +51,7 @@ export function App({ data }: { data: PageData }) {
           <a href="#stream">Selected</a>
           <a href="#links">Links</a>
           {network.schedule && <a href="#timetable">Timetable</a>}
+          {summary.reservations && <a href="#reservations">Reservations</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
         </nav>
@@ -83,6 +85,7 @@ export function App({ data }: { data: PageData }) {
         {network.schedule && (
           <Timetable data={data} schedule={network.schedule} ports={ports} onSelect={setSelection} />
         )}
+        {summary.reservations && <Ladders reservations={summary.reservations} />}
         {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}
         <Provenance data={data} />
       </main>

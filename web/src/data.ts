@@ -117,6 +117,27 @@ export interface Summary {
   };
   streams: Stream[];
   ports: Port[];
+  reservations?: Reservation[];
+}
+
+/** What happened to a reservation, at a node; `peer` is whom a declaration is for or from. */
+export interface Rung {
+  at_ps: number;
+  node: string;
+  event: string;
+  port?: string;
+  declaration?: string;
+  peer?: string;
+}
+
+export interface Reservation {
+  stream: string;
+  set_up_ps?: number;
+  admission_ps?: number;
+  sends: boolean;
+  lapses: number;
+  failure_code?: number;
+  ladder: Rung[];
 }
 
 export interface Node {
