@@ -158,7 +158,8 @@ pub(crate) fn simulate(
         match chosen {
             Some(chosen) => {
                 let mut frames = Frames::new(chosen);
-                let observation = tautwire_sim::run_with(&network.network, &mut options, &mut frames);
+                let observation =
+                    tautwire_workbench::simulate_with(&network.network, &mut options, &mut frames);
                 Results::new(network, bounds, Some(observation), Some(frames))
             }
             None => {

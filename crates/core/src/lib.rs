@@ -36,6 +36,7 @@ pub mod as6802;
 pub mod ats;
 pub mod buffer;
 pub mod cbs;
+pub mod central;
 mod class;
 pub mod dispatcher;
 #[cfg(feature = "planted-faults")]

@@ -26,6 +26,7 @@
 //! ```
 
 mod build;
+pub mod central;
 mod configuration;
 mod diagnostic;
 mod frame;

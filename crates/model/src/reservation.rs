@@ -11,6 +11,7 @@ use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass};
 use tautwire_units::Duration;
 use tautwire_wire::mrp::TalkerValue;
 
+use crate::central::CentralConfiguration;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 
 /// Stream reservation of a whole network: every node takes part.
@@ -22,10 +23,12 @@ pub struct StreamReservation {
     pub priority: Priority,
     /// Per node.
     pub nodes: Vec<SrpNode>,
-    /// Per port: the stream of the MRPDUs that it sends; none without a cable.
+    /// Per port: the stream of the MRPDUs that it sends; none without a cable, or where nobody speaks MSRP.
     pub pdus: Vec<Option<StreamIndex>>,
     /// Reserved streams, in file order.
     pub streams: Vec<ReservedStream>,
+    /// Central configuration; none: bridges decide among themselves.
+    pub central: Option<CentralConfiguration>,
 }
 
 /// Times and limits of a node.

@@ -20,6 +20,10 @@ pub struct ReservationSummary {
     /// From the first talker advertise on the wire at the talker to the first ready, or ready failed, received there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_up_ps: Option<u64>,
+    /// From the last of the talker's offer and the first request of a listener to the talker's leave to send: comparable
+    /// between the models of configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admission_ps: Option<u64>,
     /// When the talker first began to send the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_ps: Option<u64>,
@@ -64,10 +68,10 @@ pub struct RungSummary {
     /// At which of its ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// What the MRPDU says.
+    /// What the MRPDU says, or the message of central configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
-    /// The node at the other end of the cable.
+    /// The node at the other end of the cable; of a message of central configuration, whom it is for or from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
 }
@@ -98,13 +102,18 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
             node: name::node(network, rung.node).to_owned(),
             event: rung.event.name().to_owned(),
             port: port.map(|port| network.ports[port.index()].name.clone()),
-            declaration: rung.event.declaration().map(Declaration::name),
-            peer,
+            declaration: rung
+                .event
+                .declaration()
+                .map(Declaration::name)
+                .or(rung.event.control().map(|(_, note)| note.name())),
+            peer: peer.or(rung.event.control().map(|(node, _)| name::node(network, node).to_owned())),
         }
     };
     ReservationSummary {
         stream: stream.name.clone(),
         set_up_ps: ps(seen.set_up(stream.talker)),
+        admission_ps: ps(seen.admission()),
         started_ps: ps(seen.first(|rung| rung.event == RungEvent::Started)),
         sends: last == Some(true),
         lapses: seen.lapses(),
@@ -138,11 +147,11 @@ pub fn table(summary: &Summary) -> String {
     let widest =
         summary.reservations.iter().map(|seen| seen.stream.chars().count()).max().unwrap_or(0).max(11);
     let mut text = format!(
-        "{:widest$}  {:>9}  {:>10}  {:>6}  {:>7}  state\n",
-        "reservation", "set-up ms", "started ms", "lapses", "failure"
+        "{:widest$}  {:>9}  {:>12}  {:>10}  {:>6}  {:>7}  state\n",
+        "reservation", "set-up ms", "admission ms", "started ms", "lapses", "failure"
     );
     let rule = |width: usize| "─".repeat(width);
-    let rules = [rule(widest), rule(9), rule(10), rule(6), rule(7), rule(8)];
+    let rules = [rule(widest), rule(9), rule(12), rule(10), rule(6), rule(7), rule(8)];
     writeln!(text, "{}", rules.join("  ")).expect("a string can be written");
     for seen in &summary.reservations {
         let ms = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), milliseconds);
@@ -150,15 +159,30 @@ pub fn table(summary: &Summary) -> String {
         let failure = seen.failure_code.map_or_else(|| "-".to_owned(), |code| code.to_string());
         writeln!(
             text,
-            "{:widest$}  {:>9}  {:>10}  {:>6}  {failure:>7}  {state}",
+            "{:widest$}  {:>9}  {:>12}  {:>10}  {:>6}  {failure:>7}  {state}",
             seen.stream,
             ms(seen.set_up_ps),
+            ms(seen.admission_ps),
             ms(seen.started_ps),
             seen.lapses
         )
         .expect("a string can be written");
     }
+    writeln!(text, "control traffic: {} frames, counted on every link", control_frames(summary))
+        .expect("a string can be written");
     text
+}
+
+/// Frames of MSRP and of central configuration, counted on every link that they pass.
+#[must_use]
+pub fn control_frames(summary: &Summary) -> u64 {
+    let is_control = |name: &str| name.starts_with("msrp:") || name.starts_with("control:");
+    let streams = summary.streams.iter().filter(|stream| is_control(&stream.name));
+    streams
+        .flat_map(|stream| &stream.hops)
+        .filter_map(|hop| hop.observed.as_ref())
+        .map(|seen| seen.count)
+        .sum()
 }
 
 /// The ladder of one stream, a line for each rung; empty if it is not reserved.

@@ -25,7 +25,7 @@ use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
-use crate::srp::Srp;
+use crate::srp::{AdmissionControl, Srp};
 use crate::time_triggered::Timed;
 
 /// Synchronisation frames of one talker that may be on their way at a time.
@@ -78,6 +78,7 @@ impl Driven {
         clocks: &[LocalClock],
         seed: u64,
         histograms: bool,
+        admission: Option<Box<dyn AdmissionControl>>,
     ) -> Self {
         let streams = || network.streams.iter();
         let mut answers = vec![Vec::new(); network.streams.len()];
@@ -101,7 +102,7 @@ impl Driven {
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
-            srp: Srp::new(network, clocks, seed),
+            srp: Srp::new(network, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
@@ -211,6 +212,7 @@ impl<R: Recorder> Engine<'_, R> {
         if self.take_pdu(slot.stream, slot.number, time)
             || self.take_message(slot.stream, slot.number, time)
             || self.take_trigger(slot.stream, slot.number, time)
+            || self.take_control(slot.stream, slot.number, time)
         {
             return;
         }

@@ -123,8 +123,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
             statistics,
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
-            driven: R::DRIVES_MACHINES
-                .then(|| Box::new(Driven::new(network, &plan, &clocks, seed, histograms))),
+            driven: R::DRIVES_MACHINES.then(|| {
+                let admission = options.admission.take();
+                Box::new(Driven::new(network, &plan, &clocks, seed, histograms, admission))
+            }),
             events: 0,
             progress: match &mut options.progress {
                 Some(progress) => Some(&mut **progress),

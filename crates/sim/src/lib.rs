@@ -45,11 +45,12 @@ pub use gptp::ClockObservation;
 pub use harts::{HartsObservation, ListeningObservation, MasterObservation};
 pub use options::{Driver, Options, Progress};
 pub use recorder::{NoRecorder, Recorder, Transmission};
-pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};
+pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
     ApplicationObservation, ClassObservation, DropReason, HopObservation, ListenerObservation, Observation,
     PortObservation, StampedObservation, StreamObservation, WorstFrame,
 };
+pub use srp::AdmissionControl;
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
     CaptureObservation, LinkObservation, LogEntry, MessageObservation, TestObservation, track,

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::srp::AdmissionControl;
+
 use tautwire_units::Duration;
 
 /// Where a run stands.
@@ -38,6 +40,8 @@ pub struct Options<'a> {
     pub histograms: Option<bool>,
     /// How the event loop is built.
     pub driver: Driver,
+    /// Tells a CNC that tests bounds whether they hold; a description with such a CNC cannot be run without.
+    pub admission: Option<Box<dyn AdmissionControl>>,
     /// Is told now and then where the run stands.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -49,6 +53,7 @@ impl fmt::Debug for Options<'_> {
             .field("duration", &self.duration)
             .field("histograms", &self.histograms)
             .field("driver", &self.driver)
+            .field("admission", &self.admission.is_some())
             .field("progress", &self.progress.is_some())
             .finish()
     }

@@ -41,6 +41,8 @@ pub(crate) enum Purpose {
     NetworkTime = 41,
     /// What nodes of HaRTES take to decode.
     Ftt = 15,
+    /// What central configuration takes at a node.
+    Central = 42,
 }
 
 /// A random stream.

@@ -3,6 +3,7 @@
 //! A ladder holds changes alone: an MRPDU that says of a stream what the one before it at that port said is no rung. Times are
 //! true ones: a sent MRPDU counts from its first bit, a received one from its last, before its node has processed it.
 
+use tautwire_core::central::Message;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Duration;
 
@@ -41,6 +42,10 @@ pub enum RungEvent {
     Sent(PortIndex, Declaration),
     /// A port receives one.
     Received(PortIndex, Declaration),
+    /// A node of central configuration hands a message for this node to its port, once more if it was not acknowledged.
+    ControlSent(NodeIndex, ControlNote),
+    /// A node hears a message of this one.
+    ControlReceived(NodeIndex, ControlNote),
     /// A bridge locks bandwidth for it on an egress port.
     Reserved(PortIndex),
     /// A bridge gives that bandwidth back.
@@ -49,6 +54,86 @@ pub enum RungEvent {
     Started,
     /// The talker sends it no more.
     Stopped,
+}
+
+/// What a message of central configuration says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlNote {
+    /// The talker offers the stream.
+    Offer,
+    /// The talker offers it no more.
+    Withdraw,
+    /// A listener asks for it.
+    Ask,
+    /// A listener asks no more.
+    Detach,
+    /// It can be asked for.
+    Available,
+    /// It cannot be asked for any more.
+    Gone,
+    /// A bridge is to reserve.
+    Configure,
+    /// A bridge is to give back.
+    Release,
+    /// A bridge has done so.
+    Configured,
+    /// A listener is served.
+    Served,
+    /// A listener is refused, with the failure code; 0 if it was served and is not any more.
+    Refused(u8),
+    /// What the listeners say together.
+    Listeners,
+    /// The talker is to send.
+    Send,
+    /// The talker is to stop.
+    Stop,
+    /// A cable works, or works no more.
+    Cable,
+}
+
+impl ControlNote {
+    pub(crate) fn of(message: &Message) -> Self {
+        match message {
+            Message::Offer(_) => Self::Offer,
+            Message::Withdraw(_) => Self::Withdraw,
+            Message::Ask(_) => Self::Ask,
+            Message::Detach(_) => Self::Detach,
+            Message::Available(_, true) => Self::Available,
+            Message::Available(_, false) => Self::Gone,
+            Message::Configure { reserve: true, .. } => Self::Configure,
+            Message::Configure { reserve: false, .. } => Self::Release,
+            Message::Configured { .. } => Self::Configured,
+            Message::Cable(..) => Self::Cable,
+            Message::Verdict(_, Ok(())) => Self::Served,
+            Message::Verdict(_, Err(code)) => Self::Refused(code.0),
+            Message::Listeners(..) => Self::Listeners,
+            Message::Send(_, true) => Self::Send,
+            Message::Send(_, false) => Self::Stop,
+        }
+    }
+
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> String {
+        let name = match self {
+            Self::Offer => "offer",
+            Self::Withdraw => "withdraw",
+            Self::Ask => "ask",
+            Self::Detach => "detach",
+            Self::Available => "available",
+            Self::Gone => "gone",
+            Self::Configure => "configure",
+            Self::Release => "release",
+            Self::Configured => "configured",
+            Self::Served => "served",
+            Self::Refused(code) => return format!("refused({code})"),
+            Self::Listeners => "listeners",
+            Self::Send => "send",
+            Self::Stop => "stop",
+            Self::Cable => "cable",
+        };
+        name.to_owned()
+    }
 }
 
 /// What an MRPDU says of a stream.
@@ -101,8 +186,8 @@ impl RungEvent {
             Self::Withdrawn => "withdrawn",
             Self::Asked => "asked",
             Self::Detached => "detached",
-            Self::Sent(..) => "sent",
-            Self::Received(..) => "received",
+            Self::Sent(..) | Self::ControlSent(..) => "sent",
+            Self::Received(..) | Self::ControlReceived(..) => "received",
             Self::Reserved(_) => "reserved",
             Self::Released(_) => "released",
             Self::Started => "started",
@@ -121,8 +206,19 @@ impl RungEvent {
             | Self::Withdrawn
             | Self::Asked
             | Self::Detached
+            | Self::ControlSent(..)
+            | Self::ControlReceived(..)
             | Self::Started
             | Self::Stopped => None,
+        }
+    }
+
+    /// The other node and what is said, of a message of central configuration.
+    #[must_use]
+    pub const fn control(self) -> Option<(NodeIndex, ControlNote)> {
+        match self {
+            Self::ControlSent(peer, note) | Self::ControlReceived(peer, note) => Some((peer, note)),
+            _ => None,
         }
     }
 
@@ -172,6 +268,16 @@ impl ReservationObservation {
         Some(ready - sent)
     }
 
+    /// From the request that was missing last, the talker's offer or a listener's, to the first frame's leave to go: the time that
+    /// admission took, whoever decided.
+    #[must_use]
+    pub fn admission(&self) -> Option<Duration> {
+        let started = self.first(|rung| rung.event == RungEvent::Started)?;
+        let offered = self.first(|rung| rung.event == RungEvent::Offered)?;
+        let asked = self.first(|rung| rung.event == RungEvent::Asked)?;
+        Some(started - offered.max(asked).min(started))
+    }
+
     /// How often the talker had to stop though nobody withdrew.
     #[must_use]
     pub fn lapses(&self) -> u32 {
@@ -193,9 +299,17 @@ impl ReservationObservation {
     pub fn failure(&self) -> Option<u8> {
         let of_talker = |rung: &&Rung| rung.event.declaration().is_some_and(Declaration::is_talker);
         let received = self.ladder.iter().rev().filter(|rung| rung.event.name() == "received");
-        received.filter(of_talker).find_map(|rung| match rung.event {
+        let told = received.filter(of_talker).find_map(|rung| match rung.event {
             RungEvent::Received(_, Declaration::TalkerFailed(code)) => Some(code),
             _ => None,
+        });
+        told.or_else(|| {
+            self.ladder.iter().rev().find_map(|rung| match rung.event {
+                RungEvent::ControlReceived(_, ControlNote::Refused(code)) => {
+                    Some(code).filter(|code| *code > 0)
+                }
+                _ => None,
+            })
         })
     }
 

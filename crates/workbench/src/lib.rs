@@ -16,6 +16,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod central;
 mod scenario;
 mod schedule;
 mod slot_document;
@@ -36,7 +37,7 @@ pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, clocks, harts, html, judge, reservation, table, test_bed, verify,
 };
-pub use tautwire_sim::{Driver, Observation, Options, Progress, run_with as simulate_with};
+pub use tautwire_sim::{Driver, Observation, Options, Progress};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;
 pub use tautwire_units::{Duration, ParseUnitError};
 
@@ -47,6 +48,17 @@ pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
         return tautwire_sim::run(network, options);
     }
     simulate_with(network, options, &mut tautwire_sim::NoRecorder)
+}
+
+/// Runs a network and tells `recorder` what happens. A CNC that tests bounds has them.
+#[must_use]
+pub fn simulate_with<R: tautwire_sim::Recorder>(
+    network: &Network,
+    options: &mut Options<'_>,
+    recorder: &mut R,
+) -> Observation {
+    central::give_admission(network, options);
+    tautwire_sim::run_with(network, options, recorder)
 }
 
 /// Runs a protocol of reservation: scenario and outcome are JSON ([`admission::reservation`]).

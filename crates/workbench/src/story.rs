@@ -107,10 +107,10 @@ pub fn story(network: &Network, observation: &Observation, stream: StreamIndex) 
         path: path(network, stream, listener)?,
         found: Vec::new(),
     };
-    let _ = tautwire_sim::run_with(network, &mut repeated(observation), &mut passage);
+    let _ = crate::simulate_with(network, &mut repeated(observation), &mut passage);
     passage.found.sort_by_key(|transmission| transmission.selected);
     let mut around = Around { frame: &passage.found, others: vec![Vec::new(); passage.found.len()] };
-    let _ = tautwire_sim::run_with(network, &mut repeated(observation), &mut around);
+    let _ = crate::simulate_with(network, &mut repeated(observation), &mut around);
     let others = around.others;
     let mut arrived = SimTime::ZERO + worst.created;
     let mut hops = Vec::with_capacity(others.len());

@@ -7,6 +7,7 @@
 
 mod arrival;
 mod ats;
+mod central;
 mod check;
 mod events;
 mod ftt;

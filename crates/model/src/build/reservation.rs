@@ -10,7 +10,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::models::delay;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{Input, layered, priority, reservation_pace};
+use super::{Input, central, layered, priority, reservation_pace};
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
@@ -69,16 +69,20 @@ pub(crate) fn reservation(
         .map(|reserved| &streams.list[reserved.stream.index()].stream)
         .map(|stream| (stream.talker.index(), stream.listeners.iter().map(|node| node.index()).collect()))
         .collect();
-    reservation_pace::check(node, topology, &nodes, &reserved, &ends, faults);
+    let model = central::Model::of(node);
+    if model != central::Model::FullyCentralized {
+        reservation_pace::check(node, topology, &nodes, &reserved, &ends, faults);
+    }
     let mut pdus = vec![None; topology.ports.len()];
     for (number, port) in topology.ports.iter().enumerate() {
-        if port.links.is_some() {
+        if port.links.is_some() && model.speaks_msrp(topology, PortIndex::at(number)) {
             let stream = pdu_stream(topology, PortIndex::at(number), priority, &nodes[port.node.index()]);
             pdus[number] = Some(StreamIndex::at(streams.list.len() + streams.protocol.len()));
             streams.protocol.push(stream);
         }
     }
-    Some(StreamReservation { classes, priority, nodes, pdus, streams: reserved })
+    let central = central::central(node, model, topology, streams, &ends, priority, faults);
+    Some(StreamReservation { classes, priority, nodes, pdus, streams: reserved, central })
 }
 
 /// MSRP follows an active topology without loops; here that is the whole one.

@@ -39,10 +39,14 @@ impl<R: Recorder> Engine<'_, R> {
         while let Some((_, node)) = self.srp().agenda.first().copied().filter(|(time, _)| *time <= now) {
             self.act_srp(node as usize);
         }
+        self.drive_central();
     }
 
     /// An application asks its station.
     pub(super) fn ask(&mut self, request: Request) {
+        if self.has_cuc() {
+            return self.ask_cuc(request);
+        }
         let local = self.nodes[request.node as usize].clock.local(self.now);
         let reservation = self.network.reservation.as_ref().expect("stream reservation");
         let reserved = &reservation.streams[request.stream as usize];
@@ -97,6 +101,7 @@ impl<R: Recorder> Engine<'_, R> {
             match self.srp().nodes[number].machine {
                 Machine::Bridge(_) => self.tell_reserved(number),
                 Machine::Station(_) => self.heed_listeners(number, clock.local(now)),
+                Machine::Edge(_) => self.pass_notes(number),
                 Machine::None => {}
             }
         }

@@ -33,9 +33,15 @@ impl<R: Recorder> Engine<'_, R> {
             Machine::Bridge(bridge) => changed = bridge.link_down(local, place),
             Machine::Station(station) if up && place == 0 => station.link_up(local),
             Machine::Station(station) if place == 0 => changed = station.link_down(local),
+            Machine::Edge(edge) if up => edge.link_up(local, place),
+            Machine::Edge(edge) => {
+                edge.link_down(local, place);
+                changed = true;
+            }
             Machine::Station(_) | Machine::None => {}
         }
         self.settle_srp(number, changed);
+        self.tell_cable(number, port, up);
     }
 
     /// A node stops, or comes back and asks for all that it had asked for; its neighbours see their links go and come.
@@ -59,6 +65,7 @@ impl<R: Recorder> Engine<'_, R> {
         }
         node.due = due;
         self.srp().nodes[number] = node;
+        self.restart_central(number, up);
         if up {
             let srp = self.srp();
             let again = srp.requests[..srp.requested].to_vec();

@@ -4,6 +4,7 @@
 //! for the node's processor, which takes MRPDUs one after the other, and is heard when that is done (`node.rs`, `drive.rs`). What
 //! happens is written into the ladders of the streams (`said.rs`, `../reservation.rs`).
 
+mod central;
 mod drive;
 mod faults;
 mod node;
@@ -19,6 +20,9 @@ use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 use tautwire_wire::mrp::{MrpPdu, MsrpValue, StreamId};
 
+pub use self::central::AdmissionControl;
+
+use self::central::Central;
 use self::node::Node;
 use self::request::{Request, requests};
 use crate::clock::{LocalClock, SimTime};
@@ -44,11 +48,18 @@ pub(crate) struct Srp {
     ladders: Vec<Vec<Rung>>,
     /// What was said last of a stream at a port: reserved stream, port, whether sent, whether of the talker.
     said: BTreeMap<(u32, u32, bool, bool), Declaration>,
+    /// Central configuration; none: bridges decide among themselves.
+    central: Option<Central>,
 }
 
 impl Srp {
     /// None in a network without stream reservation.
-    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
+    pub(crate) fn new(
+        network: &Network,
+        clocks: &[LocalClock],
+        seed: u64,
+        admission: Option<Box<dyn AdmissionControl>>,
+    ) -> Option<Self> {
         let reservation = network.reservation.as_ref()?;
         let mut senders = vec![NONE; network.streams.len()];
         for (port, stream) in reservation.pdus.iter().enumerate() {
@@ -67,6 +78,7 @@ impl Srp {
             known: numbered.map(|(reserved, number)| (reserved.talker.stream, number)).collect(),
             ladders: vec![Vec::new(); reservation.streams.len()],
             said: BTreeMap::new(),
+            central: Central::new(network, clocks, seed, admission),
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = Node::new(network, number, clock.local(SimTime::ZERO), seed);
@@ -79,7 +91,9 @@ impl Srp {
     /// When something is to be done next.
     pub(crate) fn next(&self) -> Option<SimTime> {
         let request = self.requests.get(self.requested).map(|request| request.at);
-        self.agenda.first().map(|(time, _)| *time).into_iter().chain(request).min()
+        let central = self.central.as_ref().and_then(Central::next);
+        let nodes = self.agenda.first().map(|(time, _)| *time);
+        nodes.into_iter().chain(request).chain(central).min()
     }
 
     /// The next request that is due by `now`.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use tautwire_core::central::EdgeBridge;
 use tautwire_core::srp::{SrpBridge, SrpStation};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind};
@@ -44,7 +45,9 @@ pub(super) struct Node {
 pub(super) enum Machine {
     Bridge(Box<SrpBridge>),
     Station(Box<SrpStation>),
-    /// Of a node that is stopped, or without a cable.
+    /// A bridge that a CNC configures.
+    Edge(Box<EdgeBridge>),
+    /// Of a node that is stopped, without a cable, or whose users speak with a CUC.
     None,
 }
 
@@ -78,6 +81,7 @@ impl Node {
         let deadline = match &self.machine {
             Machine::Bridge(machine) => machine.deadline(),
             Machine::Station(machine) => machine.deadline(),
+            Machine::Edge(machine) => machine.deadline(),
             Machine::None => return None,
         };
         let Some(tick) = settings.tick else { return Some(deadline) };
@@ -94,6 +98,10 @@ impl Node {
         match &mut self.machine {
             Machine::Bridge(machine) => machine.receive(now, port, pdu),
             Machine::Station(machine) => port == 0 && machine.receive(now, pdu),
+            Machine::Edge(machine) => {
+                machine.receive(now, port, pdu);
+                true
+            }
             Machine::None => false,
         }
     }
@@ -102,6 +110,10 @@ impl Node {
         match &mut self.machine {
             Machine::Bridge(machine) => machine.advance(now),
             Machine::Station(machine) => machine.advance(now),
+            Machine::Edge(machine) => {
+                machine.advance(now);
+                true
+            }
             Machine::None => false,
         }
     }
@@ -110,6 +122,7 @@ impl Node {
         match &mut self.machine {
             Machine::Bridge(machine) => machine.poll_transmit(now, port),
             Machine::Station(machine) if port == 0 => machine.poll_transmit(now),
+            Machine::Edge(machine) => machine.poll_transmit(now, port),
             Machine::Station(_) | Machine::None => None,
         }
     }
@@ -120,10 +133,18 @@ impl Machine {
         let reservation = network.reservation.as_ref().expect("stream reservation");
         let node = NodeIndex::at(number);
         let (config, ports) = network.srp_bridge(node);
-        if ports.is_empty() {
+        let central = reservation.central.as_ref();
+        if ports.is_empty() || central.is_some_and(|central| central.cuc.is_some()) {
             return Self::None;
         }
         match network.nodes[number].kind {
+            NodeKind::Bridge { .. } if central.is_some() => {
+                let timing = reservation.nodes[number].timing;
+                let speaks: Vec<bool> =
+                    ports.iter().map(|port| reservation.pdus[port.index()].is_some()).collect();
+                let edge = EdgeBridge::new(&speaks, timing, seed, &reservation.classes, now);
+                Self::Edge(Box::new(edge))
+            }
             NodeKind::Bridge { .. } => Self::Bridge(Box::new(SrpBridge::new(config, seed, now))),
             NodeKind::EndStation { .. } => {
                 let timing = reservation.nodes[number].timing;

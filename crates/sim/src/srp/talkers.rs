@@ -16,8 +16,7 @@ use crate::reservation::RungEvent;
 impl<R: Recorder> Engine<'_, R> {
     /// Starts the streams of a talker that listeners are ready for, stops others; asks for what was waited for.
     pub(super) fn heed_listeners(&mut self, number: usize, local: Instant) {
-        let (now, network) = (self.now, self.network);
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &self.network.reservation.as_ref().expect("stream reservation").streams;
         let srp = self.srp();
         let node = &mut srp.nodes[number];
         let Machine::Station(station) = &mut node.machine else { return };
@@ -29,39 +28,47 @@ impl<R: Recorder> Engine<'_, R> {
             let wanted = &reserved[stream as usize];
             station.attach(local, wanted.talker.stream, wanted.latency_max_ns);
         }
-        let mut starts = Vec::new();
-        for stream in &node.talks {
+        let said = |stream: &u32| {
             let said = station.listeners(reserved[*stream as usize].talker.stream);
-            let ready = matches!(said, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed));
-            // What promised no more than it has sent is not sent again.
-            let spent = node.held.get(stream) == Some(&Instant::MAX);
-            if ready != node.sends.contains(stream) && !(ready && spent) {
-                starts.push((*stream, ready));
-            }
-        }
+            (*stream, matches!(said, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed)))
+        };
+        let starts: Vec<(u32, bool)> = node.talks.iter().map(said).collect();
         for (stream, ready) in starts {
-            let srp = self.srp();
-            let (event, of) = (if ready { RungEvent::Started } else { RungEvent::Stopped }, index(number));
-            srp.rung(stream, now, of, event);
-            let sends = &mut srp.nodes[number].sends;
-            let stream = if ready { sends.insert(stream) } else { sends.remove(&stream) }.then_some(stream);
-            let place = stream.expect("it changed");
-            let stream = reserved[place as usize].stream;
-            if ready {
-                let held = srp.nodes[number].held.get(&place).copied();
-                self.start_stream(stream, held);
-            } else {
-                let whole = network.streams[stream.index()].arrival.map_or(Duration::ZERO, |promise| {
-                    if promise.rate.as_bps() == 0 {
-                        Duration::MAX
-                    } else {
-                        promise.rate.duration_ceil(promise.burst)
-                    }
-                });
-                let held = Instant::from_ps(local.as_ps().saturating_add(whole.as_ps()));
-                srp.nodes[number].held.insert(place, held);
-                self.talkers[stream.index()].running = false;
-            }
+            self.switch_stream(number, stream, ready);
+        }
+    }
+
+    /// A talker begins or stops to send a stream.
+    pub(super) fn switch_stream(&mut self, number: usize, stream: u32, ready: bool) {
+        let (now, network) = (self.now, self.network);
+        let local = self.nodes[number].clock.local(now);
+        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let node = &self.srp().nodes[number];
+        // What promised no more than it has sent is not sent again.
+        let spent = node.held.get(&stream) == Some(&Instant::MAX);
+        if ready == node.sends.contains(&stream) || (ready && spent) {
+            return;
+        }
+        let srp = self.srp();
+        srp.rung(stream, now, index(number), if ready { RungEvent::Started } else { RungEvent::Stopped });
+        let sends = &mut srp.nodes[number].sends;
+        let changed = if ready { sends.insert(stream) } else { sends.remove(&stream) };
+        assert!(changed, "it was looked at");
+        let frames = reserved[stream as usize].stream;
+        if ready {
+            let held = srp.nodes[number].held.get(&stream).copied();
+            self.start_stream(frames, held);
+        } else {
+            let whole = network.streams[frames.index()].arrival.map_or(Duration::ZERO, |promise| {
+                if promise.rate.as_bps() == 0 {
+                    Duration::MAX
+                } else {
+                    promise.rate.duration_ceil(promise.burst)
+                }
+            });
+            let held = Instant::from_ps(local.as_ps().saturating_add(whole.as_ps()));
+            srp.nodes[number].held.insert(stream, held);
+            self.talkers[frames.index()].running = false;
         }
     }
 }

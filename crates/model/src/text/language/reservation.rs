@@ -9,6 +9,14 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
     about: "MSRP in every node: talkers offer streams, listeners ask for them, and a stream is sent while a listener is ready.",
     keys: &[&[
         key(
+            "model",
+            Kind::Word(&["fully-distributed", "centralized-network-distributed-user", "fully-centralized"]),
+            "Who decides (802.1Q-2022 46.1.3): the bridges by MSRP, or a CNC that hears users from their edge bridges or from a CUC; fully-distributed.",
+        ),
+        key("cnc", Kind::Object(&CNC), "The central network configuration, of the centralized models."),
+        key("cuc", Kind::Object(&CUC), "The central user configuration, of the fully centralized model."),
+        key("management", Kind::Object(&MANAGEMENT), "Frames between users, CUC, CNC and bridges."),
+        key(
             "classes",
             Kind::List(1, 8, &Kind::Object(&SR_CLASS)),
             "SR classes, highest first; A with priority 3, 125 us and 75 %, and B with priority 2, 250 us and 0 %.",
@@ -21,6 +29,40 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
             Kind::Names(&Kind::Object(&SRP_BRIDGE)),
             "Times and limits of nodes that differ from the rest.",
         ),
+    ]],
+};
+
+static CNC: Shape = Shape {
+    name: "a CNC",
+    about: "Central network configuration: it tests reservations and configures bridges.",
+    keys: &[&[
+        must("node", Kind::Name, "The end station that it is."),
+        key(
+            "test",
+            Kind::Word(&["bandwidth", "bounds"]),
+            "What it tests: bandwidth at every port as MSRP does, or that the bounds of all streams keep their deadlines; bandwidth.",
+        ),
+        key("processing", DELAY, "Time that it takes for a message, one after the other; 0 s."),
+        key("computation", DELAY, "Time that it takes for a test; 0 s."),
+    ]],
+};
+
+static CUC: Shape = Shape {
+    name: "a CUC",
+    about: "Central user configuration: it speaks for the end stations.",
+    keys: &[&[
+        must("node", Kind::Name, "The end station that it is; that of the CNC, or another."),
+        key("processing", DELAY, "Time that it takes for a message, one after the other; 0 s."),
+    ]],
+};
+
+static MANAGEMENT: Shape = Shape {
+    name: "management frames",
+    about: "Channels of the centralized models: one message under way at a time, repeated until it is acknowledged.",
+    keys: &[&[
+        key("message-size", Kind::Octets, "Payload of a message; 512 B."),
+        key("pace", Kind::Duration, "Least time between two frames of a channel; 1 ms."),
+        key("retry", Kind::Duration, "When a message that was not acknowledged is repeated; 100 ms."),
     ]],
 };
 
@@ -93,6 +135,7 @@ static SRP_BRIDGE: Shape = Shape {
                 Kind::Integer(0, 65_535),
                 "Most ports that bring streams; others fail with code 15. 65535.",
             ),
+            key("configuration", DELAY, "Time that it takes to apply a configuration of a CNC; 0 s."),
             key(
                 "device-latency",
                 Kind::Duration,

@@ -1,0 +1,129 @@
+//! The test of a CNC: the bandwidth of every port on the way, as bridges with MSRP test it; or the bounds, which are not this crate's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use tautwire_core::central::Pair;
+use tautwire_core::srp::PortBandwidth;
+use tautwire_model::Network;
+use tautwire_model::central::CentralTest;
+use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_wire::mrp::FailureCode;
+
+use super::{MAX_LATENCY_EXCEEDED, paths};
+
+/// Who tells a CNC in a run whether a stream may join those that it admitted: all deadlines hold then. The run begins with no
+/// reserved stream admitted.
+pub trait AdmissionControl {
+    /// Whether a stream may join; then it has joined.
+    fn admit(&mut self, stream: StreamIndex) -> bool;
+
+    /// A stream that joined leaves.
+    fn release(&mut self, stream: StreamIndex);
+}
+
+/// What a CNC knows of what is held.
+pub(super) struct Test {
+    /// By port and stream: for which listeners, in which class, bits in a second.
+    held: BTreeMap<(PortIndex, u32), (BTreeSet<u32>, usize, u64)>,
+    bounds: Option<Box<dyn AdmissionControl>>,
+    /// Listeners of every stream that is admitted.
+    admitted: BTreeMap<u32, BTreeSet<u32>>,
+}
+
+impl fmt::Debug for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Test").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+impl Test {
+    /// # Panics
+    /// If bounds are to be tested and nobody is there to tell them.
+    pub(super) fn new(
+        network: &Network,
+        test: CentralTest,
+        bounds: Option<Box<dyn AdmissionControl>>,
+    ) -> Self {
+        debug_assert!(network.reservation.is_some());
+        let bounds = match test {
+            CentralTest::Bandwidth => None,
+            CentralTest::Bounds => Some(bounds.expect("a run whose CNC tests bounds is given `admission`")),
+        };
+        Self { held: BTreeMap::new(), bounds, admitted: BTreeMap::new() }
+    }
+
+    /// Whether a listener can be served; then it holds what it needs.
+    pub(super) fn admit(&mut self, network: &Network, pair: Pair) -> Result<(), FailureCode> {
+        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let stream = reservation.streams[pair.stream as usize].stream;
+        let shares = paths::shares(network, pair);
+        match &mut self.bounds {
+            // What is proven for a stream is proven for all of its listeners.
+            Some(bounds) => {
+                if !self.admitted.contains_key(&pair.stream) && !bounds.admit(stream) {
+                    return Err(MAX_LATENCY_EXCEEDED);
+                }
+            }
+            None => {
+                for (port, class, slope) in &shares {
+                    if !self.held.contains_key(&(*port, pair.stream)) {
+                        self.bandwidth(network, *port).test(*class, *slope)?;
+                    }
+                }
+            }
+        }
+        for (port, class, slope) in shares {
+            let held = self.held.entry((port, pair.stream)).or_insert((BTreeSet::new(), class, slope));
+            held.0.insert(pair.listener);
+        }
+        self.admitted.entry(pair.stream).or_default().insert(pair.listener);
+        Ok(())
+    }
+
+    /// What a listener held is free.
+    pub(super) fn release(&mut self, network: &Network, pair: Pair) {
+        self.held.retain(|(_, stream), (listeners, ..)| {
+            if *stream == pair.stream {
+                listeners.remove(&pair.listener);
+            }
+            !listeners.is_empty()
+        });
+        let Some(listeners) = self.admitted.get_mut(&pair.stream) else { return };
+        listeners.remove(&pair.listener);
+        if listeners.is_empty() {
+            self.admitted.remove(&pair.stream);
+            let reservation = network.reservation.as_ref().expect("stream reservation");
+            if let Some(bounds) = &mut self.bounds {
+                bounds.release(reservation.streams[pair.stream as usize].stream);
+            }
+        }
+    }
+
+    /// Forgets all: the CNC has restarted.
+    pub(super) fn clear(&mut self, network: &Network) {
+        let pairs: Vec<Pair> = self
+            .admitted
+            .iter()
+            .flat_map(|(stream, listeners)| {
+                listeners.iter().map(|listener| Pair { stream: *stream, listener: *listener })
+            })
+            .collect();
+        for pair in pairs {
+            self.release(network, pair);
+        }
+    }
+
+    /// What a port's classes hold.
+    fn bandwidth(&self, network: &Network, port: PortIndex) -> PortBandwidth {
+        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let links = network.ports[port.index()].links.expect("a port on the way of a stream");
+        let rate = network.links[links.egress.index()].rate;
+        let mut bandwidth = PortBandwidth::new(rate, &reservation.classes);
+        for (_, (_, class, slope)) in self.held.range((port, 0)..=(port, u32::MAX)) {
+            // Every part of what fits together fits.
+            bandwidth.reserve(*class, *slope).expect("it was tested");
+        }
+        bandwidth
+    }
+}
