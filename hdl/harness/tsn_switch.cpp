@@ -23,7 +23,9 @@
 #include "verilated.h"
 
 using Words = std::vector<uint64_t>;
-constexpr int PORTS = 4;
+#ifndef PORTS
+#define PORTS 4
+#endif
 constexpr uint64_t BEFORE = 0, AFTER = ~0ull;
 
 template <typename T>
@@ -159,7 +161,8 @@ int main(int argc, char** argv) {
     std::vector<uint8_t> sent_octets;
     uint64_t quiet = 0, now = 0;
     for (; quiet < quiet_max; now++) {
-        uint32_t rxd = 0, dv = 0, er = 0;
+        uint64_t rxd = 0;
+        uint32_t dv = 0, er = 0;
         if (now == reset_at) {
             dut->rst_ni = 0;
             master.again();
@@ -190,7 +193,7 @@ int main(int argc, char** argv) {
                 } else if (source.at >= 8) {
                     octet = octets[frame.offset + source.at - 8];
                 }
-                rxd |= (uint32_t)octet << (8 * p);
+                rxd |= (uint64_t)octet << (8 * p);
                 dv |= 1u << p;
                 if (source.at == frame.error) er |= 1u << p;
                 if (++source.at == frame.octets + 8) {

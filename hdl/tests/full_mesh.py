@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import pathlib
 import struct
+import sys
+import tempfile
 import zlib
 
 import numpy as np
@@ -32,6 +34,7 @@ from switch_run import (
     credit_setting,
     frame_octets,
     group_setting,
+    nothing_is_left,
     port_address,
     run,
     scheduler_setting,
@@ -49,7 +52,8 @@ SHARE = 0.3
 CYCLE_PS = TICKS_PER_CYCLE * QUANTUM_PS
 FRAME_CYCLES = 84
 # From the end of a frame to where selection sees it, at most; what is held is seen so much after its time.
-LAG, SCAN = 72, 20
+# Each port more may have a frame before it in the engine, and every doubling of ports is one of lanes.
+LAG, SCAN = 72 + 8 * (PORTS - 4), 18 + 2 * (PORTS - 1).bit_length() - 2
 # A reset, until frames are taken again: 4 096 entries of the tables, and the settings.
 SETTLING = 30_000
 
@@ -228,3 +232,10 @@ def check(phases: list[Phase], outcome: Outcome, reset_at: int) -> dict[str, flo
         "held": sum(int((phase.held & ~phase.discarded).sum()) for phase in phases) / count,
         "discarded": sum(int(phase.discarded.sum()) for phase in phases) / count,
     }
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        ran, result, when = full_mesh(int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(name))
+        print(check(ran, result, when))
+        nothing_is_left(result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 import subprocess
 import zlib
@@ -12,13 +13,17 @@ import numpy as np
 from tautwire.switch_registers import ADDRESSES, port_address
 from verilated import harness
 
-PORTS, CLASSES, GROUPS = 4, 8, 64
+# Ports of the switch: another number in a process of its own.
+PORTS = int(os.environ.get("TAUTWIRE_HDL_PORTS", "4"))
+CLASSES, GROUPS = 8, 64
 TICKS_PER_CYCLE = 16
 QUANTUM_PS = 500
 OCTET_PS = 8 * 10**12
 CELLS = 256
 # What most tests run: small, so that it overflows soon and is built and simulated fast.
 SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
+if PORTS != 4:
+    SMALL |= {"Ports": PORTS, "CutThrough": int(PORTS <= 4)}
 # Cycles from the start delimiter at the input, beside the octets of the frame, to the arrival time.
 ARRIVAL_AFTER = 2
 # Cycles from the choice of a frame to its start delimiter at the output.
@@ -231,7 +236,7 @@ def run(
     after += [Access(AFTER, ADDRESSES[name]) for name in ("table_overflows", "free_cells")]
     before = writes_of(settings)
     accesses = [*before, *(during or []), *after]
-    binary = harness("tsn_switch", "tsn_switch", build)
+    binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"])
     rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
     operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
     head = [len(operations), len(frames), quiet, reset_at]

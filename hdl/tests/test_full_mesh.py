@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 from full_mesh import check, full_mesh
 from switch_run import nothing_is_left
+from verilated import HDL
 
 
 # A short run is over before every bucket is empty: fewer are held back.
@@ -24,3 +28,11 @@ def test_full_mesh_at_line_rate_is_that_of_the_model(
     nothing_is_left(outcome)
     with capsys.disabled():
         print(f"\n{found['frames']} frames, {found['held']:.1%} held back, {found['discarded']:.2%} discarded by ATS")
+
+
+@pytest.mark.slow
+def test_eight_ports_at_line_rate_are_those_of_the_model() -> None:
+    """A process of its own, for the number of ports is fixed when it begins."""
+    command = [sys.executable, HDL / "tests" / "full_mesh.py", "42", "600"]
+    done = subprocess.run(command, env={**os.environ, "TAUTWIRE_HDL_PORTS": "8"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
