@@ -4,6 +4,7 @@
 //! bounds release Python's global lock. The package `tautwire` beside this crate is the interface
 //! for people; its stub `_core.pyi` says what is here.
 
+mod admission;
 mod explain;
 mod frames;
 mod machines;
@@ -24,6 +25,8 @@ fn run_command(py: Python<'_>, arguments: Vec<String>) -> u8 {
 /// The module.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::admission::CoreAdmission;
     #[pymodule_export]
     use super::machines::{AtsBank, CreditShaper};
     #[pymodule_export]

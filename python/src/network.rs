@@ -17,6 +17,8 @@ pub(crate) struct CoreNetwork {
     pub(crate) network: Arc<tautwire_model::Network>,
     /// The description's own text, and that of files that it names behind it.
     pub(crate) text: Arc<str>,
+    /// The description's name, relative to whose path it finds other files, and its text alone.
+    pub(crate) source: Arc<(String, String)>,
 }
 
 /// A fault: code, severity, message, help, path, line, column.
@@ -56,7 +58,9 @@ fn converted(loaded: Loaded) -> (Option<CoreNetwork>, Vec<Fault>) {
     });
     let faults = faults.collect();
     let text: String = loaded.sources.iter().map(|source| source.text.as_str()).collect();
-    let core = |network| CoreNetwork { network: Arc::new(network), text: text.into() };
+    let source = loaded.sources.first().map(|main| (main.name.clone(), main.text.clone()));
+    let source = Arc::new(source.unwrap_or_default());
+    let core = |network| CoreNetwork { network: Arc::new(network), text: text.into(), source };
     (loaded.network.map(core), faults)
 }
 

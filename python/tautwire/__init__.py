@@ -19,6 +19,7 @@ Examples
 True
 """
 
+from tautwire.admission import Admission
 from tautwire.describe import (
     ArrivalCurve,
     Clock,
@@ -52,6 +53,7 @@ from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
 from tautwire.sweeps import grid, sweep
 
 __all__ = [
+    "Admission",
     "ArrivalCurve",
     "AtsSchedulers",
     "BoundExplanation",

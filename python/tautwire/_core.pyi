@@ -4,6 +4,7 @@ from typing import Any, final
 
 __all__ = [
     "AtsBank",
+    "CoreAdmission",
     "CoreNetwork",
     "CreditShaper",
     "Results",
@@ -27,6 +28,12 @@ class Table:
     @property
     def column_names(self) -> list[str]: ...
     def column(self, name: str) -> list[Any]: ...
+
+@final
+class CoreAdmission:
+    def __new__(cls, network: CoreNetwork, *, test: str = "bounds", state: str | None = None) -> CoreAdmission: ...
+    def ask(self, request: str) -> str: ...
+    def close(self) -> None: ...
 
 @final
 class CoreNetwork:

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use tautwire_model::Network;
 use tautwire_model::network::StreamIndex;
 
+use crate::choice::Test;
 use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
-use crate::log::{Change, Log, LogError};
+use crate::kept::Kept;
+use crate::log::{Change, LogError};
 use crate::request::{Mode, Operation, Request};
+use crate::suggest::fits;
 use crate::test::{AdmissionTest, Standing};
 
 /// What a request does, one stream after the other.
@@ -26,9 +29,9 @@ pub struct Controller<'network> {
     /// In the order in which they were admitted.
     admitted: Vec<StreamIndex>,
     is_admitted: Vec<bool>,
-    /// Answers to requests that had an id and changed something.
-    answered: BTreeMap<String, Decision>,
-    log: Option<Log>,
+    kept: Kept,
+    /// For suggestions: the test once more.
+    suggesting: Option<Box<dyn AdmissionTest>>,
 }
 
 impl<'network> Controller<'network> {
@@ -44,9 +47,19 @@ impl<'network> Controller<'network> {
             index_of,
             admitted: Vec::new(),
             is_admitted: vec![false; network.streams.len()],
-            answered: BTreeMap::new(),
-            log: None,
+            kept: Kept::default(),
+            suggesting: None,
         }
+    }
+
+    /// A controller that goes on from what another one has kept.
+    ///
+    /// # Errors
+    /// If that names a stream that the network has not.
+    pub(crate) fn resume(network: &'network Network, test: Test, kept: Kept) -> Result<Self, LogError> {
+        let controller = Self::new(network, test.with_usual_parameters());
+        let suggesting = Some(test.with_usual_parameters());
+        Self { suggesting, ..controller }.go_on(kept)
     }
 
     /// A controller that goes on where the log of a folder ends, and keeps it.
@@ -59,17 +72,35 @@ impl<'network> Controller<'network> {
         test: Box<dyn AdmissionTest>,
         folder: &std::path::Path,
     ) -> Result<Self, LogError> {
-        let mut controller = Self::new(network, test);
-        let (log, changes) = Log::open(folder)?;
-        for change in changes {
-            controller.apply(&change).map_err(LogError::UnknownStream)?;
-            if let Some(id) = &change.id {
-                controller.answered.insert(id.clone(), change.decision());
-            }
+        Self::new(network, test).go_on(Kept::of_log(folder)?)
+    }
+
+    fn go_on(mut self, kept: Kept) -> Result<Self, LogError> {
+        for name in &kept.admitted {
+            let known = self.index_of.get(name.as_str()).copied();
+            let stream = known.ok_or_else(|| LogError::UnknownStream(name.clone()))?;
+            self.is_admitted[stream.index()] = true;
+            self.admitted.push(stream);
         }
-        controller.test.rejoin(network, &controller.admitted);
-        controller.log = Some(log);
-        Ok(controller)
+        self.test.rejoin(self.network, &self.admitted);
+        self.kept = kept;
+        Ok(self)
+    }
+
+    /// What it has kept, for another one to go on from.
+    pub(crate) fn into_kept(self) -> Kept {
+        self.kept
+    }
+
+    /// What it has kept so far.
+    pub(crate) fn kept(&mut self) -> &mut Kept {
+        &mut self.kept
+    }
+
+    /// The answer to a request that was answered before.
+    pub(crate) fn answer_of_before(&self, request: &Request) -> Option<Decision> {
+        let known = self.kept.answered.get(request.id.as_ref()?)?;
+        Some(Decision { repeated: true, ..known.clone() })
     }
 
     /// The admitted streams, in the order in which they were admitted.
@@ -83,8 +114,8 @@ impl<'network> Controller<'network> {
     /// # Errors
     /// If the log cannot be written: then nothing has changed.
     pub fn answer(&mut self, request: &Request) -> Result<Decision, LogError> {
-        if let Some(known) = request.id.as_ref().and_then(|id| self.answered.get(id)) {
-            return Ok(Decision { repeated: true, ..known.clone() });
+        if let Some(known) = self.answer_of_before(request) {
+            return Ok(known);
         }
         let mut steps = Vec::new();
         let decision = self.decide(request, &mut steps);
@@ -93,28 +124,24 @@ impl<'network> Controller<'network> {
             outcome: decision.outcome,
             admitted: decision.admitted.clone(),
             withdrawn: decision.withdrawn.clone(),
+            new: Vec::new(),
         };
         if steps.is_empty() || request.op == Operation::WhatIf {
             self.undo(steps);
             return Ok(decision);
         }
-        if let Some(log) = &mut self.log
-            && let Err(error) = log.append(&change)
-        {
+        if let Err(error) = self.kept.change(&change) {
             self.undo(steps);
             return Err(error);
         }
-        self.apply(&change).expect("a decision names streams of the network");
-        if let Some(id) = &request.id {
-            self.answered.insert(id.clone(), change.decision());
-        }
+        self.take(&steps);
         Ok(decision)
     }
 
     /// What a request comes to. Its steps are taken in the test, and noted; nothing else changes.
     fn decide(&mut self, request: &Request, steps: &mut Vec<Step>) -> Decision {
         let mut decision = Decision::empty(request.id.clone(), Outcome::Granted);
-        let (asked, leaving) = match (self.named(&request.streams), self.named(&request.instead_of)) {
+        let (asked, leaving) = match (self.named(&request.names()), self.named(&request.instead_of)) {
             (Ok(asked), Ok(leaving)) => (asked, leaving),
             (asked, leaving) => {
                 decision.outcome = Outcome::Wrong;
@@ -126,12 +153,13 @@ impl<'network> Controller<'network> {
             Operation::List => decision.admitted = self.names(&self.admitted),
             Operation::Withdraw => self.withdraw(&asked, &mut decision, steps),
             Operation::Reserve | Operation::WhatIf => {
-                self.admit(&asked, &[], request.mode, &mut decision, steps);
+                self.admit(&asked, &[], request, &mut decision, steps);
             }
-            Operation::Replace => {
+            // Modified streams are described anew in another network (`desk.rs`), and join there.
+            Operation::Replace | Operation::Modify => {
                 self.withdraw(&leaving, &mut decision, steps);
                 if decision.outcome == Outcome::Granted {
-                    self.admit(&asked, &leaving, Mode::AllOrNothing, &mut decision, steps);
+                    self.admit(&asked, &leaving, request, &mut decision, steps);
                 }
             }
         }
@@ -160,7 +188,7 @@ impl<'network> Controller<'network> {
                     continue;
                 }
             };
-            wrong.push(Refusal { stream: name.clone(), reason });
+            wrong.push(Refusal { stream: name.clone(), reason, fits: None });
         }
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }
@@ -185,10 +213,11 @@ impl<'network> Controller<'network> {
         &mut self,
         asked: &[StreamIndex],
         leaving: &[StreamIndex],
-        mode: Mode,
+        request: &Request,
         decision: &mut Decision,
         steps: &mut Vec<Step>,
     ) {
+        let mut joined: Vec<StreamIndex> = Vec::new();
         for stream in asked {
             let reason = if self.is_admitted[stream.index()] && !leaving.contains(stream) {
                 Some(RefusalReason::AlreadyAdmitted)
@@ -197,12 +226,19 @@ impl<'network> Controller<'network> {
             };
             match reason {
                 None => {
+                    joined.push(*stream);
                     steps.push(Step::Joined(*stream));
                     decision.admitted.extend(self.names(&[*stream]));
                 }
-                Some(reason) => decision.refused.push(self.refusal(*stream, reason)),
+                Some(reason) => {
+                    let mut refusal = self.refusal(*stream, reason);
+                    if request.suggest && refusal.reason != RefusalReason::AlreadyAdmitted {
+                        refusal.fits = self.suggest(*stream, leaving, &joined);
+                    }
+                    decision.refused.push(refusal);
+                }
             }
-            if mode == Mode::AllOrNothing && !decision.refused.is_empty() {
+            if request.mode == Mode::AllOrNothing && !decision.refused.is_empty() {
                 self.undo(std::mem::take(steps));
                 decision.admitted.clear();
                 decision.withdrawn.clear();
@@ -218,26 +254,36 @@ impl<'network> Controller<'network> {
     }
 
     fn refusal(&self, stream: StreamIndex, reason: RefusalReason) -> Refusal {
-        Refusal { stream: self.network.streams[stream.index()].name.clone(), reason }
+        Refusal { stream: self.network.streams[stream.index()].name.clone(), reason, fits: None }
     }
 
-    /// Makes a change; the name of a stream that the network has not, if there is one.
-    fn apply(&mut self, change: &Change) -> Result<(), String> {
-        let find = |name: &String| self.index_of.get(name.as_str()).copied().ok_or_else(|| name.clone());
-        let withdrawn = change.withdrawn.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let admitted = change.admitted.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        for stream in &withdrawn {
-            self.is_admitted[stream.index()] = false;
+    /// What of a refused stream would have fitted beside those that are admitted, less those that leave, and those
+    /// that have joined by this request.
+    fn suggest(
+        &self,
+        stream: StreamIndex,
+        leaving: &[StreamIndex],
+        joined: &[StreamIndex],
+    ) -> Option<crate::decision::Fits> {
+        let stay = self.admitted.iter().filter(|one| !leaving.contains(one));
+        let streams: Vec<StreamIndex> = stay.chain(joined).copied().chain([stream]).collect();
+        Some(fits(self.suggesting.as_deref()?, self.network, &streams))
+    }
+
+    /// Steps that were taken in the test become what is admitted.
+    fn take(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Joined(stream) => {
+                    self.is_admitted[stream.index()] = true;
+                    self.admitted.push(*stream);
+                }
+                Step::Left(stream) => {
+                    self.is_admitted[stream.index()] = false;
+                    self.admitted.retain(|one| one != stream);
+                }
+            }
         }
-        if !withdrawn.is_empty() {
-            let is_admitted = &self.is_admitted;
-            self.admitted.retain(|stream| is_admitted[stream.index()]);
-        }
-        for stream in &admitted {
-            self.is_admitted[stream.index()] = true;
-        }
-        self.admitted.extend(admitted);
-        Ok(())
     }
 
     fn names(&self, streams: &[StreamIndex]) -> Vec<String> {

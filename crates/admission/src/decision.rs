@@ -72,6 +72,23 @@ pub enum RefusalReason {
     NamedTwice,
 }
 
+/// What of a stream would have had to be otherwise, each by itself, for it to be admitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Fits {
+    /// Greatest payload of its frames, octets, as many as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_bytes: Option<u64>,
+    /// Least interval of its frames, picoseconds, of a periodic one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_ps: Option<u64>,
+    /// Greatest rate of its arrival curve, bits of the wire per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// Least deadline of its own, picoseconds, where nothing else stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ps: Option<u64>,
+}
+
 /// A stream that is not admitted, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
@@ -79,6 +96,9 @@ pub struct Refusal {
     pub stream: String,
     /// Why.
     pub reason: RefusalReason,
+    /// What would have fitted, where the request asks for suggestions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fits: Option<Fits>,
 }
 
 /// The answer to a request.
@@ -116,6 +136,11 @@ impl Decision {
     #[must_use]
     pub fn wrong(error: &crate::RequestError) -> Self {
         Self { error: Some(error.to_string()), ..Self::empty(None, Outcome::Wrong) }
+    }
+
+    /// A request that the description does not bear.
+    pub(crate) fn unfit(id: Option<String>, why: String) -> Self {
+        Self { error: Some(why), ..Self::empty(id, Outcome::Wrong) }
     }
 
     /// As one line of JSON.

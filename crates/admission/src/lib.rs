@@ -1,30 +1,38 @@
-//! Online admission: which of the described streams may run, decided one request after the other.
+//! Online admission: which streams may run, decided one request after the other.
 //!
 //! ```text
-//!  request ─► Controller ─► test (test.rs: bounds.rs, bandwidth.rs) ─► decision, with its reason
-//!  request.rs controller.rs       knows the admitted streams            decision.rs
+//!  request ─► Controller ─► test (test.rs: bounds.rs, bandwidth.rs, harts/) ─► decision, with its reason
+//!  request.rs controller.rs       knows the admitted streams                   decision.rs, suggest.rs
 //!                │
-//!                └─► log (log.rs): on disk before the decision is given
+//!                └─► log (kept.rs, log.rs): on disk before the decision is given
+//!  Desk (desk.rs): the same, with streams that requests bring along
 //! ```
 //!
-//! The candidates are the streams of the description, by name. Invariants: a refused request changes
+//! The candidates are the streams of the description, by name, and for a [`Desk`] those that a request
+//! describes. Invariants: a refused request changes
 //! nothing; what was acknowledged is in the log; a request with an id that the log knows is answered as
 //! it was the first time and not done again. Not here: the protocols that carry requests over a network.
 
 mod bandwidth;
 mod bounds;
+mod choice;
 mod controller;
 mod decision;
+mod desk;
 mod harts;
+mod kept;
 mod log;
 mod request;
 pub mod reservation;
+mod suggest;
 mod test;
 
 pub use bandwidth::Bandwidth;
 pub use bounds::EndToEndBounds;
+pub use choice::Test;
 pub use controller::Controller;
-pub use decision::{Decision, Outcome, Refusal, RefusalReason};
+pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};
+pub use desk::{Asker, Desk};
 pub use harts::{
     Deadlines, ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Verdict,
     Violation,

@@ -10,6 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tautwire_report::sha256;
 
 use crate::decision::{Decision, Outcome};
@@ -27,6 +28,9 @@ pub(crate) struct Change {
     pub(crate) admitted: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) withdrawn: Vec<String>,
+    /// Descriptions that came with the request, of streams that it admitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) new: Vec<Value>,
 }
 
 impl Change {
@@ -60,6 +64,8 @@ pub enum LogError {
     },
     /// It names a stream that the description has not.
     UnknownStream(String),
+    /// A stream that it describes no longer fits the description.
+    Unfit(String),
 }
 
 impl fmt::Display for LogError {
@@ -70,6 +76,7 @@ impl fmt::Display for LogError {
             Self::Damaged { path, line } => {
                 write!(f, "{}:{line}: not what was written; restore the file from a copy", path.display())
             }
+            Self::Unfit(why) => write!(f, "what was admitted no longer fits the description: {why}"),
             Self::UnknownStream(name) => {
                 write!(f, "stream `{name}` is admitted, but the description has no such stream")
             }
@@ -175,7 +182,8 @@ mod tests {
         let (mut text, mut last) = (Vec::new(), String::new());
         for number in 0..3 {
             let admitted = vec![format!("s{number}")];
-            let change = Change { id: None, outcome: Outcome::Granted, admitted, withdrawn: Vec::new() };
+            let (withdrawn, new) = (Vec::new(), Vec::new());
+            let change = Change { id: None, outcome: Outcome::Granted, admitted, withdrawn, new };
             last = check(&last, &change);
             let line = Line { change, check: last.clone() };
             text.extend(serde_json::to_vec(&line).expect("JSON"));

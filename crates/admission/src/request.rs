@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub enum Operation {
     Withdraw,
     /// Admit streams in the place of others; all or nothing.
     Replace,
+    /// Admit streams in the place of themselves, as `new` describes them; all or nothing.
+    Modify,
     /// Tell which streams are admitted.
     List,
 }
@@ -40,15 +43,27 @@ pub struct Request {
     /// The asker's name for this request: asked again, it is answered as the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The streams, by their names in the description.
+    /// The streams, by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<String>,
+    /// Streams that the description has not, or has otherwise: with the keys of its `streams`. They stand behind
+    /// `streams`, where these do not name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new: Vec<Value>,
+    /// Whether a refusal is to say with which payload, interval or rate a stream would have fitted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suggest: bool,
     /// For `replace`: the streams that go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead_of: Vec<String>,
     /// For `reserve` and `what-if`.
     #[serde(default)]
     pub mode: Mode,
+}
+
+/// The name of a described stream.
+pub(crate) fn name_of(stream: &Value) -> Option<&str> {
+    stream.get("name")?.as_str()
 }
 
 /// Why a line is no request.
@@ -77,20 +92,50 @@ impl Request {
         request.check().map(|()| request)
     }
 
+    /// A request for streams by their names, without an id, all or nothing.
+    #[must_use]
+    pub fn of(op: Operation, streams: Vec<String>) -> Self {
+        let mode = Mode::AllOrNothing;
+        Self { op, id: None, streams, new: Vec::new(), suggest: false, instead_of: Vec::new(), mode }
+    }
+
+    /// Names of all streams that are asked for, the described ones first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = self.streams.clone();
+        for name in self.new.iter().filter_map(name_of) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
     /// Holds the parts against each other.
     fn check(&self) -> Result<(), RequestError> {
         let wrong = |text: &str| Err(RequestError(text.to_owned()));
         match self.op {
-            Operation::List if !self.streams.is_empty() => wrong("`list` takes no `streams`"),
+            _ if self.new.iter().any(|new| name_of(new).is_none()) => {
+                wrong("every one of `new` needs a `name`, and the keys of a stream of the description")
+            }
+            Operation::List if !self.names().is_empty() => wrong("`list` takes no `streams`"),
             Operation::List => Ok(()),
-            _ if self.streams.is_empty() => wrong("`streams` is empty: name at least one stream"),
+            Operation::Withdraw if !self.new.is_empty() => wrong("`withdraw` takes no `new`"),
+            Operation::Modify if self.new.is_empty() || !self.streams.is_empty() => {
+                wrong("`modify` needs `new`, how the streams are to be, and no `streams`")
+            }
+            Operation::Modify if self.mode == Mode::BestEffort => {
+                wrong("`modify` is all or nothing: leave `mode` out")
+            }
+            _ if self.names().is_empty() => wrong("`streams` is empty: name at least one stream"),
             Operation::Replace if self.instead_of.is_empty() => {
                 wrong("`replace` needs `instead_of`: the streams that go")
             }
             Operation::Replace if self.mode == Mode::BestEffort => {
                 wrong("`replace` is all or nothing: leave `mode` out")
             }
-            Operation::Reserve | Operation::WhatIf | Operation::Withdraw if !self.instead_of.is_empty() => {
+            Operation::Reserve | Operation::WhatIf | Operation::Withdraw | Operation::Modify
+                if !self.instead_of.is_empty() =>
+            {
                 wrong("only `replace` takes `instead_of`")
             }
             _ => Ok(()),
@@ -119,6 +164,9 @@ mod tests {
             (r#"{"op": "replace", "streams": ["a"]}"#, "`instead_of`"),
             (r#"{"op": "withdraw", "streams": ["a"], "instead_of": ["b"]}"#, "only `replace`"),
             (r#"{"op": "replace", "streams": ["a"], "instead_of": ["b"], "mode": "best-effort"}"#, "all or"),
+            (r#"{"op": "modify", "streams": ["a"]}"#, "`modify` needs `new`"),
+            (r#"{"op": "reserve", "new": [{"talker": "a"}]}"#, "needs a `name`"),
+            (r#"{"op": "withdraw", "new": [{"name": "a"}]}"#, "takes no `new`"),
             (r#"{"op": "reserve", "streams": ["a"], "deadline": 1}"#, "unknown field `deadline`"),
         ] {
             let error = Request::parse(line).expect_err(line).to_string();

@@ -29,7 +29,7 @@ fn network(seed: u64) -> Network {
 
 fn request(op: Operation, streams: &[&str], mode: Mode) -> Request {
     let streams = streams.iter().map(|name| (*name).to_owned()).collect();
-    Request { op, id: None, streams, instead_of: Vec::new(), mode }
+    Request { mode, ..Request::of(op, streams) }
 }
 
 fn cases() -> u64 {

@@ -180,9 +180,13 @@ Examples:
   tautwire admit scenarios/in-vehicle.yaml --state reservations --listen admission.socket
 
 A request is a line: {\"op\": OP, \"streams\": [NAME, ...]}, with OP one of reserve, what-if, withdraw,
-replace (with \"instead_of\": [NAME, ...]) and list. \"mode\": \"best-effort\" admits of several streams
-those that can be; by default it is all or none. With an \"id\" a request that is sent again is answered
-as the first time. The candidates are the streams of the description.
+replace (with \"instead_of\": [NAME, ...]), modify and list. \"mode\": \"best-effort\" admits of several
+streams those that can be; by default it is all or none. With an \"id\" a request that is sent again is
+answered as the first time. \"suggest\": true asks a refusal to say what would have fitted.
+
+The candidates are the streams of the description, and those that a request brings along:
+{\"op\": \"reserve\", \"new\": [{\"name\": \"x\", \"talker\": ..., and the other keys of a stream}]}. modify lets
+admitted streams be as \"new\" describes them, or leaves them as they are.
 
 Exit codes: 0 all was granted, 1 something was refused, 2 wrong input or a wrong request, 3 failure.";
 
@@ -190,7 +194,8 @@ Exit codes: 0 all was granted, 1 something was refused, 2 wrong input or a wrong
 pub(crate) struct Admit {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// What admits: bounds proves every deadline, bandwidth adds up rates as stream reservation does
+    /// What admits: bounds proves every deadline, bandwidth adds up rates as stream reservation does,
+    /// response-time is that of HaRTES
     #[arg(long, value_enum, default_value_t = Test::Bounds)]
     pub(crate) test: Test,
     /// Keep what is admitted in this folder, and go on from it
@@ -214,6 +219,18 @@ pub(crate) enum Test {
     Bounds,
     /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3), no proof of a deadline
     Bandwidth,
+    /// Response times of HaRTES (equation 3 of its published evaluation), for a description with harts
+    ResponseTime,
+}
+
+impl From<Test> for tautwire_workbench::admission::Test {
+    fn from(test: Test) -> Self {
+        match test {
+            Test::Bounds => Self::Bounds,
+            Test::Bandwidth => Self::Bandwidth,
+            Test::ResponseTime => Self::ResponseTime,
+        }
+    }
 }
 
 const SCHEDULE_HELP: &str = "\

@@ -1,15 +1,21 @@
 //! From a file or a text to the network and all its faults.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::build;
 use crate::text::faults::Faults;
 use crate::text::shape::Kind;
-use crate::text::tree::{Node, Place};
+use crate::text::tree::{Node, Place, Value};
 use crate::text::{codes, form, language, table, tree};
 use crate::{Loaded, Source};
 
+/// Faults of streams that run together.
+const TOGETHER: [&str; 2] = [codes::OVERLOAD, codes::CLASS_OVERLOAD];
+
 static GRAMMAR: Kind = Kind::Object(&language::NETWORK);
+static STREAM: Kind = Kind::Object(&language::STREAM);
+static STREAMS: Kind = Kind::List(0, usize::MAX, &STREAM);
 
 /// Reads the description in the file at `path`, and the files that it names.
 ///
@@ -44,6 +50,18 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
 /// Reads a description; `name` is the path of its text, relative to which other files are found.
 #[must_use]
 pub fn load_text(name: &str, text: &str) -> Loaded {
+    load_with(name, text, None)
+}
+
+/// Reads a description with further streams: `more` is a list of them, in YAML or JSON, as it would stand under
+/// `streams`. One that has the name of a stream of the description takes its place. The streams of `more` stand
+/// behind the others. They need not all run together: that all of them would overload a line or a class is no fault.
+#[must_use]
+pub fn load_text_with_streams(name: &str, text: &str, more: &str) -> Loaded {
+    load_with(name, text, Some(more))
+}
+
+fn load_with(name: &str, text: &str, more: Option<&str>) -> Loaded {
     let mut faults = Faults::default();
     let main = Source { name: name.to_owned(), text: text.to_owned() };
     let mut root = tree::read(0, &main.text, &mut faults);
@@ -53,10 +71,20 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
         form::check(&mut root, &GRAMMAR, owner, &mut faults);
     }
     let directory = Path::new(name).parent().unwrap_or(Path::new(""));
-    let tables = read_tables(&root, directory, &mut faults);
+    let mut tables = read_tables(&root, directory, &mut faults);
+    let further = more.map(|more| Source { name: "further streams".to_owned(), text: more.to_owned() });
     let mut rows: Vec<Node<'_>> = Vec::new();
     for (index, source) in tables.iter().enumerate() {
         rows.extend(table::read(number(index + 1), &source.text, &mut faults));
+    }
+    if let Some(source) = &further {
+        let streams = read_streams(number(tables.len() + 1), &source.text, &mut faults);
+        let named: HashSet<&str> = streams.iter().filter_map(|node| node.get("name")?.text()).collect();
+        let stays =
+            |node: &Node<'_>| node.get("name").and_then(Node::text).is_none_or(|name| !named.contains(name));
+        rows.retain(stays);
+        root.retain_items("streams", stays);
+        rows.extend(streams);
     }
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let network = if readable {
@@ -65,15 +93,30 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
     } else {
         None
     };
-    let allowed: Vec<&str> =
+    let mut allowed: Vec<&str> =
         root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
+    if more.is_some() {
+        allowed.extend(TOGETHER);
+    }
     faults.allow(&allowed);
     let network = network.filter(|_| faults.errors() == 0);
     let diagnostics = faults.into_sorted();
     drop(rows);
     drop(root);
+    tables.extend(further);
     let sources = std::iter::once(main).chain(tables).collect();
     Loaded { network, sources, diagnostics }
+}
+
+/// The streams of a list, with all faults of form reported.
+fn read_streams<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<Node<'t>> {
+    let mut list = tree::read(source, text, faults);
+    let owner = list.anchor();
+    form::check(&mut list, &STREAMS, owner, faults);
+    match list.value {
+        Value::List(streams) => streams,
+        _ => Vec::new(),
+    }
 }
 
 fn number(index: usize) -> u32 {

@@ -340,3 +340,33 @@ fn a_flooded_frame_leaves_its_talker_once_and_enters_every_port() {
     assert_eq!(x.listeners.len(), 2);
     assert_eq!(x.hops.iter().filter(|hop| hop.previous.is_none()).count(), 1);
 }
+
+/// Further streams stand behind those of the description, or in the place of one of the same name.
+#[test]
+fn further_streams_are_read_as_its_own() {
+    let text = "
+nodes: {a: {type: end-station}, b: {type: end-station}}
+links: [{between: [a, b], rate: 1 Gbit/s}]
+streams:
+  - {name: x, talker: a, listeners: b, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+  - {name: y, talker: a, listeners: b, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}
+";
+    let stream = |name: &str, payload: &str| {
+        format!(
+            r#"{{"name": "{name}", "talker": "b", "listeners": "a", "payload": "{payload}",
+            "traffic": {{"type": "periodic", "interval": "2 ms"}}}}"#
+        )
+    };
+    let more = format!("[{}, {}]", stream("x", "300 B"), stream("z", "200 B"));
+    let loaded = tautwire_model::load_text_with_streams("net.yaml", text, &more);
+    let streams = loaded.network.expect("no errors").streams;
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    assert_eq!(names, ["y", "x", "z"]);
+    assert_eq!(streams[1].payload_max.get(), 300);
+    let wrong =
+        tautwire_model::load_text_with_streams("net.yaml", text, &format!("[{}]", stream("z", "200")));
+    assert_eq!(wrong.diagnostics[0].source, 1, "the fault stands in the further streams");
+    assert!(wrong.network.is_none());
+    let none = tautwire_model::load_text_with_streams("net.yaml", text, "{}");
+    assert!(none.network.is_none(), "not a list");
+}

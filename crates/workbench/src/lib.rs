@@ -32,7 +32,9 @@ pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
-pub use tautwire_model::{Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text};
+pub use tautwire_model::{
+    Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text, load_text_with_streams,
+};
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, clocks, harts, html, judge, reservation, table, test_bed, verify,

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use tautwire_workbench::admission::{
-    AdmissionTest, Bandwidth, Controller, Decision, EndToEndBounds, LogError, Mode, Operation, Outcome,
-    RefusalReason, Request,
+    Asker, Decision, Desk, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request, RequestError,
 };
 use tautwire_workbench::{Duration, Network};
 
@@ -16,32 +15,63 @@ use crate::exit::Exit;
 use crate::{nearest, output};
 
 pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
-    let scenario = scenario(&arguments.input.path)?;
-    let network = &scenario.network;
-    let test: Box<dyn AdmissionTest> = match arguments.test {
-        Test::Bounds => Box::new(EndToEndBounds),
-        Test::Bandwidth => Box::new(Bandwidth::default()),
-    };
-    let mut controller = match &arguments.state {
-        Some(folder) => Controller::with_log(network, test, folder).map_err(|error| unusable(&error))?,
-        None => Controller::new(network, test),
-    };
-    if let Some(socket) = &arguments.listen {
-        return admit_socket::serve(socket, |line| {
-            let decision = match Request::parse(line) {
-                Ok(request) => controller.answer(&request).map_err(|error| unusable(&error))?,
-                Err(error) => Decision::wrong(&error),
-            };
-            Ok(decision.to_json() + "\n")
-        });
+    let path = &arguments.input.path;
+    let network = scenario(path)?.network;
+    if arguments.test == Test::ResponseTime && network.harts.is_none() {
+        say("the test `response-time` is that of HaRTES: the description has no `harts`");
+        return Err(Exit::WrongInput);
     }
-    let mut worst = Exit::Holds;
-    let mut answer = |request: Result<Request, _>| {
-        let decision = match &request {
-            Ok(request) => controller.answer(request).map_err(|error| unusable(&error))?,
-            Err(error) => Decision::wrong(error),
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        say(&format!("cannot read {}: {error}", path.display()));
+        Exit::WrongInput
+    })?;
+    let name = path.display().to_string();
+    let desk = Desk::open(&name, &text, arguments.test.into(), arguments.state.as_deref())?;
+    if let Some(socket) = &arguments.listen {
+        return admit_socket::serve(socket, desk);
+    }
+    let requests: Box<dyn Iterator<Item = Asked>> = if arguments.all {
+        let streams = network.streams.iter().map(|stream| stream.name.clone()).collect();
+        let mode = Mode::BestEffort;
+        Box::new(std::iter::once(Ok(Ok(Request { mode, ..Request::of(Operation::Reserve, streams) }))))
+    } else {
+        let lines: Box<dyn BufRead> = match &arguments.requests {
+            None => Box::new(io::stdin().lock()),
+            Some(path) => Box::new(BufReader::new(File::open(path).map_err(|error| {
+                say(&format!("cannot read {}: {error}", path.display()));
+                Exit::WrongInput
+            })?)),
         };
-        output::result(&match arguments.input.json {
+        let lines = lines.lines().filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
+        Box::new(lines.map(|line| line.map(|line| Request::parse(&line))))
+    };
+    let mut console = Console { requests, json: arguments.input.json, worst: Exit::Holds };
+    desk.serve(&mut console)?;
+    Ok(console.worst)
+}
+
+/// A line that was read, and what it asks for.
+type Asked = io::Result<Result<Request, RequestError>>;
+
+/// Requests of a file or of standard input; answers on standard output.
+struct Console<'a> {
+    requests: Box<dyn Iterator<Item = Asked> + 'a>,
+    json: bool,
+    worst: Exit,
+}
+
+impl Asker for Console<'_> {
+    type Error = Exit;
+
+    fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Exit> {
+        self.requests.next().transpose().map_err(|error| {
+            say(&format!("cannot read the requests: {error}"));
+            Exit::WrongInput
+        })
+    }
+
+    fn told(&mut self, network: &Network, decision: Decision) -> Result<(), Exit> {
+        output::result(&match self.json {
             true => decision.to_json() + "\n",
             false => told(network, &decision),
         })?;
@@ -50,42 +80,24 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
             Outcome::Partly | Outcome::Refused => Exit::DeadlineMissed,
             Outcome::Wrong => Exit::WrongInput,
         };
-        if exit.code() > worst.code() {
-            worst = exit;
+        if exit.code() > self.worst.code() {
+            self.worst = exit;
         }
         Ok(())
-    };
-    if arguments.all {
-        let streams = network.streams.iter().map(|stream| stream.name.clone()).collect();
-        let (op, mode) = (Operation::Reserve, Mode::BestEffort);
-        answer(Ok(Request { op, id: None, streams, instead_of: Vec::new(), mode }))?;
-        return Ok(worst);
     }
-    let lines: Box<dyn BufRead> = match &arguments.requests {
-        None => Box::new(io::stdin().lock()),
-        Some(path) => Box::new(BufReader::new(File::open(path).map_err(|error| {
-            say(&format!("cannot read {}: {error}", path.display()));
-            Exit::WrongInput
-        })?)),
-    };
-    for line in lines.lines() {
-        let line = line.map_err(|error| {
-            say(&format!("cannot read the requests: {error}"));
-            Exit::WrongInput
-        })?;
-        if !line.trim().is_empty() {
-            answer(Request::parse(&line))?;
-        }
-    }
-    Ok(worst)
 }
 
 /// Says why the log cannot be used.
-fn unusable(error: &LogError) -> Exit {
-    say(&error.to_string());
-    match error {
-        LogError::Io(..) => Exit::Failure,
-        LogError::InUse(_) | LogError::Damaged { .. } | LogError::UnknownStream(_) => Exit::WrongInput,
+impl From<LogError> for Exit {
+    fn from(error: LogError) -> Self {
+        say(&error.to_string());
+        match error {
+            LogError::Io(..) => Self::Failure,
+            LogError::InUse(_)
+            | LogError::Damaged { .. }
+            | LogError::UnknownStream(_)
+            | LogError::Unfit(_) => Self::WrongInput,
+        }
     }
 }
 
@@ -110,11 +122,29 @@ fn told(network: &Network, decision: &Decision) -> String {
             refusal.stream,
             why(network, &refusal.stream, &refusal.reason)
         );
+        if let Some(fits) = &refusal.fits {
+            let _ = writeln!(text, "           {}", would_fit(fits));
+        }
     }
     if text.is_empty() {
         text.push_str("nothing is admitted\n");
     }
     text
+}
+
+/// What would have fitted, for people.
+fn would_fit(fits: &Fits) -> String {
+    let parts = [
+        fits.deadline_ps.map(|ps| format!("a deadline of {}", Duration::from_ps(ps))),
+        fits.payload_bytes.map(|octets| format!("a payload of {octets} B")),
+        fits.interval_ps.map(|ps| format!("an interval of {}", Duration::from_ps(ps))),
+        fits.rate_bps.map(|bps| format!("a rate of {bps} bit/s")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return "no other deadline, payload, interval or rate of it would have fitted".to_owned();
+    }
+    format!("would have fitted: {}", parts.join(", or "))
 }
 
 /// A reason for people.

@@ -8,8 +8,11 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+use tautwire_workbench::Network;
+use tautwire_workbench::admission::{Asker, Decision, Desk, Request, RequestError};
 
 use super::say;
 use crate::exit::Exit;
@@ -21,10 +24,7 @@ const LINE_MAX: u64 = 1 << 20;
 type Asked = (String, Sender<String>);
 
 /// Answers until a decision cannot be kept.
-pub(super) fn serve(
-    socket: &Path,
-    mut answer: impl FnMut(&str) -> Result<String, Exit>,
-) -> Result<Exit, Exit> {
+pub(super) fn serve(socket: &Path, desk: Desk) -> Result<Exit, Exit> {
     let listener = bind(socket).map_err(|error| {
         say(&format!("cannot listen on {}: {error}", socket.display()));
         Exit::Failure
@@ -36,11 +36,31 @@ pub(super) fn serve(
             thread::spawn(move || talk(&client, &sender));
         }
     });
-    for (line, reply) in asked {
-        // A client that has gone is no fault: what it asked for is decided and kept.
-        let _ = reply.send(answer(&line)?);
-    }
+    desk.serve(&mut Clients { asked, reply: None })?;
     Ok(Exit::Holds)
+}
+
+/// Lines of all clients.
+struct Clients {
+    asked: Receiver<Asked>,
+    /// Where the answer to the last line goes.
+    reply: Option<Sender<String>>,
+}
+
+impl Asker for Clients {
+    type Error = Exit;
+
+    fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Exit> {
+        let Ok((line, reply)) = self.asked.recv() else { return Ok(None) };
+        self.reply = Some(reply);
+        Ok(Some(Request::parse(&line)))
+    }
+
+    fn told(&mut self, _network: &Network, decision: Decision) -> Result<(), Exit> {
+        // A client that has gone is no fault: what it asked for is decided and kept.
+        let _ = self.reply.take().map(|reply| reply.send(decision.to_json() + "\n"));
+        Ok(())
+    }
 }
 
 /// The socket, in the place of one that a killed process left.

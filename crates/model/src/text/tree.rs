@@ -100,6 +100,16 @@ impl<'t> Node<'t> {
         self.entries().iter().find(|(name, _)| name.text == key).map(|(_, node)| node)
     }
 
+    /// Takes elements off the list under `key`: those for which `stays` is false.
+    pub(crate) fn retain_items(&mut self, key: &str, stays: impl FnMut(&Node<'t>) -> bool) {
+        let Value::Map(entries) = &mut self.value else { return };
+        if let Some((_, Self { value: Value::List(items), .. })) =
+            entries.iter_mut().find(|(name, _)| name.text == key)
+        {
+            items.retain(stays);
+        }
+    }
+
     /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
     pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()

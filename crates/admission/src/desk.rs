@@ -1,0 +1,172 @@
+//! The desk: requests that may bring streams along which the description has not.
+//!
+//! Such a request is tried on a network of its own: the description, read again with the streams of all requests
+//! so far and the new ones. If it is granted, that network takes the place of the one before; if it is refused, it is
+//! forgotten, and nothing has changed. A stream that came with a request is a candidate from its admission on, as if
+//! it stood in the description.
+
+use std::path::Path;
+
+use tautwire_model::{Loaded, Network, Severity, load_text_with_streams};
+
+use crate::choice::Test;
+use crate::controller::Controller;
+use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
+use crate::kept::Kept;
+use crate::log::{Change, LogError};
+use crate::request::{Mode, Operation, Request, RequestError, name_of};
+
+/// Where requests come from and answers go.
+pub trait Asker {
+    /// Why it ends early.
+    type Error: From<LogError>;
+
+    /// The next request; none if there are no more.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Self::Error>;
+
+    /// The answer to the last one, and the network that it is about.
+    ///
+    /// # Errors
+    /// If it cannot be given.
+    fn told(&mut self, network: &Network, decision: Decision) -> Result<(), Self::Error>;
+}
+
+/// A description and what of it is admitted.
+#[derive(Debug)]
+pub struct Desk {
+    name: String,
+    text: String,
+    test: Test,
+    network: Network,
+    kept: Kept,
+}
+
+impl Desk {
+    /// A desk for the description in `text`, whose file has the path `name`; with a folder it goes on where the log
+    /// there ends, and keeps it.
+    ///
+    /// # Errors
+    /// If the log cannot be used, or what it says does not fit the description.
+    ///
+    /// # Panics
+    /// If the description has errors: read it before.
+    pub fn open(name: &str, text: &str, test: Test, folder: Option<&Path>) -> Result<Self, LogError> {
+        let kept = folder.map(Kept::of_log).transpose()?.unwrap_or_default();
+        let loaded = load_text_with_streams(name, text, "[]");
+        assert!(!loaded.has_errors(), "a description without errors");
+        let loaded = load_text_with_streams(name, text, &kept.descriptions(&[]));
+        let network = network(loaded).map_err(LogError::Unfit)?;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), test, network, kept })
+    }
+
+    /// Answers requests until there are no more.
+    ///
+    /// # Errors
+    /// What the asker gives, and a log that cannot be used; an answer is given only to what is on disk.
+    pub fn serve<A: Asker>(self, asker: &mut A) -> Result<(), A::Error> {
+        let Self { name, text, test, mut network, mut kept } = self;
+        loop {
+            let mut controller = Controller::resume(&network, test, kept)?;
+            let next = loop {
+                let request = match asker.next()? {
+                    None => return Ok(()),
+                    Some(Ok(request)) => request,
+                    Some(Err(error)) => {
+                        asker.told(&network, Decision::wrong(&error))?;
+                        continue;
+                    }
+                };
+                if request.new.is_empty() {
+                    let decision = controller.answer(&request)?;
+                    asker.told(&network, decision)?;
+                    continue;
+                }
+                if let Some(known) = controller.answer_of_before(&request) {
+                    asker.told(&network, known)?;
+                    continue;
+                }
+                let more = controller.kept().descriptions(&request.new);
+                let tried = match self::network(load_text_with_streams(&name, &text, &more)) {
+                    Ok(tried) => tried,
+                    Err(why) => {
+                        asker.told(&network, Decision::unfit(request.id, why))?;
+                        continue;
+                    }
+                };
+                let (decision, change) = try_on(&tried, test, controller.kept(), &request)?;
+                match change {
+                    None => asker.told(&tried, decision)?,
+                    Some(change) => {
+                        controller.kept().change(&change)?;
+                        asker.told(&tried, decision)?;
+                        break tried;
+                    }
+                }
+            };
+            kept = controller.into_kept();
+            network = next;
+        }
+    }
+}
+
+/// What a request comes to on the network that has its streams, and what it changes.
+fn try_on(
+    network: &Network,
+    test: Test,
+    kept: &Kept,
+    request: &Request,
+) -> Result<(Decision, Option<Change>), LogError> {
+    let names: Vec<&str> = request.new.iter().filter_map(name_of).collect();
+    let is_admitted = |name: &str| kept.admitted.iter().any(|known| known == name);
+    // What if streams were otherwise than they are admitted?
+    let if_otherwise = request.op == Operation::WhatIf && names.iter().all(|name| is_admitted(name));
+    let modifies = request.op == Operation::Modify || if_otherwise;
+    let reason = if modifies { RefusalReason::NotAdmitted } else { RefusalReason::AlreadyAdmitted };
+    let wrong: Vec<Refusal> = names
+        .iter()
+        .filter(|name| is_admitted(name) != modifies)
+        .map(|name| Refusal { stream: (*name).to_owned(), reason: reason.clone(), fits: None })
+        .collect();
+    if !wrong.is_empty() {
+        let decision = Decision { refused: wrong, ..Decision::empty(request.id.clone(), Outcome::Refused) };
+        return Ok((decision, None));
+    }
+    let stays = |name: &&String| !modifies || !names.contains(&name.as_str());
+    let admitted: Vec<String> = kept.admitted.iter().filter(stays).cloned().collect();
+    let mut trial = Controller::resume(network, test, Kept { admitted, ..Kept::default() })?;
+    let mode = if modifies { Mode::AllOrNothing } else { request.mode };
+    let asked = Request { new: Vec::new(), streams: request.names(), mode, ..request.clone() };
+    let mut decision = trial.answer(&asked)?;
+    let done = matches!(decision.outcome, Outcome::Granted | Outcome::Partly);
+    if modifies && done {
+        decision.withdrawn = decision.admitted.clone();
+    }
+    if !done || request.op == Operation::WhatIf {
+        return Ok((decision, None));
+    }
+    let came =
+        |new: &&serde_json::Value| decision.admitted.iter().any(|name| name_of(new) == Some(name.as_str()));
+    let change = Change {
+        id: request.id.clone(),
+        outcome: decision.outcome,
+        admitted: decision.admitted.clone(),
+        withdrawn: decision.withdrawn.clone(),
+        new: request.new.iter().filter(came).cloned().collect(),
+    };
+    Ok((decision, Some(change)))
+}
+
+/// The network of what was read, or its faults in a line.
+fn network(mut loaded: Loaded) -> Result<Network, String> {
+    loaded.network.take().ok_or_else(|| {
+        let errors = loaded.diagnostics.iter().filter(|fault| fault.severity == Severity::Error);
+        let told = errors.map(|fault| match &fault.help {
+            Some(help) => format!("{}; {help}", fault.message),
+            None => fault.message.clone(),
+        });
+        told.collect::<Vec<_>>().join(". ")
+    })
+}
