@@ -2,8 +2,10 @@
 //!
 //! `make bench` runs it on the release build; `ONLY=sim` runs the measurements whose name begins so.
 //! CPU time by `clock_gettime(CLOCK_PROCESS_CPUTIME_ID)`, set-up apart from running, the median of
-//! several runs. Writes `bench.json`: an array of {name, value, unit, command}.
+//! several runs. `--admission` prints the growth of admission decisions. Writes `bench.json`: an array of {name, value, unit, command}.
 #![allow(clippy::print_stdout, reason = "results go to standard output")]
+
+mod admission;
 
 use std::time::Duration;
 
@@ -24,9 +26,16 @@ struct Figure {
 /// Argument that asks for [`print_peak_memory`].
 const MEMORY: &str = "--memory";
 
+/// Argument that asks for the tables of [`admission`].
+const ADMISSION: &str = "--admission";
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(MEMORY) {
+    let asked = arguments.next();
+    if asked.as_deref() == Some(ADMISSION) {
+        return admission::print_curves(arguments.next().as_deref());
+    }
+    if asked.as_deref() == Some(MEMORY) {
         let streams = arguments.next().and_then(|streams| streams.parse().ok());
         return print_peak_memory(streams.expect("a number of streams"));
     }

@@ -76,13 +76,15 @@ impl CoreAdmission {
 
     /// The decision on a request; both are JSON.
     fn ask(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        let (reply, answer) = channel();
-        let asked = py.detach(|| {
-            let desk = self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let (sender, _) = desk.as_ref().ok_or(())?;
-            sender.send((request.to_owned(), reply)).map_err(|_| ())
+        let answered = py.detach(|| {
+            let (reply, answer) = channel();
+            {
+                let desk = self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let (sender, _) = desk.as_ref().ok_or(())?;
+                sender.send((request.to_owned(), reply)).map_err(|_| ())?;
+            }
+            answer.recv().map_err(|_| ())
         });
-        let answered = asked.and_then(|()| py.detach(|| answer.recv().map_err(|_| ())));
         answered.map_err(|()| match self.end(py) {
             Some(Failed(why)) => PyOSError::new_err(why),
             None => PyValueError::new_err("it is closed"),
