@@ -56,9 +56,7 @@ class Admission:
     ('deadline', 's')
     """
 
-    def __init__(
-        self, source: Source, *, test: str = "bounds", state: str | os.PathLike[str] | None = None
-    ) -> None:
+    def __init__(self, source: Source, *, test: str = "bounds", state: str | os.PathLike[str] | None = None) -> None:
         folder = None if state is None else os.fspath(state)
         self._core = _core.CoreAdmission(network_of(source).core(), test=test, state=folder)
 
