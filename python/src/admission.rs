@@ -15,10 +15,13 @@ use crate::network::CoreNetwork;
 /// A line, and where its answer goes.
 type Asked = (String, Sender<String>);
 
+/// Where it is asked, and what it ends with.
+type Thread = (Sender<Asked>, JoinHandle<Result<(), Failed>>);
+
 /// A desk and the thread in which it stands.
 #[pyclass(frozen, module = "tautwire._core")]
 pub(crate) struct CoreAdmission {
-    desk: Mutex<Option<(Sender<Asked>, JoinHandle<Result<(), Failed>>)>>,
+    desk: Mutex<Option<Thread>>,
 }
 
 /// Why no more decisions are made.
