@@ -9,6 +9,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
 import harts_testbed as testbed  # noqa: E402
+from harts_table1 import checklist  # noqa: E402
 from tautwire.claims import Study, checks, load_module  # noqa: E402
 
 
@@ -41,3 +42,10 @@ def test_a_run_is_its_seed(study: Study) -> None:
     assert testbed.outcomes(made, 2) == testbed.outcomes(made, 2)
     first, second = testbed.latencies(testbed.outcomes(made, 2))["F7"]
     assert first != second
+
+
+def test_every_cell_of_table_1_is_found_in_runs(study: Study) -> None:
+    rows = checklist(study)
+    assert len(rows) == 14
+    wrong = [row for row in rows if row["printed"] != row["found"]]
+    assert not wrong, wrong
