@@ -20,6 +20,7 @@ True
 """
 
 from tautwire.admission import Admission
+from tautwire.bed import BedCapture, BedClock, BedLink, BedMessages, BedResults, Span
 from tautwire.describe import (
     ArrivalCurve,
     Clock,
@@ -56,6 +57,11 @@ __all__ = [
     "Admission",
     "ArrivalCurve",
     "AtsSchedulers",
+    "BedCapture",
+    "BedClock",
+    "BedLink",
+    "BedMessages",
+    "BedResults",
     "BoundExplanation",
     "Bounds",
     "Clock",
@@ -75,6 +81,7 @@ __all__ = [
     "Replay",
     "Shaper",
     "SlotPlan",
+    "Span",
     "Table",
     "TautwireError",
     "Traffic",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tautwire import _core
+from tautwire.bed import BedResults, bed_results
 from tautwire.errors import FileError, UnknownNameError
 from tautwire.network import Source, network_of
 
@@ -207,6 +208,20 @@ class Observation(Results):
         """
         self.stream(stream)
         return self._core.explain_run_text(stream)
+
+    @property
+    def test_bed(self) -> BedResults:
+        """What the test of a test bed observed.
+
+        Raises
+        ------
+        ValueError
+            The network has no test.
+        """
+        said = self.summary.get("test")
+        if said is None:
+            raise ValueError("the network has no test: add `test:` to its description")
+        return bed_results(said)
 
     @property
     def histograms(self) -> Table:

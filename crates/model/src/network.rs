@@ -41,7 +41,7 @@ pub use self::port::{ClassSettings, Port, PortLinks, SharedBuffer, TransmissionS
 pub use self::run::RunSettings;
 pub use self::scheduler::{Scheduler, SchedulerGroup};
 pub use self::stream::{ArrivalCurve, Hop, ShaperSettings, Stream, UdpFlow};
-pub use self::test::{Task, TaskKind, Test};
+pub use self::test::{Task, TaskKind, Test, TestClocks};
 pub use self::timeline::{TimelineAction, TimelineEvent};
 pub use self::traffic::Traffic;
 pub use self::vlan::{Vlan, VlanMember};

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, StreamIndex, Test};
 use tautwire_observe::Moments;
-use tautwire_sim::{CaptureObservation, LinkObservation, MessageObservation, TestObservation};
+use tautwire_sim::{CaptureObservation, ClockOffsets, LinkObservation, MessageObservation, TestObservation};
 use tautwire_units::Duration;
 
 use crate::name;
@@ -21,6 +21,19 @@ pub struct TestSummary {
     pub messages: Vec<MessageSummary>,
     /// Per capture task and stream.
     pub captures: Vec<CaptureSummary>,
+    /// Per station whose system clock is disciplined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<StationClockSummary>,
+}
+
+/// How far a station's system clock was off at the corrections of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StationClockSummary {
+    /// The station.
+    pub station: String,
+    /// Offsets without their signs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<SpanSummary>,
 }
 
 /// What became of the messages of a transmit task: sent = complete + lost + open.
@@ -125,6 +138,7 @@ pub(crate) fn summary(network: &Network, seen: &TestObservation) -> TestSummary 
     TestSummary {
         messages: seen.messages.iter().map(|one| message(network, one)).collect(),
         captures: seen.captures.iter().map(|one| capture(network, one)).collect(),
+        clocks: seen.clocks.iter().map(|one| clock(network, one)).collect(),
     }
 }
 
@@ -175,6 +189,13 @@ fn capture(network: &Network, seen: &CaptureObservation) -> CaptureSummary {
         stream: stream(network, seen.stream),
         frames: seen.frames,
         period: SpanSummary::of(&seen.period),
+    }
+}
+
+fn clock(network: &Network, seen: &ClockOffsets) -> StationClockSummary {
+    StationClockSummary {
+        station: name::node(network, seen.station).to_owned(),
+        offset: SpanSummary::of(&seen.offset),
     }
 }
 
@@ -235,6 +256,10 @@ pub fn table(summary: &Summary) -> String {
             span(one.period)
         )
         .expect("a string can be written");
+    }
+    for one in test.clocks.iter().filter(|one| one.offset.is_some()) {
+        writeln!(text, "clock of {}: off by {}", one.station, span(one.offset))
+            .expect("a string can be written");
     }
     text
 }

@@ -53,7 +53,7 @@ pub use result::{
 pub use srp::AdmissionControl;
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
-    CaptureObservation, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
+    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
 };
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
@@ -80,7 +80,8 @@ pub fn is_plain(network: &Network) -> bool {
 #[must_use]
 pub fn run_with<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
     if let Some(test) = &network.test {
-        let mut bed = test_bed::TestBed::new(network, test, recorder);
+        let seed = options.seed.unwrap_or(network.run.seed);
+        let mut bed = test_bed::TestBed::new(network, test, seed, recorder);
         let mut observation = run_stamped(network, options, &mut driven::Driving(&mut bed));
         bed.finish(&mut observation);
         observation

@@ -43,6 +43,10 @@ pub(crate) enum Purpose {
     Ftt = 15,
     /// What central configuration takes at a node.
     Central = 42,
+    /// Faults of a test's task.
+    TestFault = 44,
+    /// The system clock of a test's station.
+    TestClock = 43,
 }
 
 /// A random stream.

@@ -1,10 +1,13 @@
-//! A test bed in a run: what the tasks of a test log, and what became of every message.
+//! A test bed in a run: tasks send, receive and relay messages, and log them.
 //!
-//! [`track`] takes logs alone, of a run or of stations that are real, and holds them against the test: a
-//! message's history is a series of links, one for each route of its way; what a link should have brought and
-//! did not is lost, what came where nobody was to receive it is misdirected, what fails its CRC is corrupted.
-//! Times in a run are true times: stations' clocks are not in them. In a run a wrong bit is found by the frame
-//! check sequence before, so that a message is lost, never corrupted. Not here: the message itself (`wire`).
+//! A message is made in octets when it is sent, and read from them when it is received: with the bits that a
+//! corrupt task has turned, between the frame's check and the task, as a card's memory might. What the frame
+//! check sequence finds on the way is lost before, and never corrupted. A log's times are true times, or those
+//! of the station's system clock (`test_bed/clock.rs`). What became of every message is found from the logs
+//! (`test_bed/track.rs`). Not here: the message itself (`wire`).
+
+mod clock;
+mod track;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,239 +15,31 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TaskKind, Test};
 use tautwire_observe::Moments;
 use tautwire_units::Duration;
-use tautwire_wire::{TestMessage, WireError};
+use tautwire_wire::{PayloadType, TestMessage, WireError};
 
 use crate::clock::SimTime;
+use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::{DropReason, Observation};
+use clock::SystemClock;
+pub use track::{
+    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
+};
 
-/// A line of a station's log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogEntry {
-    /// When, by the log's time.
-    pub time: Duration,
-    /// The station that logged it.
-    pub station: NodeIndex,
-    /// The route.
-    pub route: StreamIndex,
-    /// Whether the message was sent; else it was received.
-    pub sent: bool,
-    /// Its header, or why it was none.
-    pub header: Result<TestMessage, WireError>,
-}
+/// A chance of one.
+const CERTAIN: u64 = 1_000_000_000_000_000_000;
 
-/// What a test observed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TestObservation {
-    /// Per transmit task.
-    pub messages: Vec<MessageObservation>,
-    /// Per capture task and stream that passed there: of the taps' stamps.
-    pub captures: Vec<CaptureObservation>,
-}
+/// Why a message is lost that fails its CRC.
+const CORRUPTED: &str = "corrupted";
 
-/// What became of the messages of one transmit task.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MessageObservation {
-    /// Number of the task, which is their identifier.
-    pub id: u32,
-    /// Messages sent.
-    pub sent: u64,
-    /// Messages that came to all their receivers, over all links.
-    pub complete: u64,
-    /// Messages that a link lost, by reason, where a reason is known.
-    pub lost: BTreeMap<&'static str, u64>,
-    /// Messages that did not come and of which nothing is known: lost, or under way at the end.
-    pub open: u64,
-    /// Receptions where nobody was to receive.
-    pub misdirected: u64,
-    /// Receptions that failed the CRC.
-    pub corrupted: u64,
-    /// Receptions of what had come before.
-    pub repeated: u64,
-    /// Latencies above the limit of the test, in no statistics.
-    pub outliers: u64,
-    /// From the sender to the sender, of messages that come back.
-    pub round_trip: Moments,
-    /// Per route of their way and receiver.
-    pub links: Vec<LinkObservation>,
-}
+/// Wrong bits in the octets of a message: places and masks.
+type WrongBits = Vec<(u16, u8)>;
 
-/// What was observed of messages on one link of their way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkObservation {
-    /// The route.
-    pub route: StreamIndex,
-    /// The receiver.
-    pub to: NodeIndex,
-    /// Messages received.
-    pub received: u64,
-    /// From sender to receiver.
-    pub one_way: Moments,
-    /// Distances between messages sent.
-    pub transmit_period: Moments,
-    /// Distances between messages received.
-    pub receive_period: Moments,
-}
-
-/// What a tap saw of a stream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CaptureObservation {
-    /// Number of the task.
-    pub task: u32,
-    /// The stream.
-    pub stream: StreamIndex,
-    /// Frames that passed.
-    pub frames: u64,
-    /// Distances of their stamps: first bit of what leaves the station, last bit of what comes to it.
-    pub period: Moments,
-}
-
-/// Holds logs against a test. `reasons` tells why messages were lost, where that is known.
-///
-/// # Panics
-/// If an entry is before another of the same station that stands before it.
-#[must_use]
-pub fn track(
-    test: &Test,
-    talker_of: impl Fn(StreamIndex) -> NodeIndex,
-    log: &[LogEntry],
-    reasons: &BTreeMap<TestMessage, &'static str>,
-) -> Vec<MessageObservation> {
-    let mut all: Vec<MessageObservation> = Vec::new();
-    for (id, route) in test.messages() {
-        let way = test.way(route);
-        let mut seen = MessageObservation { id, ..MessageObservation::default() };
-        for route in &way {
-            seen.links.extend(test.receivers(*route).map(|to| LinkObservation {
-                route: *route,
-                to,
-                received: 0,
-                one_way: Moments::default(),
-                transmit_period: Moments::default(),
-                receive_period: Moments::default(),
-            }));
-        }
-        let histories = histories(id, &way, log, &mut seen);
-        for (sequence, history) in &histories {
-            settle(
-                TestMessage { id, sequence: *sequence },
-                history,
-                test,
-                talker_of(route),
-                &mut seen,
-                reasons,
-            );
-        }
-        periods(id, log, &mut seen);
-        all.push(seen);
-    }
-    all
-}
-
-/// Of one message: when each route sent it, and when each link brought it.
-#[derive(Default)]
-struct History {
-    sent: BTreeMap<StreamIndex, Duration>,
-    received: BTreeMap<(StreamIndex, NodeIndex), Duration>,
-}
-
-/// The histories of all messages of an identifier; counts what belongs to none.
-fn histories(
-    id: u32,
-    way: &[StreamIndex],
-    log: &[LogEntry],
-    seen: &mut MessageObservation,
-) -> BTreeMap<u32, History> {
-    let mut all: BTreeMap<u32, History> = BTreeMap::new();
-    for entry in log {
-        let message = match entry.header {
-            Ok(message) if message.id == id => message,
-            Ok(_) => continue,
-            Err(_) => {
-                seen.corrupted += u64::from(!entry.sent && way.contains(&entry.route));
-                continue;
-            }
-        };
-        if entry.sent {
-            seen.sent += u64::from(entry.route == way[0]);
-            all.entry(message.sequence).or_default().sent.insert(entry.route, entry.time);
-        } else if seen.links.iter().any(|link| (link.route, link.to) == (entry.route, entry.station)) {
-            let received = &mut all.entry(message.sequence).or_default().received;
-            let before = received.contains_key(&(entry.route, entry.station));
-            seen.repeated += u64::from(before);
-            received.entry((entry.route, entry.station)).or_insert(entry.time);
-        } else {
-            seen.misdirected += 1;
-        }
-    }
-    all
-}
-
-/// Puts a history into the statistics.
-fn settle(
+/// What a frame carries.
+#[derive(Clone, Debug)]
+struct Carried {
     message: TestMessage,
-    history: &History,
-    test: &Test,
-    talker: NodeIndex,
-    seen: &mut MessageObservation,
-    reasons: &BTreeMap<TestMessage, &'static str>,
-) {
-    let is_outlier = |span: Duration| test.outliers_above.is_some_and(|most| span > most);
-    let mut whole = true;
-    for link in &mut seen.links {
-        let Some(received) = history.received.get(&(link.route, link.to)) else {
-            whole = false;
-            continue;
-        };
-        link.received += 1;
-        let Some(sent) = history.sent.get(&link.route) else { continue };
-        let span = received.saturating_sub(*sent);
-        if is_outlier(span) {
-            seen.outliers += 1;
-        } else {
-            link.one_way.add(span);
-        }
-    }
-    if !whole {
-        match reasons.get(&message) {
-            Some(reason) => *seen.lost.entry(reason).or_default() += 1,
-            None => seen.open += 1,
-        }
-        return;
-    }
-    seen.complete += 1;
-    let back = seen.links.last().filter(|link| link.to == talker && seen.links.len() > 1);
-    let ends = back.and_then(|link| {
-        Some((history.sent.get(&seen.links[0].route)?, history.received.get(&(link.route, link.to))?))
-    });
-    if let Some((sent, received)) = ends {
-        let span = received.saturating_sub(*sent);
-        if !is_outlier(span) {
-            seen.round_trip.add(span);
-        }
-    }
-}
-
-/// Distances of what was sent and received, link by link.
-fn periods(id: u32, log: &[LogEntry], seen: &mut MessageObservation) {
-    for link in &mut seen.links {
-        let (mut sent, mut received): (Option<Duration>, Option<Duration>) = (None, None);
-        for entry in log.iter().filter(|entry| entry.route == link.route) {
-            if entry.header.is_ok_and(|message| message.id != id) {
-                continue;
-            }
-            let (last, moments) = if entry.sent {
-                (&mut sent, &mut link.transmit_period)
-            } else if entry.station == link.to {
-                (&mut received, &mut link.receive_period)
-            } else {
-                continue;
-            };
-            if let Some(last) = last.replace(entry.time) {
-                moments.add(entry.time.saturating_sub(last));
-            }
-        }
-    }
+    wrong: WrongBits,
 }
 
 /// The recorder of a run with a test: logs, and tells all to another.
@@ -253,9 +48,16 @@ pub(crate) struct TestBed<'run, R> {
     test: &'run Test,
     /// Per stream: identifier of its messages, and where in their way it stands; none if it has none.
     carries: Vec<Option<(u32, usize)>>,
-    /// Per stream: sequence numbers of its frames on their way, by number, and of those to be answered.
-    sequences: Vec<BTreeMap<u32, u32>>,
-    to_answer: Vec<VecDeque<u32>>,
+    /// Per task: what its messages hold, and their octets; none of tasks that send none.
+    contents: Vec<Option<(PayloadType, usize)>>,
+    /// Per stream: what its frames carry, by number, and what those that answer will.
+    carried: Vec<BTreeMap<u32, Carried>>,
+    to_answer: Vec<VecDeque<Carried>>,
+    /// Per task: faults of a corrupt task.
+    faults: Vec<Random>,
+    /// Per node, the clock of its log.
+    clocks: Vec<Option<SystemClock>>,
+    octets: Vec<u8>,
     log: Vec<LogEntry>,
     reasons: BTreeMap<TestMessage, &'static str>,
     captures: BTreeMap<(u32, StreamIndex), (u64, Option<u64>, Moments)>,
@@ -263,7 +65,7 @@ pub(crate) struct TestBed<'run, R> {
 }
 
 impl<'run, R: Recorder> TestBed<'run, R> {
-    pub(crate) fn new(network: &'run Network, test: &'run Test, recorder: &'run mut R) -> Self {
+    pub(crate) fn new(network: &'run Network, test: &'run Test, seed: u64, recorder: &'run mut R) -> Self {
         let mut carries = vec![None; network.streams.len()];
         for (id, route) in test.messages() {
             for (place, route) in test.way(route).into_iter().enumerate() {
@@ -271,12 +73,30 @@ impl<'run, R: Recorder> TestBed<'run, R> {
             }
         }
         let count = network.streams.len();
+        let contents = test.tasks.iter().map(|task| match task.kind {
+            TaskKind::Transmit { route, payload_type } => {
+                let payload = network.streams[route.index()].payload_max.get() - Test::HEADERS.get();
+                Some((payload_type, usize::try_from(payload).expect("a frame is short")))
+            }
+            _ => None,
+        });
+        let contents = contents.collect();
         Self {
             network,
             test,
             carries,
-            sequences: vec![BTreeMap::new(); count],
+            contents,
+            carried: vec![BTreeMap::new(); count],
             to_answer: vec![VecDeque::new(); count],
+            faults: (0..test.tasks.len()).map(|task| Random::new(seed, Purpose::TestFault, task)).collect(),
+            clocks: (0..network.nodes.len())
+                .map(|node| {
+                    let discipline = test.clocks.as_ref()?;
+                    let any = test.tasks.iter().any(|task| task.station.index() == node);
+                    any.then(|| SystemClock::new(discipline, Random::new(seed, Purpose::TestClock, node)))
+                })
+                .collect(),
+            octets: Vec::new(),
             log: Vec::new(),
             reasons: BTreeMap::new(),
             captures: BTreeMap::new(),
@@ -292,38 +112,75 @@ impl<'run, R: Recorder> TestBed<'run, R> {
             .captures
             .into_iter()
             .map(|((task, stream), (frames, _, period))| CaptureObservation { task, stream, frames, period });
-        observation.test = Some(Box::new(TestObservation { messages, captures: captures.collect() }));
+        let clocks = self.clocks.into_iter().enumerate().filter_map(|(node, clock)| {
+            Some(ClockOffsets { station: NodeIndex::at(node), offset: clock?.offsets })
+        });
+        let (captures, clocks) = (captures.collect(), clocks.collect());
+        observation.test = Some(Box::new(TestObservation { messages, captures, clocks }));
     }
 
-    fn message(&self, stream: u32, number: u32) -> Option<TestMessage> {
-        let (id, place) = self.carries[stream as usize]?;
-        let sequence = if place == 0 { number } else { *self.sequences[stream as usize].get(&number)? };
-        Some(TestMessage { id, sequence })
+    /// What a frame carries; none if its stream has no messages.
+    fn carried(&self, stream: u32, number: u32) -> Option<&Carried> {
+        self.carried[stream as usize].get(&number)
     }
 
-    fn enter(&mut self, time: SimTime, station: NodeIndex, stream: u32, number: u32, sent: bool) {
-        let Some(message) = self.message(stream, number) else { return };
+    /// A line of a station's log: the octets as they are there, read.
+    fn enter(&mut self, time: SimTime, station: NodeIndex, stream: u32, sent: bool, carried: &Carried) {
         let route = StreamIndex(stream);
-        self.log.push(LogEntry { time: time.since_start(), station, route, sent, header: Ok(message) });
+        let header = self.read(carried);
+        let time = match &mut self.clocks[station.index()] {
+            Some(clock) => clock.reading(time),
+            None => time.since_start(),
+        };
+        self.log.push(LogEntry { time, station, route, sent, header });
+    }
+
+    /// Reads a message as its receiver does: all octets, with what went wrong in them.
+    fn read(&mut self, carried: &Carried) -> Result<TestMessage, WireError> {
+        let (kind, length) =
+            self.contents[carried.message.id as usize].expect("the number of a transmit task");
+        self.octets.clear();
+        carried.message.emit(kind, length, &mut self.octets);
+        for (place, mask) in &carried.wrong {
+            self.octets[usize::from(*place)] ^= mask;
+        }
+        TestMessage::parse(&self.octets).map(|(message, _)| message)
+    }
+
+    /// What a station's corrupt tasks make of a message.
+    fn corrupt(&mut self, station: NodeIndex, stream: u32, carried: &mut Carried) {
+        let (_, length) = self.contents[carried.message.id as usize].expect("the number of a transmit task");
+        for (task, random) in self.test.tasks.iter().zip(&mut self.faults) {
+            let TaskKind::Corrupt { route, chance } = task.kind else { continue };
+            if (task.station, route) == (station, StreamIndex(stream)) && random.up_to(CERTAIN - 1) < chance {
+                let bit = random.up_to(8 * length as u64 - 1);
+                let place = u16::try_from(bit / 8).expect("a frame is short");
+                carried.wrong.push((place, 1 << (bit % 8)));
+            }
+        }
     }
 
     /// A task has received a frame.
     fn receive(&mut self, time: SimTime, stream: u32, listener: u32, number: u32) {
         let station = self.network.streams[stream as usize].listeners[listener as usize];
-        self.enter(time, station, stream, number, false);
-        let Some(message) = self.message(stream, number) else { return };
+        let Some(mut carried) = self.carried(stream, number).cloned() else { return };
+        self.corrupt(station, stream, &mut carried);
+        self.enter(time, station, stream, false, &carried);
+        if !carried.wrong.is_empty() {
+            self.reasons.insert(carried.message, CORRUPTED);
+        }
         for task in &self.test.tasks {
             if let TaskKind::Relay { route, by } = task.kind
                 && (route, task.station) == (StreamIndex(stream), station)
             {
-                self.to_answer[by.index()].push_back(message.sequence);
+                self.to_answer[by.index()].push_back(carried.clone());
             }
         }
     }
 
     fn lose(&mut self, stream: u32, number: u32, reason: DropReason) {
-        if let Some(message) = self.message(stream, number) {
-            self.reasons.insert(message, reason.name());
+        if let Some(carried) = self.carried(stream, number) {
+            self.reasons.insert(carried.message, reason.name());
         }
     }
 
@@ -357,14 +214,17 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
     const DRIVES_MACHINES: bool = R::DRIVES_MACHINES;
 
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
-        if let Some((_, place)) = self.carries[stream as usize] {
-            if place > 0
-                && let Some(sequence) = self.to_answer[stream as usize].pop_front()
-            {
-                self.sequences[stream as usize].insert(number, sequence);
+        if let Some((id, place)) = self.carries[stream as usize] {
+            let carried = match place {
+                0 => Some(Carried { message: TestMessage { id, sequence: number }, wrong: WrongBits::new() }),
+                _ => self.to_answer[stream as usize].pop_front(),
+            };
+            if let Some(mut carried) = carried {
+                let talker = self.network.streams[stream as usize].talker;
+                self.enter(time, talker, stream, true, &carried);
+                self.corrupt(talker, stream, &mut carried);
+                self.carried[stream as usize].insert(number, carried);
             }
-            let talker = self.network.streams[stream as usize].talker;
-            self.enter(time, talker, stream, number, true);
         }
         self.recorder.created(time, stream, number, octets);
     }

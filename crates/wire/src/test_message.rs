@@ -74,18 +74,26 @@ struct Crc(u32);
 impl Crc {
     const NEW: Self = Self(u32::MAX);
 
-    fn over(self, octets: &[u8]) -> Self {
-        Self(octets.iter().fold(self.0, |mut sum, octet| {
-            sum ^= u32::from(*octet);
-            for _ in 0..8 {
-                let low = sum & 1;
-                sum >>= 1;
-                if low == 1 {
-                    sum ^= 0xedb8_8320;
-                }
+    /// What each octet adds.
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut octet = 0;
+        while octet < 256 {
+            let mut sum = octet as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
+                bit += 1;
             }
-            sum
-        }))
+            table[octet] = sum;
+            octet += 1;
+        }
+        table
+    };
+
+    fn over(self, octets: &[u8]) -> Self {
+        let step = |sum: u32, octet: &u8| (sum >> 8) ^ Self::TABLE[usize::from(sum.to_le_bytes()[0] ^ octet)];
+        Self(octets.iter().fold(self.0, step))
     }
 
     const fn finish(self) -> u32 {

@@ -25,9 +25,15 @@ fn every_message_of_the_star_has_its_history() {
     for one in &seen.messages {
         let lost: u64 = one.lost.values().sum();
         assert_eq!(one.sent, one.complete + lost + one.open, "{one:?}");
-        assert_eq!((one.misdirected, one.corrupted, one.repeated), (0, 0, 0));
-        assert!(one.complete + 2 >= one.sent && one.sent > 200, "{one:?}");
+        assert_eq!((one.misdirected, one.repeated), (0, 0));
+        let corrupted = one.lost.get("corrupted").copied().unwrap_or(0);
+        assert_eq!(one.corrupted, corrupted, "each is found by its CRC");
+        assert!(one.complete + corrupted + 2 >= one.sent && one.sent > 200, "{one:?}");
     }
+    assert!(
+        seen.messages[2].corrupted > 3 && seen.messages[0].corrupted == 0,
+        "one counter-measure's memory"
+    );
     let [asked, flooded, command] = &seen.messages[..] else { panic!("three messages") };
     assert_eq!((asked.links.len(), command.links.len()), (2, 2), "there and back; to two receivers");
     assert!(command.round_trip.count() == 0 && asked.round_trip.count() > 400);
@@ -50,6 +56,44 @@ fn context_switches_are_left_out() {
     assert_eq!(all.messages[0].outliers, 0);
     let worst = |seen: &TestObservation| seen.messages[0].links[0].one_way.max().expect("messages");
     assert!(worst(&filtered) <= Duration::from_us(250) && worst(&all) > Duration::from_us(250));
+}
+
+#[test]
+fn logs_are_as_wrong_as_the_clocks_that_they_are_by() {
+    let mut network = scenario();
+    let kept = observed(&network);
+    assert_eq!(kept.clocks.len(), 6, "each station with a task");
+    let worst = |seen: &TestObservation| seen.clocks.iter().filter_map(|one| one.offset.max()).max();
+    assert!(
+        worst(&kept).is_some_and(|most| most > Duration::ZERO && most < Duration::from_us(20)),
+        "{kept:?}"
+    );
+    let test = network.test.as_mut().expect("a test");
+    let clocks = test.clocks.as_mut().expect("disciplined");
+    (clocks.proportional, clocks.integral) = (0, 0);
+    let free = observed(&network);
+    assert!(worst(&free) > Some(Duration::from_us(100)), "up to 50 ppm over seven seconds");
+    network.test.as_mut().expect("a test").clocks = None;
+    let exact = observed(&network);
+    assert!(exact.clocks.is_empty());
+    // A round trip is by one clock, and is not wrong.
+    let mean = |seen: &TestObservation| seen.messages[0].round_trip.mean().expect("messages");
+    let apart = mean(&exact).max(mean(&kept)).saturating_sub(mean(&exact).min(mean(&kept)));
+    assert!(apart < Duration::from_ns(100), "{apart}");
+}
+
+#[test]
+fn a_bit_that_a_station_turns_goes_on_with_what_it_sends() {
+    let text = PAIR.replace(
+        "    - {type: receive, station: a, route: y}",
+        "    - {type: receive, station: a, route: y}\n    - {type: corrupt, station: b, route: x, chance: 0.2}",
+    );
+    let loaded = load_text("corrupt", &text);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let one = &observed(&network).messages[0];
+    let lost = one.lost.get("corrupted").copied().expect("some");
+    assert!(lost > 5 && one.complete + lost + one.open == one.sent, "{one:?}");
+    assert_eq!(one.corrupted, 2 * lost, "at the relay, and where it sends them on to");
 }
 
 #[test]

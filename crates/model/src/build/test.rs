@@ -4,12 +4,18 @@ use tautwire_units::{Bytes, Duration};
 use tautwire_wire::{PayloadType, TestMessage};
 
 use super::Input;
+use super::models::delay;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use crate::network::{NodeIndex, PortIndex, StreamIndex, Task, TaskKind, Test, Traffic};
-use crate::text::codes;
+use crate::network::{
+    Delay, Distribution, NodeIndex, PortIndex, StreamIndex, Task, TaskKind, Test, TestClocks, Traffic,
+};
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
+use crate::text::{codes, scalar};
+
+/// A thousandth of a chance.
+const THOUSANDTH: u64 = 1_000_000_000_000_000;
 
 /// Reads `test:`; the streams are known.
 pub(crate) fn test(
@@ -22,13 +28,40 @@ pub(crate) fn test(
     let outliers_above: Option<Duration> = node.parsed("outliers-above");
     let listed = node.get("tasks").map_or(&[][..], Node::items);
     let tasks = listed.iter().filter_map(|node| task(node, topology, streams, faults)).collect::<Vec<_>>();
-    let test = Test { tasks, outliers_above };
+    let clocks = node.get("clocks").map(|clocks| discipline(clocks, faults));
+    let test = Test { tasks, outliers_above, clocks };
     if test.tasks.len() == listed.len() {
         for (place, task) in listed.iter().zip(&test.tasks) {
             check_way(place, task, &test, streams, faults);
         }
     }
     Some(test)
+}
+
+/// How system clocks are disciplined: phc2sys as the MAPS test bed sets it, unless it is said otherwise.
+fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
+    let share = |key: &str, otherwise: u16| {
+        let chance = node.get(key).and_then(|node| scalar::chance(node.text()?).ok());
+        chance.map_or(otherwise, |chance| u16::try_from(chance / THOUSANDTH).expect("at most a thousand"))
+    };
+    let reading = Distribution::Uniform { min: Duration::from_us(4), max: Duration::from_us(5) };
+    TestClocks {
+        tolerance_ppb: node
+            .get("tolerance")
+            .and_then(|node| scalar::deviation(node.text()?).ok())
+            .unwrap_or(50_000),
+        interval: node
+            .parsed("interval")
+            .filter(|span: &Duration| !span.is_zero())
+            .unwrap_or(Duration::from_s(1)),
+        proportional: share("proportional", 350),
+        integral: share("integral", 150),
+        readings: node.parsed("readings").unwrap_or(5),
+        reading: match node.get("reading") {
+            Some(node) => delay(node, faults),
+            None => Delay { random: reading, ..Delay::default() },
+        },
+    }
 }
 
 fn task(
@@ -51,6 +84,10 @@ fn task(
         "receive" => TaskKind::Receive { route: stream("route")? },
         "relay" => TaskKind::Relay { route: stream("route")?, by: stream("by")? },
         "inject" => TaskKind::Inject { route: stream("route")? },
+        "corrupt" => TaskKind::Corrupt {
+            route: stream("route")?,
+            chance: node.get("chance").and_then(|node| scalar::chance(node.text()?).ok())?,
+        },
         _ => TaskKind::Capture {
             port: port.unwrap_or(PortIndex(topology.nodes[station.index()].ports.start)),
             quantum: node.parsed("quantum").unwrap_or(Duration::ZERO),
@@ -81,6 +118,7 @@ fn check(
     let (route, sends) = match kind {
         TaskKind::Transmit { route, .. } | TaskKind::Inject { route } => (route, true),
         TaskKind::Receive { route } | TaskKind::Relay { route, .. } => (route, false),
+        TaskKind::Corrupt { route, .. } => (route, of(route).stream.talker == station),
         TaskKind::Capture { .. } => return,
     };
     let stream = &of(route).stream;
@@ -146,7 +184,7 @@ fn check_way(node: &Node<'_>, task: &Task, test: &Test, streams: &Streams<'_, '_
                 fault(format!("two tasks transmit `{}`", name(route)), "leave one of them out");
             }
         }
-        TaskKind::Receive { route } | TaskKind::Relay { route, .. } => {
+        TaskKind::Receive { route } | TaskKind::Relay { route, .. } | TaskKind::Corrupt { route, .. } => {
             if !test.messages().any(|(_, first)| test.way(first).contains(&route)) {
                 fault(format!("nobody sends messages by `{}`", name(route)), "add a task of type `transmit`");
             }

@@ -3,7 +3,7 @@
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::PayloadType;
 
-use super::{NodeIndex, PortIndex, StreamIndex};
+use super::{Delay, NodeIndex, PortIndex, StreamIndex};
 
 /// A test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,25 @@ pub struct Test {
     pub tasks: Vec<Task>,
     /// Latencies above it are left out of the statistics and counted: they are taken for context switches.
     pub outliers_above: Option<Duration>,
+    /// How the stations' system clocks are disciplined, by which they log; by true time if not at all.
+    pub clocks: Option<TestClocks>,
+}
+
+/// How a station's system clock follows its interface's: a servo, once an interval, by the quickest of some readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestClocks {
+    /// By how much it may run wrong by itself, parts in 10^9.
+    pub tolerance_ppb: u32,
+    /// Time between two corrections.
+    pub interval: Duration,
+    /// Share of an offset that changes the rate at once, in thousandths.
+    pub proportional: u16,
+    /// Share that changes it for good, in thousandths.
+    pub integral: u16,
+    /// Readings of a correction, of which the quickest counts.
+    pub readings: u8,
+    /// How long a reading takes.
+    pub reading: Delay,
 }
 
 /// What an end system does in a test.
@@ -50,6 +69,13 @@ pub enum TaskKind {
         /// Their route.
         route: StreamIndex,
     },
+    /// Turns bits of a route's messages at a station that sends or receives them, behind the check of the frame.
+    Corrupt {
+        /// The route.
+        route: StreamIndex,
+        /// Chance of a message, in 10^-18.
+        chance: u64,
+    },
     /// Stamps what passes a cable at a port, both ways, and disturbs nothing: a passive tap.
     Capture {
         /// The port of the end system.
@@ -70,6 +96,7 @@ impl Test {
             TaskKind::Receive { .. }
             | TaskKind::Relay { .. }
             | TaskKind::Inject { .. }
+            | TaskKind::Corrupt { .. }
             | TaskKind::Capture { .. } => None,
         })
     }

@@ -1,5 +1,6 @@
 //! Tests of a test bed.
 
+use super::devices::DELAY;
 use super::{MANY, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
@@ -9,10 +10,32 @@ pub(super) static TEST: Shape = Shape {
     keys: &[&[
         must("tasks", Kind::List(1, MANY, &Kind::Tagged(TASKS)), "The tasks."),
         key(
+            "clocks",
+            Kind::Object(&CLOCKS),
+            "How the stations' system clocks are disciplined, by which they log; not at all, and logs have true times.",
+        ),
+        key(
             "outliers-above",
             Kind::Duration,
             "Latencies above it are taken for context switches: counted, and left out of the statistics; none.",
         ),
+    ]],
+};
+
+static CLOCKS: Shape = Shape {
+    name: "the discipline of clocks",
+    about: "A servo sets the rate of every station's system clock once an interval, by the quickest of some readings of its interface's clock, as phc2sys does.",
+    keys: &[&[
+        key(
+            "tolerance",
+            Kind::Deviation,
+            "By how much a clock may run wrong by itself, drawn for each; 50 ppm.",
+        ),
+        key("interval", Kind::Duration, "Time between two corrections; 1 s."),
+        key("proportional", Kind::Chance, "Share of an offset that changes the rate at once; 0.35."),
+        key("integral", Kind::Chance, "Share of an offset that changes the rate for good; 0.15."),
+        key("readings", Kind::Integer(1, 100), "Readings of a correction, of which the quickest counts; 5."),
+        key("reading", DELAY, "How long a reading takes; 4 us to 5 us."),
     ]],
 };
 
@@ -22,6 +45,7 @@ pub(crate) static TASKS: &[(&str, &Shape)] = &[
     ("receive", &RECEIVE),
     ("relay", &RELAY),
     ("inject", &INJECT),
+    ("corrupt", &CORRUPT),
     ("capture", &CAPTURE),
 ];
 
@@ -70,6 +94,12 @@ static INJECT: Shape = Shape {
     name: "an inject task",
     about: "Sends frames that only fill the network.",
     keys: &[&[STATION, ROUTE, PROTOCOL]],
+};
+
+static CORRUPT: Shape = Shape {
+    name: "a corrupt task",
+    about: "Turns a bit of a message at a station that sends or receives it, where no check of the frame is: only the message's own CRC finds it.",
+    keys: &[&[STATION, ROUTE, PROTOCOL, must("chance", Kind::Chance, "Chance of a message.")]],
 };
 
 static CAPTURE: Shape = Shape {
