@@ -15,7 +15,7 @@ use std::path::Path;
 
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
-use tautwire_workbench::{clocks, harts, reservation, test_bed};
+use tautwire_workbench::{clocks, harts, reservation, start_up, test_bed};
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -83,6 +83,7 @@ fn tables(summary: &Summary) -> String {
         reservation::table(summary),
         clocks::table(summary),
         harts::table(summary),
+        start_up::table(summary),
         test_bed::table(summary),
     ];
     for part in parts {

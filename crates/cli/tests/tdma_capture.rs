@@ -25,6 +25,34 @@ fn decoded(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn a_start_up_is_decoded_message_by_message_and_nobody_asks_for_an_address() {
+    let folder = folder("tdma-start-up-capture");
+    let scenario = root().join("scenarios/tdma-start-up.yaml");
+    let arguments = ["simulate", scenario.to_str().unwrap(), "--trace", "pcapng", "--out", "run"];
+    let ended = tautwire(&folder, &arguments);
+    assert!(ended.code <= 1, "{}", ended.stderr);
+    let fields = ["frame.interface_name", "_ws.col.Protocol", "_ws.col.Info", "_ws.malformed"];
+    let frames = decoded(&folder.join("run/frames.pcapng"), &fields);
+    assert!(frames.iter().all(|frame| frame[3].is_empty()), "no frame is malformed");
+    assert!(frames.iter().all(|frame| frame[1] != "ARP"), "addresses are known before anything is sent");
+    // What each station sends, on its own line.
+    let sent = |from: &str, what: &str| {
+        let own = |frame: &&Vec<String>| frame[0].starts_with(from) && frame[2].starts_with(what);
+        frames.iter().filter(own).count()
+    };
+    for slave in ["slave-a.", "slave-b."] {
+        assert_eq!(sent(slave, "Request Calibration"), 10, "{slave}");
+        assert_eq!(sent(slave, "New Announce"), 1, "{slave}");
+        assert_eq!(sent(slave, "Acknowledge"), 1, "{slave}: four pieces are a burst");
+        assert!(sent(slave, "Ready") >= 1, "{slave}");
+    }
+    assert_eq!(sent("master.", "Reply Calibration"), 20);
+    // The calibration of slave B, with a slot in every other cycle left to the master, outlasts the interval.
+    assert_eq!(sent("master.", "Stage 1 Config"), 3);
+    assert_eq!((sent("master.", "Stage 2 Config"), sent("master.", "Stage 2 Fragment")), (2, 6));
+}
+
+#[test]
 fn a_run_is_decoded_and_no_frame_is_malformed() {
     let folder = folder("tdma-capture");
     let scenario = root().join("scenarios/tdma.yaml");

@@ -53,6 +53,7 @@ pub mod port;
 pub mod priority;
 pub mod queue;
 pub mod redundancy;
+pub mod rtcfg;
 pub mod servers;
 pub mod srp;
 pub mod tdma;

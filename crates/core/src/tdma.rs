@@ -8,7 +8,10 @@
 //! a cycle opened is silent in it. The standby watches: if a cycle is not opened until its offset in it,
 //! it opens that cycle itself, with the start that the cycle had by its own reckoning, and all further
 //! ones. Invariants: one frame a slot at most; a frame handed over after the start of a slot waits for
-//! another; real-time frames go before ordinary ones where a slot carries both.
+//! another, and is given up if no slot takes it in its lifetime: what could not be sent is lost and not late; real-time frames go before ordinary ones where a slot carries both.
+//!
+//! A station that is to find out how long frames travel asks the master in its first slot, and lends it a slot of a later
+//! cycle for the reply; of both frames' stamps follows the time (calibration). That is repeated, and the mean is kept.
 //!
 //! Not here: the frames on the wire and the tunnel of ordinary ones (`tautwire-wire`, `tdma.rs` and
 //! `rtmac.rs`), fragments (`fragment.rs`).
@@ -76,6 +79,55 @@ pub enum TdmaAction<F> {
     Transmit(F),
     /// Lets a slot pass, for no frame is there.
     Pass,
+    /// Gives a frame up that no slot has taken in its lifetime; the slot is still to be used.
+    Expire(F),
+    /// Asks the master how long frames travel, in a slot of its own.
+    Calibrate(CalibrationRequest),
+    /// The master answers such a question, in the slot that it was lent.
+    Reply(CalibrationReply),
+}
+
+/// What a station asks to find out how long frames travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalibrationRequest {
+    /// When the request leaves, by the station's clock.
+    pub transmitted: Instant,
+    /// The cycle in which the master is to reply.
+    pub reply_cycle: u32,
+    /// And when in it.
+    pub reply_offset: Duration,
+}
+
+/// What the master replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalibrationReply {
+    /// Who asked.
+    pub to: u32,
+    /// When the request left, by the station's clock.
+    pub requested: Instant,
+    /// When it came, by the master's.
+    pub received: Instant,
+    /// When the reply leaves, by the master's.
+    pub transmitted: Instant,
+}
+
+/// A reply that the master owes.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    cycle: u32,
+    offset: Duration,
+    reply: CalibrationReply,
+}
+
+/// Measurements of the travel time.
+#[derive(Clone, Copy, Debug)]
+struct Calibration {
+    /// Still to be made, and those that were made with the sum of their times in picoseconds.
+    left: u32,
+    made: u32,
+    sum: u64,
+    /// When the last request left, and the cycle and offset that were lent for its reply.
+    asked: Option<(Instant, u32, Duration)>,
 }
 
 /// A station's settings.
@@ -91,6 +143,8 @@ pub struct TdmaConfig {
     pub travel: Duration,
     /// Most frames that wait, of each kind.
     pub limit: usize,
+    /// How long a frame waits for a slot before it is lost; without end.
+    pub lifetime: Option<Duration>,
 }
 
 /// One station.
@@ -105,6 +159,10 @@ pub struct TdmaStation<F> {
     next: usize,
     real_time: VecDeque<(Instant, F)>,
     ordinary: VecDeque<(Instant, F)>,
+    /// Of a station that finds out how long frames travel.
+    calibration: Option<Calibration>,
+    /// Of a master: in no order.
+    owed: Vec<Owed>,
 }
 
 /// A cycle by a station's own clock.
@@ -137,6 +195,59 @@ impl<F: Copy> TdmaStation<F> {
             active,
             real_time: VecDeque::with_capacity(limit),
             ordinary: VecDeque::with_capacity(limit),
+            calibration: None,
+            owed: Vec::new(),
+        }
+    }
+
+    /// Begins to find out how long frames travel, with so many measurements; none end at once.
+    pub fn calibrate(&mut self, rounds: u32) {
+        self.calibration = (rounds > 0).then_some(Calibration { left: rounds, made: 0, sum: 0, asked: None });
+    }
+
+    /// Whether it still finds out how long frames travel.
+    #[must_use]
+    pub const fn is_calibrating(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    /// How long a synchronisation frame travels to it, by its settings or as calibration found.
+    #[must_use]
+    pub const fn travel(&self) -> Duration {
+        self.config.travel
+    }
+
+    /// The active master has received a question of station `from` at `now`, and owes it a reply. A cycle that
+    /// has begun its slot already, or another than a master, owes nothing.
+    pub fn asked(&mut self, now: Instant, from: u32, request: CalibrationRequest) {
+        if self.active && self.owed.len() < self.config.limit {
+            let (cycle, offset) = (request.reply_cycle, request.reply_offset);
+            let reply = CalibrationReply {
+                to: from,
+                requested: request.transmitted,
+                received: now,
+                transmitted: now,
+            };
+            self.owed.push(Owed { cycle, offset, reply });
+        }
+    }
+
+    /// The master's reply has arrived at `now`.
+    pub fn hear_reply(&mut self, now: Instant, reply: CalibrationReply) {
+        let Some(calibration) = &mut self.calibration else { return };
+        if calibration.asked.is_none_or(|(asked, ..)| asked != reply.requested) {
+            return;
+        }
+        calibration.asked = None;
+        let travelled = travel_time(reply.requested, reply.received, reply.transmitted, now);
+        calibration.sum = calibration.sum.saturating_add(travelled.as_ps());
+        calibration.made += 1;
+        calibration.left -= 1;
+        if calibration.left == 0 {
+            // Rounded down, as a single measurement is.
+            let mean = calibration.sum.checked_div(u64::from(calibration.made)).unwrap_or(0);
+            self.config.travel = Duration::from_ps(mean);
+            self.calibration = None;
         }
     }
 
@@ -168,7 +279,8 @@ impl<F: Copy> TdmaStation<F> {
     /// When the station acts next; none if it waits for a synchronisation frame.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.next_slot().or_else(|| self.next_cycle())
+        let own = self.next_slot().or_else(|| self.next_cycle());
+        own.into_iter().chain(self.next_reply().map(|(_, due)| due)).min()
     }
 
     /// Does what is due at `now`; none if nothing is.
@@ -177,7 +289,16 @@ impl<F: Copy> TdmaStation<F> {
         if now < due {
             return None;
         }
+        if let Some((place, at)) = self.next_reply()
+            && at == due
+        {
+            let owed = self.owed.swap_remove(place);
+            return Some(TdmaAction::Reply(CalibrationReply { transmitted: now, ..owed.reply }));
+        }
         if self.next_slot().is_some() {
+            if let Some(frame) = self.expire(now) {
+                return Some(TdmaAction::Expire(frame));
+            }
             return Some(self.take_slot(now));
         }
         let before = self.cycle.expect("a station with a deadline knows the cycle");
@@ -192,6 +313,7 @@ impl<F: Copy> TdmaStation<F> {
     pub fn reset(&mut self) -> impl Iterator<Item = F> + '_ {
         self.active = false;
         self.cycle = None;
+        self.owed.clear();
         self.next = self.config.slots.len();
         self.real_time.drain(..).chain(self.ordinary.drain(..)).map(|(_, frame)| frame)
     }
@@ -210,6 +332,7 @@ impl<F: Copy> TdmaStation<F> {
     /// A cycle has begun at `start`; slots that began before `now` are past.
     fn begin(&mut self, number: u32, start: Instant, now: Instant) {
         self.cycle = Some(Cycle { number, start, end: start + self.config.cycle });
+        self.owed.retain(|owed| owed.cycle.wrapping_sub(number) <= u32::MAX / 2);
         self.next = self.config.slots.partition_point(|slot| start + slot.offset < now);
         self.skip_other_cycles();
     }
@@ -238,10 +361,52 @@ impl<F: Copy> TdmaStation<F> {
         }
     }
 
+    /// A frame that has waited longer than it may.
+    fn expire(&mut self, now: Instant) -> Option<F> {
+        let lifetime = self.config.lifetime?;
+        for queue in [&mut self.real_time, &mut self.ordinary] {
+            if queue.front().is_some_and(|(ready, _)| *ready + lifetime < now) {
+                return queue.pop_front().map(|(_, frame)| frame);
+            }
+        }
+        None
+    }
+
+    /// The first reply that is owed in this cycle, and when.
+    fn next_reply(&self) -> Option<(usize, Instant)> {
+        let Cycle { number, start, .. } = self.cycle.filter(|_| !self.owed.is_empty())?;
+        let due =
+            |(place, owed): (usize, &Owed)| (owed.cycle == number).then_some((place, start + owed.offset));
+        self.owed.iter().enumerate().filter_map(due).min_by_key(|(_, due)| *due)
+    }
+
+    /// What calibration makes of a slot: asks, or leaves it to the master; none if it may be used.
+    fn calibrate_in(&mut self, now: Instant, slot: TdmaSlot) -> Option<TdmaAction<F>> {
+        let Cycle { number, .. } = self.cycle?;
+        let calibration = self.calibration.as_mut()?;
+        if slot.carries == Carries::Ordinary {
+            return None;
+        }
+        // A reply of a cycle that is past was lost.
+        if let Some((_, cycle, offset)) = calibration.asked
+            && cycle.wrapping_sub(number) <= u32::MAX / 2
+        {
+            return (cycle == number && offset == slot.offset).then_some(TdmaAction::Pass);
+        }
+        let reply_cycle = number.wrapping_add(slot.period);
+        calibration.asked = Some((now, reply_cycle, slot.offset));
+        let request = CalibrationRequest { transmitted: now, reply_cycle, reply_offset: slot.offset };
+        Some(TdmaAction::Calibrate(request))
+    }
+
     fn take_slot(&mut self, now: Instant) -> TdmaAction<F> {
-        let carries = self.config.slots[self.next].carries;
+        let slot = self.config.slots[self.next];
+        let carries = slot.carries;
         self.next += 1;
         self.skip_other_cycles();
+        if let Some(action) = self.calibrate_in(now, slot) {
+            return action;
+        }
         let take = |queue: &mut VecDeque<(Instant, F)>| match queue.front() {
             Some((ready, _)) if *ready <= now => queue.pop_front().map(|(_, frame)| frame),
             _ => None,

@@ -18,7 +18,10 @@ fn slot(offset: u64, carries: Carries) -> TdmaSlot {
 }
 
 fn station(role: TdmaRole, slots: Vec<TdmaSlot>, start: u64) -> TdmaStation<char> {
-    TdmaStation::new(TdmaConfig { cycle: span(1_000), role, slots, travel: span(7), limit: 4 }, us(start))
+    TdmaStation::new(
+        TdmaConfig { cycle: span(1_000), role, slots, travel: span(7), limit: 4, lifetime: None },
+        us(start),
+    )
 }
 
 /// Acts at every deadline up to `end`: the times in microseconds and what was sent (`#` with the number of a
@@ -30,6 +33,9 @@ fn trace(station: &mut TdmaStation<char>, end: u64) -> Vec<(u64, char)> {
             TdmaAction::Synchronise(_) => '#',
             TdmaAction::Transmit(frame) => frame,
             TdmaAction::Pass => '-',
+            TdmaAction::Expire(frame) => frame.to_ascii_uppercase(),
+            TdmaAction::Calibrate(_) => '?',
+            TdmaAction::Reply(_) => '!',
         };
         sent.push((at.as_ps() / 1_000_000, what));
         assert_eq!(station.act(us(0)), None, "nothing is due before its time");
@@ -133,4 +139,82 @@ fn queues_have_a_limit_and_a_failed_station_gives_its_frames_up() {
 #[test]
 fn the_travel_time_is_half_of_the_round_trip_without_the_stay() {
     assert_eq!(travel_time(us(100), us(9_000), us(9_500), us(614)), span(7));
+}
+
+#[test]
+fn calibration_asks_in_a_slot_lends_one_for_the_reply_and_keeps_the_mean() {
+    let mut master = station(TdmaRole::Master, vec![slot(200, Carries::Both)], 0);
+    let mut slave = station(TdmaRole::Slave, vec![slot(300, Carries::RealTime)], 0);
+    let opening = |number: u64, travels: u64| {
+        (sync(u32::try_from(number).unwrap(), number * 1_000, number * 1_000), us(number * 1_000 + travels))
+    };
+    slave.calibrate(2);
+    slave.enqueue(us(0), 'x', true).unwrap();
+    assert_eq!(master.act(us(0)).map(|_| ()), Some(()));
+    let mut replies = 0;
+    for cycle in 0..5 {
+        let (says, at) = opening(cycle, 10);
+        slave.hear(at, says);
+        while let Some(due) = slave.deadline() {
+            match slave.act(due).unwrap() {
+                // The way there takes 12 us, the way back 8.
+                TdmaAction::Calibrate(request) => master.asked(due + span(12), 7, request),
+                TdmaAction::Transmit('x') => {
+                    assert!(!slave.is_calibrating(), "nothing else in the slot before")
+                }
+                TdmaAction::Pass => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        while let Some(due) = master.deadline().filter(|due| *due <= us(cycle * 1_000 + 1_000)) {
+            if let Some(TdmaAction::Reply(reply)) = master.act(due) {
+                assert_eq!((reply.to, reply.transmitted), (7, due));
+                assert_eq!(due.as_ps() / 1_000_000 % 1_000, 300, "in the lent slot");
+                replies += 1;
+                slave.hear_reply(due + span(8), reply);
+                slave.hear_reply(due + span(9), reply);
+            }
+        }
+    }
+    assert_eq!(replies, 2, "not more than asked for");
+    assert!(!slave.is_calibrating());
+    assert_eq!(slave.travel(), span(10));
+}
+
+#[test]
+fn a_lost_reply_is_asked_for_again() {
+    let mut slave = station(TdmaRole::Slave, vec![slot(300, Carries::RealTime)], 0);
+    slave.calibrate(1);
+    let mut seen = alloc::string::String::new();
+    for cycle in 0_u32..5 {
+        slave.hear(
+            us(u64::from(cycle) * 1_000 + 10),
+            sync(cycle, u64::from(cycle) * 1_000, u64::from(cycle) * 1_000),
+        );
+        seen.extend(trace(&mut slave, u64::from(cycle) * 1_000 + 999).into_iter().map(|(_, what)| what));
+    }
+    assert_eq!(seen, "?-?-?");
+}
+
+#[test]
+fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
+    let slots = vec![slot(300, Carries::Both)];
+    let config = TdmaConfig {
+        cycle: span(1_000),
+        role: TdmaRole::Slave,
+        slots,
+        travel: span(7),
+        limit: 4,
+        lifetime: Some(span(2_000)),
+    };
+    let mut slave = TdmaStation::new(config, us(0));
+    for (ready, frame) in [(100, 'a'), (303, 'b'), (1_500, 'c')] {
+        slave.enqueue(us(ready), frame, true).unwrap();
+    }
+    slave.enqueue(us(200), 'd', false).unwrap();
+    // No cycle is heard before that of 2 ms: its slot begins at 2.303 ms.
+    slave.hear(us(2_010), sync(2, 2_000, 2_000));
+    assert_eq!(trace(&mut slave, 3_000), [(2_303, 'A'), (2_303, 'D'), (2_303, 'b')]);
+    slave.hear(us(3_010), sync(3, 3_000, 3_000));
+    assert_eq!(trace(&mut slave, 4_000), [(3_303, 'c')]);
 }

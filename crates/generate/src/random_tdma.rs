@@ -7,19 +7,81 @@ use std::fmt::Write as _;
 
 use crate::Dice;
 
-/// The description of a seed; with `master_fails` the master stops in the middle of the run.
+/// What fails in the middle of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TdmaFailure {
+    /// Nothing.
+    Nothing,
+    /// The master stops, and the standby takes over.
+    MasterStops,
+    /// The cable of a slave is cut, and mended later.
+    SlaveCut,
+    /// Without a standby: the master's cable is cut, and mended later.
+    MasterCut,
+    /// Without a standby: a bridge stops, and comes back.
+    BridgeStops,
+    /// Without a standby: bits are received wrong on all cables, so that synchronisation frames are lost.
+    BitErrors,
+    /// A talker makes frames as fast as it can.
+    Babbling,
+}
+
+impl TdmaFailure {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Nothing,
+        Self::MasterStops,
+        Self::SlaveCut,
+        Self::MasterCut,
+        Self::BridgeStops,
+        Self::BitErrors,
+        Self::Babbling,
+    ];
+
+    const fn has_standby(self) -> bool {
+        !matches!(self, Self::MasterCut | Self::BridgeStops | Self::BitErrors)
+    }
+
+    /// Whether frames may be lost for want of synchronisation, and so have a lifetime.
+    const fn loses_synchronisation(self) -> bool {
+        matches!(self, Self::SlaveCut) || !self.has_standby()
+    }
+
+    fn events(self, dice: &mut Dice) -> String {
+        let at = dice.between(20_000, 23_000);
+        let back = at + dice.between(500, 15_000);
+        let there_and_back = |gone: &str, comes: &str| {
+            format!("events:\n  - {{at: {at} us, {gone}}}\n  - {{at: {back} us, {comes}}}\n")
+        };
+        match self {
+            Self::Nothing | Self::BitErrors => String::new(),
+            Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
+            Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
+            Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
+            Self::BridgeStops => there_and_back("stop-node: s", "start-node: s"),
+            Self::Babbling => format!(
+                "events:\n  - {{at: {at} us, change-traffic: {{stream: of-standby, traffic: {{type: periodic, \
+                 interval: {} us}}}}}}\n",
+                dice.between(10, 400)
+            ),
+        }
+    }
+}
+
+/// The description of a seed.
 #[must_use]
-pub fn random_tdma(seed: u64, master_fails: bool) -> String {
+pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     let mut dice = Dice::new(seed);
     let slaves: Vec<String> = (0..dice.between(1, 4)).map(|slave| format!("slave-{slave}")).collect();
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend(slaves.iter().cloned());
     let mut text = head(&mut dice);
-    write_topology(&mut text, &mut dice, &stations);
-    write_slots_and_streams(&mut text, &mut dice, &stations, &slaves);
-    if master_fails {
-        let _ = writeln!(text, "events:\n  - {{at: {} us, stop-node: master}}", dice.between(20_000, 23_000));
+    if failure == TdmaFailure::Babbling {
+        text.push_str("allow: [port::overload]\n");
     }
+    write_topology(&mut text, &mut dice, &stations, failure);
+    write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure);
+    text.push_str(&failure.events(&mut dice));
     text.push_str("run: {duration: 60 ms}\n");
     text
 }
@@ -35,7 +97,7 @@ fn head(dice: &mut Dice) -> String {
     )
 }
 
-fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String]) {
+fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failure: TdmaFailure) {
     let two = dice.chance(33);
     text.push_str("nodes:\n");
     for station in stations {
@@ -48,7 +110,12 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String]) {
     text.push_str("links:\n");
     for (place, station) in stations.iter().enumerate() {
         let bridge = if two && place % 2 == 1 { "t" } else { "s" };
-        let _ = writeln!(text, "  - {{between: [{station}, {bridge}], length: {} m}}", dice.between(0, 90));
+        let errors = if failure == TdmaFailure::BitErrors { ", bit-error-rate: 1e-4" } else { "" };
+        let _ = writeln!(
+            text,
+            "  - {{name: to-{station}, between: [{station}, {bridge}], length: {} m{errors}}}",
+            dice.between(0, 90)
+        );
     }
     if two {
         text.push_str("  - {between: [s, t], length: 5 m}\n");
@@ -56,7 +123,13 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String]) {
 }
 
 /// The cycle, and streams of all its stations.
-fn write_slots_and_streams(text: &mut String, dice: &mut Dice, stations: &[String], slaves: &[String]) {
+fn write_slots_and_streams(
+    text: &mut String,
+    dice: &mut Dice,
+    stations: &[String],
+    slaves: &[String],
+    failure: TdmaFailure,
+) {
     let mut offset = dice.between(130, 170);
     let (mut slots, mut streams) = (String::new(), String::new());
     for station in stations {
@@ -85,12 +158,16 @@ fn write_slots_and_streams(text: &mut String, dice: &mut Dice, stations: &[Strin
         );
     }
     let cycle = offset + dice.between(50, 250);
-    let _ = writeln!(
-        text,
-        "tdma:\n  cycle: {cycle} us\n  synchronisation: opening\n  \
-         standby: {{synchronisation: watching, offset: 65 us}}\n  slots:\n{slots}streams:"
-    );
-    for (name, talker) in [("opening", "master"), ("watching", "standby")] {
+    let _ = writeln!(text, "tdma:\n  cycle: {cycle} us\n  synchronisation: opening");
+    if failure.has_standby() {
+        text.push_str("  standby: {synchronisation: watching, offset: 65 us}\n");
+    }
+    if failure.loses_synchronisation() {
+        let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
+    }
+    let _ = writeln!(text, "  slots:\n{slots}streams:");
+    let openers = [("opening", "master"), ("watching", "standby")];
+    for (name, talker) in openers.into_iter().take(1 + usize::from(failure.has_standby())) {
         let _ = writeln!(
             text,
             "  - {{name: {name}, talker: {talker}, listeners: all, priority: 7, tagged: false, payload: 46 B, \

@@ -38,6 +38,7 @@ mod load;
 pub mod network;
 pub mod reservation;
 mod scheduled_text;
+pub mod start_up;
 mod subset;
 pub mod tdma;
 mod text;

@@ -45,6 +45,8 @@ impl Network {
                 if let Some(standby) = &mut tdma.standby {
                     standby.synchronisation = place[standby.synchronisation.index()]?;
                 }
+                // The streams of a start-up stand or fall together.
+                tdma.start_up = None;
                 Some(tdma)
             }),
             reservation: None,

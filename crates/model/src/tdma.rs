@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Duration};
 
 use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, Network, NodeIndex, NodeKind, StreamIndex, Traffic};
+use crate::start_up::StartUp;
 
 /// Who may send when. Every talker of the network is one of its stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub struct Tdma {
     pub slots: Vec<OwnedSlot>,
     /// Per node: how long a synchronisation frame travels to it at least, as calibration finds.
     pub travel: Vec<Duration>,
+    /// How long a frame waits for a slot before it is lost; without end.
+    pub lifetime: Option<Duration>,
+    /// How its stations find together; none if they know all from the start.
+    pub start_up: Option<StartUp>,
 }
 
 /// The standby master.
@@ -59,8 +64,10 @@ impl Network {
             cycle: tdma.cycle,
             role,
             slots,
-            travel: tdma.travel[node.index()],
+            // Who starts up finds it out by calibration.
+            travel: if tdma.start_up.is_some() { Duration::ZERO } else { tdma.travel[node.index()] },
             limit: self.hosts[host.index()].queue_limit as usize,
+            lifetime: tdma.lifetime,
         })
     }
 
@@ -91,7 +98,7 @@ impl Network {
                 let rate =
                     BitRate::per_period_ceil(bits, cycle).expect("a cycle that holds slots holds a frame");
                 stream.arrival = Some(ArrivalCurve { rate, burst: bits });
-            } else if let Some(line) = line {
+            } else if let Some(line) = line.filter(|_| stream.traffic != Traffic::Protocol) {
                 assert!(length.is_some_and(|length| length >= line.duration_ceil(bits)), "{}", stream.name);
             }
         }

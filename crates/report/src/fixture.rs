@@ -384,6 +384,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         reservations: Vec::new(),
         clocks: Vec::new(),
         harts: None,
+        start_up: Vec::new(),
         trace_hash: 0x7a75_7477_6972_6501,
         test: None,
     }

@@ -31,6 +31,7 @@ pub mod reservation;
 mod run_folder;
 mod schedule;
 mod sha256;
+pub mod start_up;
 mod summarise;
 pub mod summary;
 pub mod table;

@@ -13,6 +13,7 @@ use tautwire_units::Duration;
 use crate::clocks;
 use crate::name;
 use crate::reservation;
+use crate::start_up;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
     ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary,
@@ -62,6 +63,7 @@ impl Summary {
             verification: verdicts,
             streams,
             ports,
+            start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clocks::ClockSummary;
 use crate::reservation::ReservationSummary;
+use crate::start_up::StartUpSummary;
 use crate::verdict::Verdict;
 
 /// The version of this format: raised when a key changes its meaning or goes.
@@ -47,6 +48,9 @@ pub struct Summary {
     /// Masters and nodes, if there was a run of a network with HaRTES.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harts: Option<crate::harts::HartsSummary>,
+    /// Per station, if there was a run of a TDMA network that starts up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub start_up: Vec<StartUpSummary>,
 }
 
 /// A run as a whole.

@@ -1,5 +1,5 @@
 //! Machines that make frames of their own or hold them: TDMA stations, applications that answer,
-//! protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
+//! start-ups (`start_up.rs`), protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
 //!
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
@@ -9,10 +9,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tautwire_core::tdma::{Synchronisation, TdmaAction, TdmaStation};
+use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
-use tautwire_units::Duration;
+use tautwire_units::{Duration, Instant};
 use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
@@ -26,6 +26,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::srp::{AdmissionControl, Srp};
+use crate::start_up::StartUps;
 use crate::time_triggered::Timed;
 
 /// Synchronisation frames of one talker that may be on their way at a time.
@@ -53,6 +54,8 @@ pub(crate) struct Driven {
     /// Responses to come: when, of which stream, since when their requests are under way.
     due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
     random: Random,
+    /// The start-up of TDMA stations, if there is one.
+    pub(crate) start_up: Option<StartUps>,
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
@@ -102,12 +105,44 @@ impl Driven {
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
+            start_up: StartUps::new(network, clocks, seed),
             srp: Srp::new(network, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             ftt: Ftt::new(network, plan, clocks, seed),
         }
+    }
+
+    /// Begins the calibration of a node's station.
+    pub(crate) fn calibrate(&mut self, node: NodeIndex, rounds: u32) {
+        if let Some(station) = &mut self.stations[node.index()] {
+            station.machine.calibrate(rounds);
+        }
+    }
+
+    /// Whether a node's station calibrates.
+    pub(crate) fn is_calibrating(&self, node: NodeIndex) -> bool {
+        self.stations[node.index()].as_ref().is_some_and(|station| station.machine.is_calibrating())
+    }
+
+    /// A node's station, the master, is asked how long frames travel.
+    pub(crate) fn ask(&mut self, node: usize, now: Instant, from: u32, request: CalibrationRequest) {
+        if let Some(station) = &mut self.stations[node] {
+            station.machine.asked(now, from, request);
+        }
+    }
+
+    /// A node's station hears the master's reply.
+    pub(crate) fn hear_reply(&mut self, node: usize, now: Instant, reply: CalibrationReply) {
+        if let Some(station) = &mut self.stations[node] {
+            station.machine.hear_reply(now, reply);
+        }
+    }
+
+    /// The travel time that a node's station reckons with.
+    pub(crate) fn travel(&self, node: usize) -> Duration {
+        self.stations[node].as_ref().map_or(Duration::ZERO, |station| station.machine.travel())
     }
 
     /// Frames that wait in the machines, by their places in the slab.
@@ -136,7 +171,9 @@ impl<R: Recorder> Engine<'_, R> {
         let gptp = driven.gptp.as_ref().and_then(Gptp::next);
         let corrected = driven.timed.as_ref().map(Timed::next);
         let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(|node| self.nodes[node].clock));
-        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
+        let started = driven.start_up.as_ref();
+        let started = started.and_then(|start_up| start_up.next(|node| self.nodes[node].clock));
+        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected).chain(started);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -154,6 +191,7 @@ impl<R: Recorder> Engine<'_, R> {
             }
             self.drive_stacks();
         }
+        self.drive_start_up();
         for node in 0..self.nodes.len() {
             let local = self.nodes[node].clock.local(self.now);
             while let Some(station) = &mut self.driven().stations[node]
@@ -162,7 +200,10 @@ impl<R: Recorder> Engine<'_, R> {
                 let stream = station.synchronisation;
                 match action {
                     TdmaAction::Pass => {}
+                    TdmaAction::Expire((place, _)) => self.drop_frame(place, DropReason::Expired),
                     TdmaAction::Transmit((place, aim)) => self.take_aim(place, aim),
+                    TdmaAction::Calibrate(request) => self.send_request(node, request),
+                    TdmaAction::Reply(reply) => self.send_reply(reply),
                     TdmaAction::Synchronise(says) => {
                         self.synchronise(stream.expect("who opens cycles has a stream for it"), says);
                     }
@@ -209,6 +250,9 @@ impl<R: Recorder> Engine<'_, R> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
+        if self.take_start_up(slot, listener, time) {
+            return;
+        }
         if self.take_pdu(slot.stream, slot.number, time)
             || self.take_message(slot.stream, slot.number, time)
             || self.take_trigger(slot.stream, slot.number, time)

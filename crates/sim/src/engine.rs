@@ -140,7 +140,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     pub(crate) fn run(mut self) -> Observation {
         for (number, stream) in self.network.streams.iter().enumerate() {
-            if stream.started {
+            if stream.started && self.talkers[number].running {
                 self.offer_source(index(number));
             }
         }
@@ -236,6 +236,10 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     fn observation(mut self) -> Observation {
         self.report_progress();
+        let start_up = self
+            .driven
+            .as_ref()
+            .and_then(|driven| Some(driven.start_up.as_ref()?.observations(|node| driven.travel(node))));
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
@@ -269,6 +273,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             harts: ftt.map(|ftt| Box::new(ftt.observation())),
             reservations,
             clocks,
+            start_up: start_up.unwrap_or_default(),
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         };

@@ -30,6 +30,7 @@ mod source;
 mod srp;
 mod stages;
 mod stamps;
+mod start_up;
 mod statistics;
 mod talker;
 mod test_bed;
@@ -51,6 +52,7 @@ pub use result::{
     PortObservation, StampedObservation, StreamObservation, WorstFrame,
 };
 pub use srp::AdmissionControl;
+pub use start_up::StartUpObservation;
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
     CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,

@@ -37,6 +37,8 @@ pub(crate) enum Purpose {
     HostStack = 40,
     /// Stamps and processing of gPTP at a node.
     Gptp = 14,
+    /// What hosts take for the messages of a start-up.
+    StartUp = 49,
     /// Errors of network time.
     NetworkTime = 41,
     /// What nodes of HaRTES take to decode.

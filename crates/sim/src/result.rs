@@ -7,6 +7,7 @@ use tautwire_units::{Bytes, Duration};
 
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
+use crate::start_up::StartUpObservation;
 use crate::test_bed::TestObservation;
 
 use crate::reservation::ReservationObservation;
@@ -56,11 +57,13 @@ pub enum DropReason {
     Unsynchronised,
     /// Its time-triggered virtual link has no dispatch points.
     Unscheduled,
+    /// No slot of its TDMA station took it in its lifetime.
+    Expired,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::QueueFull,
         Self::HostQueueFull,
         Self::ResidenceTime,
@@ -82,6 +85,7 @@ impl DropReason {
         Self::AcceptanceWindow,
         Self::Unsynchronised,
         Self::Unscheduled,
+        Self::Expired,
     ];
 
     /// Its name in tables and results.
@@ -109,6 +113,7 @@ impl DropReason {
             Self::AcceptanceWindow => "acceptance-window",
             Self::Unsynchronised => "unsynchronised",
             Self::Unscheduled => "unscheduled",
+            Self::Expired => "expired",
         }
     }
 }
@@ -132,6 +137,8 @@ pub struct Observation {
     pub clocks: Vec<ClockObservation>,
     /// Masters and nodes of HaRTES, in a network that has it.
     pub harts: Option<Box<HartsObservation>>,
+    /// Per station of a TDMA network that starts up.
+    pub start_up: Vec<StartUpObservation>,
     /// What its test observed, if it has one.
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.

@@ -14,6 +14,7 @@ use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::source::Source;
+use crate::start_up::awaits_start_up;
 use crate::time_triggered::is_locked;
 use crate::virtual_links::REGULATED;
 
@@ -60,7 +61,7 @@ pub(crate) fn talkers(
             aim: plan.talker_aim(number),
             overhead: plan.hops.get(first_hop as usize).map_or(0, |hop| hop.overhead),
             source: Source::new(stream, line, start, || Random::new(seed, Purpose::Source, number)),
-            running: stream.started,
+            running: stream.started && !awaits_start_up(network, stream),
             epoch: 0,
             node,
             scheduler: schedulers[number],

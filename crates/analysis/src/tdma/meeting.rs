@@ -3,6 +3,7 @@
 //! In: slots and ways. Out: the port where two may meet; if there is none, no frame waits behind its talker
 //! (`T_switch^wait = 0`), by induction over the first that would. Not here: ways (`way.rs`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
@@ -17,11 +18,15 @@ impl Cycle<'_> {
         // opens a cycle at the start of a slot comes first.
         let mut times: BTreeMap<(u32, u64, bool), (u64, u64)> = BTreeMap::new();
         for number in 0..self.network.streams.len() {
-            let stream = &self.network.streams[number];
+            let mut stream = Cow::Borrowed(&self.network.streams[number]);
+            if stream.traffic == Traffic::Protocol {
+                // Of a start-up, only that its talker is ready is told when streams have begun: the shortest frame.
+                stream.to_mut().payload_max = stream.payload_min;
+            }
             let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
             for start in self.starts(StreamIndex::at(number), self.cycles + 1) {
                 for (place, hop) in stream.hops.iter().enumerate() {
-                    let (queued, gone) = self.at_hop(stream, place);
+                    let (queued, gone) = self.at_hop(&stream, place);
                     let begin = (start + queued.min).saturating_sub(self.early);
                     let end = start.saturating_add(gone).saturating_add(self.late);
                     let known = times.entry((hop.port.0, start, !opens)).or_insert((begin, end));

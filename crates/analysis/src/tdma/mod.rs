@@ -25,13 +25,15 @@ use tautwire_model::Network;
 use tautwire_model::frame_length;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::tdma::{OwnedSlot, Tdma};
-use tautwire_units::{Bits, Duration};
+use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 use self::way::Range;
 use crate::clock::{Deviation, slack_ps};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
+/// What the shortest frame carries.
+const PAYLOAD_MIN: Bytes = Bytes::new(46);
 /// Most cycles until the slots repeat.
 const CYCLES_MAX: u64 = 1_000;
 
@@ -47,6 +49,8 @@ struct Cycle<'network> {
     late: u64,
     /// Slots that a failing master may cost.
     lost: u64,
+    /// How long a frame waits at most whatever fails, if something does that costs any number of slots.
+    lifetime: Option<u64>,
     /// Why nothing holds, if so.
     reason: Option<Unbounded>,
 }
@@ -72,6 +76,7 @@ impl<'network> Cycle<'network> {
             early: 0,
             late: 0,
             lost: 0,
+            lifetime: None,
             reason: None,
         };
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby.
@@ -94,6 +99,20 @@ impl<'network> Cycle<'network> {
         let stream = &self.network.streams[synchronisation.index()];
         let error = |listener: usize| {
             let way = self.way(stream, listener)?.1;
+            if self.tdma.start_up.as_ref().is_some_and(|start_up| start_up.calibrations == 0) {
+                return Some((0, way.max));
+            }
+            if self.tdma.start_up.is_some() {
+                // Calibration finds half of the shortest frame's way there and back, with clocks that drift over
+                // the cycles between.
+                let span = self.cycles * self.tdma.cycle.as_ps();
+                let drift = 2 * (self.deviation.stretch(span) - span) + 2;
+                let mut shortest = stream.clone();
+                (shortest.payload_min, shortest.payload_max) = (PAYLOAD_MIN, PAYLOAD_MIN);
+                let found = self.way(&shortest, listener)?.1;
+                let early = found.max.saturating_sub(way.min) + drift;
+                return Some((early, way.max.saturating_sub(found.min) + drift));
+            }
             let known = self.tdma.travel[stream.listeners[listener].index()].as_ps();
             Some((known.saturating_sub(way.min), way.max.saturating_sub(known)))
         };
@@ -128,8 +147,17 @@ impl<'network> Cycle<'network> {
         let master = network.streams[self.tdma.synchronisation.index()].talker;
         let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
         let fails = Unbounded::SynchronisationLost { port };
-        if self.cycles > CYCLES_MAX || network.links.iter().any(|link| link.bit_error_rate > 0 || !link.up) {
+        if self.cycles > CYCLES_MAX {
             return Some(fails);
+        }
+        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off.
+        let is_alone = self.tdma.standby.is_none();
+        let lives = self.tdma.lifetime.map(Duration::as_ps);
+        if network.links.iter().any(|link| link.bit_error_rate > 0 || !link.up) {
+            self.lifetime = lives.filter(|_| is_alone);
+            if self.lifetime.is_none() {
+                return Some(fails);
+            }
         }
         // What stands between an application and its station's queue is reckoned without servers.
         let has_stacks = |node| network.has_stacks(tautwire_model::network::NodeIndex::at(node));
@@ -146,14 +174,42 @@ impl<'network> Cycle<'network> {
                     let standby = self.tdma.standby.map(|standby| standby.synchronisation);
                     let opens = standby.is_some_and(|stream| network.streams[stream.index()].talker == *node);
                     if bridge || opens || *node == master {
+                        self.lifetime = lives.filter(|_| is_alone);
+                        if self.lifetime.is_none() {
+                            return Some(fails);
+                        }
+                    }
+                }
+                TimelineAction::CutCable(cable) => {
+                    self.lifetime = lives.filter(|_| is_alone || self.leads_to_a_slave(*cable));
+                    if self.lifetime.is_none() {
                         return Some(fails);
                     }
                 }
-                TimelineAction::CutCable(_) | TimelineAction::ChangeBitErrorRate(..) => return Some(fails),
+                TimelineAction::ChangeBitErrorRate(..) => {
+                    self.lifetime = lives.filter(|_| is_alone);
+                    if self.lifetime.is_none() {
+                        return Some(fails);
+                    }
+                }
                 _ => {}
             }
         }
         None
+    }
+
+    /// Whether a cable connects an end station that opens no cycle: without it nobody else misses one.
+    fn leads_to_a_slave(&self, cable: u32) -> bool {
+        let network = self.network;
+        let link = &network.links[cable as usize * 2];
+        let opens = |node: NodeIndex| {
+            let of = [Some(self.tdma.synchronisation), self.tdma.standby.map(|one| one.synchronisation)];
+            of.into_iter().flatten().any(|stream| network.streams[stream.index()].talker == node)
+        };
+        [link.from, link.to].into_iter().any(|port| {
+            let node = network.ports[port.index()].node;
+            matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. }) && !opens(node)
+        })
     }
 
     /// The bounds of a stream.
@@ -220,6 +276,8 @@ impl<'network> Cycle<'network> {
         match stream.traffic {
             Traffic::Synchronisation { .. } => Some(Range::default()),
             Traffic::Response { to, turn_around } => self.response(number, to, turn_around),
+            // Messages of a start-up wait for slots, for answers and to be said again.
+            Traffic::Protocol => None,
             _ => {
                 let transmit = self.transmit(stream);
                 Some(Range { max: transmit.max.checked_add(self.wait(number)?)?, ..transmit })

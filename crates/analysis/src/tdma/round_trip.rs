@@ -37,9 +37,9 @@ impl Cycle<'_> {
         let alone = self.network.streams.iter().enumerate().all(|(other, stream)| {
             other == number.index()
                 || stream.talker != response.talker
-                || matches!(stream.traffic, Traffic::Synchronisation { .. })
+                || matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
         });
-        if !alone || self.lost > 0 {
+        if !alone || self.lost > 0 || self.lifetime.is_some() {
             return None;
         }
         let least = self.requests_apart(to);

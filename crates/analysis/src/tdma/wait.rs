@@ -15,12 +15,17 @@ const FRAMES_MAX: u64 = 10_000;
 impl Cycle<'_> {
     /// Greatest wait of a stream's frame in its station's queue until its slot begins, true time.
     pub(super) fn wait(&self, number: StreamIndex) -> Option<u64> {
+        if let Some(lifetime) = self.lifetime {
+            // What waits longer is lost.
+            return Some(self.deviation.stretch(lifetime) + self.early + self.late);
+        }
         let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
         let talker = self.network.streams[number.index()].talker;
         let real_time = self.network.is_real_time(number);
         let beside = |other: &StreamIndex| {
             let stream = &self.network.streams[other.index()];
-            let own = matches!(stream.traffic, Traffic::Synchronisation { .. });
+            // A start-up is over before any stream begins.
+            let own = matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol);
             stream.talker == talker && !own
         };
         let arrivals = |wanted: bool| -> Option<Vec<Arrivals>> {

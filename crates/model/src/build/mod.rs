@@ -22,6 +22,7 @@ mod ports;
 mod reservation;
 mod reservation_pace;
 mod routes;
+mod start_up;
 mod streams;
 mod tdma;
 mod test;
@@ -66,6 +67,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let network_control = network_control(root, faults);
     let vlans = vlans::vlans(input, &topology, faults);
     let mut streams = streams::streams(input, &topology, &vlans, faults);
+    start_up::drafts(input, &topology, &mut streams, faults);
     tdma::responses(&mut streams, faults);
     host_stacks::check_streams(&topology, &models, &streams, faults);
     let test = test::test(input, &topology, &streams, faults);

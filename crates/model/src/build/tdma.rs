@@ -3,10 +3,10 @@
 use tautwire_core::tdma::{Carries, TdmaSlot};
 use tautwire_units::{Bytes, Duration};
 
-use super::Input;
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
+use super::{Input, start_up};
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{
     ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, NodeIndex, NodeKind, StreamIndex, Switching,
@@ -76,6 +76,7 @@ pub(crate) fn tdma(
         standby = Some(Standby { synchronisation: stream, offset });
     }
     let slots = slots(node, cycle, topology, faults);
+    let start_up = start_up::start_up(node, &slots, topology, streams);
     for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
         let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
         let help = "remove one of `virtual-link` and `tdma`: the regulator of a link knows no slots";
@@ -94,7 +95,7 @@ pub(crate) fn tdma(
     let travel = (0..topology.nodes.len())
         .map(|node| travel(NodeIndex::at(node), &streams.list[synchronisation.index()], topology, models))
         .collect();
-    Some(Tdma { cycle, synchronisation, standby, slots, travel })
+    Some(Tdma { cycle, synchronisation, standby, slots, travel, lifetime: node.parsed("lifetime"), start_up })
 }
 
 /// The stream under `synchronisation`, whose promise becomes a frame a cycle.

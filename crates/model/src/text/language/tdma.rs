@@ -14,6 +14,16 @@ pub(super) static TDMA: Shape = Shape {
             "The stream of the frames that open the cycles; its talker is the master.",
         ),
         key("standby", Kind::Object(&STANDBY), "Who opens the cycles if the master does not; nobody."),
+        key(
+            "lifetime",
+            Kind::Duration,
+            "How long a frame waits for a slot before it is lost; without end. With it there are bounds beside failures.",
+        ),
+        key(
+            "start-up",
+            Kind::Object(&START_UP),
+            "How the stations find together before their streams begin (RTcfg); they know all.",
+        ),
         must("slots", Kind::List(1, MANY, &Kind::Object(&SLOT)), "The slots."),
     ]],
 };
@@ -24,6 +34,29 @@ static STANDBY: Shape = Shape {
     keys: &[&[
         must("synchronisation", Kind::Text, "The stream of its frames; its talker is the standby."),
         must("offset", Kind::Duration, "How long after the start of a cycle it gives the master up."),
+    ]],
+};
+
+static START_UP: Shape = Shape {
+    name: "a start-up",
+    about: "The master invites the other owners of slots, which calibrate, announce themselves, are configured and ready; then the streams begin (RTcfg).",
+    keys: &[&[
+        key(
+            "interval",
+            Kind::Duration,
+            "After which time a message that led to nothing is said again; 100 ms.",
+        ),
+        key(
+            "calibrations",
+            Kind::Integer(0, 1_000),
+            "Measurements of the travel time that each station makes; 100.",
+        ),
+        key("configuration", Kind::Octets, "Octets that the master hands to each station, in pieces; 0 B."),
+        key(
+            "burst",
+            Kind::Integer(1, 255),
+            "Pieces that are sent before an acknowledgement is waited for; 4.",
+        ),
     ]],
 };
 

@@ -1,0 +1,345 @@
+//! The start-up of a TDMA network in a run: messages of RTcfg and of the calibration, in slots, before any stream begins.
+//!
+//! A message is a frame of its station's own stream and waits for a slot like any other; a host takes its two delays
+//! between a message and what follows from it. Requests and replies of the calibration leave at once, for they are made
+//! in their slots, and are stamped at the interface. When a station runs its streams begin, as if started then.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tautwire_core::rtcfg::{Addressee, StartUp, StartUpMessage, StartUpPhase};
+use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex, Traffic};
+use tautwire_model::start_up::StartUp as Settings;
+use tautwire_units::{Bytes, Duration};
+use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::Slot;
+use crate::plan::{NONE, index};
+use crate::random::{Purpose, Random};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// Messages of a stream that may be on their way at a time.
+const ON_THE_WAY: usize = 256;
+/// The least payload of a frame.
+const PAYLOAD_MIN: usize = 46;
+
+/// What was observed of a station's start-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartUpObservation {
+    /// The node.
+    pub node: NodeIndex,
+    /// How many stations its table of addresses holds at the end of the run, its own among them.
+    pub known: u32,
+    /// How long a synchronisation frame travels to it, as calibration found; zero of the master.
+    pub travel: Duration,
+    /// When its streams began, true time since the start; none if they did not.
+    pub running_at: Option<Duration>,
+}
+
+/// The start-up of a run.
+pub(crate) struct StartUps {
+    stations: Vec<Station>,
+    /// Per stream of the network: whose start-up it carries, or [`NONE`].
+    senders: Vec<u32>,
+    /// Per stream: the last messages, by their frames' numbers.
+    said: Vec<VecDeque<(u32, Said)>>,
+    /// Messages that hosts have still to look at: station, from whom.
+    inbox: BTreeMap<(SimTime, u64), (u32, u32, StartUpMessage)>,
+    told: u64,
+    random: Random,
+}
+
+struct Station {
+    node: NodeIndex,
+    machine: StartUp,
+    calibrates: bool,
+    running_at: Option<SimTime>,
+}
+
+/// What a frame of the start-up says.
+#[derive(Clone, Copy)]
+enum Said {
+    Message(Addressee, StartUpMessage),
+    Request(CalibrationRequest),
+    Reply(CalibrationReply),
+}
+
+impl StartUps {
+    /// None in a network without a start-up.
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
+        let settings = network.tdma.as_ref()?.start_up.as_ref()?;
+        let mut senders = vec![NONE; network.streams.len()];
+        for (number, station) in settings.stations.iter().enumerate() {
+            senders[station.to_all.index()] = index(number);
+            if let Some((there, back)) = station.with_master {
+                senders[there.index()] = index(number);
+                senders[back.index()] = 0;
+            }
+        }
+        let station = |(number, config)| {
+            let node = settings.stations[number as usize].node;
+            let machine = StartUp::new(config, clocks[node.index()].local(SimTime::ZERO));
+            Station { node, machine, calibrates: false, running_at: None }
+        };
+        Some(Self {
+            stations: (0_u32..).zip(network.start_up_stations()).map(station).collect(),
+            senders,
+            said: network.streams.iter().map(|_| VecDeque::new()).collect(),
+            inbox: BTreeMap::new(),
+            told: 0,
+            random: Random::new(seed, Purpose::StartUp, 0),
+        })
+    }
+
+    /// When something is to be done next.
+    pub(crate) fn next(&self, clock: impl Fn(usize) -> LocalClock) -> Option<SimTime> {
+        let told = self.inbox.first_key_value().map(|((at, _), _)| *at);
+        let due =
+            |station: &Station| station.machine.deadline().map(|at| clock(station.node.index()).true_at(at));
+        self.stations.iter().filter_map(due).chain(told).min()
+    }
+
+    /// What was observed; `travel` tells the travel time that a node's station reckons with.
+    pub(crate) fn observations(&self, travel: impl Fn(usize) -> Duration) -> Vec<StartUpObservation> {
+        let of = |station: &Station| StartUpObservation {
+            node: station.node,
+            known: index(station.machine.known()),
+            travel: travel(station.node.index()),
+            running_at: station.running_at.map(SimTime::since_start),
+        };
+        self.stations.iter().map(of).collect()
+    }
+
+    fn at_node(&self, node: usize) -> Option<usize> {
+        self.stations.iter().position(|station| station.node.index() == node)
+    }
+}
+
+/// Whether a stream begins only when its talker has started up.
+pub(crate) fn awaits_start_up(network: &Network, stream: &Stream) -> bool {
+    let starts_up = network.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
+    starts_up && !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    fn start_ups(&mut self) -> &mut StartUps {
+        self.driven().start_up.as_mut().expect("a start-up")
+    }
+
+    fn start_up_settings(&self) -> &Settings {
+        let tdma = self.network.tdma.as_ref().expect("a start-up is one of TDMA");
+        tdma.start_up.as_ref().expect("a start-up")
+    }
+
+    /// Does all that the start-up has to do now.
+    #[cold]
+    pub(crate) fn drive_start_up(&mut self) {
+        if self.driven().start_up.is_none() {
+            return;
+        }
+        let now = self.now;
+        while let Some(entry) = self.start_ups().inbox.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (station, from, message) = entry.remove();
+            let node = self.start_ups().stations[station as usize].node;
+            let local = self.nodes[node.index()].clock.local(now);
+            if self.nodes[node.index()].up {
+                self.start_ups().stations[station as usize].machine.hear(local, from, message);
+            }
+        }
+        for station in 0..self.start_ups().stations.len() {
+            self.drive_station_start(station);
+        }
+    }
+
+    fn drive_station_start(&mut self, number: usize) {
+        let (now, network) = (self.now, self.network);
+        let node = self.start_ups().stations[number].node;
+        let local = self.nodes[node.index()].clock.local(now);
+        if !self.nodes[node.index()].up {
+            return;
+        }
+        let rounds = self.start_up_settings().calibrations;
+        let station = &mut self.start_ups().stations[number];
+        station.machine.act(local);
+        if station.machine.phase() == StartUpPhase::Calibrating && !station.calibrates {
+            station.calibrates = true;
+            self.driven().calibrate(node, rounds);
+            self.end_calibration(number);
+        }
+        while let Some((to, message)) = self.start_ups().stations[number].machine.poll() {
+            self.say(number, to, message);
+        }
+        let station = &mut self.start_ups().stations[number];
+        if station.machine.phase() == StartUpPhase::Running && station.running_at.is_none() {
+            station.running_at = Some(now);
+            for (place, stream) in network.streams.iter().enumerate() {
+                if stream.talker == node && stream.started && awaits_start_up(network, stream) {
+                    self.start_stream(StreamIndex::at(place), None);
+                }
+            }
+        }
+    }
+
+    /// A station that calibrates no more goes on.
+    fn end_calibration(&mut self, number: usize) {
+        let node = self.start_ups().stations[number].node;
+        let local = self.nodes[node.index()].clock.local(self.now);
+        if !self.driven().is_calibrating(node) {
+            self.start_ups().stations[number].machine.calibrated(local);
+        }
+    }
+
+    /// Gives a message to the station's slots.
+    fn say(&mut self, number: usize, to: Addressee, message: StartUpMessage) {
+        let settings = self.start_up_settings();
+        let own = settings.stations[number];
+        // Answers to the new station go to all: stations have a stream to all and one to the master.
+        let stream = match (to, own.with_master) {
+            (Addressee::Station(0), Some((there, _))) => there,
+            (Addressee::Station(other), None) => {
+                settings.stations[other as usize].with_master.map_or(own.to_all, |(_, back)| back)
+            }
+            _ => own.to_all,
+        };
+        let octets = self.rtcfg_octets(number, message);
+        let (place, aim) = self.start_up_frame(stream, EtherType::RTCFG, &octets, Said::Message(to, message));
+        let Some(aim) = aim else { return self.drop_frame(place, DropReason::NoRoute) };
+        let now = self.now;
+        self.offer_to_station(place, own.node.index(), now, aim);
+    }
+
+    /// A frame of the start-up, and where its host sends it.
+    fn start_up_frame(
+        &mut self,
+        stream: StreamIndex,
+        ether_type: EtherType,
+        octets: &[u8],
+        says: Said,
+    ) -> (u32, Option<crate::frame::Aim>) {
+        let talker = &mut self.talkers[stream.index()];
+        let number = talker.number;
+        talker.number += 1;
+        let said = &mut self.start_ups().said[stream.index()];
+        said.push_back((number, says));
+        if said.len() > ON_THE_WAY {
+            said.pop_front();
+        }
+        self.recorder.contents(stream.0, number, ether_type, octets);
+        let payload = Bytes::new(octets.len().max(PAYLOAD_MIN) as u64);
+        self.insert(stream.0, number, payload, self.now)
+    }
+
+    /// A message behind the type of its frame.
+    fn rtcfg_octets(&self, number: usize, message: StartUpMessage) -> Vec<u8> {
+        let settings = self.start_up_settings();
+        let address = Settings::address(index(number));
+        let burst_rate = settings.burst;
+        let length = index(usize::try_from(settings.configuration.get()).expect("a checked number"));
+        let station = Announcement {
+            address: Some(address),
+            stage_2: settings.configuration > Bytes::ZERO,
+            ready: false,
+            burst_rate,
+        };
+        // What the configuration says is not known here: its octets are zero.
+        let piece = |octets: u32| vec![0; octets as usize];
+        let mut octets = Vec::new();
+        match message {
+            StartUpMessage::Invitation => {
+                RtcfgFrame::Stage1 { addresses: None, burst_rate, data: &[] }.emit(&mut octets);
+            }
+            StartUpMessage::Announcement => RtcfgFrame::AnnounceNew(station).emit(&mut octets),
+            StartUpMessage::Reply => RtcfgFrame::AnnounceReply(station).emit(&mut octets),
+            StartUpMessage::Configuration { offset: 0, length: here } => RtcfgFrame::Stage2 {
+                ready: false,
+                stations: index(settings.stations.len()),
+                heartbeat_ms: 0,
+                length,
+                data: &piece(here),
+            }
+            .emit(&mut octets),
+            StartUpMessage::Configuration { offset, length: here } => {
+                RtcfgFrame::Stage2Fragment { offset, data: &piece(here) }.emit(&mut octets);
+            }
+            StartUpMessage::Acknowledgement { received } => {
+                RtcfgFrame::Acknowledge { length: received }.emit(&mut octets);
+            }
+            StartUpMessage::Ready => RtcfgFrame::Ready.emit(&mut octets),
+        }
+        octets
+    }
+
+    /// A station asks the master how long frames travel, now.
+    pub(crate) fn send_request(&mut self, node: usize, request: CalibrationRequest) {
+        let number = self.start_ups().at_node(node).expect("who calibrates starts up");
+        let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");
+        let frame = TdmaFrame::CalibrationRequest {
+            transmitted_ns: request.transmitted.as_ps() / 1_000,
+            reply_cycle: request.reply_cycle,
+            reply_offset_ns: request.reply_offset.as_ps() / 1_000,
+        };
+        self.send_calibration(there, frame, Said::Request(request));
+    }
+
+    /// The master replies, now.
+    pub(crate) fn send_reply(&mut self, reply: CalibrationReply) {
+        let station = self.start_up_settings().stations[reply.to as usize];
+        let (_, back) = station.with_master.expect("the master does not ask");
+        let frame = TdmaFrame::CalibrationReply {
+            requested_ns: reply.requested.as_ps() / 1_000,
+            received_ns: reply.received.as_ps() / 1_000,
+            transmitted_ns: reply.transmitted.as_ps() / 1_000,
+        };
+        self.send_calibration(back, frame, Said::Reply(reply));
+    }
+
+    fn send_calibration(&mut self, stream: StreamIndex, frame: TdmaFrame, says: Said) {
+        let mut octets = Vec::new();
+        RtmacHeader::Tdma.emit(&mut octets);
+        frame.emit(&mut octets);
+        let (place, aim) = self.start_up_frame(stream, EtherType::RTMAC, &octets, says);
+        match aim {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// Whether a delivered frame was one of the start-up; then its station has it to look at.
+    pub(crate) fn take_start_up(&mut self, slot: &Slot, listener: u32, time: SimTime) -> bool {
+        let network = self.network;
+        let Some(start_up) = &mut self.driven().start_up else { return false };
+        let from = start_up.senders[slot.stream as usize];
+        if from == NONE {
+            return false;
+        }
+        let node = network.streams[slot.stream as usize].listeners[listener as usize].index();
+        let said = start_up.said[slot.stream as usize].iter().find(|(number, _)| *number == slot.number);
+        let (Some((_, said)), Some(station)) = (said.copied(), start_up.at_node(node)) else { return true };
+        let local = self.nodes[node].clock.local(time);
+        match said {
+            Said::Message(to, _) if to != Addressee::All && to != Addressee::Station(index(station)) => {}
+            Said::Message(_, message) => {
+                let NodeKind::EndStation { host } = &network.nodes[node].kind else { return true };
+                let host = &network.hosts[host.index()];
+                let start_up = self.start_ups();
+                let octets = u64::from(slot.payload);
+                let taken = start_up.random.delay(&host.receive, octets)
+                    + start_up.random.delay(&host.transmit, octets);
+                start_up.told += 1;
+                let key = (time + taken, start_up.told);
+                start_up.inbox.insert(key, (index(station), from, message));
+            }
+            Said::Request(request) => self.driven().ask(node, local, from, request),
+            Said::Reply(reply) => {
+                self.driven().hear_reply(node, local, reply);
+                self.end_calibration(station);
+            }
+        }
+        self.arm_timeline();
+        true
+    }
+}
