@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn copies_beyond_skew_max_are_not_proven() {
         let text = include_str!("../../../scenarios/avionics.yaml");
-        for (skew_max, expected) in [("1 ms", Verdict::Proven), ("700 us", Verdict::NotProven)] {
+        for (skew_max, expected) in [("1 ms", Verdict::Proven), ("600 us", Verdict::NotProven)] {
             let set = format!("redundancy: true, skew-max: {skew_max}}}");
             let text = text.replace("redundancy: true}", &set);
             let network = tautwire_model::load_text("avionics", &text).network.expect("no errors");
