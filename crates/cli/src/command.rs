@@ -15,7 +15,7 @@ use std::path::Path;
 
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
-use tautwire_workbench::{clocks, harts, reservation, start_up, test_bed};
+use tautwire_workbench::{clocks, harts, network_time, reservation, start_up, test_bed};
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -84,6 +84,7 @@ fn tables(summary: &Summary) -> String {
         clocks::table(summary),
         harts::table(summary),
         start_up::table(summary),
+        network_time::table(summary),
         test_bed::table(summary),
     ];
     for part in parts {

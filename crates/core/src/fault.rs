@@ -42,6 +42,8 @@ pub enum PlantedFault {
     PolicedTwice,
     /// Both copies of a frame are accepted.
     CopyAccepted,
+    /// Protocol control frames are permanent when they come. Found by the search of synchronised networks alone.
+    PermanenceForgotten,
 }
 
 impl PlantedFault {

@@ -22,7 +22,7 @@ pub use random_host_stacks::random_host_stacks;
 pub use random_network::random_network;
 pub use random_slot_pairs::random_slot_pairs;
 pub use random_tdma::{TdmaFailure, random_tdma};
-pub use random_time_triggered::random_time_triggered;
+pub use random_time_triggered::{Failures, random_as6802, random_time_triggered};
 pub use seeds::{cases, number, seeds};
 pub use time_triggered::TimeTriggeredNetwork;
 

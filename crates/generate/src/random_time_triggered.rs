@@ -1,6 +1,8 @@
 //! Small random time-triggered networks (SAE AS6802): links with points of their own in a common cycle,
 //! chains of answers, rate-constrained and best-effort traffic beside them, clocks that drift.
 //!
+//! The clocks are corrected as the precision says, or by protocol control frames; then something may fail.
+//!
 //! Every link has a part of a basic cycle of a millisecond, as long as its frames need at any port, and
 //! every further hop comes as many cycles later: so no two links meet, whatever their ways. A tight network
 //! leaves it to the description to place the hops behind the talker; there two links may meet, and then it
@@ -16,20 +18,45 @@ const CYCLE: u64 = 1_000;
 /// A random time-triggered network: the same text for the same seed. A tight one may have links that meet.
 #[must_use]
 pub fn random_time_triggered(seed: u64, tight: bool) -> String {
+    describe(seed, tight, None)
+}
+
+/// What goes wrong in a network with synchronisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failures {
+    /// Nothing.
+    None,
+    /// Masters and links fail and come back, bits are wrong, and a station babbles, all until 330 ms.
+    Some,
+}
+
+/// A random time-triggered network whose clocks are kept together by protocol control frames (SAE AS6802),
+/// with drifting clocks, two to four masters and one compression master or two; run for 600 ms.
+#[must_use]
+pub fn random_as6802(seed: u64, failures: Failures) -> String {
+    describe(seed, false, Some(failures))
+}
+
+fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     let mut dice = Dice::new(seed);
     let fast = dice.chance(40);
     let integration = *dice.one_of(&["timely-block", "shuffling", "preemption"]);
     let tolerance = dice.between(0, 100);
-    let cycle = dice.between(1, 10);
+    let cycle = if synchronised.is_some() { dice.between(6, 10) } else { dice.between(1, 10) };
     // The drift of both clocks over an integration cycle, rounded up, and some more.
     let precision = 2 * (cycle * 1_000 + 100) * tolerance / 1_000 + dice.between(60, 4_000);
+    let precision = if synchronised.is_some() {
+        tolerance * (6 * cycle + 160) + dice.between(800, 3_000)
+    } else {
+        precision
+    };
     let (latency_min, stage) = (dice.between(100, 2_000), dice.between(0, 3_000));
     let mut text = format!(
         "name: timed-{seed}\nallow: [port::overload]\nnetwork-control: {}\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}, \
          receive: {{min: 1 us, max: {} us}}}}\ndevices:\n  d:\n    stages:\n      - {{name: passage, position: processing, \
          latency: {{min: {latency_min} ns, max: {} ns}}}}\ndefaults: {{rate: {}, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n\
          time-triggered: {{precision: {precision} ns, integration-cycle: {cycle} ms, integration: {integration}, \
-         empty-slot: {}}}\nnodes:\n",
+         empty-slot: {}SYNCHRONISATION}}\nnodes:\n",
         dice.one_of(&["none", "{priority: 6}"]),
         dice.between(1, 60),
         dice.between(1, 60),
@@ -56,7 +83,13 @@ pub fn random_time_triggered(seed: u64, tight: bool) -> String {
     }
     let at: Vec<u64> = (0..stations).map(|_| dice.between(0, switches - 1)).collect();
     for (station, switch) in at.iter().enumerate() {
-        let _ = writeln!(text, "  - {{between: [e{station}, s{switch}], length: {} m}}", dice.between(1, 90));
+        let name =
+            if synchronised.is_some() { format!("name: e{station}-s{switch}, ") } else { String::new() };
+        let _ = writeln!(
+            text,
+            "  - {{{name}between: [e{station}, s{switch}], length: {} m}}",
+            dice.between(1, 90)
+        );
     }
     text.push_str("streams:\n");
     let others = dice.between(60, if integration == "shuffling" { 500 } else { 1_500 });
@@ -72,8 +105,59 @@ pub fn random_time_triggered(seed: u64, tight: bool) -> String {
     let links = Links { slot, payload, precision, tight, at: &at };
     links.write(&mut text, &mut dice);
     write_others(&mut text, &mut dice, stations, others, fast);
-    let _ = writeln!(text, "run: {{duration: 60 ms, seed: {}}}", seed + 1);
-    text
+    let Some(failures) = synchronised else {
+        let _ = writeln!(text, "run: {{duration: 60 ms, seed: {}}}", seed + 1);
+        return text.replace("SYNCHRONISATION", "");
+    };
+    let masters = dice.between(2, stations.min(4));
+    let compressors = dice.between(1, switches.min(2));
+    let names =
+        |of: &str, count: u64| (0..count).map(|one| format!("{of}{one}")).collect::<Vec<_>>().join(", ");
+    let synchronisation = format!(
+        ", synchronisation: {{masters: [{}], compression-masters: [{}], max-transmission-delay: 2 ms}}",
+        names("e", masters),
+        names("s", compressors)
+    );
+    if failures == Failures::Some {
+        fail(&mut text, &mut dice, (masters, compressors, stations), &at);
+    }
+    let _ = writeln!(text, "run: {{duration: 600 ms, seed: {}}}", seed + 1);
+    text.replace("SYNCHRONISATION", &synchronisation)
+}
+
+/// A babbling station, a master's link that is cut, a compression master that stops, a link with wrong bits.
+fn fail(text: &mut String, dice: &mut Dice, (masters, compressors, stations): (u64, u64, u64), at: &[u64]) {
+    let babbler = dice.between(0, stations - 1);
+    let heard = (babbler + dice.between(1, stations - 1)) % stations;
+    let _ = writeln!(
+        text,
+        "  - {{name: babble, talker: e{babbler}, listeners: e{heard}, payload: 46 B, priority: 0, tagged: false, \
+         traffic: {{type: periodic, interval: 12 us, offset: 110 ms}}}}\nevents:\n  - {{at: 200 ms, stop-stream: babble}}"
+    );
+    let master = dice.between(0, masters - 1);
+    let link = format!("e{master}-s{}", at[usize::try_from(master).expect("few")]);
+    let cut = dice.between(120, 160);
+    let _ = writeln!(
+        text,
+        "  - {{at: {cut} ms, cut-link: {link}}}\n  - {{at: {} ms, mend-link: {link}}}",
+        cut + 30
+    );
+    let stopped = match dice.between(0, 2) {
+        0 => format!("e{}", dice.between(0, masters - 1)),
+        _ => format!("s{}", dice.between(0, compressors - 1)),
+    };
+    let stop = dice.between(200, 240);
+    let _ = writeln!(
+        text,
+        "  - {{at: {stop} ms, stop-node: {stopped}}}\n  - {{at: {} ms, start-node: {stopped}}}",
+        stop + dice.between(1, 40)
+    );
+    let noisy = dice.between(0, stations - 1);
+    let link = format!("e{noisy}-s{}", at[usize::try_from(noisy).expect("few")]);
+    let _ = writeln!(
+        text,
+        "  - {{at: 290 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 1e-4}}}}\n  - {{at: 330 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 0}}}}"
+    );
 }
 
 /// Time-triggered links.

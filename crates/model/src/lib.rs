@@ -40,6 +40,7 @@ pub mod reservation;
 mod scheduled_text;
 pub mod start_up;
 mod subset;
+pub mod synchronisation;
 pub mod tdma;
 mod text;
 pub mod time_triggered;

@@ -127,6 +127,8 @@ pub struct Network {
     pub tdma: Option<crate::tdma::Tdma>,
     /// What its time-triggered virtual links have in common, if it has any.
     pub time_triggered: Option<crate::time_triggered::TimeTriggered>,
+    /// Protocol control frames that keep the network time; none: clocks are corrected as stated.
+    pub synchronisation: Option<crate::synchronisation::Synchronisation>,
     /// Stream reservation; none: streams are sent without asking.
     pub reservation: Option<crate::reservation::StreamReservation>,
     /// gPTP; none: clocks run as they are.

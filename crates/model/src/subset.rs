@@ -49,6 +49,7 @@ impl Network {
                 tdma.start_up = None;
                 Some(tdma)
             }),
+            synchronisation: None,
             reservation: None,
             gptp: None,
             harts: self.harts.as_ref().map(|harts| {

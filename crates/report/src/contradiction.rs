@@ -1,7 +1,7 @@
 //! Observations that a bound excludes.
 //!
 //! Held against each other are the delays end to end (greatest and least), the greatest delay at
-//! each hop, and backlog and credit of each class of each port.
+//! each hop, backlog and credit of each class of each port, and the precision of network time.
 
 use std::fmt;
 
@@ -40,6 +40,8 @@ pub enum Place {
     Hop(StreamIndex, usize),
     /// At a class of an egress port.
     Class(PortIndex, TrafficClass),
+    /// Between the clocks of the network.
+    Clocks,
 }
 
 /// What a bound speaks of, and its unit.
@@ -49,6 +51,8 @@ pub enum Quantity {
     DelayMax,
     /// Least delay, ps.
     DelayMin,
+    /// Precision of the network time, ps.
+    Precision,
     /// Backlog, bits.
     Backlog,
     /// Greatest credit, bits.
@@ -64,6 +68,7 @@ impl Quantity {
         match self {
             Self::DelayMax => "greatest delay",
             Self::DelayMin => "least delay",
+            Self::Precision => "precision",
             Self::Backlog => "backlog",
             Self::HiCredit => "hiCredit",
             Self::LoCredit => "loCredit",
@@ -73,7 +78,7 @@ impl Quantity {
     /// `value` with its unit.
     fn with_unit(self, value: i64) -> String {
         match self {
-            Self::DelayMax | Self::DelayMin => format!("{} us", microseconds(value.into())),
+            Self::DelayMax | Self::DelayMin | Self::Precision => format!("{} us", microseconds(value.into())),
             Self::Backlog | Self::HiCredit | Self::LoCredit => format!("{value} bit"),
         }
     }
@@ -81,7 +86,7 @@ impl Quantity {
     /// Whether the bound excludes the observation.
     const fn excludes(self, observed: i64, bound: i64) -> bool {
         match self {
-            Self::DelayMax | Self::Backlog | Self::HiCredit => observed > bound,
+            Self::DelayMax | Self::Precision | Self::Backlog | Self::HiCredit => observed > bound,
             Self::DelayMin | Self::LoCredit => observed < bound,
         }
     }
@@ -95,7 +100,7 @@ impl Contradiction {
         match self.place {
             Place::Listener(of, index) | Place::Application(of, index) => of == stream && index == listener,
             Place::Hop(of, _) => of == stream,
-            Place::Class(..) => false,
+            Place::Class(..) | Place::Clocks => false,
         }
     }
 }
@@ -111,6 +116,11 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
     let mut found = Found { network, list: Vec::new() };
     for index in 0..network.streams.len() {
         find_in_stream(&mut found, index, bounds, observation);
+    }
+    if let Some(seen) = &observation.network_time {
+        let stated = network.time_triggered.map(|settings| settings.precision);
+        let bound = network.precision_bound().or(stated).map(|bound| to_i64(bound.as_ps()));
+        found.hold(Place::Clocks, Quantity::Precision, Some(to_i64(seen.precision.as_ps())), bound);
     }
     for (index, (bounds, observed)) in bounds.ports.iter().zip(&observation.ports).enumerate() {
         for class in TrafficClass::all() {
@@ -186,6 +196,7 @@ impl Found<'_> {
                 let stream = &self.network.streams[stream.index()];
                 format!("{} at port {}", stream.name, name::port(self.network, stream.hops[hop].port))
             }
+            Place::Clocks => "network time".to_owned(),
             Place::Class(port, class) => format!("class {class} of port {}", name::port(self.network, port)),
         }
     }

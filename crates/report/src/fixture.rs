@@ -78,6 +78,7 @@ fn empty() -> Network {
         tdma: None,
         reservation: None,
         gptp: None,
+        synchronisation: None,
         time_triggered: None,
         harts: None,
     };
@@ -385,6 +386,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         clocks: Vec::new(),
         harts: None,
         start_up: Vec::new(),
+        network_time: None,
         trace_hash: 0x7a75_7477_6972_6501,
         test: None,
     }

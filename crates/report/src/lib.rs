@@ -25,6 +25,7 @@ mod html;
 mod json;
 mod manifest;
 mod name;
+pub mod network_time;
 pub mod parquet;
 mod pcapng;
 pub mod reservation;

@@ -12,6 +12,7 @@ use tautwire_units::Duration;
 
 use crate::clocks;
 use crate::name;
+use crate::network_time;
 use crate::reservation;
 use crate::start_up;
 use crate::summary::{
@@ -66,6 +67,7 @@ impl Summary {
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
+            network_time: network_time::summary(network, observation),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
         }
     }

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::ClockSummary;
+use crate::network_time::NetworkTimeSummary;
 use crate::reservation::ReservationSummary;
 use crate::start_up::StartUpSummary;
 use crate::verdict::Verdict;
@@ -51,6 +52,9 @@ pub struct Summary {
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,
+    /// Network time, of a time-triggered network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_time: Option<NetworkTimeSummary>,
 }
 
 /// A run as a whole.

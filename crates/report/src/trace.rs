@@ -30,8 +30,10 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     told: u64,
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
-    /// Contents of the frames of control protocols that are on their way: stream, number.
+    /// Contents of the frames of control protocols that are to be sent next: stream, number.
     contents: HashMap<(u32, u32), (EtherType, Vec<u8>)>,
+    /// The same of those in `ahead`, by what was told.
+    contents_ahead: HashMap<u64, (EtherType, Vec<u8>)>,
     error: Option<io::Error>,
 }
 
@@ -68,6 +70,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             told: 0,
             arriving: HashMap::new(),
             contents: HashMap::new(),
+            contents_ahead: HashMap::new(),
             error: None,
         })
     }
@@ -104,7 +107,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             let Ahead { time, stream, number, hop, port, length, .. } = next;
             let record =
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
-            let contents = self.contents.remove(&(stream, number));
+            let contents = self.contents_ahead.remove(&next.told);
             let contents = contents.as_ref().map(|(of, octets)| (*of, &octets[..]));
             let result =
                 self.capture.as_mut().map_or(Ok(()), |capture| capture.record_with(&record, contents));
@@ -147,6 +150,9 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
             self.capture_until(told.selected.since_start());
             let ahead = Ahead { time: start, told: self.told, stream, number, hop, port, length };
             self.ahead.push(Reverse(ahead));
+            if let Some(contents) = self.contents.remove(&(stream, number)) {
+                self.contents_ahead.insert(self.told, contents);
+            }
             self.told += 1;
         }
         if self.frames.is_some() {

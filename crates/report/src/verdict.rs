@@ -14,6 +14,7 @@ use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservati
 use tautwire_units::Duration;
 
 use crate::contradiction::{self, Contradiction};
+use crate::network_time;
 
 /// What is known of a stream's requirement, from best to worst.
 #[derive(
@@ -163,11 +164,12 @@ fn judge_stream(
 ) -> StreamVerification {
     let (stream, index_of_stream) = (&network.streams[index], StreamIndex::at(index));
     let observed = observation.map(|observation| &observation.streams[index]);
+    let excused = observation.is_some_and(|observation| network_time::is_excused(network, observation));
     let listeners: Vec<_> = (0..stream.listeners.len())
         .map(|listener| {
             let bound = bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
             let contradicted = contradictions.iter().any(|c| c.is_of(index_of_stream, listener));
-            let mut verification = judge_listener(stream, listener, observed, contradicted);
+            let mut verification = judge_listener(stream, listener, observed, (contradicted, excused));
             if let Some(bound) = bound {
                 verification.bound = Some(bound.delay.clone());
                 verification.jitter_bound = bound.jitter();
@@ -200,7 +202,7 @@ fn judge_listener(
     stream: &Stream,
     listener: usize,
     observed: Option<&StreamObservation>,
-    contradicted: bool,
+    (contradicted, excused): (bool, bool),
 ) -> ListenerVerification {
     let seen = observed.map(|observed| &observed.listeners[listener]);
     let delay = seen.and_then(observed_delay);
@@ -208,7 +210,7 @@ fn judge_listener(
     let missed = stream.deadline.is_some_and(|deadline| {
         late > 0
             || delay.is_some_and(|delay| delay.max > deadline)
-            || observed.is_some_and(|observed| discarded(observed) > 0)
+            || observed.is_some_and(|observed| discarded(observed, excused) > 0)
     });
     let verdict = match (contradicted, missed, stream.deadline) {
         (true, _, _) => Verdict::Contradiction,
@@ -249,14 +251,15 @@ pub(crate) fn lost(observed: &StreamObservation) -> u64 {
 }
 
 /// Copies that the network discarded of its own accord: faults of cables, bits and nodes apart, of
-/// which no bound speaks, and what a virtual link is there to take out (older messages, second copies).
-fn discarded(observed: &StreamObservation) -> u64 {
+/// which no bound speaks, time-triggered frames without network time where that is `excused`, and what a virtual link is there to take out (older messages, second copies).
+fn discarded(observed: &StreamObservation, excused: bool) -> u64 {
     let is_fault =
         |reason| matches!(reason, DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown);
     let is_meant = |reason| {
         matches!(reason, DropReason::Overwritten | DropReason::IntegrityCheck | DropReason::Eliminated)
     };
-    let counts = |reason| !is_fault(reason) && !is_meant(reason);
+    let is_unsent = |reason| reason == DropReason::Unsynchronised && excused;
+    let counts = |reason| !is_fault(reason) && !is_meant(reason) && !is_unsent(reason);
     observed.dropped.iter().filter(|(reason, _)| counts(*reason)).map(|(_, count)| count).sum()
 }
 

@@ -27,6 +27,7 @@ use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::srp::{AdmissionControl, Srp};
 use crate::start_up::StartUps;
+use crate::synchronisation::ControlFrames;
 use crate::time_triggered::Timed;
 
 /// Synchronisation frames of one talker that may be on their way at a time.
@@ -65,6 +66,8 @@ pub(crate) struct Driven {
     pub(crate) timed: Option<Timed>,
     /// Masters and nodes of HaRTES.
     pub(crate) ftt: Option<Ftt>,
+    /// Protocol control frames, if they keep the network time.
+    pub(crate) synchronisation: Option<ControlFrames>,
 }
 
 /// A TDMA station.
@@ -109,6 +112,7 @@ impl Driven {
             srp: Srp::new(network, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
+            synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             ftt: Ftt::new(network, plan, clocks, seed),
         }
@@ -173,7 +177,9 @@ impl<R: Recorder> Engine<'_, R> {
         let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(|node| self.nodes[node].clock));
         let started = driven.start_up.as_ref();
         let started = started.and_then(|start_up| start_up.next(|node| self.nodes[node].clock));
-        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected).chain(started);
+        let synchronised = driven.synchronisation.as_ref().and_then(ControlFrames::next);
+        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
+        let protocols = protocols.chain(started).chain(synchronised);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -181,6 +187,7 @@ impl<R: Recorder> Engine<'_, R> {
     #[cold]
     pub(crate) fn drive(&mut self) {
         self.correct_clocks();
+        self.drive_synchronisation();
         self.drive_stacks();
         while let Some(Reverse((_, stream, since))) =
             self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)
@@ -257,6 +264,7 @@ impl<R: Recorder> Engine<'_, R> {
             || self.take_message(slot.stream, slot.number, time)
             || self.take_trigger(slot.stream, slot.number, time)
             || self.take_control(slot.stream, slot.number, time)
+            || self.take_control_frame(slot, listener)
         {
             return;
         }

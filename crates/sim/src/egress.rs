@@ -137,7 +137,13 @@ impl<R: Recorder> Engine<'_, R> {
         if link.errs {
             slot.corrupted |= link.corrupts(octets * 8);
         }
-        self.statistics.transmitted(start, port.link, slot.stream, slot.number);
+        let line = port.link;
+        if R::DRIVES_MACHINES {
+            let passed = (slot.stream, slot.number, slot.hop, slot.received);
+            self.pass_control_frame(passed, start, received);
+        }
+        let slot = self.slab.get_mut(frame.slot);
+        self.statistics.transmitted(start, line, slot.stream, slot.number);
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
         let timed = R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].time_triggered;
         let held = if timed { selected.saturating_since(slot.queued) } else { held };
@@ -161,7 +167,7 @@ impl<R: Recorder> Engine<'_, R> {
         }
         slot.received = received;
         let (stream, number) = (slot.stream, slot.number);
-        let (ring, to_bridge) = (port.link, link.to_bridge);
+        let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
         if R::DRIVES_MACHINES {
             self.tell_pdu(stream, number, start);
             self.stamp_message(stream, number, start, received.since(last));
@@ -195,6 +201,12 @@ impl<R: Recorder> Engine<'_, R> {
                 Ok(at) => held = at.since(line.received),
                 Err(reason) => return self.drop_frame(place, reason),
             }
+        }
+        if R::DRIVES_MACHINES && self.is_heard_in_passing(hop_index) {
+            self.statistics.streams[stream as usize].replicated += 1;
+            let copy = *self.slab.get(place);
+            let copy = self.slab.insert(copy);
+            self.fly(ring, copy, line.received, Aim::DELIVERY);
         }
         let hop = &self.plan.hops[hop_index];
         if hop.next != NONE && !self.links[ring as usize].to_learning {

@@ -243,6 +243,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
+        self.observe_network_time();
+        let network_time = self.network_time_observation();
         let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
         let reservations = srp.map_or_else(Vec::new, |srp| srp.observations(self.network));
         for ring in &self.rings {
@@ -274,6 +276,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             reservations,
             clocks,
             start_up: start_up.unwrap_or_default(),
+            network_time,
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         };

@@ -32,6 +32,7 @@ mod stages;
 mod stamps;
 mod start_up;
 mod statistics;
+mod synchronisation;
 mod talker;
 mod test_bed;
 mod time_triggered;
@@ -53,6 +54,7 @@ pub use result::{
 };
 pub use srp::AdmissionControl;
 pub use start_up::StartUpObservation;
+pub use synchronisation::{NetworkTimeObservation, NodeTime};
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
     CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,

@@ -8,6 +8,7 @@ use tautwire_units::{Bytes, Duration};
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
 use crate::start_up::StartUpObservation;
+use crate::synchronisation::NetworkTimeObservation;
 use crate::test_bed::TestObservation;
 
 use crate::reservation::ReservationObservation;
@@ -139,6 +140,8 @@ pub struct Observation {
     pub harts: Option<Box<HartsObservation>>,
     /// Per station of a TDMA network that starts up.
     pub start_up: Vec<StartUpObservation>,
+    /// Network time, in a time-triggered network.
+    pub network_time: Option<NetworkTimeObservation>,
     /// What its test observed, if it has one.
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.

@@ -105,6 +105,13 @@ impl Source {
         self.restart(start);
     }
 
+    /// Leaves out the frames before `time`.
+    pub(crate) fn skip_to(&mut self, time: Instant) {
+        while self.next.is_some_and(|(next, _)| next < time) {
+            self.advance();
+        }
+    }
+
     /// Goes on to the frame after the one to come.
     #[inline]
     pub(crate) fn advance(&mut self) {

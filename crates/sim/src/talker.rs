@@ -80,6 +80,9 @@ impl<R: Recorder> Engine<'_, R> {
                 && is_locked(&self.network.streams[stream as usize])
                 && let Some(timed) = self.timed()
             {
+                if !timed.is_synchronised(talker.node as usize) {
+                    return;
+                }
                 time = timed.reading(talker.node as usize, time);
             }
             let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);

@@ -2,9 +2,9 @@
 //!
 //! The slots are the ports' own (`tautwire-core`); here they are given the corrections of their nodes'
 //! clocks: at the beginning of every integration cycle each node's network time is set anew, as far from
-//! true time as leaves it within half of the precision until the next one. A frame that may be cut is under
-//! way until its last bit is out, and only then on the link. Not here: what a machine of its own would find
-//! of network time.
+//! true time as leaves it within half of the precision until the next one; or protocol control frames tell
+//! it (`synchronisation.rs`). An application that follows network time releases nothing while its node has
+//! none. A frame that may be cut is under way until its last bit is out, and only then on the link.
 
 use tautwire_core::TrafficClass;
 use tautwire_core::dispatcher::Held;
@@ -21,16 +21,21 @@ use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::synchronisation::NetworkTimeObservation;
 
 /// What a run has for time-triggered traffic.
 pub(crate) struct Timed {
     cycle: Duration,
-    /// The next correction of the clocks.
+    /// The next correction of the clocks as stated; never, if protocol control frames correct them.
     next: SimTime,
     /// How far a correction may leave a clock from true time.
     error_max: u64,
     /// Per node: network time less the clock's reading.
     corrections: Vec<i64>,
+    /// Per node: whether it has network time.
+    synchronised: Vec<bool>,
+    /// What is observed of it.
+    pub(crate) observed: NetworkTimeObservation,
     /// Per hop: its slot at its port, or [`NONE`], and the window of the node behind it.
     slots: Vec<u32>,
     windows: Vec<Option<Window>>,
@@ -85,10 +90,12 @@ impl Timed {
         let drift = u64::try_from((span * worst).div_ceil(1_000_000_000)).unwrap_or(u64::MAX);
         Self {
             cycle: settings.integration_cycle,
-            next: SimTime::ZERO,
+            next: if network.synchronisation.is_some() { SimTime::MAX } else { SimTime::ZERO },
             error_max: (settings.precision.as_ps() / 2)
                 .saturating_sub(drift.saturating_add(step).saturating_add(4)),
             corrections: vec![0; network.nodes.len()],
+            synchronised: vec![network.synchronisation.is_none(); network.nodes.len()],
+            observed: NetworkTimeObservation::new(network),
             slots,
             windows,
             locked: (0..network.nodes.len()).map(locked).collect(),
@@ -107,6 +114,11 @@ impl Timed {
         self.under_way.iter().flatten().map(|under_way| under_way.frame.slot)
     }
 
+    /// Whether a node has network time.
+    pub(crate) fn is_synchronised(&self, node: usize) -> bool {
+        self.synchronised[node]
+    }
+
     /// What a node's clock reads when network time is `network` there.
     pub(crate) fn reading(&self, node: usize, network: Instant) -> Instant {
         Instant::from_ps(network.as_ps().saturating_add_signed(self.corrections[node].saturating_neg()))
@@ -123,7 +135,7 @@ impl<R: Recorder> Engine<'_, R> {
         self.driven.as_ref()?.timed.as_ref()
     }
 
-    fn timed_mut(&mut self) -> Option<&mut Timed> {
+    pub(crate) fn timed_mut(&mut self) -> Option<&mut Timed> {
         self.driven.as_mut()?.timed.as_mut()
     }
 
@@ -132,12 +144,14 @@ impl<R: Recorder> Engine<'_, R> {
         let now = self.now;
         let Some(timed) = self.timed_mut().filter(|timed| timed.next <= now) else { return };
         timed.next = now + timed.cycle;
+        self.observe_network_time();
         for node in 0..self.nodes.len() {
-            self.correct_clock(node);
+            self.draw_correction(node);
         }
+        self.observe_network_time();
     }
 
-    fn correct_clock(&mut self, node: usize) {
+    fn draw_correction(&mut self, node: usize) {
         let (now, local) = (self.now.as_ps(), self.nodes[node].clock.local(self.now));
         let Some(timed) = self.timed_mut() else { return };
         let drawn = timed.random.up_to(2 * timed.error_max);
@@ -145,7 +159,16 @@ impl<R: Recorder> Engine<'_, R> {
         let network = (now + drawn).saturating_sub(timed.error_max);
         let correction = i64::try_from(i128::from(network) - i128::from(local.as_ps()))
             .expect("clocks that are less than 106 days apart");
+        self.correct_clock(node, correction);
+    }
+
+    /// Sets a node's network time: the clock's reading and so much.
+    pub(crate) fn correct_clock(&mut self, node: usize, correction: i64) {
+        let local = self.nodes[node].clock.local(self.now);
+        let Some(timed) = self.timed_mut() else { return };
         timed.corrections[node] = correction;
+        let begins = !std::mem::replace(&mut timed.synchronised[node], true);
+        let network = Instant::from_ps(local.as_ps().saturating_add_signed(correction));
         let locked = timed.locked[node].clone();
         for port in self.network.nodes[node].ports.clone() {
             let Some(state) = &mut self.ports[port as usize] else { continue };
@@ -156,11 +179,51 @@ impl<R: Recorder> Engine<'_, R> {
         }
         for stream in locked {
             if self.talkers[stream as usize].running {
+                if begins {
+                    // What should have been released meanwhile never is.
+                    self.talkers[stream as usize].source.skip_to(network);
+                }
                 self.talkers[stream as usize].epoch += 1;
                 self.offer_source(stream);
             }
         }
         self.arm_sources(index(node));
+    }
+
+    /// A node loses network time, and with it the frames that wait for their points.
+    pub(crate) fn lose_network_time(&mut self, node: usize) {
+        let Some(timed) = self.timed_mut() else { return };
+        timed.synchronised[node] = false;
+        let locked = timed.locked[node].clone();
+        for stream in locked {
+            self.talkers[stream as usize].epoch += 1;
+        }
+        for port in self.network.nodes[node].ports.clone() {
+            let Some(state) = &mut self.ports[port as usize] else { continue };
+            let lost = state.egress.desynchronise();
+            let waits = !state.egress.is_empty();
+            for frame in lost {
+                self.drop_frame(frame.slot, DropReason::Unsynchronised);
+            }
+            // Slots bar nobody any more.
+            if waits {
+                self.arm_integrated(port);
+            }
+        }
+    }
+
+    /// How far the network times of nodes are apart now.
+    pub(crate) fn observe_network_time(&mut self) {
+        let now = self.now;
+        let Some(timed) = self.timed() else { return };
+        let nodes = self.nodes.iter().enumerate().filter(|(node, _)| timed.synchronised[*node]);
+        let times = nodes.map(|(node, state)| timed.network(node, state.clock, now));
+        let (least, most) = times
+            .fold((Instant::MAX, Instant::ZERO), |(least, most), time| (least.min(time), most.max(time)));
+        let apart = most.saturating_since(least);
+        if let Some(timed) = self.timed_mut() {
+            timed.observed.precision = timed.observed.precision.max(apart);
+        }
     }
 
     /// Puts a frame into the place of its link at the port of `hop`.
@@ -283,6 +346,8 @@ impl<R: Recorder> Engine<'_, R> {
         let links = self.network.ports[port as usize].links.expect("a hop's port is connected");
         let NodeIndex(node) = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
         let clock = self.nodes[node as usize].clock;
-        window.is_open(timed.network(node as usize, clock, frame.received))
+        // Who has no network time knows no window; a switch drops the frame then, for it keeps none.
+        !timed.is_synchronised(node as usize)
+            || window.is_open(timed.network(node as usize, clock, frame.received))
     }
 }

@@ -65,6 +65,7 @@ impl<R: Recorder> Engine<'_, R> {
                     self.stop_station(node.index());
                     self.srp_node(node.index(), false);
                     self.gptp_node(node.index(), false);
+                    self.synchronised_node(node.index(), false);
                     self.arm_timeline();
                 }
             }
@@ -75,6 +76,7 @@ impl<R: Recorder> Engine<'_, R> {
                 if R::DRIVES_MACHINES {
                     self.srp_node(node.index(), true);
                     self.gptp_node(node.index(), true);
+                    self.synchronised_node(node.index(), true);
                 }
             }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {

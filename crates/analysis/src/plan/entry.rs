@@ -1,6 +1,6 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
-use tautwire_model::network::{Mechanism, NodeKind, Stream};
+use tautwire_model::network::{Mechanism, NodeKind, Stream, Traffic};
 use tautwire_units::Bytes;
 
 use super::frame::{frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
@@ -195,6 +195,8 @@ impl Plan<'_> {
                     entry.queue_min = entry.queue_min.max(held);
                 }
             }
+            // Frames of control protocols are made at the interface.
+            (NodeKind::EndStation { .. }, _) if stream.traffic == Traffic::Protocol => {}
             (NodeKind::EndStation { host }, _) => {
                 let host = &network.hosts[host.index()];
                 entry.queue_min = signed(delay_min(&host.transmit, frames(stream, stream.tagged).0));

@@ -2,7 +2,7 @@
 //!
 //! Each function computes one of these anew from those that run, and says whether it has changed.
 
-use tautwire_model::network::{NodeKind, Scheduler, SchedulerGroup};
+use tautwire_model::network::{NodeKind, Scheduler, SchedulerGroup, Traffic};
 use tautwire_units::Bytes;
 
 use super::frame::{frames, ps_ceil, ps_floor, wire};
@@ -38,7 +38,8 @@ impl Plan<'_> {
         let network = self.network;
         let NodeKind::EndStation { host } = &network.nodes[node].kind else { return false };
         let transmit = &network.hosts[host.index()].transmit;
-        let most = self.talks[node].iter().map(|number| {
+        let through = |number: &&u32| self.stream(**number).traffic != Traffic::Protocol;
+        let most = self.talks[node].iter().filter(through).map(|number| {
             if let Some(sending) = self.sending(*number) {
                 return sending.max.unwrap_or(0);
             }
@@ -51,7 +52,9 @@ impl Plan<'_> {
 
     /// What a host does to a stream that it sends.
     pub(super) fn settle_talker(&mut self, stream: u32) {
-        let host = self.hosts[self.stream(stream).talker.index()];
+        // Frames of control protocols are made at the interface.
+        let by_host = self.stream(stream).traffic != Traffic::Protocol;
+        let host = if by_host { self.hosts[self.stream(stream).talker.index()] } else { 0 };
         for entry in self.entries_of(stream) {
             let entry = &mut self.entries[entry as usize];
             let node = self.network.ports[entry.port as usize].node;

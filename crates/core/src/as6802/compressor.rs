@@ -54,8 +54,9 @@ pub struct CompressionMaster {
     /// Compressed frames: when they leave.
     leaving: Vec<(Instant, ProtocolControlFrame)>,
     out: VecDeque<ProtocolControlFrame>,
-    /// When the current integration cycle began, by its clock; none without synchronisation.
-    cycle_start: Option<Instant>,
+    /// Start and number of the integration cycle of the last frame that set its clock; none without
+    /// synchronisation.
+    cycle: Option<(Instant, u32)>,
 }
 
 impl CompressionMaster {
@@ -68,7 +69,7 @@ impl CompressionMaster {
             compressions: Vec::new(),
             leaving: Vec::new(),
             out: VecDeque::new(),
-            cycle_start: None,
+            cycle: None,
         }
     }
 
@@ -91,7 +92,8 @@ impl CompressionMaster {
     pub fn deadline(&self) -> Option<Instant> {
         let pending = self.pending.iter().map(|(at, _)| *at);
         let closing = self.compressions.iter().map(|(_, _, compression)| compression.closes());
-        pending.chain(closing).chain(self.leaving.iter().map(|(at, _)| *at)).min()
+        let expiry = self.cycle.map(|(start, _)| self.expiry(start));
+        pending.chain(closing).chain(self.leaving.iter().map(|(at, _)| *at)).chain(expiry).min()
     }
 
     /// Does what is due, in order of time.
@@ -107,6 +109,8 @@ impl CompressionMaster {
                 self.compressions.iter().position(|(_, _, compression)| compression.closes() == at)
             {
                 self.close(place);
+            } else {
+                self.cycle = None;
             }
         }
     }
@@ -116,11 +120,17 @@ impl CompressionMaster {
         self.out.pop_front()
     }
 
-    /// When the integration cycle began that its clock is in; none without synchronisation.
+    /// Start and number of the integration cycle that last set its clock, by which it counts on; none without
+    /// synchronisation.
     #[must_use]
-    pub fn cycle_start(&self, now: Instant) -> Option<Instant> {
-        // Without a frame for two cycles nothing is known of them.
-        self.cycle_start.filter(|start| now.saturating_since(*start) < self.config.integration_cycle * 3)
+    pub fn cycle(&self, now: Instant) -> Option<(Instant, u32)> {
+        self.cycle.filter(|(start, _)| now < self.expiry(*start))
+    }
+
+    /// When the frame of the cycle behind one should have set its clock: without it nothing is known of it.
+    fn expiry(&self, start: Instant) -> Instant {
+        let leaves = self.config.delay_max + self.config.compression_delay();
+        start + self.config.integration_cycle + leaves + self.config.window * 3
     }
 
     fn permanent(&mut self, at: Instant, frame: ProtocolControlFrame) {
@@ -163,7 +173,8 @@ impl CompressionMaster {
         if frame.kind == PcfType::Integration && frame.membership_new.count_ones() >= self.config.members_min
         {
             let ago = self.config.delay_max + self.config.compression_delay();
-            self.cycle_start = Some(Instant::from_ps(at.as_ps().saturating_sub(ago.as_ps())));
+            let start = Instant::from_ps(at.as_ps().saturating_sub(ago.as_ps()));
+            self.cycle = Some((start, frame.integration_cycle));
         }
     }
 }
@@ -210,12 +221,15 @@ mod tests {
         master.advance(us(1_123));
         let sent = master.poll().expect("compressed");
         assert_eq!((sent.membership_new, sent.integration_cycle, sent.transparent_clock), (3, 4, 0));
-        assert_eq!(master.cycle_start(us(1_123)), Some(us(1_003)), "as the masters' clocks in the mean");
+        assert_eq!(master.cycle(us(1_123)), Some((us(1_003), 4)), "as the masters' clocks in the mean");
         master.advance(us(1_200));
         let other = master.poll().expect("of another cycle");
         assert_eq!((other.membership_new, other.integration_cycle), (4, 5));
-        assert_eq!(master.cycle_start(us(1_200)), Some(us(1_003)), "one member sets no clock");
-        assert_eq!(master.cycle_start(us(20_000)), None);
+        assert_eq!(master.cycle(us(1_200)), Some((us(1_003), 4)), "one member sets no clock");
+        // A cycle, the way of its frame, and three windows behind the start.
+        assert_eq!((master.deadline(), master.cycle(us(6_153))), (Some(us(6_153)), None));
+        assert_eq!(master.cycle(us(6_152)), Some((us(1_003), 4)));
+        master.advance(us(6_153));
         assert_eq!((master.poll(), master.deadline()), (None, None));
     }
 

@@ -10,6 +10,7 @@ use tautwire_units::{Duration, Instant};
 #[must_use]
 pub fn permanent_at(received: Instant, transparent: Duration, delay_max: Duration) -> Option<Instant> {
     let rest = delay_max.as_ps().checked_sub(transparent.as_ps())?;
+    let rest = if planted!(PermanenceForgotten) { delay_max.as_ps() / 2 } else { rest };
     Some(received.saturating_add(Duration::from_ps(rest)))
 }
 

@@ -24,6 +24,7 @@ mod reservation_pace;
 mod routes;
 mod start_up;
 mod streams;
+mod synchronisation;
 mod tdma;
 mod test;
 mod time_triggered;
@@ -92,6 +93,11 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         virtual_links::check_routed(&topology, &models, &streams, faults);
     }
     let time_triggered = time_triggered::settings(input, &topology, &streams, faults);
+    let synchronisation = if !faults.forbids() {
+        synchronisation::synchronisation(input, &topology, time_triggered.as_ref(), &mut streams, faults)
+    } else {
+        None
+    };
     let drafts = time_triggered::drafts(&topology, &models, &streams, faults);
     let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
     let (devices, hosts) = models.finish();
@@ -112,6 +118,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         network_control,
         tdma,
         time_triggered,
+        synchronisation,
         reservation,
         gptp,
         harts,
@@ -120,6 +127,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         input.root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
     faults.allow(&allowed);
     if faults.errors() == 0 {
+        synchronisation::resolve(&mut network, input, faults);
         time_triggered::resolve(&mut network, &drafts, faults);
     }
     Some(network)

@@ -144,6 +144,8 @@ codes! {
     TDMA_STATION = "tdma::station";
     /// A time-triggered network whose clocks cannot keep its precision, or links without their network.
     TIME_TRIGGERED = "time-triggered::network";
+    /// Synchronisation that cannot be: too few masters, nodes that no frame reaches, a precision that it does not keep.
+    SYNCHRONISATION = "time-triggered::synchronisation";
     /// A time-triggered virtual link that its traffic, its ports or another link do not suit.
     TIME_TRIGGERED_LINK = "time-triggered::link";
     /// A dispatch point that cannot be: of no port of the link, or before its frame is there.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::codes;
 use super::tree::Place;
 use crate::{Diagnostic, Label, Severity};
 
@@ -100,6 +101,13 @@ impl Faults {
     /// How many errors there are so far.
     pub(crate) fn errors(&self) -> usize {
         self.errors
+    }
+
+    /// Whether there is an error that a description cannot allow.
+    pub(crate) fn forbids(&self) -> bool {
+        let forbidden =
+            |fault: &&Diagnostic| fault.severity == Severity::Error && !codes::ALLOWED.contains(&fault.code);
+        self.list.iter().any(|fault| forbidden(&fault))
     }
 
     /// Makes warnings of the errors with one of `codes`.

@@ -1,6 +1,6 @@
 //! Time-triggered networks and their virtual links, as in SAE AS6802.
 
-use super::{MANY, key, must};
+use super::{MANY, PRIORITY, REFERENCES, key, must};
 use crate::text::shape::{Kind, Shape};
 
 pub(super) static TIME_TRIGGERED: Shape = Shape {
@@ -27,7 +27,61 @@ pub(super) static TIME_TRIGGERED: Shape = Shape {
             Kind::Word(&["kept", "released"]),
             "Whether a slot without a frame passes unused, or other traffic may use it; kept.",
         ),
+        key(
+            "synchronisation",
+            Kind::Object(&SYNCHRONISATION),
+            "Masters and protocol control frames that keep the clocks together; without this key every clock is corrected as the precision says.",
+        ),
         key("raster", Kind::Object(&RASTER), "A part of every raster cycle that no other traffic begins in."),
+    ]],
+};
+
+static SYNCHRONISATION: Shape = Shape {
+    name: "the synchronisation of a time-triggered network",
+    about: "Which nodes keep the network time by protocol control frames (SAE AS6802); all others follow as clients.",
+    keys: &[&[
+        must("masters", REFERENCES, "Synchronisation masters: from two to 32 nodes that tell their time."),
+        must(
+            "compression-masters",
+            REFERENCES,
+            "Nodes, usually switches, that make one frame of those of all masters; one for each channel.",
+        ),
+        must(
+            "max-transmission-delay",
+            Kind::Duration,
+            "Greatest time that a frame takes between a master and a compression master, or from there to any node: it counts as sent so long before it is used, and a later one is dropped.",
+        ),
+        key("domain", Kind::Integer(0, 255), "Synchronisation domain; frames of others are not heard. 0."),
+        key(
+            "sync-priority",
+            Kind::Integer(0, 255),
+            "Synchronisation priority; frames of others are not heard. 1.",
+        ),
+        key(
+            "priority",
+            PRIORITY,
+            "Priority whose traffic class protocol control frames take at every port, below that of time-triggered frames; 6.",
+        ),
+        key(
+            "faulty-masters",
+            Kind::Integer(0, 10),
+            "Masters that may be faulty: as many observation windows more are waited for, and points at either end left out of averages of five and more. 1 of four masters and more, else 0.",
+        ),
+        key(
+            "listen-timeout",
+            Kind::Duration,
+            "How long a node listens for a network before it starts one; three integration cycles.",
+        ),
+        key(
+            "cold-start-timeout",
+            Kind::Duration,
+            "Distance of the cold start frames of the first master, an integration cycle more of each further one; four integration cycles.",
+        ),
+        key(
+            "cold-start-offset",
+            Kind::Duration,
+            "From a cold start frame to its acknowledgement; an integration cycle.",
+        ),
     ]],
 };
 

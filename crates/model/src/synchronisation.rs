@@ -1,0 +1,294 @@
+//! Synchronisation of a time-triggered network (SAE AS6802), resolved: who has which part in it, whose frames
+//! go where, and what precision that keeps.
+//!
+//! Every synchronisation master and every compression master has a stream of its protocol control frames: a
+//! master's to all compression masters, a compression master's to all others. Their deadline is what
+//! `max-transmission-delay` leaves, so that a verification shows whether frames are sure to be taken. Not
+//! here: the machines (`tautwire_core::as6802`), how the streams are made (`build/synchronisation.rs`).
+//!
+//! [`Network::precision_bound`] is by hand, of a network in which a node that misses a cycle's frames is not
+//! synchronised (one unstable cycle): all nodes are set by frames of the same compression. See
+//! `docs/mechanisms/as6802.md`.
+
+use tautwire_core::Priority;
+use tautwire_core::as6802::{CompressionConfig, MasterConfig, Thresholds};
+use tautwire_units::{Bytes, Duration};
+
+use crate::network::{Network, NodeIndex, StreamIndex, TimelineAction};
+
+/// What a node has to do with the network time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncRole {
+    /// A synchronisation master of this number, which is its bit of the membership.
+    Master(u8),
+    /// A compression master, the channel of this number.
+    CompressionMaster(u8),
+    /// Follows.
+    Client,
+}
+
+/// Synchronisation of a whole network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synchronisation {
+    /// Synchronisation domain.
+    pub domain: u8,
+    /// Synchronisation priority.
+    pub sync_priority: u8,
+    /// Priority that tells the traffic class of protocol control frames at every port; they have no tag.
+    pub priority: Priority,
+    /// Greatest transmission delay: frames are made permanent by it, and later ones are not taken.
+    pub delay_max: Duration,
+    /// Synchronisation masters that may be faulty.
+    pub faulty: u32,
+    /// How long a node listens before it starts the network.
+    pub listen_timeout: Duration,
+    /// Distance of cold start frames of the first master; a cycle more of each further one.
+    pub cold_start_timeout: Duration,
+    /// From a cold start frame to its acknowledgement.
+    pub cold_start_offset: Duration,
+    /// Integration cycles after which all periods come again.
+    pub cycles: u32,
+    /// Per node.
+    pub roles: Vec<SyncRole>,
+    /// Per node: the stream of the frames that it makes; none of a client.
+    pub frames: Vec<Option<StreamIndex>>,
+}
+
+impl Synchronisation {
+    /// How many synchronisation masters there are.
+    #[must_use]
+    pub fn masters(&self) -> usize {
+        self.roles.iter().filter(|role| matches!(role, SyncRole::Master(_))).count()
+    }
+
+    /// How many compression masters there are.
+    #[must_use]
+    pub fn compression_masters(&self) -> usize {
+        self.roles.iter().filter(|role| matches!(role, SyncRole::CompressionMaster(_))).count()
+    }
+
+    /// Members without which nobody is synchronised: more than half, so that no two cliques are.
+    #[must_use]
+    pub fn members_min(&self) -> u32 {
+        u32::try_from(self.masters() / 2 + 1).expect("at most 32 masters")
+    }
+
+    /// From the first point at a compression master to the compressed one, windows of `precision`.
+    #[must_use]
+    pub fn compression_delay(&self, precision: Duration) -> Duration {
+        precision * u64::from(self.faulty + 1)
+    }
+
+    /// From the start of a cycle to the look at its frames.
+    #[must_use]
+    pub fn evaluation(&self, precision: Duration) -> Duration {
+        self.delay_max * 2 + self.compression_delay(precision) + precision * 2
+    }
+
+    /// Distance of the cold start frames of a master.
+    #[must_use]
+    pub fn cold_start_timeout_of(&self, number: u8, integration_cycle: Duration) -> Duration {
+        self.cold_start_timeout + integration_cycle * u64::from(number)
+    }
+}
+
+/// Octets of the data of a protocol control frame, padded.
+pub const PCF_PAYLOAD: Bytes = Bytes::new(46);
+
+impl Network {
+    /// Time after which network time counts from the beginning: all periods come again with it. None without
+    /// synchronisation.
+    #[must_use]
+    pub fn cluster_cycle(&self) -> Option<Duration> {
+        let synchronisation = self.synchronisation.as_ref()?;
+        Some(self.time_triggered?.integration_cycle * u64::from(synchronisation.cycles))
+    }
+
+    /// The settings of a synchronisation master, or of a client; none of a compression master.
+    #[must_use]
+    pub fn synchronisation_master(&self, node: NodeIndex) -> Option<MasterConfig> {
+        let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
+        let number = match synchronisation.roles[node.index()] {
+            SyncRole::Master(number) => Some(number),
+            SyncRole::Client => None,
+            SyncRole::CompressionMaster(_) => return None,
+        };
+        let members = synchronisation.members_min();
+        Some(MasterConfig {
+            member: number.map(|number| 1 << number),
+            domain: synchronisation.domain,
+            priority: synchronisation.sync_priority,
+            delay_max: synchronisation.delay_max,
+            compression_delay: synchronisation.compression_delay(settings.precision),
+            integration_cycle: settings.integration_cycle,
+            cycles: synchronisation.cycles,
+            acceptance: settings.precision,
+            listen_timeout: synchronisation.listen_timeout,
+            cold_start_timeout: synchronisation
+                .cold_start_timeout_of(number.unwrap_or(0), settings.integration_cycle),
+            cold_start_offset: synchronisation.cold_start_offset,
+            acknowledge_offset: synchronisation.delay_max,
+            faulty: synchronisation.faulty,
+            thresholds: Thresholds {
+                to_sync: members,
+                to_tentative: 1,
+                stay: members,
+                stable_cycles: 10,
+                unstable_cycles: 1,
+            },
+        })
+    }
+
+    /// The settings of a compression master; none of others.
+    #[must_use]
+    pub fn compression_master(&self, node: NodeIndex) -> Option<CompressionConfig> {
+        let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
+        let SyncRole::CompressionMaster(_) = synchronisation.roles[node.index()] else { return None };
+        Some(CompressionConfig {
+            domain: synchronisation.domain,
+            priority: synchronisation.sync_priority,
+            delay_max: synchronisation.delay_max,
+            window: settings.precision,
+            faulty: synchronisation.faulty,
+            integration_cycle: settings.integration_cycle,
+            members_min: synchronisation.members_min(),
+        })
+    }
+
+    /// The most by which the network times of two synchronised nodes may differ; none without synchronisation
+    /// by protocol control frames.
+    #[must_use]
+    pub fn precision_bound(&self) -> Option<Duration> {
+        let settings = self.time_triggered?;
+        let parts = self.precision_parts()?;
+        let PrecisionParts { drift, error, compression, step, channels } = parts;
+        let synchronisation = self.synchronisation.as_ref()?;
+        let delay = synchronisation.delay_max.as_ps();
+        let compressed = synchronisation.compression_delay(settings.precision).as_ps();
+        let acceptance = settings.precision.as_ps();
+        // From the frame that set a clock to the next one that does: a cycle, and all that a frame may be late.
+        let span = settings.integration_cycle.as_ps() + 2 * delay + compressed + 6 * acceptance;
+        let (apart, between) = match channels {
+            Channels::One => (2 * error + 2 * drift(span) + 4 * step, 0),
+            Channels::Equal => {
+                (4 * error + 2 * compression + 2 * drift(span) + 4 * step, 2 * error + 2 * compression)
+            }
+            // Averages without and with one master are half of the masters' distance apart.
+            Channels::OneMissing => {
+                let apart = 2 * (4 * error + 2 * compression + 2 * drift(span) + 4 * step);
+                (apart, apart / 2 + 2 * error + 2 * compression)
+            }
+        };
+        // What a node is set by: how far the masters are apart, and both ways of their frames.
+        let set_by = apart + 2 * error + compression + 2 * drift(2 * delay + compressed) + 2 * step;
+        // One node is set already, the other is not yet.
+        let most = set_by + 2 * error + between + 2 * drift(6 * acceptance + delay) + 2 * step;
+        Some(Duration::from_ps(most))
+    }
+
+    /// The longest that synchronisation takes from when all masters, compression masters and links work, by
+    /// the slowest clock: listening, a cold start that others are in the way of once, its acknowledgement and the first cycles.
+    #[must_use]
+    pub fn resynchronisation_max(&self) -> Option<Duration> {
+        let settings = self.time_triggered?;
+        let synchronisation = self.synchronisation.as_ref()?;
+        let evaluation = synchronisation.evaluation(settings.precision);
+        let cycle = settings.integration_cycle;
+        let last = u8::try_from(synchronisation.masters()).expect("at most 32 masters");
+        let cold_start = synchronisation.cold_start_timeout_of(last, cycle);
+        let all = synchronisation.listen_timeout
+            + cold_start * 2
+            + synchronisation.cold_start_offset * 2
+            + evaluation * 5
+            + cycle * 4;
+        Some(all.stretched_ceil(self.worst_ppb()))
+    }
+
+    /// How much of the greatest transmission delay is left to a frame when clocks are off.
+    #[must_use]
+    pub fn transmission_deadline(&self) -> Option<Duration> {
+        let delay = self.synchronisation.as_ref()?.delay_max;
+        Some(Duration::from_ps(delay.as_ps().saturating_sub(self.precision_parts()?.error)))
+    }
+
+    fn worst_ppb(&self) -> u64 {
+        self.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0)
+    }
+
+    fn precision_parts(&self) -> Option<PrecisionParts<impl Fn(u64) -> u64>> {
+        let settings = self.time_triggered?;
+        let synchronisation = self.synchronisation.as_ref()?;
+        let worst = u128::from(self.worst_ppb());
+        // Of a span on a clock, in true time: rounded up, and some for the product of two deviations.
+        let ppb = worst + (worst * worst).div_ceil(1_000_000_000 - worst.min(999_999_999));
+        let drift = move |ps: u64| {
+            u64::try_from((u128::from(ps) * ppb).div_ceil(1_000_000_000)).expect("less than the span")
+        };
+        let step = self.nodes.iter().map(|node| node.clock.granularity.as_ps()).max().unwrap_or(0).max(1);
+        let phy = self.links.iter().map(|link| (link.phy_delay.max - link.phy_delay.min).as_ps());
+        let depth = |stream: &StreamIndex| {
+            let hops = &self.streams[stream.index()].hops;
+            let mut depths: Vec<u64> = Vec::with_capacity(hops.len());
+            for hop in hops {
+                depths.push(1 + hop.previous.map_or(0, |previous| depths[previous as usize]));
+            }
+            depths.into_iter().max().unwrap_or(0)
+        };
+        let hops = synchronisation.frames.iter().flatten().map(depth).max().unwrap_or(0);
+        let compressed = synchronisation.compression_delay(settings.precision).as_ps();
+        Some(PrecisionParts {
+            // Every node reads its clock twice; the cable is known but for what the PHYs vary.
+            error: drift(synchronisation.delay_max.as_ps())
+                + hops * (2 * step + phy.max().unwrap_or(0) + 4)
+                + 2 * step
+                + 8,
+            compression: 2 * drift(compressed) + 4 * step + 8,
+            step,
+            channels: match synchronisation.compression_masters() {
+                0 | 1 => Channels::One,
+                _ if self.may_lose_frames() => Channels::OneMissing,
+                _ => Channels::Equal,
+            },
+            drift,
+        })
+    }
+
+    /// Whether a frame may be lost by what the description lets fail.
+    #[must_use]
+    pub fn may_lose_frames(&self) -> bool {
+        let fails = |action: &TimelineAction| {
+            matches!(
+                action,
+                TimelineAction::CutCable(_)
+                    | TimelineAction::StopNode(_)
+                    | TimelineAction::ChangeBitErrorRate(..)
+            )
+        };
+        self.links.iter().any(|link| link.bit_error_rate > 0 || !link.up)
+            || self.events.iter().any(|event| fails(&event.action))
+    }
+}
+
+/// Which frames nodes follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Channels {
+    /// Those of the only compression master.
+    One,
+    /// Of several that hear the same masters.
+    Equal,
+    /// Of several, of which one may miss a master that others hear.
+    OneMissing,
+}
+
+/// What the precision is made of, picoseconds.
+struct PrecisionParts<D> {
+    /// How far a clock is off after a span.
+    drift: D,
+    /// By how much the permanent point of a frame is off.
+    error: u64,
+    /// By how much a compressed frame is off.
+    compression: u64,
+    /// A step of the clock.
+    step: u64,
+    channels: Channels,
+}

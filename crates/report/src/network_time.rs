@@ -1,0 +1,130 @@
+//! Network time in results: how far the clocks of a time-triggered network were apart, what of that is
+//! stated and what proven, and which nodes had no network time.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_model::network::Network;
+use tautwire_sim::Observation;
+use tautwire_units::Duration;
+
+use crate::summary::Summary;
+use crate::table::microseconds;
+
+/// Network time of a time-triggered network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NetworkTimeSummary {
+    /// The precision that the description states, and schedule and bounds reckon with.
+    pub precision_ps: u64,
+    /// The precision that the synchronisation is proven to keep; none if clocks are corrected as stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_bound_ps: Option<u64>,
+    /// Greatest difference of the network times of two nodes that had it, at any instant of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_observed_ps: Option<u64>,
+    /// The longest that synchronisation takes once all masters and links work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resynchronisation_max_ps: Option<u64>,
+    /// When the last node first had network time, true time since the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synchronised_ps: Option<u64>,
+    /// Nodes that lost it in the run, or never had it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<WithoutSummary>,
+}
+
+/// A node that was without network time after it had it, or always.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WithoutSummary {
+    /// The node.
+    pub node: String,
+    /// When it first had network time; none if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synchronised_ps: Option<u64>,
+    /// How often it lost it.
+    pub lost: u64,
+    /// The longest that it was without, from a loss until it had it again.
+    pub without_max_ps: u64,
+    /// Whether it is without at the end.
+    pub at_end: bool,
+}
+
+/// What is known of network time; none without time-triggered traffic.
+pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> Option<NetworkTimeSummary> {
+    let settings = network.time_triggered?;
+    let seen = observation.and_then(|observation| observation.network_time.as_ref());
+    let nodes = seen.map_or(&[][..], |seen| &seen.nodes);
+    let without =
+        nodes.iter().enumerate().filter(|(_, node)| node.lost > 0 || node.synchronised_at.is_none());
+    Some(NetworkTimeSummary {
+        precision_ps: settings.precision.as_ps(),
+        precision_bound_ps: network.precision_bound().map(Duration::as_ps),
+        precision_observed_ps: seen.map(|seen| seen.precision.as_ps()),
+        resynchronisation_max_ps: network.resynchronisation_max().map(Duration::as_ps),
+        synchronised_ps: seen.and_then(|seen| seen.synchronised_at()).map(Duration::as_ps),
+        without: without
+            .map(|(number, node)| WithoutSummary {
+                node: network.nodes[number].name.clone(),
+                synchronised_ps: node.synchronised_at.map(Duration::as_ps),
+                lost: node.lost,
+                without_max_ps: node.without_max.as_ps(),
+                at_end: node.synchronised_at.is_none() || node.without_since.is_some(),
+            })
+            .collect(),
+    })
+}
+
+/// Whether a time-triggered frame that a node without network time did not send counts against its stream:
+/// not while the network starts, nor where the run makes something fail.
+pub(crate) fn is_excused(network: &Network, observation: &Observation) -> bool {
+    let Some(seen) = &observation.network_time else { return false };
+    let fails = network.may_lose_frames();
+    seen.nodes.iter().all(|node| node.synchronised_at.is_some() && (node.lost == 0 || fails))
+}
+
+/// Lines on network time; empty without synchronisation by protocol control frames.
+#[must_use]
+pub fn table(summary: &Summary) -> String {
+    let Some(time) = summary.network_time.as_ref().filter(|time| time.precision_bound_ps.is_some()) else {
+        return String::new();
+    };
+    let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+    let mut text = String::new();
+    let mut say = |line: String| writeln!(text, "{line}").expect("a string can be written");
+    say(format!(
+        "clock precision us: {} stated, {} proven, {} observed",
+        us(Some(time.precision_ps)),
+        us(time.precision_bound_ps),
+        us(time.precision_observed_ps)
+    ));
+    if let Some(at) = time.synchronised_ps {
+        say(format!("all nodes synchronised after {} us", us(Some(at))));
+    }
+    for node in &time.without {
+        let lost = match node.lost {
+            0 => "never had network time".to_owned(),
+            1 => "lost network time once".to_owned(),
+            times => format!("lost network time {times} times"),
+        };
+        let most = format!(", for {} us at most", us(Some(node.without_max_ps)));
+        let most = if node.without_max_ps > 0 { most } else { String::new() };
+        let end = if node.at_end && node.lost > 0 { ", and is without it at the end" } else { "" };
+        say(format!("{} {lost}{most}{end}", node.node));
+    }
+    let frames = summary.streams.iter().filter(|stream| stream.name.starts_with("pcf:"));
+    for stream in frames {
+        let bound =
+            stream.listeners.iter().map(|one| one.bound.as_ref().and_then(|bound| bound.delay_max_ps));
+        let bound: Option<Option<u64>> = bound.reduce(|one, other| one.zip(other).map(|(a, b)| a.max(b)));
+        let seen = stream.listeners.iter().filter_map(|one| one.observed.as_ref()?.delays.delay_max_ps).max();
+        say(format!(
+            "control frames of {}: {} us at most, {} us seen, {} us allowed",
+            stream.talker,
+            us(bound.flatten()),
+            us(seen),
+            us(stream.deadline_ps)
+        ));
+    }
+    text
+}

@@ -1,0 +1,413 @@
+//! Synchronisation by protocol control frames in a run (SAE AS6802): the machines of all nodes, their frames on
+//! the links, and how far the network times of the nodes are apart.
+//!
+//! A frame is one of its maker's own stream and goes the way of that. Its transparent clock is kept beside it:
+//! every node adds how long it had the frame, by its own clock, from the last bit received (from the machine,
+//! where it is made) to the first bit sent; the receiver adds what the cable and the least of the PHYs take.
+//! In a capture the field is what has been added when the frame leaves. A bridge that is on the way hears a
+//! frame and passes it on.
+//!
+//! A machine tells start and number of a cycle; network time counts on from there. The number begins again
+//! with every cluster cycle: the time that goes on is that next to the node's own, or to that of others; after
+//! a loss by all it is the next that is not before. True time only compares.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tautwire_core::as6802::{
+    CompressionMaster, Outcome, ProtocolControlFrame, SynchronisationMaster, to_transparent_clock,
+};
+use tautwire_model::Network;
+use tautwire_model::network::NodeIndex;
+use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncRole};
+use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_wire::EtherType;
+
+use crate::clock::{LocalClock, SimTime};
+use crate::engine::Engine;
+use crate::frame::Slot;
+use crate::plan::{NONE, index};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+/// Frames of one maker that may be on their way at a time.
+const FLYING: usize = 64;
+/// Octets on the line before the padding and check: preamble, header, data, check.
+const PCF_ON_LINE: Bytes = Bytes::new(8 + 14 + PCF_PAYLOAD.get() + 4);
+
+/// What was observed of network time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkTimeObservation {
+    /// Greatest difference of the network times of two nodes that had it, at any instant of the run.
+    pub precision: Duration,
+    /// Per node; empty if clocks are corrected as stated.
+    pub nodes: Vec<NodeTime>,
+}
+
+/// A node's network time in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeTime {
+    /// When it first had network time, true time since the start.
+    pub synchronised_at: Option<Duration>,
+    /// How often it lost it.
+    pub lost: u64,
+    /// The longest that it was without, between two times of having it.
+    pub without_max: Duration,
+    /// Since when it is without at the end, if it had it before.
+    pub without_since: Option<Duration>,
+}
+
+impl NetworkTimeObservation {
+    pub(crate) fn new(network: &Network) -> Self {
+        let count = network.synchronisation.as_ref().map_or(0, |_| network.nodes.len());
+        Self { precision: Duration::ZERO, nodes: vec![NodeTime::default(); count] }
+    }
+
+    /// When the last of the nodes first had network time; none if one never had, or without protocol control
+    /// frames.
+    #[must_use]
+    pub fn synchronised_at(&self) -> Option<Duration> {
+        let all: Option<Vec<Duration>> = self.nodes.iter().map(|node| node.synchronised_at).collect();
+        all?.into_iter().max()
+    }
+}
+
+/// The machines of a run.
+pub(crate) struct ControlFrames {
+    nodes: Vec<Node>,
+    agenda: BTreeSet<(SimTime, u32)>,
+    /// Per stream: the node whose frames it carries, or [`NONE`].
+    makers: Vec<u32>,
+    /// Per stream: its last frames.
+    flying: Vec<VecDeque<Flying>>,
+    /// The latest network time of any node, and when that was.
+    latest: (Instant, SimTime),
+}
+
+/// A frame on its way.
+struct Flying {
+    number: u32,
+    frame: ProtocolControlFrame,
+    /// Per hop: how long it took to its end, as its transparent clock tells.
+    took: Vec<Duration>,
+}
+
+enum Machine {
+    Master(SynchronisationMaster),
+    Compression(CompressionMaster),
+}
+
+struct Node {
+    /// None while the node is stopped.
+    machine: Option<Machine>,
+    due: Option<SimTime>,
+    /// Start and number of the cycle that network time counts from.
+    cycle: Option<(Instant, u32)>,
+}
+
+impl Machine {
+    fn new(network: &Network, node: usize, now: Instant) -> Self {
+        let node = NodeIndex::at(node);
+        match (network.synchronisation_master(node), network.compression_master(node)) {
+            (Some(config), _) => Self::Master(SynchronisationMaster::new(config, now)),
+            (None, Some(config)) => Self::Compression(CompressionMaster::new(config)),
+            (None, None) => unreachable!("every node has a part in the synchronisation"),
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Master(master) => Some(master.deadline()),
+            Self::Compression(master) => master.deadline(),
+        }
+    }
+
+    /// Does what is due, and gives the frames that it makes.
+    fn advance(&mut self, now: Instant) -> Vec<ProtocolControlFrame> {
+        match self {
+            Self::Master(master) => {
+                master.advance(now);
+                let told = core::iter::from_fn(|| master.poll());
+                let sent = told.filter_map(|outcome| match outcome {
+                    Outcome::Send(frame) => Some(frame),
+                    Outcome::Synchronised { .. } | Outcome::Cycle { .. } | Outcome::Lost => None,
+                });
+                sent.collect()
+            }
+            Self::Compression(master) => {
+                master.advance(now);
+                core::iter::from_fn(|| master.poll()).collect()
+            }
+        }
+    }
+
+    fn cycle(&self, now: Instant) -> Option<(Instant, u32)> {
+        match self {
+            Self::Master(master) => master.cycle(),
+            Self::Compression(master) => master.cycle(now),
+        }
+    }
+}
+
+impl ControlFrames {
+    /// None in a network without.
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock]) -> Option<Self> {
+        let synchronisation = network.synchronisation.as_ref()?;
+        let mut makers = vec![NONE; network.streams.len()];
+        for (node, stream) in synchronisation.frames.iter().enumerate() {
+            if let Some(stream) = stream {
+                makers[stream.index()] = index(node);
+            }
+        }
+        let node = |(number, clock): (usize, &LocalClock)| Node {
+            machine: Some(Machine::new(network, number, clock.local(SimTime::ZERO))),
+            due: None,
+            cycle: None,
+        };
+        let mut run = Self {
+            nodes: clocks.iter().enumerate().map(node).collect(),
+            agenda: BTreeSet::new(),
+            makers,
+            flying: (0..network.streams.len()).map(|_| VecDeque::new()).collect(),
+            latest: (Instant::ZERO, SimTime::ZERO),
+        };
+        for (number, clock) in clocks.iter().enumerate() {
+            run.schedule(number, *clock, SimTime::ZERO);
+        }
+        Some(run)
+    }
+
+    /// When something is to be done next.
+    pub(crate) fn next(&self) -> Option<SimTime> {
+        self.agenda.first().map(|(time, _)| *time)
+    }
+
+    fn schedule(&mut self, number: usize, clock: LocalClock, now: SimTime) {
+        let node = &mut self.nodes[number];
+        let due = node.machine.as_ref().and_then(Machine::deadline).map(|at| clock.true_at(at).max(now));
+        if due != node.due {
+            if let Some(before) = std::mem::replace(&mut node.due, due) {
+                self.agenda.remove(&(before, index(number)));
+            }
+            self.agenda.extend(due.map(|due| (due, index(number))));
+        }
+    }
+
+    fn flying(&mut self, stream: u32, number: u32) -> Option<&mut Flying> {
+        self.flying[stream as usize].iter_mut().find(|flying| flying.number == number)
+    }
+
+    /// Whether a stream carries protocol control frames.
+    fn carries(&self, stream: u32) -> bool {
+        self.makers[stream as usize] != NONE
+    }
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    fn synchronisation(&self) -> Option<&ControlFrames> {
+        self.driven.as_ref()?.synchronisation.as_ref()
+    }
+
+    fn synchronisation_mut(&mut self) -> Option<&mut ControlFrames> {
+        self.driven.as_mut()?.synchronisation.as_mut()
+    }
+
+    /// What was observed of network time; none without time-triggered traffic.
+    pub(crate) fn network_time_observation(&self) -> Option<NetworkTimeObservation> {
+        self.timed().map(|timed| timed.observed.clone())
+    }
+
+    /// Does all that the machines have to do now.
+    pub(crate) fn drive_synchronisation(&mut self) {
+        let now = self.now;
+        while let Some((_, node)) = self
+            .synchronisation()
+            .and_then(|run| run.agenda.first().copied())
+            .filter(|(time, _)| *time <= now)
+        {
+            self.act_synchronisation(node as usize);
+        }
+    }
+
+    fn act_synchronisation(&mut self, number: usize) {
+        let (now, clock) = (self.now, self.nodes[number].clock);
+        let local = clock.local(now);
+        let Some(run) = self.synchronisation_mut() else { return };
+        let node = &mut run.nodes[number];
+        let mut frames = Vec::new();
+        let mut cycle = None;
+        if let Some(machine) = &mut node.machine {
+            frames = machine.advance(local);
+            cycle = machine.cycle(local);
+        }
+        run.schedule(number, clock, now);
+        for frame in frames {
+            self.send_control_frame(number, frame);
+        }
+        self.set_network_time(number, cycle);
+    }
+
+    /// A machine's frame goes to its port, as the first of its way.
+    fn send_control_frame(&mut self, node: usize, frame: ProtocolControlFrame) {
+        let network = self.network;
+        let synchronisation = network.synchronisation.as_ref().expect("a machine of it");
+        let stream = synchronisation.frames[node].expect("clients make no frames").0;
+        let number = self.talkers[stream as usize].number;
+        self.talkers[stream as usize].number += 1;
+        let hops = network.streams[stream as usize].hops.len();
+        let run = self.synchronisation_mut().expect("a machine of it");
+        let flying = &mut run.flying[stream as usize];
+        flying.push_back(Flying { number, frame, took: vec![Duration::ZERO; hops] });
+        if flying.len() > FLYING {
+            flying.pop_front();
+        }
+        let (place, aim) = self.insert(stream, number, PCF_PAYLOAD, self.now);
+        match aim {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// A frame begins to leave by a hop, which it came to at `came` (both true time): what it says, and how
+    /// long it will have taken.
+    pub(crate) fn pass_control_frame(
+        &mut self,
+        (stream, number, hop, came): (u32, u32, u32, SimTime),
+        start: SimTime,
+        received: SimTime,
+    ) {
+        let network = self.network;
+        if !self.synchronisation().is_some_and(|run| run.carries(stream)) {
+            return;
+        }
+        debug_assert!(start <= received, "a line takes time");
+        let first = self.plan.first_hop[stream as usize];
+        let place = (hop - first) as usize;
+        let at = &network.streams[stream as usize].hops[place];
+        let clock = self.nodes[network.ports[at.port.index()].node.index()].clock;
+        let had = clock.local(start).saturating_since(clock.local(came));
+        let links = network.ports[at.port.index()].links.expect("a hop's port is connected");
+        let link = &network.links[links.egress.index()];
+        let cable = link.rate.duration_floor(PCF_ON_LINE.bits()) + link.propagation + link.phy_delay.min;
+        let previous = at.previous.map(|previous| previous as usize);
+        let run = self.synchronisation_mut().expect("it is there");
+        let Some(flying) = run.flying(stream, number) else { return };
+        let left = previous.map_or(Duration::ZERO, |previous| flying.took[previous]).saturating_add(had);
+        flying.took[place] = left.saturating_add(cable);
+        let says = ProtocolControlFrame { transparent_clock: to_transparent_clock(left), ..flying.frame };
+        let mut octets = Vec::with_capacity(ProtocolControlFrame::LENGTH);
+        says.emit(&mut octets);
+        self.recorder.contents(stream, number, EtherType::PCF, &octets);
+    }
+
+    /// Whether the bridge at the end of a hop hears a frame that it also passes on.
+    pub(crate) fn is_heard_in_passing(&self, hop: usize) -> bool {
+        let (first, end) = self.plan.branches_behind[hop];
+        first != end && self.plan.hops[hop].listener != NONE && self.synchronisation().is_some()
+    }
+
+    /// Whether a delivered frame was a protocol control frame; then the listener's machine has it.
+    pub(crate) fn take_control_frame(&mut self, slot: &Slot, listener: u32) -> bool {
+        let network = self.network;
+        if !self.synchronisation().is_some_and(|run| run.carries(slot.stream)) {
+            return false;
+        }
+        let place = (slot.hop - self.plan.first_hop[slot.stream as usize]) as usize;
+        let node = network.streams[slot.stream as usize].listeners[listener as usize].index();
+        let local = self.nodes[node].clock.local(self.now);
+        let roles = &network.synchronisation.as_ref().expect("it is there").roles;
+        let run = self.synchronisation_mut().expect("it is there");
+        let maker = run.makers[slot.stream as usize] as usize;
+        let Some(flying) = run.flying(slot.stream, slot.number) else { return true };
+        let transparent_clock = to_transparent_clock(flying.took[place]);
+        let frame = ProtocolControlFrame { transparent_clock, ..flying.frame };
+        match (&mut run.nodes[node].machine, roles[maker]) {
+            (Some(Machine::Compression(master)), SyncRole::Master(_)) => master.receive(local, frame),
+            (Some(Machine::Master(master)), SyncRole::CompressionMaster(channel)) => {
+                master.receive(local, channel, frame);
+            }
+            _ => {}
+        }
+        self.act_synchronisation(node);
+        self.arm_timeline();
+        true
+    }
+
+    /// A node's machine tells the cycle that network time counts from, or that there is none.
+    fn set_network_time(&mut self, number: usize, cycle: Option<(Instant, u32)>) {
+        let run = self.synchronisation_mut().expect("a machine of it");
+        if std::mem::replace(&mut run.nodes[number].cycle, cycle) == cycle {
+            return;
+        }
+        let had = self.timed().is_some_and(|timed| timed.is_synchronised(number));
+        match cycle {
+            Some((start, cycle)) => self.count_from(number, start, cycle),
+            None if had => {
+                self.observe_network_time();
+                self.lose_network_time(number);
+            }
+            None => {}
+        }
+        self.note_node_time(number, had);
+    }
+
+    /// Network time at a node is so many cycles since a reading of its clock.
+    fn count_from(&mut self, number: usize, start: Instant, cycle: u32) {
+        let (now, network) = (self.now, self.network);
+        let settings = network.time_triggered.expect("a time-triggered network");
+        let cluster = network.cluster_cycle().expect("it is synchronised").as_ps();
+        let local = self.nodes[number].clock.local(now);
+        let within =
+            settings.integration_cycle.as_ps() * u64::from(cycle) + local.saturating_since(start).as_ps();
+        let timed = self.timed().expect("a time-triggered network");
+        let others = (0..self.nodes.len()).filter(|node| timed.is_synchronised(*node));
+        let near = core::iter::once(number).chain(others).find(|node| timed.is_synchronised(*node));
+        let time = match near {
+            Some(node) => {
+                // The nearest that is the same time of a cluster cycle.
+                let near = timed.network(node, self.nodes[node].clock, now).as_ps() + cluster / 2;
+                let behind = (near + cluster - within % cluster) % cluster;
+                near.saturating_sub(behind)
+            }
+            None => {
+                let (latest, at) = self.synchronisation().expect("it is there").latest;
+                let latest = latest.as_ps() + now.since(at).as_ps();
+                latest + (within % cluster + cluster - latest % cluster) % cluster
+            }
+        };
+        let correction = i64::try_from(i128::from(time) - i128::from(local.as_ps()))
+            .expect("clocks that are less than 106 days apart");
+        let run = self.synchronisation_mut().expect("it is there");
+        run.latest = (Instant::from_ps(time), now);
+        self.observe_network_time();
+        self.correct_clock(number, correction);
+        self.observe_network_time();
+    }
+
+    /// Notes since when a node has network time, or is without.
+    fn note_node_time(&mut self, number: usize, had: bool) {
+        let now = self.now.since_start();
+        let Some(timed) = self.timed_mut() else { return };
+        let has = timed.is_synchronised(number);
+        let node = &mut timed.observed.nodes[number];
+        if has && !had {
+            node.synchronised_at.get_or_insert(now);
+            if let Some(since) = node.without_since.take() {
+                node.without_max = node.without_max.max(now.saturating_sub(since));
+            }
+        } else if had && !has {
+            node.lost += 1;
+            node.without_since = Some(now);
+        }
+    }
+
+    /// A node stops, or comes back anew.
+    #[cold]
+    pub(crate) fn synchronised_node(&mut self, number: usize, up: bool) {
+        let (now, network, clock) = (self.now, self.network, self.nodes[number].clock);
+        let Some(run) = self.synchronisation_mut() else { return };
+        run.nodes[number].machine = up.then(|| Machine::new(network, number, clock.local(now)));
+        run.schedule(number, clock, now);
+        self.act_synchronisation(number);
+        self.arm_timeline();
+    }
+}

@@ -1,0 +1,159 @@
+//! Random time-triggered networks that keep their time by protocol control frames: no frame is later than its
+//! bound and no two clocks are further apart than is proven, whatever fails; what cannot be sent is lost, not
+//! late; and once all works again, all are synchronised within the stated time.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use std::sync::{Mutex, PoisonError};
+
+use tautwire_generate::{Failures, random_as6802, seeds};
+use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
+use tautwire_units::Duration;
+use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
+
+/// Held by each test: a fault of the machines is planted in the whole process.
+static PROCESS: Mutex<()> = Mutex::new(());
+
+/// When the last failure is over.
+const HEALED: Duration = Duration::from_ms(330);
+
+/// The network of a seed; none if its clocks are worse than its precision.
+fn network(seed: u64, failures: Failures) -> Option<Network> {
+    let text = random_as6802(seed, failures);
+    let loaded = load_text("as6802", &text);
+    let mut errors = loaded.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    assert!(
+        errors.all(|one| one.code == "time-triggered::synchronisation"),
+        "seed {seed}: {:#?}\n{text}",
+        loaded.diagnostics
+    );
+    loaded.network
+}
+
+fn time(observation: &Observation) -> &NetworkTimeObservation {
+    observation.network_time.as_ref().expect("a time-triggered network")
+}
+
+/// Holds a run against its bounds; how close its clocks came to theirs, in percent.
+fn hold(seed: u64, network: &Network, observation: &Observation) -> u64 {
+    let bounds = tautwire_analysis::bounds(network);
+    let found = verify(network, &bounds, observation).contradictions;
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
+    let proven = network.precision_bound().expect("it is synchronised");
+    assert!(proven <= network.time_triggered.expect("time-triggered").precision, "seed {seed}");
+    time(observation).precision.as_ps() * 100 / proven.as_ps()
+}
+
+/// Whether protocol control frames are sure to come in time.
+fn is_sure(network: &Network) -> bool {
+    let bounds = tautwire_analysis::bounds(network);
+    let frames = network.synchronisation.as_ref().expect("it is synchronised").frames.iter().flatten();
+    let deadline = network.transmission_deadline().expect("it is synchronised");
+    frames
+        .flat_map(|stream| &bounds.streams[stream.index()].listeners)
+        .all(|listener| listener.delay.as_ref().is_ok_and(|delay| *delay <= deadline))
+}
+
+#[test]
+fn clocks_stay_together_and_nothing_is_lost_once_they_are() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let seeds = seeds(30);
+    let (mut held, mut sure, mut close) = (0, 0, 0);
+    for seed in &seeds {
+        let Some(network) = network(*seed, Failures::None) else { continue };
+        let observation = simulate(&network, &mut Options::default());
+        close = close.max(hold(*seed, &network, &observation));
+        held += 1;
+        if !is_sure(&network) {
+            continue;
+        }
+        sure += 1;
+        let seen = time(&observation);
+        let at = seen.synchronised_at().expect("all nodes are synchronised");
+        let most = network.resynchronisation_max().expect("it is synchronised");
+        assert!(at <= most, "seed {seed}: synchronised after {at}, and {most} is stated");
+        assert!(seen.nodes.iter().all(|node| node.lost == 0), "seed {seed}: {:?}", seen.nodes);
+    }
+    if seeds.len() > 1 {
+        let cases = seeds.len();
+        assert!(held * 2 > cases && sure * 2 > held, "{held} of {cases} held, {sure} of them sure");
+        assert!(close > 15, "clocks come to {close} % of what is proven");
+    }
+}
+
+#[test]
+fn what_fails_loses_frames_and_delays_none() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let seeds = seeds(30);
+    let (mut held, mut lost, mut unsent) = (0, 0, 0);
+    for seed in &seeds {
+        let Some(network) = network(*seed, Failures::Some) else { continue };
+        let observation = simulate(&network, &mut Options::default());
+        hold(*seed, &network, &observation);
+        held += 1;
+        let seen = time(&observation);
+        lost += seen.nodes.iter().map(|node| node.lost).sum::<u64>();
+        for (number, stream) in network.streams.iter().enumerate() {
+            let dropped = &observation.streams[number].dropped;
+            unsent += dropped
+                .iter()
+                .filter(|(reason, _)| *reason == DropReason::Unsynchronised)
+                .map(|(_, count)| count)
+                .sum::<u64>();
+            let scheduled = stream.time_triggered.as_ref().is_some_and(|link| link.acceptance.is_none());
+            let meant = |reason| {
+                use DropReason::{BitError, LinkDown, NodeDown, Overwritten, Unsynchronised};
+                matches!(reason, BitError | LinkDown | NodeDown | Overwritten | Unsynchronised)
+            };
+            let other = dropped.iter().find(|(reason, _)| !meant(*reason));
+            assert!(!scheduled || other.is_none(), "seed {seed}: {} lost {other:?}", stream.name);
+        }
+        if is_sure(&network) {
+            let healed = HEALED + network.resynchronisation_max().expect("it is synchronised");
+            for (node, seen) in seen.nodes.iter().enumerate() {
+                let name = &network.nodes[node].name;
+                assert!(
+                    seen.without_since.is_none() && seen.synchronised_at.is_some(),
+                    "seed {seed}: {name}"
+                );
+                let most = healed.saturating_sub(Duration::from_ms(120));
+                assert!(seen.without_max <= most, "seed {seed}: {name} was without for {}", seen.without_max);
+            }
+        }
+    }
+    if seeds.len() > 1 {
+        assert!(held * 2 > seeds.len(), "{held} held");
+        assert!(lost > 0 && unsent > 0, "network time is lost {lost} times, {unsent} frames were not sent");
+    }
+}
+
+/// A bound that forgets that clocks drift is contradicted.
+#[test]
+fn a_bound_without_drift_is_found_wrong() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = (0..200).find(|seed| {
+        let Some(network) = network(*seed, Failures::None) else { return false };
+        let seen = time(&simulate(&network, &mut Options::default())).precision;
+        let mut still = network.clone();
+        still.nodes.iter_mut().for_each(|node| node.clock.tolerance_ppb = 0);
+        seen > still.precision_bound().expect("it is synchronised")
+    });
+    assert!(found.is_some());
+}
+
+#[cfg(feature = "planted-faults")]
+#[test]
+fn a_forgotten_permanence_is_found() {
+    use tautwire_core::fault::{PlantedFault, plant};
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    plant(Some(PlantedFault::PermanenceForgotten));
+    let found = (0..200).find(|seed| {
+        let Some(network) = network(*seed, Failures::None) else { return false };
+        let observation = simulate(&network, &mut Options::default());
+        let apart = time(&observation).precision > network.precision_bound().expect("it is synchronised");
+        apart || time(&observation).synchronised_at().is_none()
+    });
+    plant(None);
+    assert!(found.is_some());
+}
