@@ -1,8 +1,8 @@
 //! Whatever the event loop leaves out, it must not show: three drivers, one trace.
 
 use tautwire_generate::random_network;
-use tautwire_model::central::CentralTest;
 use tautwire_model::Network;
+use tautwire_model::central::CentralTest;
 use tautwire_sim::{Driver, NoRecorder, Observation, Options, run_with};
 
 fn network(name: &str, text: &str) -> Network {
