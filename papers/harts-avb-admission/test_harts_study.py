@@ -10,23 +10,7 @@ sys.path.insert(0, str(FOLDER))
 
 import harts_testbed as testbed  # noqa: E402
 from harts_table1 import checklist  # noqa: E402
-from tautwire.claims import Study, checks, load_module  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return Study(FOLDER, tmp_path_factory.mktemp("out"))
-
-
-def test_every_claim_has_a_verdict_and_every_testable_one_a_function(study: Study) -> None:
-    expected = study.expected()
-    assert list(expected) == [claim.id for claim in study.claims()] == [f"HAR-{k:02d}" for k in range(1, 48)]
-    tests = checks(load_module(FOLDER))
-    assert set(tests) == {id for id, said in expected.items() if said.verdict.value != "not testable"}
-    assert {id: test.basis for id, test in tests.items()} == {id: expected[id].basis for id in tests}
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    shortfalls = [id for id, said in expected.items() if said.verdict.value == "refuted"]
-    assert all(id in readme for id in shortfalls), "every shortfall is explained"
+from tautwire.claims import Study  # noqa: E402
 
 
 def test_two_speeds_give_the_row_that_they_were_fitted_on(study: Study) -> None:

@@ -7,20 +7,14 @@
 
 mod common;
 
-use std::sync::{Mutex, PoisonError};
-
 use tautwire_generate::{random_harts, seeds};
 use tautwire_sim::DropReason;
 use tautwire_workbench::{Options, Verdict, bounds, simulate, verify};
 
 use common::described as network;
 
-/// Held by each test: faults of the machines are planted in the whole process.
-static PROCESS: Mutex<()> = Mutex::new(());
-
 #[test]
 fn no_frame_is_later_than_its_bound() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let seeds = seeds(60);
     let (mut bounded, mut synchronous, mut policed) = (0, 0, 0);
     for &seed in &seeds {
@@ -96,7 +90,6 @@ fn first_of(text: &str) -> (bool, u64) {
 
 #[test]
 fn without_its_server_a_stream_waits_behind_bursts() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(first_of(BESIDE_BURSTS), (true, 0));
     let (proven, late) = first_of(&BESIDE_BURSTS.replace("reserve: [{stream: first}]", "reserve: []"));
     assert!(!proven && late > 0, "behind the burst: {late} late");
@@ -104,7 +97,6 @@ fn without_its_server_a_stream_waits_behind_bursts() {
 
 #[test]
 fn the_background_has_what_reservations_leave() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     // Small frames every 50 us take 23 % of the line by their server; what is left holds four frames of the five.
     let delivered = |text: &str| {
         let observation = simulate(&network(text), &mut Options::default());
@@ -147,7 +139,6 @@ run: {duration: 100 ms}
 
 #[test]
 fn a_polled_stream_is_through_within_the_synchronous_window() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(first_of(POLLED), (true, 0));
     let observation = simulate(&network(POLLED), &mut Options::default());
     assert!((99..=101).contains(&observation.streams[0].delivered), "every second cycle of 200");
@@ -160,7 +151,6 @@ fn a_polled_stream_is_through_within_the_synchronous_window() {
 
 #[test]
 fn a_node_that_misses_a_trigger_message_is_silent() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let noisy = POLLED.replace("{between: [a, s]}", "{between: [a, s], bit-error-rate: 0.0002}");
     let observation = simulate(&network(&noisy), &mut Options::default());
     let harts = observation.harts.as_ref().expect("masters");
@@ -194,7 +184,6 @@ run: {duration: 100 ms}
 
 #[test]
 fn a_policed_talker_is_bounded_though_it_babbles() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(first_of(BABBLING), (true, 0));
     let policed = |text: &str, reason| dropped(&simulate(&network(text), &mut Options::default()), 0, reason);
     let early = policed(BABBLING, DropReason::PolicedRate);
@@ -212,7 +201,6 @@ fn a_policed_talker_is_bounded_though_it_babbles() {
 
 #[test]
 fn plain_stations_see_an_ethernet_of_less_bandwidth() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     // A flood of a plain station gets what trigger message, turn-around and synchronous window leave: 420 us of 500.
     let throughput = |text: &str| simulate(&network(text), &mut Options::default()).streams[1].delivered;
     let flood = POLLED.replace("rate: 95 Mbit/s", "rate: 99 Mbit/s");
@@ -227,7 +215,6 @@ fn plain_stations_see_an_ethernet_of_less_bandwidth() {
 
 #[test]
 fn a_stream_that_its_window_cannot_poll_in_time_has_no_bound() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     // Lead and one message fit, a second of the same cycle does not.
     let text = POLLED.replace(
         "polled: [{stream: first, every: 2}]",
@@ -249,7 +236,6 @@ fn a_stream_that_its_window_cannot_poll_in_time_has_no_bound() {
 
 #[test]
 fn the_scenarios_are_proven_and_kept() {
-    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     for name in ["harts", "harts-synchronous"] {
         let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let network = network(&std::fs::read_to_string(path).expect("a scenario"));
