@@ -19,6 +19,7 @@ pub mod arrow;
 pub mod clocks;
 mod contradiction;
 mod frame_trace;
+mod grid;
 pub mod harts;
 pub mod histogram;
 mod html;

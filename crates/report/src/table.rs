@@ -1,44 +1,13 @@
 //! Results as plain tables for a terminal.
 //!
-//! A table is as wide as its contents and no wider than asked: columns that matter least go first,
-//! then names are cut short. Delays are microseconds with three decimals, to the nearest nanosecond.
+//! How a table is laid out is in `grid.rs`. Delays are microseconds with three decimals, to the nearest nanosecond.
 
 use std::fmt::Write;
 
+pub use crate::grid::TableOptions;
+use crate::grid::{number, render, text};
 use crate::summary::{ListenerSummary, PortSummary, StreamSummary, Summary};
 use crate::verdict::Verdict;
-
-/// What a table may be like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableOptions {
-    /// Most columns of characters.
-    pub width: usize,
-    /// Most rows; what is left out is counted below the table.
-    pub rows: usize,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        Self { width: 120, rows: usize::MAX }
-    }
-}
-
-/// One column.
-#[derive(Clone, Copy)]
-struct Column {
-    title: &'static str,
-    is_text: bool,
-    /// The column with the greatest number goes first if there is no room; 0 stays.
-    expendable: u8,
-}
-
-const fn text(title: &'static str, expendable: u8) -> Column {
-    Column { title, is_text: true, expendable }
-}
-
-const fn number(title: &'static str, expendable: u8) -> Column {
-    Column { title, is_text: false, expendable }
-}
 
 /// Picoseconds as microseconds with three decimals, to the nearest: `12.336`.
 #[must_use]
@@ -85,20 +54,14 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
     }
     let mut pairs: Vec<_> =
         described(summary).flat_map(|s| s.listeners.iter().map(move |l| (s, l))).collect();
-    let left_out = pairs.len().saturating_sub(options.rows);
-    if left_out > 0 {
+    if pairs.len() > options.rows {
         pairs.sort_by_key(|(_, listener)| {
             (std::cmp::Reverse(listener.verdict), listener.margin_ps.unwrap_or(i64::MAX))
         });
-        pairs.truncate(options.rows);
     }
     let rows: Vec<_> =
         pairs.iter().map(|(stream, listener)| stream_row(stream, listener, has_bounds, has_run)).collect();
-    let mut table = render(&columns, &rows, options.width);
-    if left_out > 0 {
-        writeln!(table, "… and {left_out} more").expect("a string can be written");
-    }
-    table
+    render(&columns, &rows, options)
 }
 
 /// The streams of the description: a colon stands only in the names of control protocols' frames.
@@ -148,12 +111,7 @@ pub fn stamps(summary: &Summary, options: TableOptions) -> String {
         Some(ends.into_iter().chain([least, mean, most, deviation, us(seen.interval_mean_ps)]).collect())
     };
     let pairs = summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l)));
-    let mut rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let left_out = rows.len().saturating_sub(options.rows);
-    rows.truncate(options.rows);
+    let rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
     let columns = [
         text("time stamps", 0),
         text("listener", 4),
@@ -164,11 +122,7 @@ pub fn stamps(summary: &Summary, options: TableOptions) -> String {
         number("deviation", 1),
         number("interval", 2),
     ];
-    let mut table = render(&columns, &rows, options.width);
-    if left_out > 0 {
-        writeln!(table, "… and {left_out} more").expect("a string can be written");
-    }
-    table
+    render(&columns, &rows, options)
 }
 
 /// A table of what applications behind protocol stacks see, a row for each; empty if there are none.
@@ -197,12 +151,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
         ])
     };
     let pairs = summary.streams.iter().flat_map(|s| s.listeners.iter().map(move |l| (s, l)));
-    let mut rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let left_out = rows.len().saturating_sub(options.rows);
-    rows.truncate(options.rows);
+    let rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
     let columns = [
         text("application", 0),
         text("listener", 4),
@@ -214,11 +163,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
         number("received", 3),
         number("lost", 3),
     ];
-    let mut table = render(&columns, &rows, options.width);
-    if left_out > 0 {
-        writeln!(table, "… and {left_out} more").expect("a string can be written");
-    }
-    table
+    render(&columns, &rows, options)
 }
 
 /// What the ATS schedulers discarded, a line for each reception port; nothing if they discarded nothing.
@@ -300,13 +245,7 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
             rows.push(row);
         }
     }
-    let left_out = rows.len().saturating_sub(options.rows);
-    rows.truncate(options.rows);
-    let mut table = render(&columns, &rows, options.width);
-    if left_out > 0 {
-        writeln!(table, "… and {left_out} more").expect("a string can be written");
-    }
-    table
+    render(&columns, &rows, options)
 }
 
 /// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
@@ -333,81 +272,6 @@ fn megabits(bps: u64) -> String {
         0 => (thousandths / 1_000).to_string(),
         rest => format!("{}.{rest:03}", thousandths / 1_000),
     }
-}
-
-/// Narrowest that a text is cut to.
-const TEXT_MIN: usize = 8;
-
-fn render(columns: &[Column], rows: &[Vec<String>], width: usize) -> String {
-    let mut widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let cells = rows.iter().map(|row| row[index].chars().count());
-            cells.chain([column.title.chars().count()]).max().unwrap_or_default()
-        })
-        .collect();
-    let mut shown: Vec<usize> = (0..columns.len()).collect();
-    let total = |shown: &[usize], widths: &[usize]| {
-        shown.iter().map(|index| widths[*index] + 2).sum::<usize>().saturating_sub(2)
-    };
-    while total(&shown, &widths) > width {
-        let Some(place) = (0..shown.len())
-            .filter(|place| columns[shown[*place]].expendable > 0)
-            .max_by_key(|place| columns[shown[*place]].expendable)
-        else {
-            break;
-        };
-        shown.remove(place);
-    }
-    while total(&shown, &widths) > width {
-        let Some(widest) = shown
-            .iter()
-            .copied()
-            .filter(|index| columns[*index].is_text && widths[*index] > TEXT_MIN)
-            .max_by_key(|index| widths[*index])
-        else {
-            break;
-        };
-        widths[widest] -= 1;
-    }
-    let mut table = String::new();
-    let titles: Vec<_> = columns.iter().map(|column| column.title.to_owned()).collect();
-    write_row(&mut table, columns, &shown, &widths, &titles);
-    let rules: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    write_row(&mut table, columns, &shown, &widths, &rules);
-    for row in rows {
-        write_row(&mut table, columns, &shown, &widths, row);
-    }
-    table
-}
-
-fn write_row(table: &mut String, columns: &[Column], shown: &[usize], widths: &[usize], row: &[String]) {
-    let mut line = String::new();
-    for index in shown {
-        let (width, cell) = (widths[*index], cut(&row[*index], widths[*index]));
-        let padding = " ".repeat(width - cell.chars().count());
-        if !line.is_empty() {
-            line.push_str("  ");
-        }
-        if columns[*index].is_text {
-            line.push_str(&cell);
-            line.push_str(&padding);
-        } else {
-            line.push_str(&padding);
-            line.push_str(&cell);
-        }
-    }
-    table.push_str(line.trim_end());
-    table.push('\n');
-}
-
-/// At most `width` characters of a cell, with an ellipsis for the rest.
-fn cut(cell: &str, width: usize) -> String {
-    if cell.chars().count() <= width {
-        return cell.to_owned();
-    }
-    cell.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
