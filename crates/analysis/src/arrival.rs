@@ -12,8 +12,9 @@ use crate::curve::{Line, MICRO};
 use crate::passage::{Brought, NO_REASON, brought};
 use crate::plan::{Entry, NONE, signed};
 use crate::port_plan::Selection;
-use crate::regulator::{Frames, GroupTerms, Origin, Regulator, bunched, choices, lets_through, talker_wait};
+use crate::regulator::{GroupTerms, Origin, Regulator, choices};
 use crate::result::Unbounded;
+use crate::shaper::{Frames, bunched, lets_through, talker_wait};
 
 /// An ATS frame on its way to eligibility.
 struct Eligibility {

@@ -7,7 +7,7 @@
 //!                                          highest
 //!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs,
 //!                             with slack (slack.rs) no further than its own ports
-//!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs)
+//!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs, shaper.rs)
 //!             contribution.rs what comes, per class and lane (curve.rs, line_shaping.rs)
 //!             port.rs         how long it waits (strict_priority.rs, busy_period.rs, credit_based.rs,
 //!                             all in the form of queue_bound.rs)
@@ -45,6 +45,7 @@ mod reasons;
 mod regulator;
 mod result;
 mod session;
+mod shaper;
 mod shared_link;
 mod slack;
 mod strict_priority;

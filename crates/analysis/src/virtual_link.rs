@@ -24,8 +24,8 @@ use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
 use crate::passage::{NO_REASON, Shaped};
 use crate::plan::{Entry, Plan, signed, tag_ratio};
-use crate::regulator::bunched;
 use crate::result::Unbounded;
+use crate::shaper::bunched;
 use crate::shared_link::Share;
 
 /// A busy period of sub-virtual-links beyond this is none.
