@@ -301,13 +301,15 @@ fn write_streams(text: &mut String, dice: &mut Dice, drafts: &[Draft], intervals
         let offset = dice.between(0, *interval);
         let rate = rate_of(draft, *interval);
         let cir = rate + rate / 100;
-        let burst = (draft.payload + 42) * 2;
+        // A frame more, and what comes in the time by which frames may have come apart on ports that do not shape.
+        let apart_ns = (2 * interval).max(1_000_000);
+        let burst = (draft.payload + 42) * 2 + (cir * apart_ns).div_ceil(8_000_000_000);
         let _ = writeln!(
             text,
             "  - {{name: s{number}, talker: e{}-{}, listeners: e{}-{}, priority: {}, payload: {} B, \
              traffic: {{type: periodic, interval: {interval} ns, offset: {offset} ns}}, \
              shaper: {{committed-information-rate: {cir} bit/s, committed-burst-size: {burst} B}}, \
-             deadline: 100 ms}}",
+             deadline: 500 ms}}",
             talker.0, talker.1, listener.0, listener.1, draft.priority, draft.payload
         );
     }
