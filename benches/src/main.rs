@@ -6,15 +6,15 @@
 #![allow(clippy::print_stdout, reason = "results go to standard output")]
 
 mod admission;
+mod time_triggered;
 
 use std::time::Duration;
 
 use tautwire_admission::{AdmissionTest, EndToEndBounds};
-use tautwire_generate::{Backbone, TimeTriggeredNetwork, Topology};
+use tautwire_generate::{Backbone, Topology};
 use tautwire_model::Network;
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_sim::Options;
-use tautwire_synthesis::{Described, check, first_fit};
 
 /// One measured figure.
 struct Figure {
@@ -53,7 +53,16 @@ fn main() {
     measure("setup_440_nodes_ms", "ms", &setup_440_nodes_ms);
     measure("bounds_1000x64_ms", "ms", &|| bounds_ms(1_000, 64, 9));
     measure("bounds_10000x1000_ms", "ms", &|| bounds_ms(10_000, 1_000, 5));
-    measure("tt_schedule_1000x12_ms", "ms", &tt_schedule_1000x12_ms);
+    measure("tt_schedule_1000x12_ms", "ms", &time_triggered::schedule_ms);
+    if ["tt_run_1000x12_ms", "tt_jitter_1000x12_ns", "tt_precision_1000x12_ns"]
+        .iter()
+        .any(|name| name.starts_with(&only))
+    {
+        let run = time_triggered::run();
+        measure("tt_run_1000x12_ms", "ms", &|| run.ms);
+        measure("tt_jitter_1000x12_ns", "ns", &|| run.jitter_ns);
+        measure("tt_precision_1000x12_ns", "ns", &|| run.precision_ns);
+    }
     measure("parse_10000x1000_ms", "ms", &parse_10000x1000_ms);
     measure("memory_bytes_per_stream", "B", &memory_bytes_per_stream);
     measure("admit_100x16_us", "us", &|| admit_us(100, 16, 2_000));
@@ -83,33 +92,14 @@ fn main() {
 }
 
 /// CPU time of this process so far.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let whole = u64::try_from(time.tv_sec).expect("time goes on");
     Duration::new(whole, u32::try_from(time.tv_nsec).expect("below a second"))
 }
 
-/// Dispatch points of 1 000 time-triggered links over 12 switches, with their margins; checked apart.
-fn tt_schedule_1000x12_ms() -> f64 {
-    let loaded = tautwire_model::load_text("generated", &TimeTriggeredNetwork::LARGE.describe());
-    assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics.first());
-    let network = loaded.network.expect("no errors");
-    let solve = || {
-        let described = Described::new(&network).expect("time-triggered links");
-        let placement = first_fit(&described.problem);
-        (described, placement)
-    };
-    let ms = median_ms(9, || {
-        std::hint::black_box(solve());
-    });
-    let (described, placement) = solve();
-    assert!(placement.left_out.is_empty(), "{} links are left out", placement.left_out.len());
-    assert_eq!(check(&described.problem, &placement.schedule), []);
-    ms
-}
-
 /// The median CPU time of `runs` runs, in milliseconds.
-fn median_ms(runs: usize, mut run: impl FnMut()) -> f64 {
+pub(crate) fn median_ms(runs: usize, mut run: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..runs)
         .map(|_| {
             let start = cpu();

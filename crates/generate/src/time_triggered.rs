@@ -1,8 +1,8 @@
 //! Networks of time-triggered virtual links beside rate-constrained and best-effort traffic, for the synthesis of
 //! schedules: a tree of switches with end stations at each, periods of 1 to 128 ms.
 //!
-//! Sizes are scaled so that the busiest link has the wanted share of time-triggered frames. The links have no
-//! offsets: a schedule is still to be found.
+//! Sizes are scaled so that the busiest link has the wanted share of time-triggered frames, as far as frames get
+//! so long. The links have no offsets: a schedule is still to be found.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,9 +39,13 @@ impl TimeTriggeredNetwork {
         others: 60,
         load: 52,
         rate_mbps: 1_000,
-        duration_ms: 300,
+        duration_ms: 2_000,
         seed: 1,
     };
+
+    /// A smaller sister, for a test of every day.
+    pub const MIDDLE: Self =
+        Self { switches: 6, stations: 3, links: 500, others: 24, duration_ms: 700, ..Self::LARGE };
 }
 
 /// Periods in milliseconds.
@@ -64,44 +68,49 @@ impl TimeTriggeredNetwork {
     /// The description.
     #[must_use]
     pub fn describe(&self) -> String {
-        self.describe_with("{precision: 1 us, integration-cycle: 2 ms}")
+        self.describe_with("{precision: 1 us, integration-cycle: 2 ms}", false)
     }
 
     /// The same with clocks that are kept together by protocol control frames (SAE AS6802): the uppermost switch
     /// compresses what stations at four others tell. A raster leaves these frames, and other traffic, room in
-    /// every fifth of a millisecond.
+    /// every eighth of a millisecond, so that they and the rate-constrained links have bounds at 1 Gbit/s.
+    /// Time-triggered links have two periods for their deadline, rate-constrained ones the distance of two frames.
     #[must_use]
     pub fn describe_synchronised(&self) -> String {
         let masters: Vec<String> = (1..self.switches.min(5)).map(|switch| name((switch, 0))).collect();
         let settings = format!(
-            "{{precision: 2400 ns, integration-cycle: 4 ms, raster: {{cycle: 200 us, window: 175 us}}, \
-             synchronisation: {{masters: [{}], compression-masters: s0, max-transmission-delay: 900 us}}}}",
+            "{{precision: 2 us, integration-cycle: 4 ms, raster: {{cycle: 125 us, window: 95 us}}, \
+             synchronisation: {{masters: [{}], compression-masters: s0, max-transmission-delay: 700 us}}}}",
             masters.join(", ")
         );
-        self.describe_with(&settings)
+        self.describe_with(&settings, true)
     }
 
-    fn describe_with(&self, settings: &str) -> String {
+    fn describe_with(&self, settings: &str, deadlines: bool) -> String {
         let mut dice = Dice::new(self.seed);
         let mut drafts: Vec<Draft> = (0..self.links).map(|_| self.draft(&mut dice)).collect();
         scale(&mut drafts, self.rate_mbps * 1_000_000, self.load);
         let mut text = self.head(&mut dice, settings);
         for (number, draft) in drafts.iter().enumerate() {
             let period = draft.period_ms;
+            let deadline = if deadlines { format!(", deadline: {} ms", 2 * period) } else { String::new() };
             let _ = writeln!(
                 text,
                 "  - {{name: tt{number}, {}, payload: {} B, traffic: {{type: periodic, interval: {period} ms}}, \
-                 time-triggered: {{id: {number}, period: {period} ms, release: locked}}}}",
+                 time-triggered: {{id: {number}, period: {period} ms, release: locked}}{deadline}}}",
                 draft.ends(),
                 draft.payload
             );
         }
         for number in 0..self.others {
             let (rate_constrained, best_effort) = (self.draft(&mut dice), self.draft(&mut dice));
+            // Slots in its way make more jitter than switches grant left to themselves.
+            let (jitter, deadline) =
+                if deadlines { (", policing-jitter: 3500 us", ", deadline: 8 ms") } else { ("", "") };
             let _ = writeln!(
                 text,
                 "  - {{name: rc{number}, {}, priority: 5, payload: {} B, traffic: {{type: periodic, interval: 8 ms, \
-                 offset: {} us}}, virtual-link: {{id: {number}, bag: 4 ms}}}}",
+                 offset: {} us}}, virtual-link: {{id: {number}, bag: 4 ms{jitter}}}{deadline}}}",
                 rate_constrained.ends(),
                 dice.between(46, 1_000),
                 dice.between(0, 8_000),

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_model::network::Network;
+use tautwire_model::network::{Network, Stream};
+use tautwire_model::time_triggered::Release;
 use tautwire_sim::Observation;
 use tautwire_units::Duration;
 
@@ -23,6 +24,10 @@ pub struct NetworkTimeSummary {
     /// Greatest difference of the network times of two nodes that had it, at any instant of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision_observed_ps: Option<u64>,
+    /// Greatest jitter at a listener of any time-triggered link whose application follows network time: the
+    /// longest delay that was observed less the shortest, from its release to the last bit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_observed_ps: Option<u64>,
     /// The longest that synchronisation takes once all masters and links work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resynchronisation_max_ps: Option<u64>,
@@ -61,6 +66,7 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
         precision_ps: settings.precision.as_ps(),
         precision_bound_ps: network.precision_bound().map(Duration::as_ps),
         precision_observed_ps: seen.map(|seen| seen.precision.as_ps()),
+        jitter_observed_ps: observation.and_then(|run| jitter_observed(network, run)).map(Duration::as_ps),
         resynchronisation_max_ps: network.resynchronisation_max().map(Duration::as_ps),
         synchronised_ps: seen.and_then(|seen| seen.synchronised_at()).map(Duration::as_ps),
         without: without
@@ -73,6 +79,16 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
             })
             .collect(),
     })
+}
+
+/// The greatest jitter of the links that are locked to network time; none if none was received.
+fn jitter_observed(network: &Network, observation: &Observation) -> Option<Duration> {
+    let is_locked =
+        |stream: &Stream| stream.time_triggered.as_ref().is_some_and(|link| link.release == Release::Locked);
+    let seen = network.streams.iter().zip(&observation.streams).filter(|(stream, _)| is_locked(stream));
+    let listeners = seen.flat_map(|(_, seen)| &seen.listeners);
+    let jitters = listeners.filter_map(|one| Some(one.delay.max()?.saturating_sub(one.delay.min()?)));
+    jitters.max()
 }
 
 /// Whether a time-triggered frame that a node without network time did not send counts against its stream:
@@ -98,6 +114,9 @@ pub fn table(summary: &Summary) -> String {
         us(time.precision_bound_ps),
         us(time.precision_observed_ps)
     ));
+    if let Some(jitter) = time.jitter_observed_ps {
+        say(format!("jitter of links in network time us: {} observed", us(Some(jitter))));
+    }
     if let Some(at) = time.synchronised_ps {
         say(format!("all nodes synchronised after {} us", us(Some(at))));
     }
