@@ -8,6 +8,7 @@ use crate::line_shaping::shaped_by_line;
 use crate::passage::{Brought, NO_REASON, Shaped};
 use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
 use crate::port_plan::PortPlan;
+use crate::reserved::Granted;
 use crate::shared_link::{Share, SharedLink, Sum};
 
 /// An entry as it reaches its queue.
@@ -59,6 +60,10 @@ pub(crate) struct Contribution {
     pub(crate) tag_added: bool,
     /// What the class before lets onto the link, if all come from one class: true time.
     pub(crate) before: Before,
+    /// What its streams bring and bring along, where reservations shape the class.
+    pub(crate) granted: Vec<Granted>,
+    /// Whether something comes that is not reserved there.
+    pub(crate) has_strangers: bool,
 }
 
 /// The class from which a lane's frames come.
@@ -131,6 +136,7 @@ pub(crate) fn contributions<'a>(
         let mut own = Contribution::empty(class, OWN_LANE);
         own.sum = Sum::of(line);
         own.way = None;
+        own.has_strangers = true;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
         (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
         all.push(own);
@@ -155,6 +161,7 @@ impl Contribution {
                 (Some(burst), Some(rate)) => {
                     let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };
                     let (steep, flat) = (local(burst), local(rate));
+                    self.grant(port, entry, flat);
                     match arriving.share {
                         Some(share) => SharedLink::add(&mut self.links, share, steep, flat),
                         None => self.sum.add(steep, flat),
@@ -182,6 +189,17 @@ impl Contribution {
         }
     }
 
+    /// Notes what a stream brings along to a class that reservations shape.
+    fn grant(&mut self, port: &PortPlan, entry: &Entry, line: Line) {
+        let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) else {
+            return;
+        };
+        match reserved.slope(entry.stream) {
+            Some(slope) => self.granted.push(Granted { line, slope, frame_min: entry.frame_min }),
+            None => self.has_strangers = true,
+        }
+    }
+
     fn empty(class: usize, lane: u16) -> Self {
         Self {
             class,
@@ -198,6 +216,8 @@ impl Contribution {
             reception_jitter: 0,
             tag_added: false,
             before: Before::Unknown,
+            granted: Vec::new(),
+            has_strangers: false,
         }
     }
 

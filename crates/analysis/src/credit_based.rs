@@ -57,11 +57,15 @@ impl Shaper {
     /// V_max, micro-bits, rounded up; none if it may grow without end. `rate_served`: of the line, less
     /// roundings; `blocking`: the largest frame below the class, micro-bits.
     pub(crate) fn credit_max(&self, rate_served: u64, blocking: u128, higher: &Curve) -> Option<u128> {
+        self.held_max(rate_served, blocking, higher).map(|held| volume(self.slope_max, held))
+    }
+
+    /// The longest time in which it sends nothing and earns credit, picoseconds; likewise.
+    pub(crate) fn held_max(&self, rate_served: u64, blocking: u128, higher: &Curve) -> Option<u64> {
         let own = scaled(u128::from(self.slope_max), self.wire_per_charged.0, self.wire_per_charged.1);
         let lines = higher.lines().iter().filter_map(|line| {
             let left = rate_served.checked_sub(line.rate).filter(|left| u128::from(*left) >= own)?;
-            let longest = span(blocking + line.burst, left)?.saturating_add(self.slack);
-            Some(volume(self.slope_max, longest))
+            Some(span(blocking + line.burst, left)?.saturating_add(self.slack))
         });
         lines.min()
     }

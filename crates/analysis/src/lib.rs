@@ -43,6 +43,7 @@ mod port_state;
 mod queue_bound;
 mod reasons;
 mod regulator;
+mod reserved;
 mod result;
 mod session;
 mod shaper;

@@ -15,6 +15,7 @@ use crate::plan::OWN_LANE;
 use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
+use crate::reserved::{self, ReservedPort};
 use crate::result::{ClassBounds, Method, Unbounded};
 use crate::strict_priority;
 use tautwire_units::{Bits, Bytes};
@@ -158,6 +159,8 @@ impl Assess<'_> {
         });
         let out = match self.port.classes[self.class].0 {
             Selection::CreditBased { slope_min, slope_max } => {
+                let reserved = self.port.reserved.iter().find(|reserved| reserved.class == self.class);
+                let slope_min = reserved.map_or(slope_min, ReservedPort::slope_min);
                 self.credit_based(terms, &offered, slope_min, slope_max)
             }
             Selection::StrictPriority | Selection::Ats => {
@@ -324,6 +327,23 @@ impl Assess<'_> {
         let served = credit_max.map(|credit| shaper.service(credit));
         let charged_min = (frame_min.get() + overhead) * 8;
         let zero = Curve::zero();
+        if let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) {
+            let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
+            let held = match (held(&self.higher.plain), held(&self.higher.shaped)) {
+                (Some(plain), Some(shaped)) => Some(plain.min(shaped)),
+                (plain, shaped) => plain.or(shaped),
+            };
+            self.reserved(terms, reserved, held, charged);
+            let granted = self.members.iter().flat_map(|member| member.granted.iter().copied());
+            let is_bounded = terms.lanes.iter().any(|(_, bounds)| bounds[0].is_some());
+            terms.bounds.backlog = held.filter(|_| is_bounded).map(|held| {
+                let charged_bits = reserved::backlog(granted, reserved.ceiling, charged, held);
+                let (num, den) = shaper.wire_per_charged;
+                self.frame_bits(crate::curve::scaled(charged_bits, num, den))
+            });
+            self.late(terms);
+            return self.output(terms, &shaper, offered, charged_min);
+        }
         if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
             let bound = |curve: &Curve| {
                 let (rate, latency) = served?;
@@ -360,6 +380,27 @@ impl Assess<'_> {
             Some(self.frame_bits(crate::curve::scaled(charged_bits, num, den)))
         });
         self.output(terms, &shaper, offered, charged_min)
+    }
+
+    /// The bound of a class that reservations shape, which sends nothing for `held` at most.
+    fn reserved(
+        &self,
+        terms: &mut ClassTerms,
+        reserved: &ReservedPort,
+        held: Option<u64>,
+        charged: (u64, u64),
+    ) {
+        let (port, ceiling) = (self.port, reserved.ceiling);
+        let in_order = self.order() == ClassOrder::Fifo || self.members.len() == 1;
+        let is_known = |member: &Contribution| !member.has_strangers && member.unknown == NO_REASON;
+        let known = in_order && self.members.iter().all(is_known);
+        let granted = self.members.iter().flat_map(|member| member.granted.iter().copied());
+        let bound = held.filter(|_| known).and_then(|held| {
+            let wait = reserved::wait_max(granted, (ceiling, reserved.tested), charged, port.credit_charged)?;
+            Some(reserved::queue_bound(held, wait, ceiling))
+        });
+        terms.method = Method::CreditBased;
+        terms.lanes = vec![(OWN_LANE, [bound, None, None])];
     }
 
     /// What a credit-based class sends, as lower classes see it.

@@ -1,13 +1,15 @@
 //! A port as the analysis wants it: its line, its classes over the run, its clock.
 
+use tautwire_model::central::CentralTest;
 use tautwire_model::network::{
-    AtsOrganisation, Network, NodeKind, PortIndex, TieRule, TransmissionSelection,
+    AtsOrganisation, Network, NodeIndex, NodeKind, PortIndex, TieRule, TransmissionSelection,
 };
 use tautwire_units::Bytes;
 
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::plan::wire;
+use crate::reserved::ReservedPort;
 use crate::time_triggered::TimedPort;
 use crate::timeline::Timeline;
 
@@ -56,6 +58,8 @@ pub(crate) struct PortPlan {
     pub(crate) stages_jitter: u64,
     /// From the last bit sent to the last bit at the next node, greatest.
     pub(crate) behind_max: u64,
+    /// Classes that reservations shape.
+    pub(crate) reserved: Vec<ReservedPort>,
     /// Time-triggered traffic, if any is sent here.
     pub(crate) timed: Option<Box<TimedPort>>,
     #[cfg(feature = "planted-faults")]
@@ -119,10 +123,30 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         stages_too_slow: false,
         stages_jitter: 0,
         behind_max: 0,
+        reserved: reserved(network, number),
         timed: None,
         #[cfg(feature = "planted-faults")]
         fault: None,
     })
+}
+
+/// The credit-based classes of a port that reservations shape.
+fn reserved(network: &Network, number: usize) -> Vec<ReservedPort> {
+    let is_bridge = |node: NodeIndex| matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
+    let central = network.reservation.as_ref().map(|reservation| reservation.central.as_ref());
+    let by_bandwidth =
+        central.is_some_and(|central| central.is_none_or(|central| central.test == CentralTest::Bandwidth));
+    let tested = by_bandwidth && is_bridge(network.ports[number].node);
+    let classes = network.reserved_classes_at(PortIndex::at(number));
+    let reserved = classes.filter_map(|reserved| {
+        Some(ReservedPort {
+            class: reserved.class.index(),
+            tested,
+            ceiling: reserved.idle_slope_max?.as_bps(),
+            slopes: reserved.streams.iter().map(|(stream, slope)| (stream.0, slope.as_bps())).collect(),
+        })
+    });
+    reserved.collect()
 }
 
 /// The rate at which a line serves that loses `lost` picoseconds with every frame: worst for the

@@ -6,10 +6,15 @@
 
 use tautwire_units::{BitRate, Credit, Instant};
 
+/// What is left of an idleSlope when nothing is reserved: credit is earned at a rate above zero.
+const SLOPE_MIN: BitRate = BitRate::from_bps(1);
+
 /// One credit-based shaper.
 #[derive(Clone, Debug)]
 pub struct CreditBasedShaper {
     idle_slope: BitRate,
+    /// The idleSlope that it is to have: reached at once from below, from above when nothing of the class is left.
+    target: BitRate,
     /// portTransmitRate.
     rate: BitRate,
     credit: Credit,
@@ -31,6 +36,7 @@ impl CreditBasedShaper {
         assert!(idle_slope > BitRate::ZERO && idle_slope <= rate, "0 < idleSlope <= portTransmitRate");
         Self {
             idle_slope,
+            target: idle_slope,
             rate,
             credit: Credit::ZERO,
             settled: Instant::ZERO,
@@ -72,6 +78,14 @@ impl CreditBasedShaper {
         };
         self.hi_credit = self.hi_credit.max(self.credit);
         self.settled = now;
+        if !waiting && self.credit == Credit::ZERO {
+            self.lower();
+        }
+    }
+
+    /// Nothing of the class is left: what it needs no more goes.
+    fn lower(&mut self) {
+        self.idle_slope = self.target.max(SLOPE_MIN);
     }
 
     /// When a waiting frame may start, if the shaper was just settled: `now` itself or later.
@@ -99,7 +113,38 @@ impl CreditBasedShaper {
     pub fn set_idle_slope(&mut self, now: Instant, waiting: bool, idle_slope: BitRate) {
         assert!(idle_slope > BitRate::ZERO && idle_slope <= self.rate, "0 < idleSlope <= portTransmitRate");
         self.settle(now, waiting);
-        self.idle_slope = idle_slope;
+        (self.idle_slope, self.target) = (idle_slope, idle_slope);
+    }
+
+    /// What the reservations of the class need together becomes `target` at `now`. More is given at once, on top of what it
+    /// has, up to `ceiling`; what is needed no more goes when no frame waits and no debt is left, for until then frames of those
+    /// that gave back may stand before others.
+    ///
+    /// # Panics
+    /// If the ceiling is zero or above the rate.
+    pub fn reserve_idle_slope(&mut self, now: Instant, waiting: bool, target: BitRate, ceiling: BitRate) {
+        assert!(ceiling > BitRate::ZERO && ceiling <= self.rate, "0 < ceiling <= portTransmitRate");
+        self.settle(now, waiting);
+        let target = target.min(ceiling);
+        if let Some(more) = target.as_bps().checked_sub(self.target.as_bps()) {
+            let held = if self.target == BitRate::ZERO && self.idle_slope == SLOPE_MIN {
+                BitRate::ZERO
+            } else {
+                self.idle_slope
+            };
+            self.idle_slope = held.saturating_add(BitRate::from_bps(more)).min(ceiling).max(SLOPE_MIN);
+        }
+        self.target = target;
+        let idle = !waiting && self.credit == Credit::ZERO && now >= self.transmit_end;
+        if idle || planted!(SlopeLoweredAtOnce) {
+            self.lower();
+        }
+    }
+
+    /// The idleSlope as of the last call.
+    #[must_use]
+    pub const fn idle_slope(&self) -> BitRate {
+        self.idle_slope
     }
 
     /// The credit as of the last call.
@@ -167,6 +212,31 @@ mod tests {
         assert_eq!(shaper.credit(), bits(-5_000) + bits(2_450));
         shaper.settle(us(1_000), false);
         assert_eq!(shaper.credit(), Credit::ZERO, "a debt is paid, no more");
+    }
+
+    #[test]
+    fn a_reserved_slope_rises_at_once_and_falls_when_nothing_is_left() {
+        let (rate, mbps) = (BitRate::from_mbps(100), BitRate::from_mbps);
+        let mut shaper = CreditBasedShaper::new(mbps(50), rate);
+        shaper.reserve_idle_slope(us(0), false, BitRate::ZERO, mbps(50));
+        assert_eq!(shaper.idle_slope(), BitRate::from_bps(1), "nothing is reserved");
+        shaper.reserve_idle_slope(us(1), false, mbps(20), mbps(50));
+        assert_eq!(shaper.idle_slope(), mbps(20));
+        shaper.reserve_idle_slope(us(2), true, mbps(30), mbps(50));
+        assert_eq!(shaper.idle_slope(), mbps(30), "at once, while a frame waits");
+        // One stream of 20 leaves, one of 15 comes: the frames of the first may still wait.
+        shaper.reserve_idle_slope(us(3), true, mbps(10), mbps(50));
+        assert_eq!(shaper.idle_slope(), mbps(30));
+        shaper.reserve_idle_slope(us(4), true, mbps(25), mbps(50));
+        assert_eq!(shaper.idle_slope(), mbps(45));
+        shaper.reserve_idle_slope(us(5), true, mbps(45), mbps(50));
+        assert_eq!(shaper.idle_slope(), mbps(50), "not above the ceiling");
+        shaper.reserve_idle_slope(us(6), true, mbps(10), mbps(50));
+        shaper.transmit(us(6), us(106));
+        shaper.settle(us(107), false);
+        assert_eq!(shaper.idle_slope(), mbps(50), "a debt is left");
+        shaper.settle(us(1_000), false);
+        assert_eq!(shaper.idle_slope(), mbps(10));
     }
 
     #[test]

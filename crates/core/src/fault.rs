@@ -44,6 +44,8 @@ pub enum PlantedFault {
     CopyAccepted,
     /// Protocol control frames are permanent when they come. Found by the search of synchronised networks alone.
     PermanenceForgotten,
+    /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.
+    SlopeLoweredAtOnce,
 }
 
 impl PlantedFault {

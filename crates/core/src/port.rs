@@ -333,6 +333,30 @@ impl<F: QueuedFrame> EgressPort<F> {
         shaper.set_idle_slope(now, waiting, idle_slope);
     }
 
+    /// What the reservations of a credit-based class need together becomes `target`, never above `ceiling`
+    /// ([`CreditBasedShaper::reserve_idle_slope`](crate::cbs::CreditBasedShaper::reserve_idle_slope)).
+    ///
+    /// # Panics
+    /// If the class has no such shaper, or the ceiling is zero or above the rate.
+    pub fn reserve_idle_slope(
+        &mut self,
+        now: Instant,
+        class: TrafficClass,
+        target: BitRate,
+        ceiling: BitRate,
+    ) {
+        let (shaper, waiting) = self.classes[class.index()].shaper();
+        shaper.reserve_idle_slope(now, waiting, target, ceiling);
+    }
+
+    /// idleSlope of a credit-based class, as its shaper was last looked at.
+    ///
+    /// # Panics
+    /// If the class has no such shaper.
+    pub fn idle_slope(&mut self, class: TrafficClass) -> BitRate {
+        self.classes[class.index()].shaper().0.idle_slope()
+    }
+
     /// Frames of a class that wait.
     #[inline]
     #[must_use]

@@ -37,6 +37,7 @@ mod identification;
 mod load;
 pub mod network;
 pub mod reservation;
+pub mod reserved_class;
 mod scheduled_text;
 pub mod start_up;
 mod subset;

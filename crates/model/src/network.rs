@@ -131,6 +131,8 @@ pub struct Network {
     pub synchronisation: Option<crate::synchronisation::Synchronisation>,
     /// Stream reservation; none: streams are sent without asking.
     pub reservation: Option<crate::reservation::StreamReservation>,
+    /// Classes of ports that reservations shape, by port and class; none if the description says how all are shaped.
+    pub reserved_classes: Vec<crate::reserved_class::ReservedClass>,
     /// gPTP; none: clocks run as they are.
     pub gptp: Option<crate::gptp::Gptp>,
     /// HaRTES in all bridges; none: they select by class.

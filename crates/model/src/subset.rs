@@ -51,6 +51,7 @@ impl Network {
             }),
             synchronisation: None,
             reservation: None,
+            reserved_classes: crate::reserved_class::kept(&self.reserved_classes, &place),
             gptp: None,
             harts: self.harts.as_ref().map(|harts| {
                 let mut harts = harts.clone();

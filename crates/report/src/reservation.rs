@@ -63,12 +63,12 @@ pub struct RungSummary {
     pub at_ps: u64,
     /// The node.
     pub node: String,
-    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, started, stopped.
+    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, shaped, started, stopped.
     pub event: String,
     /// At which of its ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// What the MRPDU says, or the message of central configuration.
+    /// What the MRPDU says, or the message of central configuration, or which idleSlope the class has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
     /// The node at the other end of the cable; of a message of central configuration, whom it is for or from.
@@ -106,7 +106,8 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
                 .event
                 .declaration()
                 .map(Declaration::name)
-                .or(rung.event.control().map(|(_, note)| note.name())),
+                .or(rung.event.control().map(|(_, note)| note.name()))
+                .or(rung.event.idle_slope().map(|slope| format!("idleSlope {slope}"))),
             peer: peer.or(rung.event.control().map(|(node, _)| name::node(network, node).to_owned())),
         }
     };
@@ -198,6 +199,7 @@ pub fn ladder(summary: &Summary, stream: &str) -> String {
         let towards = if rung.event == "sent" { "to" } else { "from" };
         match (&rung.declaration, &rung.peer, &rung.port) {
             (Some(said), Some(peer), _) => write!(text, " {said} {towards} {peer}"),
+            (Some(said), None, Some(port)) => write!(text, " {port} to {said}"),
             (_, _, Some(port)) => write!(text, " on {port}"),
             _ => Ok(()),
         }

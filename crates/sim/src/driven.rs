@@ -109,7 +109,7 @@ impl Driven {
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
             start_up: StartUps::new(network, clocks, seed),
-            srp: Srp::new(network, clocks, seed, admission),
+            srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             gptp: Gptp::new(network, clocks, seed),
             synchronisation: ControlFrames::new(network, clocks),

@@ -26,6 +26,9 @@ impl<R: Recorder> Engine<'_, R> {
         if R::DRIVES_MACHINES && hop.time_triggered {
             return self.hold_timed(place, hop_index);
         }
+        if R::DRIVES_MACHINES && hop.reserved && !self.is_granted(hop_index) {
+            return self.filter(place);
+        }
         let port_index = hop.port;
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;

@@ -47,6 +47,8 @@ pub(crate) struct HopPlan {
     pub(crate) inspected: bool,
     /// Whether it waits for a dispatch point at the port.
     pub(crate) time_triggered: bool,
+    /// Whether its port takes frames of reserved streams alone.
+    pub(crate) reserved: bool,
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -217,6 +219,7 @@ impl Plan {
                 listener: hop.listener.unwrap_or(NONE),
                 inspected: filtered,
                 time_triggered: stream.time_triggered.is_some(),
+                reserved: network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class),
             });
             self.filtered.push(filtered);
             self.branches_behind.push((branches, index(self.branches.len())));

@@ -5,7 +5,7 @@
 
 use tautwire_core::central::Message;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_units::Duration;
+use tautwire_units::{BitRate, Duration};
 
 /// What was observed of one reserved stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub enum RungEvent {
     Reserved(PortIndex),
     /// A bridge gives that bandwidth back.
     Released(PortIndex),
+    /// The idleSlope of the stream's class at a port becomes this: more at once, less when nothing is left of the class.
+    Shaped(PortIndex, BitRate),
     /// The talker begins to send it: a listener is ready.
     Started,
     /// The talker sends it no more.
@@ -190,6 +192,7 @@ impl RungEvent {
             Self::Received(..) | Self::ControlReceived(..) => "received",
             Self::Reserved(_) => "reserved",
             Self::Released(_) => "released",
+            Self::Shaped(..) => "shaped",
             Self::Started => "started",
             Self::Stopped => "stopped",
         }
@@ -199,9 +202,11 @@ impl RungEvent {
     #[must_use]
     pub const fn port(self) -> Option<PortIndex> {
         match self {
-            Self::Sent(port, _) | Self::Received(port, _) | Self::Reserved(port) | Self::Released(port) => {
-                Some(port)
-            }
+            Self::Sent(port, _)
+            | Self::Received(port, _)
+            | Self::Reserved(port)
+            | Self::Released(port)
+            | Self::Shaped(port, _) => Some(port),
             Self::Offered
             | Self::Withdrawn
             | Self::Asked
@@ -218,6 +223,15 @@ impl RungEvent {
     pub const fn control(self) -> Option<(NodeIndex, ControlNote)> {
         match self {
             Self::ControlSent(peer, note) | Self::ControlReceived(peer, note) => Some((peer, note)),
+            _ => None,
+        }
+    }
+
+    /// The idleSlope that a reservation set.
+    #[must_use]
+    pub const fn idle_slope(self) -> Option<BitRate> {
+        match self {
+            Self::Shaped(_, slope) => Some(slope),
             _ => None,
         }
     }

@@ -157,7 +157,7 @@ pub struct StreamObservation {
     pub replicated: u64,
     /// Copies that reached a listener.
     pub delivered: u64,
-    /// Copies that reached an end station that is no listener.
+    /// Copies that reached an end station that is no listener, or a port at which their stream is not reserved.
     pub consumed: u64,
     /// Copies on their way at the end of the run.
     pub in_flight: u64,

@@ -21,6 +21,7 @@ mod nodes;
 mod ports;
 mod reservation;
 mod reservation_pace;
+mod reserved_class;
 mod routes;
 mod start_up;
 mod streams;
@@ -87,10 +88,15 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     }
     let harts = harts::harts(input, &topology, &models, &mut streams, faults);
     let mut assigned = ats::Assigned::default();
+    let mut reserved_classes = Vec::new();
     if faults.errors() == 0 {
+        reserved_class::shapers(input, reservation.as_ref(), &mut streams);
         assigned = ats::assign(&topology, &models, &mut streams, faults);
         check::check(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
+        // Behind the check of loads: a bridge refuses what a class has no room for.
+        reserved_classes =
+            reserved_class::resolve(input, &mut topology, &streams, reservation.as_ref(), faults);
     }
     let time_triggered = time_triggered::settings(input, &topology, &streams, faults);
     let synchronisation = if !faults.forbids() {
@@ -120,6 +126,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         time_triggered,
         synchronisation,
         reservation,
+        reserved_classes,
         gptp,
         harts,
     };

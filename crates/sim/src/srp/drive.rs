@@ -40,6 +40,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.act_srp(node as usize);
         }
         self.drive_central();
+        self.shape();
     }
 
     /// An application asks its station.

@@ -19,6 +19,7 @@ impl<R: Recorder> Engine<'_, R> {
         for port in [link.from, link.to] {
             self.srp_port(port, up);
         }
+        self.shape();
         self.arm_timeline();
     }
 
@@ -58,6 +59,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.talkers[reserved[stream as usize].stream.index()].running = false;
             self.srp().rung(stream, now, index(number), RungEvent::Stopped);
         }
+        self.ungrant_node(number);
         let due = self.srp().nodes[number].due;
         let mut node = Node::new(network, number, clock.local(now), seed);
         if !up {
@@ -78,6 +80,7 @@ impl<R: Recorder> Engine<'_, R> {
             let links = network.ports[port.index()].links.expect("it has a cable");
             self.srp_port(network.links[links.egress.index()].to, up);
         }
+        self.shape();
         self.arm_timeline();
     }
 }

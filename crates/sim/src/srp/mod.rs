@@ -11,6 +11,7 @@ mod node;
 mod pdus;
 mod request;
 mod said;
+mod shaping;
 mod talkers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,8 +26,9 @@ pub use self::central::AdmissionControl;
 use self::central::Central;
 use self::node::Node;
 use self::request::{Request, requests};
+use self::shaping::Shaping;
 use crate::clock::{LocalClock, SimTime};
-use crate::plan::{NONE, index};
+use crate::plan::{NONE, Plan, index};
 use crate::reservation::{Declaration, ReservationObservation, Rung, RungEvent};
 
 type Pdu = Rc<MrpPdu<MsrpValue>>;
@@ -50,12 +52,15 @@ pub(crate) struct Srp {
     said: BTreeMap<(u32, u32, bool, bool), Declaration>,
     /// Central configuration; none: bridges decide among themselves.
     central: Option<Central>,
+    /// What reservations set at the ports; none: the description shapes.
+    shaping: Option<Shaping>,
 }
 
 impl Srp {
     /// None in a network without stream reservation.
     pub(crate) fn new(
         network: &Network,
+        plan: &Plan,
         clocks: &[LocalClock],
         seed: u64,
         admission: Option<Box<dyn AdmissionControl>>,
@@ -79,6 +84,7 @@ impl Srp {
             ladders: vec![Vec::new(); reservation.streams.len()],
             said: BTreeMap::new(),
             central: Central::new(network, clocks, seed, admission),
+            shaping: Shaping::new(network, plan),
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = Node::new(network, number, clock.local(SimTime::ZERO), seed);
@@ -128,6 +134,7 @@ impl Srp {
     }
 
     fn rung(&mut self, stream: u32, at: SimTime, node: u32, event: RungEvent) {
+        self.note_shaping(stream, node, event);
         self.ladders[stream as usize].push(Rung { at: at.since_start(), node: NodeIndex(node), event });
     }
 }

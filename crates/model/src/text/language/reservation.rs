@@ -21,6 +21,11 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
             Kind::List(1, 8, &Kind::Object(&SR_CLASS)),
             "SR classes, highest first; A with priority 3, 125 us and 75 %, and B with priority 2, 250 us and 0 %.",
         ),
+        key(
+            "shaping",
+            Kind::Word(&["described", "reserved"]),
+            "Who shapes reserved streams: the description, with frames for all listeners once one is ready; or the reservations, which set idleSlopes and ATS parameters, while a port takes frames of reserved streams alone. described.",
+        ),
         key("priority", PRIORITY, "Priority whose traffic class MRPDUs take at every port; 7."),
         key("bridges", Kind::Object(&SRP_BRIDGE), "Times and limits of the bridges."),
         key("end-stations", Kind::Object(&SRP_NODE), "Times of the end stations."),
