@@ -77,6 +77,7 @@ fn empty() -> Network {
         network_control: None,
         tdma: None,
         reservation: None,
+        reserved_classes: Vec::new(),
         gptp: None,
         synchronisation: None,
         time_triggered: None,

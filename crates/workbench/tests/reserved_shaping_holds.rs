@@ -119,6 +119,36 @@ fn network_without_pruning(text: &str) -> Network {
     network(&text.replace("  shaping: reserved\n", ""))
 }
 
+#[test]
+fn the_scenario_is_proven_and_its_slopes_follow() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/reserved-slopes.yaml");
+    let network = network(&std::fs::read_to_string(path).expect("a scenario"));
+    let bounds = bounds(&network);
+    let observation = simulate(&network, &mut Options::default());
+    let verification = verify(&network, &bounds, &observation);
+    assert_eq!(verification.verdict, Verdict::Proven, "{:?}", verification.streams);
+    let video = &observation.reservations[0];
+    let slopes = |name: &str| -> Vec<u64> {
+        let at = |port: tautwire_model::network::PortIndex| {
+            network.nodes[network.ports[port.index()].node.index()].name == name
+        };
+        let all = observation.reservations.iter().flat_map(|seen| &seen.ladder);
+        let mut shaped: Vec<_> = all
+            .filter_map(|rung| match rung.event {
+                RungEvent::Shaped(port, slope) if at(port) => Some((rung.at, slope.as_bps())),
+                _ => None,
+            })
+            .collect();
+        shaped.sort_unstable();
+        shaped.into_iter().map(|(_, slope)| slope).collect()
+    };
+    // Video 8 x 543 x 8000, preview two frames of 243 octets in each 125 us, voice 163 in each 250 us.
+    assert_eq!(slopes("right"), [34_752_000, 65_856_000, 5_216_000, 34_752_000]);
+    assert!(video.ladder.iter().any(|rung| rung.event.name() == "shaped"));
+    let recorded = observation.streams[0].listeners[1].delay.count();
+    assert!((15_000..16_100).contains(&recorded), "two seconds of four: {recorded}");
+}
+
 /// A slope that falls at once leaves the frames of a stream that was given back before those of others.
 #[cfg(feature = "planted-faults")]
 #[test]
