@@ -1,8 +1,8 @@
 //! Fragments of datagrams that are larger than a frame, and their reassembly (RFC 791, 3.2).
 //!
 //! A datagram's contents are cut into pieces of whole multiples of eight octets, but for the last; they are
-//! put together in any order. Invariants: the number of datagrams under reassembly is fixed, and the oldest
-//! gives way to a new one; pieces that overlap others are not taken. Only lengths are reckoned with: the
+//! put together in any order. Invariants: the number of datagrams under reassembly is fixed, and a source's own
+//! last one, or else the oldest, gives way to a new one; pieces that overlap others are not taken. Only lengths are reckoned with: the
 //! octets themselves stay with the driver.
 
 use alloc::vec::Vec;
@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 /// A piece of a datagram's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fragment {
+    /// Whose datagram it is: sender and flow.
+    pub source: u32,
     /// Number of the datagram.
     pub datagram: u32,
     /// Where it stands, octets.
@@ -20,38 +22,58 @@ pub struct Fragment {
     pub more: bool,
 }
 
+/// The piece of a datagram of `length` octets that stands in place `place`, if a frame takes `most`; none behind the last.
+///
+/// # Panics
+/// If a frame takes less than eight octets.
+#[must_use]
+pub const fn fragment(datagram: u32, length: u32, most: u32, place: u32) -> Option<Fragment> {
+    assert!(most >= 8, "a frame that takes a piece");
+    let count = fragment_count(length, most);
+    if place >= count {
+        return None;
+    }
+    let step = most & !7;
+    let offset = place * step;
+    let more = place + 1 < count;
+    Some(Fragment { source: 0, datagram, offset, length: if more { step } else { length - offset }, more })
+}
+
+/// How many pieces a datagram of `length` octets makes, if a frame takes `most`, at least eight.
+#[must_use]
+pub const fn fragment_count(length: u32, most: u32) -> u32 {
+    if length <= most { 1 } else { (length - most).div_ceil(most & !7) + 1 }
+}
+
 /// The pieces of a datagram of `length` octets, of which a frame takes `most`.
 ///
 /// # Panics
 /// If a frame takes less than eight octets.
 pub fn fragments(datagram: u32, length: u32, most: u32) -> impl Iterator<Item = Fragment> {
-    assert!(most >= 8, "a frame that takes a piece");
-    let step = most & !7;
-    let mut offset = 0;
-    let mut done = false;
-    core::iter::from_fn(move || {
-        if done {
-            return None;
-        }
-        let left = length - offset;
-        let more = left > most;
-        let piece = Fragment { datagram, offset, length: if more { step } else { left }, more };
-        done = !more;
-        offset += piece.length;
-        Some(piece)
-    })
+    (0..fragment_count(length, most)).filter_map(move |place| fragment(datagram, length, most, place))
 }
 
-/// Datagrams of one sender that are put together.
+/// Datagrams of a receiver that are put together.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
+    /// Oldest first.
     open: Vec<Open>,
     limit: usize,
     discarded: u64,
 }
 
+/// What became of a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reassembled {
+    /// The length of the datagram that it completes.
+    pub whole: Option<u32>,
+    /// Source and number of a datagram that gave way to this one.
+    pub given_up: Option<(u32, u32)>,
+}
+
 #[derive(Clone, Debug)]
 struct Open {
+    source: u32,
     datagram: u32,
     /// Pieces that came, apart from one another.
     pieces: Vec<(u32, u32)>,
@@ -68,36 +90,50 @@ impl Reassembly {
         Self { open: Vec::new(), limit: limit.max(1), discarded: 0 }
     }
 
-    /// Takes a piece; gives the length of the datagram that it completes.
-    pub fn take(&mut self, piece: Fragment) -> Option<u32> {
-        let place = match self.open.iter().position(|open| open.datagram == piece.datagram) {
-            Some(place) => place,
-            None => {
-                if self.open.len() == self.limit {
-                    self.open.remove(0);
-                    self.discarded += 1;
-                }
-                self.open.push(Open { datagram: piece.datagram, pieces: Vec::new(), length: None });
-                self.open.len() - 1
-            }
-        };
+    /// Takes a piece, and tells what becomes of it.
+    pub fn take(&mut self, piece: Fragment) -> Reassembled {
+        let mut taken = Reassembled::default();
+        let known =
+            self.open.iter().position(|open| (open.source, open.datagram) == (piece.source, piece.datagram));
+        let place = known.unwrap_or_else(|| {
+            taken.given_up = self.make_room(piece.source);
+            let Fragment { source, datagram, .. } = piece;
+            self.open.push(Open { source, datagram, pieces: Vec::new(), length: None });
+            self.open.len() - 1
+        });
         let open = &mut self.open[place];
-        let end = piece.offset.checked_add(piece.length)?;
+        let Some(end) = piece.offset.checked_add(piece.length) else { return taken };
         let overlaps = |(from, to): &(u32, u32)| piece.offset < *to && *from < end;
         if open.pieces.len() == PIECES_MAX || open.pieces.iter().any(overlaps) {
-            return None;
+            return taken;
         }
         open.pieces.push((piece.offset, end));
         if !piece.more {
             open.length = Some(end);
         }
-        let length = open.length?;
         let here: u64 = open.pieces.iter().map(|(from, to)| u64::from(to - from)).sum();
+        let Some(length) = open.length else { return taken };
         if here != u64::from(length) || open.pieces.iter().any(|(_, to)| *to > length) {
-            return None;
+            return taken;
         }
         self.open.remove(place);
-        Some(length)
+        taken.whole = Some(length);
+        taken
+    }
+
+    /// Whose place a new datagram of a source takes: that of its own last one, of which something was lost, for frames
+    /// of a source keep their order; else the oldest one's if there is no room.
+    fn make_room(&mut self, source: u32) -> Option<(u32, u32)> {
+        let own = self.open.iter().position(|open| open.source == source);
+        let place = own.or((self.open.len() == self.limit).then_some(0))?;
+        let given_up = self.open.remove(place);
+        self.discarded += 1;
+        Some((given_up.source, given_up.datagram))
+    }
+
+    /// Forgets all that is not whole.
+    pub fn clear(&mut self) {
+        self.open.clear();
     }
 
     /// Datagrams that gave way before they were whole.
@@ -122,17 +158,17 @@ mod tests {
             pieces.rotate_left(turn % count);
             let mut reassembly = Reassembly::new(2);
             let whole: Vec<_> = pieces.iter().map(|piece| reassembly.take(*piece)).collect();
-            prop_assert!(whole[..count - 1].iter().all(Option::is_none));
-            prop_assert_eq!(whole[count - 1], Some(length));
+            prop_assert!(whole[..count - 1].iter().all(|taken| taken.whole.is_none()));
+            prop_assert_eq!(whole[count - 1].whole, Some(length));
         }
 
         #[test]
         fn any_pieces_are_taken_or_not_and_the_room_is_kept(
-            pieces in proptest::collection::vec((0_u32..5, any::<u32>(), 1_u32..3_000, any::<bool>()), 0..60),
+            pieces in proptest::collection::vec((0_u32..5, 0_u32..3, any::<u32>(), 1_u32..3_000, any::<bool>()), 0..60),
         ) {
             let mut reassembly = Reassembly::new(3);
-            for (datagram, offset, length, more) in pieces {
-                let _ = reassembly.take(Fragment { datagram, offset, length, more });
+            for (source, datagram, offset, length, more) in pieces {
+                let _ = reassembly.take(Fragment { source, datagram, offset, length, more });
                 prop_assert!(reassembly.open.len() <= 3);
             }
         }
@@ -140,13 +176,29 @@ mod tests {
 
     #[test]
     fn a_lost_piece_costs_its_datagram_and_no_other() {
-        let mut reassembly = Reassembly::new(1);
+        let mut reassembly = Reassembly::new(2);
         let first: Vec<_> = fragments(1, 2_000, 1_480).collect();
         assert_eq!(first.len(), 2);
-        assert_eq!(reassembly.take(first[0]), None);
-        assert_eq!(reassembly.take(first[0]), None, "a piece that came twice");
+        assert_eq!(reassembly.take(first[0]), Reassembled::default());
+        assert_eq!(reassembly.take(first[0]), Reassembled::default(), "a piece that came twice");
+        // Another source's is under way meanwhile, and older than the next of the first.
+        let other = Fragment { source: 1, ..first[0] };
+        assert_eq!(reassembly.take(other), Reassembled::default());
         let whole: Vec<_> = fragments(2, 1_480, 1_480).map(|piece| reassembly.take(piece)).collect();
-        assert_eq!(whole, [Some(1_480)]);
+        assert_eq!(whole, [Reassembled { whole: Some(1_480), given_up: Some((0, 1)) }]);
         assert_eq!(reassembly.discarded(), 1);
+        assert_eq!(reassembly.take(Fragment { source: 1, ..first[1] }).whole, Some(2_000));
+    }
+
+    #[test]
+    fn without_room_the_oldest_gives_way() {
+        let mut reassembly = Reassembly::new(1);
+        let first = fragment(1, 2_000, 1_480, 0).expect("a piece");
+        assert_eq!(reassembly.take(first), Reassembled::default());
+        let other = Fragment { source: 1, ..first };
+        assert_eq!(reassembly.take(other).given_up, Some((0, 1)));
+        let last = fragment(1, 2_000, 1_480, 1).expect("a piece");
+        assert_eq!(reassembly.take(last), Reassembled { whole: None, given_up: Some((1, 1)) });
+        assert_eq!(fragment(1, 2_000, 1_480, 2), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Random TDMA networks: a master, a standby, slaves that answer or send on their own, over one bridge or two.
 //!
 //! Clocks drift, hosts and sources jitter; slots are as short as may be or longer, of every cycle or every
-//! n-th, so that some networks have no bound.
+//! n-th, so that some networks have no bound. Some messages are datagrams of several frames.
 
 use std::fmt::Write as _;
 
@@ -187,9 +187,15 @@ fn write_stream_of(streams: &mut String, dice: &mut Dice, station: &str, payload
         let (interval, jitter) = (dice.between(4_000, 10_000), dice.between(0, 900));
         (to, format!("{{type: periodic, interval: {interval} us, jitter: {jitter} us}}"))
     };
+    // Some messages are datagrams of several frames.
+    let size = if dice.chance(30) {
+        format!("datagram: {} B", payload * dice.between(1, 4) + dice.between(0, 20))
+    } else {
+        format!("payload: {payload} B")
+    };
     let _ = writeln!(
         streams,
         "  - {{name: of-{station}, talker: {station}, listeners: {to}, priority: 5, tagged: false, \
-         payload: {payload} B, traffic: {traffic}}}"
+         {size}, traffic: {traffic}}}"
     );
 }

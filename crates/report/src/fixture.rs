@@ -59,6 +59,7 @@ fn empty() -> Network {
             transmit: Delay::default(),
             receive: Delay::default(),
             queue_limit: 1_000,
+            reassembly_buffers: 10,
             credit_charged_overhead: Bytes::new(20),
             time_stamp: None,
             is_class_blind: false,
@@ -235,6 +236,7 @@ fn add_stream(
         virtual_link: None,
         time_triggered: None,
         stack: None,
+        datagrams: None,
     });
 }
 

@@ -16,6 +16,7 @@ use tautwire_units::{Duration, Instant};
 use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
+use crate::datagrams::Datagrams;
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
 use crate::ftt::Ftt;
@@ -41,6 +42,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
         || network.gptp.is_some()
         || network.harts.is_some()
         || network.time_triggered.is_some()
+        || network.streams.iter().any(|stream| stream.datagrams.is_some())
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
 }
 
@@ -60,6 +62,8 @@ pub(crate) struct Driven {
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
+    /// Datagrams that are put together.
+    pub(crate) datagrams: Datagrams,
     /// gPTP.
     pub(crate) gptp: Option<Gptp>,
     /// Time-triggered virtual links, if there are any.
@@ -111,6 +115,7 @@ impl Driven {
             start_up: StartUps::new(network, clocks, seed),
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
+            datagrams: Datagrams::new(network),
             gptp: Gptp::new(network, clocks, seed),
             synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
@@ -282,6 +287,10 @@ impl<R: Recorder> Engine<'_, R> {
             self.take_into_stack(slot, node, listener);
             return self.arm_timeline();
         }
+        if !self.reassemble(slot.stream, listener, slot.number, slot.created, time) {
+            return;
+        }
+        let driven = self.driven.as_mut().expect("a run that has machines");
         let NodeKind::EndStation { host } = &network.nodes[node.index()].kind else { return };
         let receive = &network.hosts[host.index()].receive;
         let mut any = false;
@@ -318,6 +327,7 @@ impl<R: Recorder> Engine<'_, R> {
     /// A node has failed or is back: what its station holds is lost.
     #[cold]
     pub(crate) fn stop_station(&mut self, node: usize) {
+        self.driven().datagrams.forget(node);
         let Some(station) = &mut self.driven().stations[node] else { return };
         let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
         for place in lost {
@@ -359,6 +369,10 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
         self.0.lost_in_host(time, stream, listener, number, reason);
+    }
+
+    fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
+        self.0.reassembled(time, stream, listener, datagram, delay);
     }
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {

@@ -264,7 +264,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             let stream = self.slab.get(place).stream;
             self.statistics.streams[stream as usize].in_flight += 1;
         }
-        let stacks = self.driven.take().map(|driven| driven.stacks);
+        let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams));
         let talkers = &self.talkers;
         let mut observation = Observation {
             seed: self.seed,
@@ -280,8 +280,9 @@ impl<'run, R: Recorder> Engine<'run, R> {
             ports: self.port_observations(),
             streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
         };
-        if let Some(stacks) = stacks {
+        if let Some((stacks, datagrams)) = machines {
             stacks.finish(&mut observation);
+            datagrams.finish(self.network, &mut observation);
         }
         observation
     }

@@ -10,6 +10,7 @@
 
 mod agenda;
 mod clock;
+mod datagrams;
 mod driven;
 mod egress;
 mod engine;

@@ -74,6 +74,11 @@ pub trait Recorder {
         let _ = (time, stream, listener, number, delay);
     }
 
+    /// A listener has put a datagram together, `delay` after its creation.
+    fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
+        let _ = (time, stream, listener, datagram, delay);
+    }
+
     /// A frame was lost between a listener's port and its application.
     fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
         let _ = (time, stream, listener, number, reason);

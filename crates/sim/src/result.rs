@@ -186,6 +186,24 @@ pub struct ListenerObservation {
     pub stamped: Option<Box<StampedObservation>>,
     /// What the application at the end of a protocol stack observed; none without stacks.
     pub application: Option<Box<ApplicationObservation>>,
+    /// Datagrams that it put together; none if a message of the stream is one frame.
+    pub datagrams: Option<Box<DatagramObservation>>,
+}
+
+/// What a listener observed of a stream's datagrams: after the warm-up, but for the counts and `max`. Delays are from the
+/// talker's application to the last bit of the last piece; at the listener's application, if it has protocol stacks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DatagramObservation {
+    /// Datagrams that the talker's application created.
+    pub sent: u64,
+    /// Datagrams that were put together.
+    pub whole: u64,
+    /// Datagrams of which pieces came, and that gave way to others before they were whole.
+    pub given_up: u64,
+    /// Delays of those that are whole.
+    pub delay: Moments,
+    /// The greatest of them, those of the warm-up too.
+    pub max: Duration,
 }
 
 /// What an application at the end of a protocol stack observed of a stream: after the warm-up, but for

@@ -213,6 +213,7 @@ impl Listener {
             late: self.late,
             stamped: None,
             application: None,
+            datagrams: None,
         }
     }
 }

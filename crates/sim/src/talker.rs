@@ -109,22 +109,29 @@ impl<R: Recorder> Engine<'_, R> {
         if !talker.running || talker.epoch != epoch {
             return self.take_other(node, stream, epoch);
         }
-        let (_, payload) = talker.source.peek().expect("a frame that was offered");
+        let (_, mut payload) = talker.source.peek().expect("a frame that was offered");
         talker.source.advance();
         let number = talker.number;
         talker.number += 1;
+        if R::DRIVES_MACHINES
+            && let Some(datagrams) = self.network.streams[stream as usize].datagrams
+        {
+            payload = datagrams.payload(number);
+        }
         self.offer_source(stream);
         self.arm_sources(node);
         self.create(stream, number, payload, self.now);
     }
 
-    /// An application answers a request that is under way since `since`.
+    /// An application answers a request that is under way since `since`: with a frame, or those of a datagram.
     pub(crate) fn create_next(&mut self, stream: u32, since: SimTime) {
-        let talker = &mut self.talkers[stream as usize];
-        let number = talker.number;
-        talker.number += 1;
-        let payload = self.network.streams[stream as usize].payload_max;
-        self.create(stream, number, payload, since);
+        let answer = &self.network.streams[stream as usize];
+        for _ in 0..self.network.frames_a_message(tautwire_model::network::StreamIndex(stream)) {
+            let number = self.talkers[stream as usize].number;
+            self.talkers[stream as usize].number += 1;
+            let payload = answer.datagrams.map_or(answer.payload_max, |datagrams| datagrams.payload(number));
+            self.create(stream, number, payload, since);
+        }
     }
 
     /// A frame of which the delay counts from `since`, and where its host sends it.

@@ -9,28 +9,26 @@ mod common;
 
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
 use tautwire_sim::DropReason;
-use tautwire_workbench::{Options, Verdict, bounds, simulate, verify};
+use tautwire_workbench::{Options, bounds, simulate};
 
-use common::described as network;
+use common::{described as network, run_slots};
 
-/// Streams of a network that have a bound, and frames that were lost because no slot took them in their lifetime.
-fn hold(seed: u64, failure: TdmaFailure) -> (usize, u64) {
+/// Streams of a network that have a bound, frames that were lost because no slot took them in their lifetime, and
+/// datagrams that were put together, and that were not.
+fn hold(seed: u64, failure: TdmaFailure) -> [u64; 4] {
     let text = random_tdma(seed, failure);
     let network = network(&text);
     let bounds = bounds(&network);
-    let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
-    let verification = verify(&network, &bounds, &observation);
-    for judged in verification.streams.iter().flat_map(|stream| &stream.listeners) {
-        assert_ne!(
-            judged.verdict,
-            Verdict::Contradiction,
-            "TAUTWIRE_SEED={seed} ({failure:?}): {judged:?}\n{text}"
-        );
-    }
-    let dropped = observation.streams.iter().flat_map(|stream| &stream.dropped);
+    let run = run_slots(&network, &bounds, seed);
+    assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed} ({failure:?}): {:#?}\n{text}", run.wrong);
+    let dropped = run.observation.streams.iter().flat_map(|stream| &stream.dropped);
     let lost = dropped.filter(|(reason, _)| *reason == DropReason::Expired).map(|(_, count)| count).sum();
     let proven = bounds.streams.iter().flat_map(|stream| &stream.listeners);
-    (proven.filter(|listener| listener.delay.is_ok()).count(), lost)
+    let listeners = run.observation.streams.iter().flat_map(|stream| &stream.listeners);
+    let datagrams = listeners.filter_map(|listener| listener.datagrams.as_ref());
+    let (whole, broken) =
+        datagrams.fold((0, 0), |(whole, broken), seen| (whole + seen.whole, broken + seen.given_up));
+    [proven.filter(|listener| listener.delay.is_ok()).count() as u64, lost, whole, broken]
 }
 
 #[test]
@@ -38,10 +36,17 @@ fn no_frame_is_later_than_its_bound() {
     let seeds = seeds(40);
     for failure in TdmaFailure::ALL {
         let held = seeds.iter().map(|seed| hold(*seed, failure));
-        let (bounded, expired) = held.fold((0, 0), |(a, b), (one, other)| (a + one, b + other));
+        let [bounded, expired, whole, broken] =
+            held.fold([0; 4], |sum, one| std::array::from_fn(|place| sum[place] + one[place]));
         if seeds.len() > 1 {
-            assert!(2 * bounded >= seeds.len(), "{failure:?}: the search has bounds to hold: {bounded}");
+            assert!(
+                2 * bounded >= seeds.len() as u64,
+                "{failure:?}: the search has bounds to hold: {bounded}"
+            );
+            assert!(whole > 0, "{failure:?}: datagrams are put together");
         }
+        let loses = failure == TdmaFailure::BitErrors;
+        assert!(!loses || broken > 0 || seeds.len() < 20, "a lost piece costs its datagram");
         let may_expire =
             !matches!(failure, TdmaFailure::Nothing | TdmaFailure::MasterStops | TdmaFailure::Babbling);
         assert!(may_expire || expired == 0, "{failure:?}: nothing has a lifetime");

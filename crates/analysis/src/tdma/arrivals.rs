@@ -71,6 +71,10 @@ impl Cycle<'_> {
                 let Some(Arrivals::Periodic { interval, jitter, burst }) = self.arrivals(*to) else {
                     return None;
                 };
+                // A response for each of its messages, in so many frames.
+                let (asked, answered) =
+                    (self.network.frames_a_message(*to), self.network.frames_a_message(number));
+                let burst = (burst / u64::from(asked)).checked_mul(u64::from(answered))?;
                 let wait = self.wait(*to)?;
                 let listener = request.listeners.iter().position(|node| *node == stream.talker)?;
                 let spread =

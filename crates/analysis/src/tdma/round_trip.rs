@@ -39,6 +39,7 @@ impl Cycle<'_> {
                 || stream.talker != response.talker
                 || matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
         });
+        let alone = alone && self.network.frames_a_message(number) == 1;
         if !alone || self.lost > 0 || self.lifetime.is_some() {
             return None;
         }

@@ -290,5 +290,6 @@ fn frames(
         virtual_link: None,
         time_triggered: None,
         stack: None,
+        datagrams: None,
     }
 }

@@ -97,7 +97,11 @@ fn change_traffic(
     faults: &mut Faults,
 ) -> Option<TimelineAction> {
     let stream = &streams.list[index.index()].stream;
-    let traffic = traffic::traffic(value.get("traffic")?, input.directory, faults)?;
+    let mut traffic = traffic::traffic(value.get("traffic")?, input.directory, faults)?;
+    if let Some(datagrams) = stream.datagrams {
+        let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
+        traffic = super::datagrams::of_fragments(traffic, datagrams.fragments(), place, faults);
+    }
     let frame = wire_bits(stream.payload_max, stream.tagged);
     let stated = value.get("arrival-curve").and_then(|curve| traffic::arrival_curve(curve, frame, faults));
     if let (Traffic::Greedy { .. }, None) = (&traffic, value.get("arrival-curve")) {

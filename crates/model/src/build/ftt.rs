@@ -171,6 +171,7 @@ fn triggers(
             virtual_link: None,
             time_triggered: None,
             stack: None,
+            datagrams: None,
         });
     }
 }

@@ -169,5 +169,6 @@ fn messages(topology: &Topology<'_>, port: PortIndex, gptp: &Gptp) -> Stream {
         virtual_link: None,
         time_triggered: None,
         stack: None,
+        datagrams: None,
     }
 }

@@ -9,6 +9,7 @@ mod arrival;
 mod ats;
 mod central;
 mod check;
+mod datagrams;
 mod events;
 mod ftt;
 mod gptp;
@@ -69,6 +70,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let network_control = network_control(root, faults);
     let vlans = vlans::vlans(input, &topology, faults);
     let mut streams = streams::streams(input, &topology, &vlans, faults);
+    datagrams::cut(input, &topology, &mut streams, faults);
     start_up::drafts(input, &topology, &mut streams, faults);
     tdma::responses(&mut streams, faults);
     host_stacks::check_streams(&topology, &models, &streams, faults);

@@ -354,6 +354,7 @@ fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel
         transmit: part("transmit", faults),
         receive: part("receive", faults),
         queue_limit: word("queue-limit").and_then(|text| text.parse().ok()).unwrap_or(4_096),
+        reassembly_buffers: word("reassembly-buffers").and_then(|text| text.parse().ok()).unwrap_or(10),
         credit_charged_overhead: word("credit-charged-overhead")
             .and_then(|text| text.parse().ok())
             .unwrap_or(Bytes::MEDIA_OVERHEAD),

@@ -365,5 +365,6 @@ fn pdu_stream(topology: &Topology<'_>, port: PortIndex, priority: Priority, sett
         virtual_link: None,
         time_triggered: None,
         stack: None,
+        datagrams: None,
     }
 }

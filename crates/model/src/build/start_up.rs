@@ -6,9 +6,9 @@ use tautwire_units::{Bytes, Duration};
 use tautwire_wire::MacAddress;
 
 use super::Input;
+use super::datagrams::room_of;
 use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
-use crate::frame::{HEADER_AND_FCS, wire_bits};
 use crate::network::{NodeIndex, Stream, StreamIndex, Traffic};
 use crate::start_up::{StartUp, StartUpStation};
 use crate::tdma::OwnedSlot;
@@ -77,6 +77,7 @@ pub(crate) fn drafts<'t, 'a>(
                 virtual_link: None,
                 time_triggered: None,
                 stack: None,
+                datagrams: None,
             },
             node,
             name_place: node.anchor(),
@@ -141,10 +142,5 @@ fn payload_max(stream: &Stream, slots: &[OwnedSlot], topology: &Topology<'_>) ->
     let line = stream.hops.first().and_then(|hop| topology.ports[hop.port.index()].links);
     let (Some(length), Some(links)) = (own.map(|slot| slot.length).min(), line) else { return PAYLOAD.0 };
     let rate = topology.links[links.egress.index()].rate;
-    let wire = rate.bits_ceil(length).get() / 8;
-    let payload = Bytes::new(wire.saturating_sub((HEADER_AND_FCS + Bytes::MEDIA_OVERHEAD).get()));
-    let payload = payload.clamp(PAYLOAD.0, PAYLOAD.1);
-    // What the slot holds was rounded up.
-    let fits = rate.duration_ceil(wire_bits(payload, false)) <= length;
-    if fits { payload } else { (payload - Bytes::new(1)).max(PAYLOAD.0) }
+    room_of(rate, length, false).clamp(PAYLOAD.0, PAYLOAD.1)
 }

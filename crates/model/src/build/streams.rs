@@ -219,6 +219,7 @@ fn draft<'t, 'a>(
         virtual_link,
         time_triggered,
         stack: node.get("stack").and_then(Node::text).map(str::to_owned),
+        datagrams: None,
     };
     Some(StreamDraft {
         stream,
@@ -314,7 +315,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
             // A trace brings its own sizes.
             let replayed = node.get("traffic").and_then(|traffic| traffic.get("type")).and_then(Node::text)
                 == Some("replay");
-            if !replayed {
+            if !replayed && node.get("datagram").is_none() {
                 let message = "a stream needs the size of its frames".to_owned();
                 let help = "add `payload: 1400 B` (MAC client data) or `frame: 1422 B` (destination to FCS)";
                 faults.error(codes::MISSING_KEY, name_place, message, help);

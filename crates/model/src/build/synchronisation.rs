@@ -268,6 +268,7 @@ fn stream(
         virtual_link: None,
         time_triggered: None,
         stack: None,
+        datagrams: None,
     });
     Some(number)
 }

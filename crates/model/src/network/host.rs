@@ -15,6 +15,8 @@ pub struct HostModel {
     pub receive: Delay,
     /// Most frames between application and port.
     pub queue_limit: u32,
+    /// Datagrams that it puts together at a time.
+    pub reassembly_buffers: u32,
     /// Octets beside the frame that the port's credit-based shapers charge.
     pub credit_charged_overhead: Bytes,
     /// How frames are stamped; none if they are not.

@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration};
 use tautwire_wire::{Ipv4Address, MacAddress, VlanId};
 
 use super::{NodeIndex, PortIndex, SchedulerIndex, Traffic};
+use crate::datagram::Datagrams;
 use crate::time_triggered::TimeTriggeredLink;
 use crate::virtual_link::VirtualLink;
 
@@ -57,6 +58,8 @@ pub struct Stream {
     /// Name of the protocol stack that it uses at its stations; the first of a host that has none of this
     /// name. See [`HostStacks::stack_of`](super::HostStacks::stack_of).
     pub stack: Option<String>,
+    /// How its datagrams are cut, if each makes several frames: those of one are created at once.
+    pub datagrams: Option<Datagrams>,
 }
 
 /// IPv4 and UDP addresses of a stream.

@@ -277,7 +277,9 @@ impl<R: Recorder> Engine<'_, R> {
                 application.seen.interval.add(now.saturating_since(last));
             }
         }
-        self.answer(taken.stream, NodeIndex::at(node), taken.created);
+        if self.reassemble(taken.stream, taken.listener, taken.number, taken.created, now) {
+            self.answer(taken.stream, NodeIndex::at(node), taken.created);
+        }
     }
 
     /// A frame is lost between a listener's port and its application.

@@ -3,8 +3,10 @@
 #![allow(dead_code, unused_imports, reason = "each search uses a part")]
 
 mod newest;
+mod slots;
 
 pub(crate) use newest::run_links;
+pub(crate) use slots::{Slots, run_slots};
 
 use tautwire_generate::{random_avionics, random_network};
 use tautwire_sim::{DropReason, Observation, StreamObservation};

@@ -176,6 +176,11 @@ pub(super) static HOST: Shape = Shape {
             ),
             key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
             key(
+                "reassembly-buffers",
+                Kind::Integer(1, 65_535),
+                "Datagrams that it puts together at a time; a further one takes the place of the oldest; 10.",
+            ),
+            key(
                 "egress-queues",
                 Kind::Word(&["class-queues", "fifo"]),
                 "A queue per traffic class at its ports (the default), or one for all: an interface that knows no classes.",

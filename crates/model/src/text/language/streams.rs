@@ -25,6 +25,11 @@ pub(crate) static STREAM: Shape = Shape {
             Kind::Octets,
             "Size of a frame, destination to FCS, tag included, in place of `payload`.",
         ),
+        key(
+            "datagram",
+            Kind::Octets,
+            "Data of a UDP datagram, in place of `payload`, that is cut into as many frames as it takes: of 1500 B of payload, or of what the talker's slots hold. What is said of its traffic is said of datagrams.",
+        ),
         key("traffic", Kind::Tagged(TRAFFIC), "When its frames come."),
         key("deadline", Kind::Duration, "Deadline from talker MAC to listener MAC, last bit; none."),
         key("shaper", Kind::Object(&SHAPER), "What ATS schedulers and the talker's own shaper hold it to."),
