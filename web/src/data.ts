@@ -118,6 +118,20 @@ export interface Summary {
   streams: Stream[];
   ports: Port[];
   reservations?: Reservation[];
+  slots?: SlotUse[];
+}
+
+/** What became of a slot of a TDMA cycle in the run. */
+export interface SlotUse {
+  owner: string;
+  offset_ps: number;
+  every: number;
+  phase: number;
+  opened: number;
+  used: number;
+  empty: number;
+  missed: number;
+  unheard: number;
 }
 
 /** What happened to a reservation, at a node; `peer` is whom a declaration is for or from. */

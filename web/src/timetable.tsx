@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Selection } from "./app";
-import type { PageData, Schedule, Slot } from "./data";
+import type { PageData, Schedule, Slot, SlotUse } from "./data";
 import { delay, integer, span } from "./format";
 
 const STEP = 40;
@@ -19,6 +19,8 @@ const WORDS: Record<Slot["kind"], string> = {
 
 interface Bar {
   slot: Slot;
+  /** Of a slot of TDMA, what became of it in the run. */
+  use?: SlotUse;
   begin: number;
   end: number;
 }
@@ -81,6 +83,11 @@ export function Timetable(props: {
               <i class={`slot-mark ${kind}`} aria-hidden="true" /> {WORDS[kind]}
             </span>
           ))}
+          {props.data.summary.slots?.some((use) => use.missed > 0) && (
+            <span key="missed">
+              <i class="slot-mark missed" aria-hidden="true" /> missed by a frame
+            </span>
+          )}
         </span>
       </div>
       <div class="timetable" role="list">
@@ -94,6 +101,7 @@ export function Timetable(props: {
         </div>
         {rows.slice(0, limit).map((row) => {
           const bars = repeated(row.slots, from, length);
+          for (const bar of bars) bar.use = useOf(props.data, schedule, row.name, bar.slot);
           const taken = bars.reduce((sum, bar) => sum + bar.end - bar.begin, 0);
           return (
             <div class="time-row" role="listitem" key={row.name}>
@@ -112,7 +120,7 @@ export function Timetable(props: {
                 {bars.map((bar) => (
                   <rect
                     key={`${bar.slot.label} ${bar.begin}`}
-                    class={`slot ${bar.slot.kind}`}
+                    class={`slot ${bar.slot.kind}${bar.use && bar.use.missed > 0 ? " missed" : ""}`}
                     x={(1000 * (bar.begin - from)) / length}
                     width={Math.max(0.6, (1000 * (bar.end - bar.begin)) / length)}
                     y={2}
@@ -142,7 +150,21 @@ export function Timetable(props: {
 
 function told(bar: Bar): string {
   const every = `every ${span(bar.slot.period_ps)}`;
-  return `${bar.slot.label}: ${delay(bar.begin)} to ${delay(bar.end)}, ${every} (${WORDS[bar.slot.kind]})`;
+  const told = `${bar.slot.label}: ${delay(bar.begin)} to ${delay(bar.end)}, ${every} (${WORDS[bar.slot.kind]})`;
+  const use = bar.use;
+  if (!use) return told;
+  const unheard = use.unheard > 0 ? `, ${integer(use.unheard)} not heard of` : "";
+  return `${told}; used ${integer(use.used)} times, empty ${integer(use.empty)}, missed ${integer(use.missed)}${unheard}`;
+}
+
+/** What became of a station's slot in the run. */
+function useOf(data: PageData, schedule: Schedule, owner: string, slot: Slot): SlotUse | undefined {
+  if (schedule.kind !== "tdma" || slot.kind === "synchronisation" || slot.kind === "standby") return undefined;
+  const place = (use: SlotUse) => (use.phase * schedule.basic_cycle_ps + use.offset_ps) % slot.period_ps;
+  const cycles = slot.period_ps / schedule.basic_cycle_ps;
+  return data.summary.slots?.find(
+    (use) => use.owner === owner && use.every === cycles && place(use) === slot.offset_ps,
+  );
 }
 
 /** The slots within a part of the cycle; one that runs over the end of it begins it too. */

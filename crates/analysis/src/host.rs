@@ -11,7 +11,7 @@
 //! Buffers that are full lose frames and delay none. Not here: the way from port to port.
 
 use tautwire_model::network::{
-    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail,
+    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail, Traffic,
 };
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
@@ -44,8 +44,13 @@ struct Flow {
     max: u64,
 }
 
-/// From the application to the port of every stream whose talker has stacks.
-pub(crate) fn sending(network: &Network, timeline: &Timeline) -> Vec<Option<Sending>> {
+/// From the application to the port of every stream whose talker has stacks. Of streams that promise nothing,
+/// `responses` may know a token bucket all the same.
+pub(crate) fn sending(
+    network: &Network,
+    timeline: &Timeline,
+    responses: &[Option<(u64, u64)>],
+) -> Vec<Option<Sending>> {
     let mut all = vec![None; network.streams.len()];
     for node in nodes(network) {
         let stacks = &network.host(node).expect("a host with stacks").stacks;
@@ -54,7 +59,11 @@ pub(crate) fn sending(network: &Network, timeline: &Timeline) -> Vec<Option<Send
             .iter()
             .enumerate()
             .filter(|(_, stream)| stream.talker == node)
-            .map(|(number, _)| flow(network, timeline, stacks, number, 0))
+            .map(|(number, _)| {
+                let known = flow(network, timeline, stacks, number, 0);
+                let bucket = known.bucket.or_else(|| responses.get(number).copied().flatten());
+                Flow { bucket, ..known }
+            })
             .collect();
         let received: Vec<u32> = network
             .streams
@@ -78,7 +87,9 @@ pub(crate) fn sending(network: &Network, timeline: &Timeline) -> Vec<Option<Send
 }
 
 /// Adds the bounds at the applications to those of the network.
-pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds) {
+///
+/// `responses` as for [`sending`].
+pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &[Option<(u64, u64)>]) {
     if nodes(network).next().is_none() {
         return;
     }
@@ -86,7 +97,7 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds) {
     for node in nodes(network) {
         let stacks = &network.host(node).expect("a host with stacks").stacks;
         let clock = &network.nodes[node.index()].clock;
-        let mut flows = received(network, &timeline, stacks, node, bounds);
+        let mut flows = received(network, &timeline, stacks, (node, responses), bounds);
         for (number, interface) in stacks.interfaces.iter().enumerate() {
             let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
             match interface.reception_order {
@@ -118,7 +129,12 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds) {
         threads(stacks, &mut flows, &[]);
         flows.truncate(count);
         read_clock(stacks, &mut flows);
-        for flow in flows {
+        // Frames of control protocols are taken at the interface.
+        let taken = |flow: &Flow| {
+            let traffic = &network.streams[flow.stream].traffic;
+            matches!(traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+        };
+        for flow in flows.into_iter().filter(|flow| !taken(flow)) {
             let port = network.streams[flow.stream].hops.first().map(|hop| hop.port);
             let of_listener = &mut bounds.streams[flow.stream].listeners[flow.listener];
             let max = match (&of_listener.delay, flow.bucket, port) {
@@ -163,7 +179,7 @@ fn received(
     network: &Network,
     timeline: &Timeline,
     stacks: &HostStacks,
-    node: NodeIndex,
+    (node, responses): (NodeIndex, &[Option<(u64, u64)>]),
     bounds: &Bounds,
 ) -> Vec<Flow> {
     let mut flows = Vec::new();
@@ -175,7 +191,8 @@ fn received(
                 stream.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener));
             flow.class = last.map_or(0, |hop| hop.class.number());
             // Over two networks the second copy may let a frame through that was lost on the first: as late.
-            flow.bucket = match (&of_listener.delay, flow.bucket) {
+            let bucket = flow.bucket.or_else(|| responses.get(number).copied().flatten());
+            flow.bucket = match (&of_listener.delay, bucket) {
                 (Ok(most), Some((rate, burst))) => {
                     let spread = most.saturating_sub(of_listener.delay_min);
                     Some((rate, grown(burst, rate, spread.as_ps())))

@@ -14,7 +14,7 @@ impl Analysis<'_> {
     pub(crate) fn bounds(self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
         let mut bounds = Bounds { streams, ports: self.ports };
-        host::add_receiving(self.plan.network, &mut bounds);
+        host::add_receiving(self.plan.network, &mut bounds, &[]);
         bounds
     }
 

@@ -127,7 +127,7 @@ impl<'network> Plan<'network> {
             sub_links: BTreeMap::new(),
             policers: Vec::new(),
             timed: Vec::new(),
-            sending: host::sending(network, &timeline),
+            sending: host::sending(network, &timeline, &[]),
             talks: vec![Vec::new(); nodes],
             hosts: vec![0; nodes],
             timeline,

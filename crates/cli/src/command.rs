@@ -15,7 +15,9 @@ use std::path::Path;
 
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
-use tautwire_workbench::{clocks, harts, network_time, reservation, start_up, test_bed};
+use tautwire_workbench::{
+    clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, test_bed,
+};
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -83,6 +85,8 @@ fn tables(summary: &Summary) -> String {
         reservation::table(summary),
         clocks::table(summary),
         harts::table(summary),
+        datagrams::table(summary),
+        slots::table(summary),
         start_up::table(summary),
         network_time::table(summary),
         test_bed::table(summary),

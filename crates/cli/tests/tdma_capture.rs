@@ -89,3 +89,52 @@ fn a_run_is_decoded_and_no_frame_is_malformed() {
     assert_eq!(late[0], 60_000);
     assert!(late[1..].iter().all(|late| *late == 0), "{late:?}");
 }
+
+#[test]
+fn fragments_are_put_together_by_another_also_those_that_are_tunnelled() {
+    let folder = folder("tdma-fragments");
+    let scenario = root().join("scenarios/tdma-both-stacks.yaml");
+    let arguments = ["simulate", scenario.to_str().unwrap(), "--trace", "pcapng", "--out", "run"];
+    let ended = tautwire(&folder, &arguments);
+    assert!(ended.code <= 1, "{}", ended.stderr);
+    let fields = ["frame.interface_name", "ip.fragment.count", "udp.dstport", "udp.length", "_ws.malformed"];
+    let frames = decoded(&folder.join("run/frames.pcapng"), &fields);
+    assert!(frames.iter().all(|frame| frame[4].is_empty()), "no frame is malformed");
+    // Datagrams that are whole where their last piece leaves the camera: pieces, and length with the UDP header.
+    let whole = |port: &str, count: &str, length: &str| {
+        let is_whole =
+            |frame: &&Vec<String>| frame[0].starts_with("camera.") && frame[1..4] == [count, port, length];
+        frames.iter().filter(is_whole).count()
+    };
+    assert_eq!(whole("5000", "3", "4008"), 15, "every 20 ms of 300");
+    assert_eq!(whole("514", "2", "2508"), 20, "every 15 ms of 300");
+}
+
+#[test]
+fn a_capture_names_every_slot_that_an_answer_missed() {
+    let folder = folder("tdma-missed");
+    // An answer needs more than the 100 us between the two slots, so it leaves a cycle later.
+    let text = "name: missed\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
+  s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {between: [slave, s]}\nrun: {duration: 100 ms}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
+    - {owner: master, offset: 200 us, length: 100 us}\n    - {owner: slave, offset: 300 us, length: 100 us}\nstreams:
+  - {name: opening, talker: master, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: question, talker: master, listeners: slave, priority: 5, payload: 494 B,
+     traffic: {type: periodic, interval: 10 ms, offset: 50 us}}
+  - {name: answer, talker: slave, listeners: master, priority: 5, payload: 494 B, traffic: {type: response, to: question}}
+";
+    std::fs::write(folder.join("missed.yaml"), text).unwrap();
+    let ended = tautwire(&folder, &["simulate", "missed.yaml", "--trace", "pcapng", "--out", "run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let frames = decoded(&folder.join("run/frames.pcapng"), &["frame.interface_name", "frame.comment"]);
+    let told: Vec<&str> =
+        frames.iter().filter(|frame| frame[0].starts_with("s.p1")).map(|frame| frame[1].as_str()).collect();
+    let told: Vec<&str> = told.into_iter().filter(|comment| !comment.is_empty()).collect();
+    let expected = |question: usize| format!("missed the slot of slave at 300 us of cycle {}", 10 * question);
+    assert_eq!(told, (0..10).map(expected).collect::<Vec<_>>());
+    // The same in the table of slots, in which the slave's was missed ten times.
+    let row = ended.stdout.lines().find(|line| line.starts_with("slave ")).expect("a row");
+    let numbers: Vec<&str> = row.split_whitespace().rev().take(4).collect();
+    assert_eq!(numbers, ["0", "10", "90", "10"], "unheard, missed, empty, used: {row}");
+}

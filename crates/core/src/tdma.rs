@@ -157,6 +157,8 @@ pub struct TdmaStation<F> {
     cycle: Option<Cycle>,
     /// The first slot of this cycle that did not come yet.
     next: usize,
+    /// The slot that was taken last: number of the cycle, and its place.
+    taken: (u32, usize),
     real_time: VecDeque<(Instant, F)>,
     ordinary: VecDeque<(Instant, F)>,
     /// Of a station that finds out how long frames travel.
@@ -190,6 +192,7 @@ impl<F: Copy> TdmaStation<F> {
         let before = Cycle { number: u32::MAX, start: now, end: now };
         Self {
             next: config.slots.len(),
+            taken: (0, 0),
             cycle: active.then_some(before),
             config,
             active,
@@ -318,6 +321,12 @@ impl<F: Copy> TdmaStation<F> {
         self.real_time.drain(..).chain(self.ordinary.drain(..)).map(|(_, frame)| frame)
     }
 
+    /// The slot that was acted in last: number of the cycle, and its place among the station's slots.
+    #[must_use]
+    pub const fn slot_taken(&self) -> (u32, usize) {
+        self.taken
+    }
+
     /// All frames that wait.
     pub fn waiting(&self) -> impl Iterator<Item = F> + '_ {
         self.real_time.iter().chain(&self.ordinary).map(|(_, frame)| *frame)
@@ -402,6 +411,7 @@ impl<F: Copy> TdmaStation<F> {
     fn take_slot(&mut self, now: Instant) -> TdmaAction<F> {
         let slot = self.config.slots[self.next];
         let carries = slot.carries;
+        self.taken = (self.cycle.map_or(0, |cycle| cycle.number), self.next);
         self.next += 1;
         self.skip_other_cycles();
         if let Some(action) = self.calibrate_in(now, slot) {

@@ -75,23 +75,41 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     let slaves: Vec<String> = (0..dice.between(1, 4)).map(|slave| format!("slave-{slave}")).collect();
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend(slaves.iter().cloned());
-    let mut text = head(&mut dice);
+    let both_stacks = dice.chance(30);
+    let mut text = head(&mut dice, both_stacks);
     if failure == TdmaFailure::Babbling {
         text.push_str("allow: [port::overload]\n");
     }
     write_topology(&mut text, &mut dice, &stations, failure);
-    write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure);
+    write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure, both_stacks);
     text.push_str(&failure.events(&mut dice));
     text.push_str("run: {duration: 60 ms}\n");
     text
 }
 
-fn head(dice: &mut Dice) -> String {
+/// Clocks, bridges and hosts: with two delays, or with a real-time stack and an ordinary one on one interface.
+fn head(dice: &mut Dice, both_stacks: bool) -> String {
     let (transmit, receive) = (dice.between(3, 43), dice.between(2, 42));
     let (passage, tolerance) = (dice.between(1, 7), dice.between(0, 100));
+    let host = if both_stacks {
+        let (card, driver) = (dice.between(1, 3), dice.between(2, 12));
+        let (protocols, busy) = (dice.between(10, 60), dice.between(1, 10));
+        let real_time = format!("[{{name: driver, latency: {{min: 2 us, max: {driver} us}}}}]");
+        let ordinary = format!(
+            "[{{name: protocols, latency: {{min: 10 us, max: {protocols} us}}, occupancy: {busy} us}}]"
+        );
+        format!(
+            "    clock-read: 50 ns\n    interfaces: {{card: {{transmit: {card} us, receive: {card} us}}}}\n    \
+             stacks:\n      rtnet: {{interface: card, transmit: {real_time}, receive: {real_time}}}\n      \
+             linux: {{interface: card, transmit: {ordinary}, receive: {ordinary}}}\n"
+        )
+    } else {
+        format!(
+            "    transmit: {{min: 3 us, max: {transmit} us}}\n    receive: {{min: 2 us, max: {receive} us}}\n"
+        )
+    };
     format!(
-        "name: drawn\nnetwork-control: none\nhosts:\n  h:\n    transmit: {{min: 3 us, max: {transmit} us}}\n    \
-         receive: {{min: 2 us, max: {receive} us}}\ndevices:\n  d:\n    stages:\n      \
+        "name: drawn\nnetwork-control: none\nhosts:\n  h:\n{host}devices:\n  d:\n    stages:\n      \
          - {{name: passage, position: processing, latency: {{min: 1 us, max: {passage} us}}}}\n\
          defaults: {{rate: 100 Mbit/s, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n"
     )
@@ -129,6 +147,7 @@ fn write_slots_and_streams(
     stations: &[String],
     slaves: &[String],
     failure: TdmaFailure,
+    both_stacks: bool,
 ) {
     let mut offset = dice.between(130, 170);
     let (mut slots, mut streams) = (String::new(), String::new());
@@ -146,6 +165,16 @@ fn write_slots_and_streams(
         );
         offset += length + dice.between(0, 30);
         write_stream_of(&mut streams, dice, station, payload, slaves.contains(station));
+        if *carries == "both" && dice.chance(25) {
+            let to = if station == "master" { "standby" } else { "master" };
+            let stack = if both_stacks { ", stack: linux" } else { "" };
+            let _ = writeln!(
+                streams,
+                "  - {{name: ordinary-of-{station}, talker: {station}, listeners: {to}, tagged: false, payload: 46 B\
+                 {stack}, traffic: {{type: periodic, interval: {} us}}}}",
+                dice.between(9_000, 20_000)
+            );
+        }
     }
     // What the master asks; no larger than the smallest frame, which fits every slot.
     for (place, slave) in slaves.iter().enumerate() {

@@ -9,6 +9,9 @@ use tautwire_units::Bytes;
 
 use crate::network::{Network, NodeIndex, NodeKind, StreamIndex};
 
+/// Octets of a UDP header.
+pub(crate) const UDP_HEADER: u32 = 8;
+
 /// How a stream's datagrams are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagrams {
@@ -21,6 +24,12 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
+    /// Octets of application data of a datagram.
+    #[must_use]
+    pub const fn data(&self) -> u32 {
+        self.contents - UDP_HEADER
+    }
+
     /// Frames of a datagram.
     #[must_use]
     pub const fn fragments(&self) -> u32 {

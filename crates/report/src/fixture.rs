@@ -388,6 +388,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         reservations: Vec::new(),
         clocks: Vec::new(),
         harts: None,
+        slots: Vec::new(),
         start_up: Vec::new(),
         network_time: None,
         trace_hash: 0x7a75_7477_6972_6501,

@@ -18,6 +18,7 @@
 pub mod arrow;
 pub mod clocks;
 mod contradiction;
+pub mod datagrams;
 mod frame_trace;
 mod grid;
 pub mod harts;
@@ -33,6 +34,7 @@ pub mod reservation;
 mod run_folder;
 mod schedule;
 mod sha256;
+pub mod slots;
 pub mod start_up;
 mod summarise;
 pub mod summary;

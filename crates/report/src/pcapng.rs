@@ -18,6 +18,7 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Link, Stream, StreamIndex};
 use tautwire_observe::{FrameEvent, FrameRecord};
+use tautwire_sim::MissedSlot;
 use tautwire_wire::{EtherType, EthernetHeader, Ipv4Header, RtmacHeader, TdmaFrame, UdpHeader, VlanTag};
 
 use crate::name;
@@ -29,6 +30,7 @@ const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const LINK_TYPE_ETHERNET: u16 = 1;
 /// Option codes.
 const END_OF_OPTIONS: u16 = 0;
+const COMMENT: u16 = 1;
 const APPLICATION: u16 = 4;
 const INTERFACE_NAME: u16 = 2;
 const INTERFACE_SPEED: u16 = 8;
@@ -49,6 +51,8 @@ pub struct PcapngWriter<'a, W: Write> {
     frame: Vec<u8>,
     /// What synchronisation frames say, by stream and number.
     openings: BTreeMap<(u32, u32), Synchronisation>,
+    /// Slots that frames missed, each a sentence, by stream and number.
+    missed: BTreeMap<(u32, u32), Vec<String>>,
 }
 
 impl<'a, W: Write> PcapngWriter<'a, W> {
@@ -63,6 +67,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             block: Vec::new(),
             frame: Vec::new(),
             openings: BTreeMap::new(),
+            missed: BTreeMap::new(),
         };
         capture.begin(SECTION_HEADER);
         capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
@@ -82,6 +87,17 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     pub fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         self.openings.insert((stream, number), says);
         self.openings.remove(&(stream, number.wrapping_sub(OPENINGS)));
+    }
+
+    /// Takes a slot that a frame missed, before its first transmission: its packets say so.
+    pub fn slot_missed(&mut self, missed: &MissedSlot) {
+        let Some(tdma) = &self.network.tdma else { return };
+        let owned = &tdma.slots[missed.slot];
+        let owner = name::node(self.network, owned.owner);
+        let text = format!("missed the slot of {owner} at {} of cycle {}", owned.slot.offset, missed.cycle);
+        let MissedSlot { stream, number, .. } = *missed;
+        self.missed.retain(|(other, past), _| *other != stream || *past + OPENINGS > number);
+        self.missed.entry((stream, number)).or_default().push(text);
     }
 
     /// Writes a transmission; other records are passed over.
@@ -143,6 +159,11 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         self.block.extend_from_slice(&frame);
         self.frame = frame;
         self.pad();
+        if let Some(missed) = self.missed.get(&(record.stream, record.number)) {
+            let text = missed.join("; ");
+            self.option(COMMENT, text.as_bytes());
+            self.option(END_OF_OPTIONS, &[]);
+        }
         self.end()
     }
 
@@ -237,6 +258,30 @@ fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, 
     };
     match &stream.udp {
         _ if matches!(rtmac, Rtmac::Opening(_)) => {}
+        Some(udp) if stream.datagrams.is_some() => {
+            let cut = stream.datagrams.expect("looked at");
+            let piece = cut.piece(StreamIndex(record.stream), record.number);
+            let data = usize::try_from(cut.data()).expect("a datagram is short");
+            let first = FrameRecord { number: piece.datagram * cut.fragments(), ..*record };
+            let mut datagram = Vec::new();
+            let header = UdpHeader { source_port: udp.source_port, destination_port: udp.destination_port };
+            header.emit(udp.source, udp.destination, &payload(&first, data), &mut datagram);
+            let more = if piece.more { 0x2000 } else { 0 };
+            let ip = Ipv4Header {
+                traffic_class: 0,
+                payload_length: u16::try_from(piece.length).expect("a frame is short"),
+                identification: u16::try_from(piece.datagram & 0xffff).expect("16 bits are left"),
+                fragment: u16::try_from(piece.offset / 8).expect("a datagram is short") | more,
+                time_to_live: 64,
+                protocol: Ipv4Header::UDP,
+                source: udp.source,
+                destination: udp.destination,
+            };
+            ip.emit(frame);
+            let [from, length] = [piece.offset, piece.length]
+                .map(|octets| usize::try_from(octets).expect("a datagram is short"));
+            frame.extend_from_slice(&datagram[from..from + length]);
+        }
         Some(udp) => {
             let headers = Ipv4Header::OCTETS + UdpHeader::OCTETS;
             let payload = payload(record, client_data.saturating_sub(headers));

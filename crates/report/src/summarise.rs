@@ -11,9 +11,11 @@ use tautwire_sim::{
 use tautwire_units::Duration;
 
 use crate::clocks;
+use crate::datagrams;
 use crate::name;
 use crate::network_time;
 use crate::reservation;
+use crate::slots;
 use crate::start_up;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
@@ -64,6 +66,7 @@ impl Summary {
             verification: verdicts,
             streams,
             ports,
+            slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
@@ -111,6 +114,10 @@ fn stream(
                     network,
                     bound,
                     observed.and_then(|observed| observed.listeners[listener].application.as_deref()),
+                ),
+                datagrams: datagrams::summary(
+                    stream,
+                    observed.and_then(|observed| observed.listeners[listener].datagrams.as_deref()),
                 ),
             }
         })

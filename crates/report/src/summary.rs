@@ -12,8 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::ClockSummary;
+use crate::datagrams::DatagramSummary;
 use crate::network_time::NetworkTimeSummary;
 use crate::reservation::ReservationSummary;
+use crate::slots::SlotSummary;
 use crate::start_up::StartUpSummary;
 use crate::verdict::Verdict;
 
@@ -49,6 +51,9 @@ pub struct Summary {
     /// Masters and nodes, if there was a run of a network with HaRTES.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harts: Option<crate::harts::HartsSummary>,
+    /// Per slot, if there was a run of a network with TDMA.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<SlotSummary>,
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,
@@ -156,6 +161,9 @@ pub struct ListenerSummary {
     /// The same stream at the application behind the listener's protocol stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationSummary>,
+    /// Its datagrams, if each makes several frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<DatagramSummary>,
 }
 
 /// A stream at the application behind a listener's protocol stack: from application to application. The

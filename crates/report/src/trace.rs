@@ -11,7 +11,7 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
 use tautwire_model::network::Network;
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{DropReason, Recorder, SimTime, Transmission};
+use tautwire_sim::{DropReason, MissedSlot, Recorder, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
@@ -128,6 +128,12 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         if let Some(capture) = &mut self.capture {
             capture.synchronised(stream, number, says);
+        }
+    }
+
+    fn slot_missed(&mut self, missed: &MissedSlot) {
+        if let Some(capture) = &mut self.capture {
+            capture.slot_missed(missed);
         }
     }
 

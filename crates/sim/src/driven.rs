@@ -24,8 +24,9 @@ use crate::gptp::Gptp;
 use crate::host_stacks::HostStacks;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
-use crate::recorder::{Recorder, Transmission};
+use crate::recorder::{MissedSlot, Recorder, Transmission};
 use crate::result::DropReason;
+use crate::slot_use::SlotUse;
 use crate::srp::{AdmissionControl, Srp};
 use crate::start_up::StartUps;
 use crate::synchronisation::ControlFrames;
@@ -57,6 +58,8 @@ pub(crate) struct Driven {
     /// Responses to come: when, of which stream, since when their requests are under way.
     due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
     random: Random,
+    /// What becomes of the slots of TDMA.
+    pub(crate) slots: SlotUse,
     /// The start-up of TDMA stations, if there is one.
     pub(crate) start_up: Option<StartUps>,
     /// Stream reservation.
@@ -112,6 +115,7 @@ impl Driven {
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
+            slots: SlotUse::new(network),
             start_up: StartUps::new(network, clocks, seed),
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
@@ -210,11 +214,20 @@ impl<R: Recorder> Engine<'_, R> {
                 && let Some(action) = station.machine.act(local)
             {
                 let stream = station.synchronisation;
+                let slot = station.machine.slot_taken();
                 match action {
-                    TdmaAction::Pass => {}
+                    TdmaAction::Pass => self.slot_passed(node, slot),
                     TdmaAction::Expire((place, _)) => self.drop_frame(place, DropReason::Expired),
-                    TdmaAction::Transmit((place, aim)) => self.take_aim(place, aim),
-                    TdmaAction::Calibrate(request) => self.send_request(node, request),
+                    TdmaAction::Transmit((place, aim)) => {
+                        let frame = self.slab.get(place);
+                        let frame = (frame.stream, frame.number, frame.created);
+                        self.slot_used(node, slot, Some(frame));
+                        self.take_aim(place, aim);
+                    }
+                    TdmaAction::Calibrate(request) => {
+                        self.slot_used(node, slot, None);
+                        self.send_request(node, request);
+                    }
                     TdmaAction::Reply(reply) => self.send_reply(reply),
                     TdmaAction::Synchronise(says) => {
                         self.synchronise(stream.expect("who opens cycles has a stream for it"), says);
@@ -236,6 +249,8 @@ impl<R: Recorder> Engine<'_, R> {
         if let Some(said) = &mut self.driven().said[stream as usize] {
             said[number as usize % SYNCHRONISATIONS] = says;
         }
+        let network = self.network;
+        self.driven().slots.opened(network, says.cycle);
         self.recorder.synchronised(stream, number, says);
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {
@@ -349,6 +364,10 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         self.0.synchronised(stream, number, says);
+    }
+
+    fn slot_missed(&mut self, missed: &MissedSlot) {
+        self.0.slot_missed(missed);
     }
 
     fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {

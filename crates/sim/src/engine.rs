@@ -240,6 +240,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             .driven
             .as_ref()
             .and_then(|driven| Some(driven.start_up.as_ref()?.observations(|node| driven.travel(node))));
+        let slots = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.slots.seen));
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
@@ -275,6 +276,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             harts: ftt.map(|ftt| Box::new(ftt.observation())),
             reservations,
             clocks,
+            slots: slots.unwrap_or_default(),
             start_up: start_up.unwrap_or_default(),
             network_time,
             ports: self.port_observations(),

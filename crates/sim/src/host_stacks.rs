@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use tautwire_model::Network;
-use tautwire_model::network::{self as model, NodeIndex};
+use tautwire_model::network::{self as model, NodeIndex, Traffic};
 use tautwire_observe::Histogram;
 
 use crate::clock::SimTime;
@@ -83,6 +83,11 @@ struct Application {
     last: Option<SimTime>,
 }
 
+/// Whether a stream's frames pass stacks: those of control protocols are taken at the interface.
+fn reaches_applications(stream: &model::Stream) -> bool {
+    !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+}
+
 impl HostStacks {
     pub(crate) fn new(network: &Network, seed: u64, histograms: bool) -> Self {
         let hosts = (0..network.nodes.len()).map(|number| {
@@ -90,14 +95,15 @@ impl HostStacks {
             let random = Random::new(seed, Purpose::HostStack, number);
             (!host.stacks.stacks.is_empty()).then(|| Host::new(host, random))
         });
-        let application = |node: &NodeIndex| {
-            network.has_stacks(*node).then(|| {
+        let application = |stream: &model::Stream, node: &NodeIndex| {
+            (network.has_stacks(*node) && reaches_applications(stream)).then(|| {
                 let mut application = Application::default();
                 application.seen.histogram = histograms.then(Histogram::default);
                 application
             })
         };
-        let of_stream = |stream: &model::Stream| stream.listeners.iter().map(application).collect();
+        let of_stream =
+            |stream: &model::Stream| stream.listeners.iter().map(|node| application(stream, node)).collect();
         Self {
             hosts: hosts.collect(),
             due: BinaryHeap::new(),

@@ -27,6 +27,7 @@ mod recorder;
 mod relay;
 mod reservation;
 mod result;
+mod slot_use;
 mod source;
 mod srp;
 mod stages;
@@ -47,11 +48,12 @@ pub use clock::SimTime;
 pub use gptp::ClockObservation;
 pub use harts::{HartsObservation, ListeningObservation, MasterObservation};
 pub use options::{Driver, Options, Progress};
-pub use recorder::{NoRecorder, Recorder, Transmission};
+pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
-    ApplicationObservation, ClassObservation, DropReason, HopObservation, ListenerObservation, Observation,
-    PortObservation, StampedObservation, StreamObservation, WorstFrame,
+    ApplicationObservation, ClassObservation, DatagramObservation, DropReason, HopObservation,
+    ListenerObservation, Observation, PortObservation, SlotObservation, StampedObservation,
+    StreamObservation, WorstFrame,
 };
 pub use srp::AdmissionControl;
 pub use start_up::StartUpObservation;

@@ -36,6 +36,21 @@ pub struct Transmission {
     pub octets: u32,
 }
 
+/// A slot of a TDMA cycle that passed empty, and a frame that came too late for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissedSlot {
+    /// When it began.
+    pub time: SimTime,
+    /// Number of the cycle.
+    pub cycle: u32,
+    /// The slot, as a place of the network's.
+    pub slot: usize,
+    /// The frame's stream.
+    pub stream: u32,
+    /// The frame's number.
+    pub number: u32,
+}
+
 /// Takes what a run tells. Every method does nothing unless it is written.
 pub trait Recorder {
     /// Whether it takes transmissions at all: what it would be told is not put together if not.
@@ -52,6 +67,11 @@ pub trait Recorder {
     /// A station is about to open a TDMA cycle with this frame, which says so much.
     fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         let _ = (stream, number, says);
+    }
+
+    /// A frame that is about to leave its station came too late for a slot that passed empty.
+    fn slot_missed(&mut self, missed: &MissedSlot) {
+        let _ = missed;
     }
 
     /// The contents of a frame that a protocol's machine has made, before it is handed to its port: all behind the type.

@@ -138,6 +138,8 @@ pub struct Observation {
     pub clocks: Vec<ClockObservation>,
     /// Masters and nodes of HaRTES, in a network that has it.
     pub harts: Option<Box<HartsObservation>>,
+    /// Per slot, in the order of the network's, in a network with TDMA.
+    pub slots: Vec<SlotObservation>,
     /// Per station of a TDMA network that starts up.
     pub start_up: Vec<StartUpObservation>,
     /// Network time, in a time-triggered network.
@@ -146,6 +148,19 @@ pub struct Observation {
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
+}
+
+/// What became of a slot of a TDMA cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlotObservation {
+    /// Cycles in which it was due, but for the last one that was opened.
+    pub opened: u64,
+    /// Times that something left in it.
+    pub used: u64,
+    /// Times that it passed empty.
+    pub empty: u64,
+    /// Those of them for which a frame came too late, though it was created, or the request that it answers had left.
+    pub missed: u64,
 }
 
 /// What was observed of one stream.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, Stream, frame_length};
+use tautwire_model::network::{NodeIndex, Stream, Traffic, frame_length};
 use tautwire_units::Bytes;
 
 use crate::clock::{LocalClock, SimTime};
@@ -130,6 +130,9 @@ impl<R: Recorder> Engine<'_, R> {
             let number = self.talkers[stream as usize].number;
             self.talkers[stream as usize].number += 1;
             let payload = answer.datagrams.map_or(answer.payload_max, |datagrams| datagrams.payload(number));
+            if let Traffic::Response { to, .. } = answer.traffic {
+                self.driven().slots.answers(stream, number, to.0);
+            }
             self.create(stream, number, payload, since);
         }
     }

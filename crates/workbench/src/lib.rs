@@ -37,7 +37,8 @@ pub use tautwire_model::{
 };
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, harts, html, judge, network_time, reservation, start_up, table, test_bed, verify,
+    arrow, clocks, datagrams, harts, html, judge, network_time, reservation, slots as slot_usage, start_up,
+    table, test_bed, verify,
 };
 pub use tautwire_sim::{Driver, Observation, Options, Progress};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

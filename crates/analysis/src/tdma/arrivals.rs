@@ -57,17 +57,32 @@ impl Cycle<'_> {
     /// How a stream's frames come to its station's queue.
     pub(super) fn arrivals(&self, number: StreamIndex) -> Option<Arrivals> {
         let stream = &self.network.streams[number.index()];
+        let spread = self.transmit(number)?.spread() + 2;
+        if let Some((interval, jitter, burst)) = self.handed_over(number) {
+            return Some(Arrivals::Periodic { interval, jitter: jitter.checked_add(spread)?, burst });
+        }
+        if matches!(stream.traffic, Traffic::Response { .. }) {
+            return None;
+        }
+        let curve = stream.arrival?;
+        let bits = |payload| (frame_length(payload, stream.tagged) + Bytes::MEDIA_OVERHEAD).bits().get();
+        let bps = self.deviation.fastest(curve.rate.as_bps());
+        let earned = (u128::from(bps) * u128::from(spread)).div_ceil(PS_PER_S);
+        Some(Arrivals::Bucket {
+            bps,
+            burst: curve.burst.get() + u64::try_from(earned).unwrap_or(u64::MAX),
+            least: bits(stream.payload_min).max(1),
+        })
+    }
+
+    /// Interval, jitter and burst with which an application hands a stream's frames over; none if they have no such.
+    pub(super) fn handed_over(&self, number: StreamIndex) -> Option<(u64, u64, u64)> {
         let interval = |span: Duration| self.deviation.shrink(span.as_ps()).max(1);
-        match &stream.traffic {
+        match &self.network.streams[number.index()].traffic {
             Traffic::Periodic { interval: span, jitter, burst, .. } if self.keeps(number) => {
-                Some(Arrivals::Periodic {
-                    interval: interval(*span),
-                    jitter: self.deviation.stretch(jitter.as_ps()) + self.transmit(stream).spread() + 2,
-                    burst: u64::from(*burst),
-                })
+                Some((interval(*span), self.deviation.stretch(jitter.as_ps()), u64::from(*burst)))
             }
             Traffic::Response { to, turn_around } => {
-                let request = &self.network.streams[to.index()];
                 let Some(Arrivals::Periodic { interval, jitter, burst }) = self.arrivals(*to) else {
                     return None;
                 };
@@ -75,30 +90,27 @@ impl Cycle<'_> {
                 let (asked, answered) =
                     (self.network.frames_a_message(*to), self.network.frames_a_message(number));
                 let burst = (burst / u64::from(asked)).checked_mul(u64::from(answered))?;
-                let wait = self.wait(*to)?;
-                let listener = request.listeners.iter().position(|node| *node == stream.talker)?;
-                let spread =
-                    self.way(request, listener)?.1.plus(self.answer(request, stream, *turn_around)).spread();
-                Some(Arrivals::Periodic {
-                    interval,
-                    jitter: jitter.checked_add(wait)?.checked_add(spread)?,
-                    burst,
-                })
+                let request = &self.network.streams[to.index()];
+                let talker = self.network.streams[number.index()].talker;
+                let listener = request.listeners.iter().position(|node| *node == talker)?;
+                let way = self.way(request, listener)?.1;
+                let spread = way.plus(self.turn(*to, listener, *turn_around)?).spread();
+                Some((interval, jitter.checked_add(self.wait(*to)?)?.checked_add(spread)?, burst))
             }
-            _ => {
-                let curve = stream.arrival?;
-                let bits =
-                    |payload| (frame_length(payload, stream.tagged) + Bytes::MEDIA_OVERHEAD).bits().get();
-                let bps = self.deviation.fastest(curve.rate.as_bps());
-                let spread = self.transmit(stream).spread() + 2;
-                let earned = (u128::from(bps) * u128::from(spread)).div_ceil(PS_PER_S);
-                Some(Arrivals::Bucket {
-                    bps,
-                    burst: curve.burst.get() + u64::try_from(earned).unwrap_or(u64::MAX),
-                    least: bits(stream.payload_min).max(1),
-                })
-            }
+            _ => None,
         }
+    }
+
+    /// The token bucket of a response as its application hands it over: bits of the wire a second, and at once.
+    pub(super) fn bucket_of_response(&self, number: StreamIndex) -> Option<(u64, u64)> {
+        let stream = &self.network.streams[number.index()];
+        let Traffic::Response { .. } = stream.traffic else { return None };
+        let (interval, jitter, burst) = self.handed_over(number)?;
+        let octets = frame_length(stream.payload_max, stream.tagged) + Bytes::MEDIA_OVERHEAD;
+        let bits = u128::from(octets.bits().get()) * u128::from(burst);
+        let rate = (bits * PS_PER_S).div_ceil(u128::from(interval));
+        let at_once = bits + (bits * u128::from(jitter)).div_ceil(u128::from(interval));
+        Some((u64::try_from(rate).ok()?, u64::try_from(at_once).ok()?))
     }
 
     /// Whether a stream keeps its first traffic for the whole run, begun once.

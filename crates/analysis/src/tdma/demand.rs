@@ -73,9 +73,7 @@ impl Cycle<'_> {
     fn answer_demand(&self, number: StreamIndex) -> Option<AnswerDemand> {
         let response = &self.network.streams[number.index()];
         let Traffic::Response { to, turn_around } = response.traffic else { return None };
-        let request = &self.network.streams[to.index()];
-        let hears = request.listeners.iter().position(|node| *node == response.talker)?;
-        let ready = self.way(request, hears)?.1.plus(self.answer(request, response, turn_around));
+        let ready = self.ready(number, to, turn_around)?;
         let ways = (0..response.listeners.len()).filter_map(|listener| self.way(response, listener));
         Some(AnswerDemand {
             to,

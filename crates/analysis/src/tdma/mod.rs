@@ -30,12 +30,16 @@ use tautwire_units::{Bits, Bytes, Duration};
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 use self::way::Range;
 use crate::clock::{Deviation, slack_ps};
+use crate::host::{self, Sending};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+use crate::timeline::Timeline;
 
 /// What the shortest frame carries.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
 /// Most cycles until the slots repeat.
 const CYCLES_MAX: u64 = 1_000;
+/// A first pass finds what requests take, a second their responses.
+const STACK_PASSES: usize = 2;
 
 /// What holds for the whole network.
 struct Cycle<'network> {
@@ -53,13 +57,26 @@ struct Cycle<'network> {
     lifetime: Option<u64>,
     /// Why nothing holds, if so.
     reason: Option<Unbounded>,
+    /// Per stream, if any host has stacks: from its application to its station's queue.
+    sending: Vec<Option<Sending>>,
+    /// Per stream, per listener: from its port to its application, if it has stacks and that is known.
+    receiving: Vec<Vec<Option<Range>>>,
 }
 
 /// The bounds of a network with TDMA.
 pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
-    let cycle = Cycle::new(network, tdma);
-    let streams = (0..network.streams.len()).map(|number| cycle.stream(StreamIndex::at(number))).collect();
-    Bounds { streams, ports: cycle.ports() }
+    let mut cycle = Cycle::new(network, tdma);
+    let mut bounds = cycle.bounds();
+    // Stacks of a responder delay what they receive, of which the bounds are known then, and its responses.
+    for _ in 0..STACK_PASSES {
+        if cycle.sending.is_empty() {
+            break;
+        }
+        let responses = cycle.learn_stacks(&bounds);
+        bounds = cycle.bounds();
+        host::add_receiving(network, &mut bounds, &responses);
+    }
+    bounds
 }
 
 impl<'network> Cycle<'network> {
@@ -78,7 +95,12 @@ impl<'network> Cycle<'network> {
             lost: 0,
             lifetime: None,
             reason: None,
+            sending: Vec::new(),
+            receiving: Vec::new(),
         };
+        if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
+            cycle.sending = host::sending(network, &Timeline::of(network), &[]);
+        }
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby.
         let span = 2 * tdma.cycle.as_ps();
         let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
@@ -158,11 +180,6 @@ impl<'network> Cycle<'network> {
             if self.lifetime.is_none() {
                 return Some(fails);
             }
-        }
-        // What stands between an application and its station's queue is reckoned without servers.
-        let has_stacks = |node| network.has_stacks(tautwire_model::network::NodeIndex::at(node));
-        if (0..network.nodes.len()).any(has_stacks) {
-            return Some(Unbounded::Host { port });
         }
         for event in &network.events {
             match &event.action {
@@ -263,11 +280,50 @@ impl<'network> Cycle<'network> {
             Traffic::Response { to, .. } => to,
             _ => number,
         };
+        if self.is_stopped_by_stacks(number) || self.is_stopped_by_stacks(of) {
+            return Unbounded::Host { port };
+        }
         if self.arrivals(of).is_some() {
             let class = stream.hops.first().map(|hop| hop.class).unwrap_or_default();
             return Unbounded::Overload { port, class };
         }
         Unbounded::NoArrivalCurve { stream: of, port }
+    }
+
+    /// Whether what stands between an application and its station's queue has no bound.
+    fn is_stopped_by_stacks(&self, number: StreamIndex) -> bool {
+        let stream = &self.network.streams[number.index()];
+        let turns = match stream.traffic {
+            Traffic::Response { to, turn_around } => self.ready(number, to, turn_around).is_some(),
+            _ => true,
+        };
+        self.network.has_stacks(stream.talker) && !(turns && self.transmit(number).is_some())
+    }
+
+    fn bounds(&self) -> Bounds {
+        let streams = 0..self.network.streams.len();
+        let streams = streams.map(|number| self.stream(StreamIndex::at(number))).collect();
+        Bounds { streams, ports: self.ports() }
+    }
+
+    /// Takes what stacks do from bounds at the ports; gives the token buckets of responses.
+    fn learn_stacks(&mut self, known: &Bounds) -> Vec<Option<(u64, u64)>> {
+        let mut at_applications = known.clone();
+        let all = || (0..self.network.streams.len()).map(StreamIndex::at);
+        let before: Vec<Option<(u64, u64)>> = all().map(|number| self.bucket_of_response(number)).collect();
+        host::add_receiving(self.network, &mut at_applications, &before);
+        let range = |listener: &ListenerBounds| {
+            let (least, most) = listener.application.as_ref()?;
+            let (most, at_port) = (most.as_ref().ok()?, listener.delay.as_ref().ok()?);
+            let min = least.saturating_sub(listener.delay_min).as_ps();
+            Some(Range { min, max: most.saturating_sub(*at_port).as_ps() })
+        };
+        let of = |stream: &StreamBounds| stream.listeners.iter().map(range).collect();
+        self.receiving = at_applications.streams.iter().map(of).collect();
+        let responses: Vec<Option<(u64, u64)>> =
+            all().map(|number| self.bucket_of_response(number)).collect();
+        self.sending = host::sending(self.network, &Timeline::of(self.network), &responses);
+        responses
     }
 
     /// From where a stream's delay counts to the start of its slot; none if there is no bound.
@@ -279,7 +335,7 @@ impl<'network> Cycle<'network> {
             // Messages of a start-up wait for slots, for answers and to be said again.
             Traffic::Protocol => None,
             _ => {
-                let transmit = self.transmit(stream);
+                let transmit = self.transmit(number)?;
                 Some(Range { max: transmit.max.checked_add(self.wait(number)?)?, ..transmit })
             }
         }

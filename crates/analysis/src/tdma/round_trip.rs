@@ -18,9 +18,7 @@ impl Cycle<'_> {
         to: StreamIndex,
         turn_around: Duration,
     ) -> Option<Range> {
-        let (request, response) = (&self.network.streams[to.index()], &self.network.streams[number.index()]);
-        let listener = request.listeners.iter().position(|node| *node == response.talker)?;
-        let ready = self.way(request, listener)?.1.plus(self.answer(request, response, turn_around));
+        let ready = self.ready(number, to, turn_around)?;
         let begin = self.begin(to)?;
         let apart = match self.same_cycle(number, to, ready) {
             Some(apart) => apart,

@@ -4,7 +4,9 @@
 //! period, the n-th slot behind any instant, n being what may stand before the frame and itself.
 //! Not here: how frames come (`arrivals.rs`), what a response waits for (`round_trip.rs`).
 
+use tautwire_core::tdma::Carries;
 use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::tdma::OwnedSlot;
 
 use super::Cycle;
 use super::arrivals::Arrivals;
@@ -33,7 +35,11 @@ impl Cycle<'_> {
             same.map(|other| self.arrivals(other)).collect()
         };
         let same = arrivals(real_time)?;
-        let before = if real_time { Vec::new() } else { arrivals(true)? };
+        // Slots for ordinary frames alone are never taken by others.
+        let both =
+            |slot: &OwnedSlot| slot.slot.carries == Carries::Both && self.network.is_carried(slot, number);
+        let may_be_taken = !real_time && self.tdma.slots.iter().any(both);
+        let before = if may_be_taken { arrivals(true)? } else { Vec::new() };
         let frames = |of: &[Arrivals], span: u64| {
             of.iter().fold(0_u64, |all, one| all.saturating_add(one.frames(span)))
         };

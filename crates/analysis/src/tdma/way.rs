@@ -5,7 +5,9 @@
 //! Not here: the wait for a slot (`wait.rs`), whether two frames meet (`meeting.rs`).
 
 use tautwire_model::frame_length;
-use tautwire_model::network::{HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream};
+use tautwire_model::network::{
+    HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream, StreamIndex,
+};
 use tautwire_units::{Bytes, Duration};
 
 use super::Cycle;
@@ -100,25 +102,43 @@ impl Cycle<'_> {
         }
     }
 
-    /// From the application to the station's queue.
-    pub(super) fn transmit(&self, stream: &Stream) -> Range {
+    /// From the application to the station's queue; none if its host's stacks have no bound.
+    pub(super) fn transmit(&self, number: StreamIndex) -> Option<Range> {
+        let stream = &self.network.streams[number.index()];
+        if self.network.has_stacks(stream.talker) {
+            let sending = self.sending.get(number.index()).copied().flatten()?;
+            return Some(Range { min: sending.min, max: sending.max? });
+        }
         let octets = |payload| frame_length(payload, stream.tagged);
         let host = self.host(stream.talker);
-        Range {
+        Some(Range {
             min: delay_min(&host.transmit, octets(stream.payload_min)),
             max: delay_max(&host.transmit, octets(stream.payload_max)),
-        }
+        })
     }
 
-    /// From the last bit of a request at the responder to the response in its station's queue.
-    pub(super) fn answer(&self, request: &Stream, response: &Stream, turn_around: Duration) -> Range {
+    /// From the last bit of a request at a responder to the response's hand-over; none as above.
+    pub(super) fn turn(&self, to: StreamIndex, listener: usize, turn_around: Duration) -> Option<Range> {
+        let request = &self.network.streams[to.index()];
+        let node = request.listeners[listener];
+        let turn = Range { min: turn_around.as_ps(), max: turn_around.as_ps() };
+        if self.network.has_stacks(node) {
+            return Some(self.receiving.get(to.index())?.get(listener).copied().flatten()?.plus(turn));
+        }
         let octets = |payload| frame_length(payload, request.tagged);
-        let host = self.host(response.talker);
-        let turn = turn_around.as_ps();
+        let host = self.host(node);
         let received = Range {
-            min: delay_min(&host.receive, octets(request.payload_min)) + turn,
-            max: delay_max(&host.receive, octets(request.payload_max) + tautwire_model::TAG) + turn,
+            min: delay_min(&host.receive, octets(request.payload_min)),
+            max: delay_max(&host.receive, octets(request.payload_max) + tautwire_model::TAG),
         };
-        received.plus(self.transmit(response))
+        Some(received.plus(turn))
+    }
+
+    /// From the start of a request's slot to its response in the responder's queue; none as above.
+    pub(super) fn ready(&self, number: StreamIndex, to: StreamIndex, turn_around: Duration) -> Option<Range> {
+        let (request, response) = (&self.network.streams[to.index()], &self.network.streams[number.index()]);
+        let listener = request.listeners.iter().position(|node| *node == response.talker)?;
+        let turned = self.way(request, listener)?.1.plus(self.turn(to, listener, turn_around)?);
+        Some(turned.plus(self.transmit(number)?))
     }
 }

@@ -8,16 +8,15 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, arrival};
-use crate::datagram::Datagrams;
+use crate::datagram::{Datagrams, UDP_HEADER};
 use crate::frame::{HEADER_AND_FCS, TAG, wire_bits};
 use crate::network::{NodeIndex, Traffic};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 
-/// IPv4 header without options, UDP header, and the header of a tunnelled frame (RTmac).
+/// IPv4 header without options, and the header of a tunnelled frame (RTmac).
 const IP: u32 = 20;
-const UDP: u32 = 8;
 const RTMAC: u32 = 4;
 /// Most octets of application data of a datagram.
 const DATA_MAX: u32 = 65_507;
@@ -103,7 +102,7 @@ fn datagrams(
         faults.error(codes::TDMA_STATION, named.place, message, "make the slots of its talker longer");
         return None;
     }
-    let contents = data + UDP;
+    let contents = data + UDP_HEADER;
     Some(Datagrams { contents, most, headers })
 }
 
@@ -123,7 +122,12 @@ fn rooms(tdma: &Node<'_>, topology: &Topology<'_>) -> Vec<Room> {
 }
 
 /// The most that every slot which may carry the stream holds.
-fn payload_max(draft: &StreamDraft<'_, '_>, ordinary: bool, rooms: &[Room], topology: &Topology<'_>) -> Bytes {
+fn payload_max(
+    draft: &StreamDraft<'_, '_>,
+    ordinary: bool,
+    rooms: &[Room],
+    topology: &Topology<'_>,
+) -> Bytes {
     let stream = &draft.stream;
     let carried = |room: &&Room| {
         room.owner == stream.talker && if ordinary { room.carries_ordinary } else { room.carries_real_time }
@@ -132,7 +136,8 @@ fn payload_max(draft: &StreamDraft<'_, '_>, ordinary: bool, rooms: &[Room], topo
         let links = topology.ports[port.index()].links?;
         Some(topology.links[links.egress.index()].rate)
     });
-    let (Some(length), Some(rate)) = (rooms.iter().filter(carried).map(|room| room.length).min(), rates.min())
+    let (Some(length), Some(rate)) =
+        (rooms.iter().filter(carried).map(|room| room.length).min(), rates.min())
     else {
         return PAYLOAD_MAX;
     };

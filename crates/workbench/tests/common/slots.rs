@@ -32,7 +32,8 @@ impl Recorder for Datagrams<'_> {
     fn reassembled(&mut self, _: SimTime, stream: u32, listener: u32, datagram: u32, _: Duration) {
         let of = &self.network.streams[stream as usize];
         let count = of.datagrams.expect("a stream of datagrams").fragments();
-        let missing = (0..count).filter(|place| !self.came.contains(&(stream, listener, datagram * count + place)));
+        let missing =
+            (0..count).filter(|place| !self.came.contains(&(stream, listener, datagram * count + place)));
         if missing.count() > 0 {
             self.wrong.push(format!("datagram {datagram} of {} is not whole", of.name));
         }
@@ -49,7 +50,12 @@ pub(crate) fn run_slots(network: &Network, bounds: &Bounds, seed: u64) -> Slots 
     for (stream, observed) in network.streams.iter().zip(&observation.streams) {
         for seen in observed.listeners.iter().filter_map(|listener| listener.datagrams.as_ref()) {
             if seen.whole + seen.given_up > seen.sent {
-                wrong.push(format!("{}: {} datagrams of {}", stream.name, seen.whole + seen.given_up, seen.sent));
+                wrong.push(format!(
+                    "{}: {} datagrams of {}",
+                    stream.name,
+                    seen.whole + seen.given_up,
+                    seen.sent
+                ));
             }
         }
     }
