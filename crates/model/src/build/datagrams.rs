@@ -109,7 +109,7 @@ fn datagrams(
 fn rooms(tdma: &Node<'_>, topology: &Topology<'_>) -> Vec<Room> {
     // Faults of names are reported where `tdma` itself is read.
     let mut unreported = Faults::default();
-    let mut room = |slot: &Node<'_>| {
+    let room = |slot: &Node<'_>| {
         let carries = slot.get("carries").and_then(Node::text);
         Some(Room {
             owner: topology.reference(slot.get("owner")?, &mut unreported)?.0,
@@ -118,7 +118,7 @@ fn rooms(tdma: &Node<'_>, topology: &Topology<'_>) -> Vec<Room> {
             length: slot.parsed("length")?,
         })
     };
-    tdma.get("slots").map_or(&[][..], Node::items).iter().filter_map(|slot| room(slot)).collect()
+    tdma.get("slots").map_or(&[][..], Node::items).iter().filter_map(room).collect()
 }
 
 /// The most that every slot which may carry the stream holds.
