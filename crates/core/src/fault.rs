@@ -46,6 +46,16 @@ pub enum PlantedFault {
     PermanenceForgotten,
     /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.
     SlopeLoweredAtOnce,
+    /// A server's frame may run over the end of its window. These are found by the search of HaRTES networks alone.
+    WindowOverrun,
+    /// A server gives without end.
+    CapacityNotTaken,
+    /// A trigger message polls all that is released.
+    ScheduleOverfull,
+    /// The ACMaster acknowledges before all switches have replied.
+    AcknowledgedEarly,
+    /// What is given back stays in the switches.
+    NotTakenOut,
 }
 
 impl PlantedFault {
@@ -62,6 +72,12 @@ impl PlantedFault {
         Self::OneSchedulerGroup,
         Self::ProcessingDelayTwice,
     ];
+
+    /// Those of servers and schedules of HaRTES.
+    pub const OF_HARTS: [Self; 3] = [Self::WindowOverrun, Self::CapacityNotTaken, Self::ScheduleOverfull];
+
+    /// Those of its admission.
+    pub const OF_HARTS_ADMISSION: [Self; 2] = [Self::AcknowledgedEarly, Self::NotTakenOut];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

@@ -180,7 +180,9 @@ impl<F: Copy> Servers<F> {
         {
             let at = match first[window] {
                 Some(_) if now.as_ps() < begin + open => begin + open,
-                Some((place, taken)) if (now + wire(taken)).as_ps() <= begin + close => {
+                Some((place, taken))
+                    if (now + wire(taken)).as_ps() <= begin + close || planted!(WindowOverrun) =>
+                {
                     return Some(Choice::Send(place));
                 }
                 _ => begin + self.cycle + open,
@@ -209,7 +211,7 @@ impl<F: Copy> Servers<F> {
         let mut next = Some(lane);
         while let Some(place) = next {
             let server = &mut self.servers[usize::from(place)];
-            if server.config.capacity.is_some() {
+            if server.config.capacity.is_some() && !planted!(CapacityNotTaken) {
                 server.left = server.left.saturating_sub(octets);
                 if server.config.kind == ServerKind::Sporadic {
                     let at = cycle + u64::from(server.config.period);

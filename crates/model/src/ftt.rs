@@ -20,8 +20,10 @@ pub struct Ftt {
     pub windows: Vec<Option<Duration>>,
     /// Per port: the stream of its trigger messages, if it sends such.
     pub triggers: Vec<Option<StreamIndex>>,
-    /// The synchronous streams; in messages, a stream is named by its place here.
+    /// The synchronous streams; in messages, a stream is named by its number in the network.
     pub polled: Vec<PolledStream>,
+    /// Whether streams are admitted, so that there are control messages.
+    pub has_admission: bool,
 }
 
 /// A synchronous stream.

@@ -8,6 +8,7 @@ use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow, ServersConf
 use tautwire_units::Duration;
 
 use crate::ftt::{Ftt, Police};
+use crate::harts_admission::HartsAdmission;
 use crate::network::{Network, NodeKind, PortIndex, StreamIndex};
 
 /// The cycle and the servers of all bridges.
@@ -31,6 +32,8 @@ pub struct Harts {
     pub background: Option<(u32, u32)>,
     /// Masters, trigger messages and synchronous streams.
     pub ftt: Ftt,
+    /// Who admits streams; none: all of them stand from the start.
+    pub admission: Option<HartsAdmission>,
 }
 
 /// A server that streams share.
@@ -108,6 +111,8 @@ impl Network {
             background + 1
         } else if harts.ftt.polled(stream).is_some_and(|polled| polled.switch == node) {
             background + 2
+        } else if harts.admission.as_ref().is_some_and(|admission| admission.is_control(stream, port)) {
+            harts.admission.as_ref().and_then(|admission| admission.channel).map_or(background, usize::from)
         } else {
             own().map_or(background, |own| harts.shared.len() + own)
         };

@@ -34,6 +34,7 @@ mod frame;
 pub mod ftt;
 pub mod gptp;
 pub mod harts;
+pub mod harts_admission;
 mod identification;
 mod load;
 pub mod network;

@@ -63,6 +63,9 @@ impl Network {
                     None => false,
                 });
                 harts.ftt.keep(&place);
+                if let Some(admission) = &mut harts.admission {
+                    admission.keep(&place);
+                }
                 harts
             }),
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tautwire_model::network::Network;
 use tautwire_sim::Observation;
 
+use crate::harts_admission::{self, AcMasterSummary, RequestSummary};
 use crate::name;
 use crate::summary::Summary;
 use crate::table::microseconds;
@@ -18,6 +19,12 @@ pub struct HartsSummary {
     pub masters: Vec<MasterSummary>,
     /// Their nodes.
     pub nodes: Vec<ListeningSummary>,
+    /// Requests of central admission, one for each who asks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestSummary>,
+    /// The ACMaster and its standby at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acmasters: Vec<AcMasterSummary>,
 }
 
 /// A switch's master.
@@ -67,13 +74,24 @@ pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<Ha
         polled: node.polled,
         answered: node.answered,
     });
-    Some(HartsSummary { masters: masters.collect(), nodes: nodes.collect() })
+    Some(HartsSummary {
+        masters: masters.collect(),
+        nodes: nodes.collect(),
+        requests: harts_admission::requests(network, seen),
+        acmasters: harts_admission::acmasters(network, seen),
+    })
 }
 
-/// A table of masters and nodes; empty without synchronous messages.
+/// Tables of masters and nodes, if anything is polled, and of requests, if anything is asked for.
 #[must_use]
 pub fn table(summary: &Summary) -> String {
     let Some(harts) = &summary.harts else { return String::new() };
+    let mut text = polled(harts);
+    text.push_str(&harts_admission::table(harts));
+    text
+}
+
+fn polled(harts: &HartsSummary) -> String {
     if harts.masters.iter().all(|master| master.polled == 0) {
         return String::new();
     }

@@ -22,6 +22,7 @@ pub mod datagrams;
 mod frame_trace;
 mod grid;
 pub mod harts;
+pub mod harts_admission;
 pub mod histogram;
 mod html;
 mod json;

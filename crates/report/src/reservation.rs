@@ -8,6 +8,7 @@ use tautwire_model::network::{Network, NodeIndex, NodeKind};
 use tautwire_sim::{Declaration, Observation, ReservationObservation, RungEvent};
 use tautwire_units::Duration;
 
+use crate::harts_admission;
 use crate::name;
 use crate::summary::Summary;
 
@@ -17,7 +18,8 @@ use crate::summary::Summary;
 pub struct ReservationSummary {
     /// The stream.
     pub stream: String,
-    /// From the first talker advertise on the wire at the talker to the first ready, or ready failed, received there.
+    /// From the first talker advertise on the wire at the talker to the first ready, or ready failed, received there; of
+    /// central admission of HaRTES from the talker's request to its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_up_ps: Option<u64>,
     /// From the last of the talker's offer and the first request of a listener to the talker's leave to send: comparable
@@ -63,22 +65,24 @@ pub struct RungSummary {
     pub at_ps: u64,
     /// The node.
     pub node: String,
-    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, shaped, started, stopped.
+    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, shaped, started, stopped; of central
+    /// admission of HaRTES asked, sent, received, passed, failed, configured, removed, acknowledged, refused, released.
     pub event: String,
     /// At which of its ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// What the MRPDU says, or the message of central configuration, or which idleSlope the class has.
+    /// What the MRPDU says, or the message of central configuration or admission, or which idleSlope the class has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
-    /// The node at the other end of the cable; of a message of central configuration, whom it is for or from.
+    /// The node at the other end of the cable; of a message of central configuration or admission, whom it is for or from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
 }
 
 /// The reservations of a run.
 pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<ReservationSummary> {
-    observation.reservations.iter().map(|seen| summary(network, seen)).collect()
+    let reserved = observation.reservations.iter().map(|seen| summary(network, seen));
+    reserved.chain(harts_admission::reservations(network, observation)).collect()
 }
 
 fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSummary {
@@ -174,7 +178,7 @@ pub fn table(summary: &Summary) -> String {
     text
 }
 
-/// Frames of MSRP and of central configuration, counted on every link that they pass.
+/// Frames of MSRP, of central configuration and of central admission, counted on every link that they pass.
 #[must_use]
 pub fn control_frames(summary: &Summary) -> u64 {
     let is_control = |name: &str| name.starts_with("msrp:") || name.starts_with("control:");

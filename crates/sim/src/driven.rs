@@ -21,6 +21,7 @@ use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
 use crate::ftt::Ftt;
 use crate::gptp::Gptp;
+use crate::harts_admission::Admission;
 use crate::host_stacks::HostStacks;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
@@ -73,6 +74,8 @@ pub(crate) struct Driven {
     pub(crate) timed: Option<Timed>,
     /// Masters and nodes of HaRTES.
     pub(crate) ftt: Option<Ftt>,
+    /// Central admission of HaRTES.
+    pub(crate) harts_admission: Option<Admission>,
     /// Protocol control frames, if they keep the network time.
     pub(crate) synchronisation: Option<ControlFrames>,
 }
@@ -124,6 +127,7 @@ impl Driven {
             synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             ftt: Ftt::new(network, plan, clocks, seed),
+            harts_admission: Admission::new(network, clocks, seed),
         }
     }
 
@@ -183,12 +187,15 @@ impl<R: Recorder> Engine<'_, R> {
         let stacks = driven.stacks.next_due();
         let gptp = driven.gptp.as_ref().and_then(Gptp::next);
         let corrected = driven.timed.as_ref().map(Timed::next);
-        let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(|node| self.nodes[node].clock));
+        let clock = |node: usize| self.nodes[node].clock;
+        let living = |node: usize| self.nodes[node].up.then(|| self.nodes[node].clock);
+        let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(clock, living));
+        let admits = driven.harts_admission.as_ref().and_then(|admission| admission.next(living));
         let started = driven.start_up.as_ref();
         let started = started.and_then(|start_up| start_up.next(|node| self.nodes[node].clock));
         let synchronised = driven.synchronisation.as_ref().and_then(ControlFrames::next);
         let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
-        let protocols = protocols.chain(started).chain(synchronised);
+        let protocols = protocols.chain(started).chain(synchronised).chain(admits);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -238,6 +245,7 @@ impl<R: Recorder> Engine<'_, R> {
         self.drive_srp();
         self.drive_gptp();
         self.drive_ftt();
+        self.drive_harts_admission();
         self.arm_timeline();
     }
 
@@ -283,6 +291,7 @@ impl<R: Recorder> Engine<'_, R> {
         if self.take_pdu(slot.stream, slot.number, time)
             || self.take_message(slot.stream, slot.number, time)
             || self.take_trigger(slot.stream, slot.number, time)
+            || self.take_ftt_message(slot.stream, slot.number)
             || self.take_control(slot.stream, slot.number, time)
             || self.take_control_frame(slot, listener)
         {

@@ -21,7 +21,7 @@ use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
 };
-use crate::options::{Driver, Options, Progress};
+use crate::options::{Driver, HartsTest, Options, Progress};
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -69,6 +69,8 @@ pub(crate) struct Engine<'run, R> {
     pub(crate) driven: Option<Box<Driven>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
+    /// What an ACMaster tests with.
+    pub(crate) harts_test: Option<HartsTest>,
     pub(crate) recorder: &'run mut R,
 }
 
@@ -132,6 +134,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
                 Some(progress) => Some(&mut **progress),
                 None => None,
             },
+            harts_test: options.harts_test,
             plan,
             network,
             recorder,
@@ -244,6 +247,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
+        let admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
         self.observe_network_time();
         let network_time = self.network_time_observation();
         let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
@@ -273,7 +277,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             test: None,
-            harts: ftt.map(|ftt| Box::new(ftt.observation())),
+            harts: ftt.map(|ftt| Box::new(ftt.observation(admission))),
             reservations,
             clocks,
             slots: slots.unwrap_or_default(),

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use tautwire_core::ftt::{FttNode, Policed, StreamPolicer, SynchronousScheduler};
 use tautwire_model::Network;
 use tautwire_model::harts::Harts;
-use tautwire_model::network::{NodeIndex, NodeKind, PortIndex};
+use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_model::wire_bits;
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream, Polled};
@@ -20,6 +20,7 @@ use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
+use crate::harts_admission::Admission;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -69,8 +70,19 @@ pub(crate) struct Opening {
     released: Vec<(u16, SimTime)>,
 }
 
-/// Has the bridges look at policed streams where they enter.
+/// Has the bridges look at policed streams where they enter; what is asked for has no server before it is granted.
 pub(crate) fn mark_policed(network: &Network, plan: &mut Plan) {
+    let admission = network.harts.iter().filter_map(|harts| harts.admission.as_ref());
+    for request in admission.flat_map(|admission| &admission.requests) {
+        let first = plan.first_hop[request.stream.index()] as usize;
+        for (place, hop) in network.streams[request.stream.index()].hops.iter().enumerate() {
+            let is_bridge = network.server_of(request.stream, hop.port).is_some();
+            let background = network.background_server(hop.port).filter(|_| is_bridge);
+            if let Some(lane) = background.and_then(|lane| u16::try_from(lane).ok()) {
+                plan.hops[first + place].lane = lane;
+            }
+        }
+    }
     let reservations = network.harts.iter().flat_map(|harts| &harts.reservations);
     for reservation in reservations.filter(|reservation| reservation.police.is_some()) {
         let hop = plan.first_hop[reservation.stream.index()];
@@ -84,7 +96,10 @@ impl Ftt {
     /// None in a network without HaRTES.
     pub(crate) fn new(network: &Network, plan: &Plan, clocks: &[LocalClock], seed: u64) -> Option<Self> {
         let harts = network.harts.as_ref()?;
-        let policed = harts.reservations.iter().filter_map(|reservation| {
+        let admission = harts.admission.as_ref();
+        let stands = |stream| admission.is_none_or(|admission| admission.request(stream).is_none());
+        let standing = harts.reservations.iter().filter(|reservation| stands(reservation.stream));
+        let policed = standing.filter_map(|reservation| {
             let hop = *plan.first_hop.get(reservation.stream.index())?;
             Some((hop, reservation.police?.policer()))
         });
@@ -100,19 +115,30 @@ impl Ftt {
         })
     }
 
-    /// When something is to be done next; `clock` gives that of a node.
-    pub(crate) fn next(&self, clock: impl Fn(usize) -> LocalClock) -> Option<SimTime> {
+    /// When something is to be done next; `clock` gives that of a node, `living` of one that is not stopped.
+    pub(crate) fn next(
+        &self,
+        clock: impl Fn(usize) -> LocalClock,
+        living: impl Fn(usize) -> Option<LocalClock>,
+    ) -> Option<SimTime> {
         let masters = self.masters.iter().enumerate();
         let opens = masters.filter_map(|(node, master)| Some(clock(node).true_at(master.as_ref()?.next)));
         let decoded = self.decoding.first_key_value().map(|((at, _), _)| *at);
-        opens.chain(decoded).min()
+        let nodes = self.nodes.iter().enumerate();
+        let asks = nodes
+            .filter_map(|(node, state)| Some(living(node)?.true_at(state.as_ref()?.machine.deadline()?)));
+        opens.chain(decoded).chain(asks).min()
     }
 
     /// What was observed.
-    pub(crate) fn observation(self) -> HartsObservation {
+    pub(crate) fn observation(self, admission: Option<Admission>) -> HartsObservation {
+        let (requests, ladder, acmasters) = admission.map(Admission::finish).unwrap_or_default();
         HartsObservation {
             masters: self.masters.into_iter().flatten().map(|master| master.seen).collect(),
             nodes: self.nodes.into_iter().flatten().map(|node| node.seen).collect(),
+            requests,
+            ladder,
+            acmasters,
         }
     }
 }
@@ -168,6 +194,28 @@ impl<R: Recorder> Engine<'_, R> {
         self.driven.as_mut()?.ftt.as_mut()
     }
 
+    /// The machine of an end station.
+    pub(crate) fn ftt_node(&mut self, node: usize) -> Option<&mut FttNode> {
+        Some(&mut self.ftt()?.nodes[node].as_mut()?.machine)
+    }
+
+    /// Begins, or ends, to police a stream behind its first hop.
+    pub(crate) fn set_policer(&mut self, stream: StreamIndex, hop: u32, installed: bool) {
+        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
+        let reservation = harts.reservations.iter().find(|known| known.stream == stream);
+        let police = reservation.and_then(|reservation| reservation.police);
+        let Some(ftt) = self.ftt() else { return };
+        match police.filter(|_| installed) {
+            // Told twice of a stream, a switch goes on as it was.
+            Some(police) => {
+                ftt.policers.entry(hop).or_insert_with(|| police.policer());
+            }
+            None => {
+                ftt.policers.remove(&hop);
+            }
+        }
+    }
+
     /// Does all that masters and nodes have to do now.
     pub(crate) fn drive_ftt(&mut self) {
         if self.network.harts.is_none() {
@@ -208,7 +256,8 @@ impl<R: Recorder> Engine<'_, R> {
         master.seen.cycles += 1;
         master.seen.polled += released.len() as u64;
         master.seen.dropped = u64::from(master.scheduler.missed());
-        let config = |id: u16| harts.ftt.polled[usize::from(id)];
+        let config =
+            |id: u16| *harts.ftt.polled(StreamIndex(u32::from(id))).expect("a message that was scheduled");
         let taken =
             released.iter().map(|(id, _)| config(*id).config.time).fold(Duration::ZERO, |all, one| all + one);
         master.seen.longest = master.seen.longest.max(taken);
@@ -282,14 +331,12 @@ impl<R: Recorder> Engine<'_, R> {
         if !self.nodes[node].up {
             return;
         }
-        let network = self.network;
-        let harts = network.harts.as_ref().expect("a network with HaRTES");
         let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) else { return };
         let polled = state.machine.receive(&opening.message);
         state.heard = Some(opening.cycle);
         state.seen.heard += 1;
         for Polled { stream: id, .. } in polled {
-            let stream = harts.ftt.polled[usize::from(id)].stream;
+            let stream = StreamIndex(u32::from(id));
             for (_, since) in opening.released.iter().filter(|(other, _)| *other == id) {
                 if self.talkers[stream.index()].running {
                     if let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) {

@@ -1,6 +1,6 @@
-//! What a run observed of HaRTES: what masters polled, and what nodes heard and answered.
+//! What a run observed of HaRTES: what masters polled, what nodes heard and answered, and what became of requests.
 
-use tautwire_model::network::NodeIndex;
+use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Duration;
 
 /// What was observed of masters and nodes.
@@ -10,6 +10,149 @@ pub struct HartsObservation {
     pub masters: Vec<MasterObservation>,
     /// Their nodes.
     pub nodes: Vec<ListeningObservation>,
+    /// Requests of central admission, one for each who asks.
+    pub requests: Vec<RequestObservation>,
+    /// What happened to them, in order of time.
+    pub ladder: Vec<AdmissionRung>,
+    /// The ACMaster and its standby at the end.
+    pub acmasters: Vec<MasterState>,
+}
+
+/// A talker or listener that asked for a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestObservation {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// Who asked.
+    pub node: NodeIndex,
+    /// Whether that is the talker.
+    pub is_talker: bool,
+    /// When it asked, true time since the start.
+    pub asked_at: Option<Duration>,
+    /// When its application knew the answer.
+    pub answered_at: Option<Duration>,
+    /// Answers that changed what it knew.
+    pub answers: u32,
+    /// Whether it was granted.
+    pub granted: bool,
+    /// The stream in whose way it was, if it was refused.
+    pub subject: Option<StreamIndex>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdmissionRung {
+    /// When, true time since the start.
+    pub at: Duration,
+    /// Where.
+    pub node: NodeIndex,
+    /// The stream; of what is about none, a number that no stream has.
+    pub stream: StreamIndex,
+    /// What.
+    pub event: AdmissionEvent,
+}
+
+/// What happens to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmissionEvent {
+    /// An application asks.
+    Asked,
+    /// The ACMaster has tested it.
+    Tested {
+        /// With which result.
+        passed: bool,
+    },
+    /// A switch has its server.
+    Configured,
+    /// A switch has given that back.
+    Removed,
+    /// An application knows that it is granted.
+    Acknowledged,
+    /// An application knows that it is not.
+    Refused,
+    /// The talker gives it back.
+    Released,
+    /// The standby has become the active ACMaster.
+    TookOver,
+    /// A control message leaves its node.
+    Sent {
+        /// What it says.
+        message: &'static str,
+        /// Whom it is for.
+        to: NodeIndex,
+    },
+    /// A control message has come to the node that it is for.
+    Received {
+        /// What it says.
+        message: &'static str,
+        /// Who sent it.
+        from: NodeIndex,
+    },
+}
+
+impl AdmissionEvent {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Tested { passed: true } => "passed",
+            Self::Tested { passed: false } => "failed",
+            Self::Configured => "configured",
+            Self::Removed => "removed",
+            Self::Acknowledged => "acknowledged",
+            Self::Refused => "refused",
+            Self::Released => "released",
+            Self::TookOver => "took-over",
+            Self::Sent { .. } => "sent",
+            Self::Received { .. } => "received",
+        }
+    }
+
+    /// What a control message says, and the node at its other end.
+    #[must_use]
+    pub const fn message(self) -> Option<(&'static str, NodeIndex)> {
+        match self {
+            Self::Sent { message, to: peer } | Self::Received { message, from: peer } => {
+                Some((message, peer))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An ACMaster at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MasterState {
+    /// Its switch.
+    pub switch: NodeIndex,
+    /// Whether it is the active one.
+    pub active: bool,
+    /// Tests that it made.
+    pub tests: u64,
+    /// Streams that stand.
+    pub standing: Vec<StreamIndex>,
+}
+
+impl RequestObservation {
+    pub(crate) fn of(stream: StreamIndex, node: NodeIndex, is_talker: bool) -> Self {
+        Self {
+            stream,
+            node,
+            is_talker,
+            asked_at: None,
+            answered_at: None,
+            answers: 0,
+            granted: false,
+            subject: None,
+        }
+    }
+
+    /// From the request to the answer.
+    #[must_use]
+    pub fn latency(&self) -> Option<Duration> {
+        Some(self.answered_at? - self.asked_at?)
+    }
 }
 
 /// A switch's master.

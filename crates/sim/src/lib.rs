@@ -18,6 +18,7 @@ mod frame;
 mod ftt;
 mod gptp;
 mod harts;
+mod harts_admission;
 mod host_stacks;
 mod node;
 mod options;
@@ -46,8 +47,11 @@ use tautwire_model::Network;
 
 pub use clock::SimTime;
 pub use gptp::ClockObservation;
-pub use harts::{HartsObservation, ListeningObservation, MasterObservation};
-pub use options::{Driver, Options, Progress};
+pub use harts::{
+    AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
+    RequestObservation,
+};
+pub use options::{Driver, HartsTest, Options, Progress};
 pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{

@@ -4,6 +4,8 @@ use core::fmt;
 
 use crate::srp::AdmissionControl;
 
+use tautwire_model::Network;
+use tautwire_model::network::StreamIndex;
 use tautwire_units::Duration;
 
 /// Where a run stands.
@@ -29,6 +31,9 @@ pub enum Driver {
     Spurious,
 }
 
+/// The test of an ACMaster of HaRTES: whether a stream may join those that stand, and if not, which would be late.
+pub type HartsTest = fn(&Network, StreamIndex, &[StreamIndex]) -> Result<(), StreamIndex>;
+
 /// How a run is made; the description's own settings where nothing is said.
 #[derive(Default)]
 pub struct Options<'a> {
@@ -42,6 +47,8 @@ pub struct Options<'a> {
     pub driver: Driver,
     /// Tells a CNC that tests bounds whether they hold; a description with such a CNC cannot be run without.
     pub admission: Option<Box<dyn AdmissionControl>>,
+    /// What an ACMaster of HaRTES tests with; without it everything is admitted.
+    pub harts_test: Option<HartsTest>,
     /// Is told now and then where the run stands.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -54,6 +61,7 @@ impl fmt::Debug for Options<'_> {
             .field("histograms", &self.histograms)
             .field("driver", &self.driver)
             .field("admission", &self.admission.is_some())
+            .field("harts_test", &self.harts_test.is_some())
             .field("progress", &self.progress.is_some())
             .finish()
     }

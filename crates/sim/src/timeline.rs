@@ -66,6 +66,7 @@ impl<R: Recorder> Engine<'_, R> {
                     self.srp_node(node.index(), false);
                     self.gptp_node(node.index(), false);
                     self.synchronised_node(node.index(), false);
+                    self.harts_admission_node(node.index(), false);
                     self.arm_timeline();
                 }
             }
@@ -77,6 +78,7 @@ impl<R: Recorder> Engine<'_, R> {
                     self.srp_node(node.index(), true);
                     self.gptp_node(node.index(), true);
                     self.synchronised_node(node.index(), true);
+                    self.harts_admission_node(node.index(), true);
                 }
             }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {

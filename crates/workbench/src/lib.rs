@@ -17,6 +17,7 @@
 //! ```
 
 mod central;
+mod harts_test;
 mod scenario;
 mod schedule;
 mod slot_document;
@@ -28,6 +29,7 @@ pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
 pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
+
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
 pub use tautwire_model::network::{self, StreamIndex};
@@ -40,7 +42,7 @@ pub use tautwire_report::{
     arrow, clocks, datagrams, harts, html, judge, network_time, reservation, slots as slot_usage, start_up,
     table, test_bed, verify,
 };
-pub use tautwire_sim::{Driver, Observation, Options, Progress};
+pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;
 pub use tautwire_units::{Duration, ParseUnitError};
 
@@ -53,7 +55,8 @@ pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
     simulate_with(network, options, &mut tautwire_sim::NoRecorder)
 }
 
-/// Runs a network and tells `recorder` what happens. A CNC that tests bounds has them.
+/// Runs a network and tells `recorder` what happens. A CNC that tests bounds has them; an ACMaster tests with
+/// equation 3, if the options say nothing else.
 #[must_use]
 pub fn simulate_with<R: tautwire_sim::Recorder>(
     network: &Network,
@@ -61,6 +64,7 @@ pub fn simulate_with<R: tautwire_sim::Recorder>(
     recorder: &mut R,
 ) -> Observation {
     central::give_admission(network, options);
+    options.harts_test.get_or_insert(harts_test::test);
     tautwire_sim::run_with(network, options, recorder)
 }
 

@@ -1,15 +1,17 @@
 //! Faults planted in the machines and in the bounds: the searches find each of them.
 //!
 //! One test, for a fault of the machines is planted in the whole process. Those of shapers and queues are sought in
-//! networks of all shapers, those of virtual links in networks of virtual links.
+//! networks of all shapers, those of virtual links and of HaRTES in networks of these.
 #![cfg(feature = "planted-faults")]
 
 mod common;
 
-use common::{avionics, broken_promises, contradictions, network, run, run_links};
+use common::{
+    avionics, broken_admissions, broken_promises, contradictions, described, network, run, run_links,
+};
 use tautwire_analysis::{Bounds, PlantedFault, bounds, bounds_with_fault};
 use tautwire_core::fault;
-use tautwire_generate::cases;
+use tautwire_generate::{cases, random_harts, random_harts_admission};
 use tautwire_workbench::Network;
 
 /// The first seed whose network of shapers contradicts its bounds.
@@ -29,6 +31,22 @@ fn search_avionics(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u6
     })
 }
 
+/// The first seed whose network of servers contradicts its bounds.
+fn search_harts(cases: u64) -> Option<u64> {
+    (0..cases).find(|seed| {
+        let network = described(&random_harts(*seed));
+        !contradictions(&network, &bounds(&network), &run(&network)).is_empty()
+    })
+}
+
+/// The first seed whose network of servers breaks a promise of admission.
+fn search_admission(cases: u64) -> Option<u64> {
+    (0..cases).find(|seed| {
+        let network = described(&random_harts_admission(*seed));
+        !broken_admissions(&network, &bounds(&network), &run(&network)).is_empty()
+    })
+}
+
 #[test]
 fn every_planted_fault_is_found() {
     let cases = cases(2_000);
@@ -44,6 +62,14 @@ fn every_planted_fault_is_found() {
     for planted in fault::PlantedFault::OF_VIRTUAL_LINKS {
         fault::plant(Some(planted));
         say(format!("machine {planted:?}"), search_avionics(cases, bounds));
+    }
+    for planted in fault::PlantedFault::OF_HARTS {
+        fault::plant(Some(planted));
+        say(format!("machine {planted:?}"), search_harts(cases));
+    }
+    for planted in fault::PlantedFault::OF_HARTS_ADMISSION {
+        fault::plant(Some(planted));
+        say(format!("machine {planted:?}"), search_admission(cases));
     }
     fault::plant(None);
     for planted in PlantedFault::ALL {

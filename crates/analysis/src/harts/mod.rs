@@ -362,8 +362,11 @@ impl Analysis<'_> {
         (Range { min: row.latency_min(octets(stream.payload_min)), max: row.latency_max(most) }, queues)
     }
 
-    /// From the application to the port's queue.
+    /// From the application to the port's queue; frames of protocols are made at the interface.
     fn transmit(&self, stream: &Stream) -> Range {
+        if stream.traffic == Traffic::Protocol {
+            return Range::default();
+        }
         let NodeKind::EndStation { host } = &self.network.nodes[stream.talker.index()].kind else {
             return Range::default();
         };

@@ -104,7 +104,8 @@ mod tests {
             config: *config,
         });
         let windows = vec![Some(Duration::from_us(window_us))];
-        let ftt = Ftt { policy, windows, triggers: Vec::new(), polled: polled.collect() };
+        let ftt =
+            Ftt { policy, windows, triggers: Vec::new(), polled: polled.collect(), has_admission: false };
         ftt.polled.iter().map(|polled| response(&ftt, polled)).collect()
     }
 

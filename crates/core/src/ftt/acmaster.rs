@@ -8,7 +8,7 @@
 //!
 //! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
 //! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
-//! nodes. Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or the standby,
+//! nodes. Who took over waits for no answer of the one that fell silent, and tells it all when it is heard again. Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or the standby,
 //! does not know.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,6 +16,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
+use super::leaving::Leaving;
 use super::topology::Topology;
 
 /// What the ACMaster wants done.
@@ -58,15 +59,15 @@ pub struct AcConfig {
 
 /// A stream that stands or is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Entry {
+pub(super) struct Entry {
     /// What was asked; of all the same.
-    stream: Option<FttStream>,
+    pub(super) stream: Option<FttStream>,
     /// Whether the producer has asked.
     produced: bool,
     /// Consumers that have asked and are not decided.
-    asking: BTreeSet<u16>,
+    pub(super) asking: BTreeSet<u16>,
     /// The consumer that is being tested or configured.
-    current: Option<u16>,
+    pub(super) current: Option<u16>,
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
     /// The standby has not replied.
@@ -75,20 +76,26 @@ struct Entry {
     told: u8,
     again: Option<Instant>,
     /// Consumers that stand.
-    granted: BTreeSet<u16>,
+    pub(super) granted: BTreeSet<u16>,
 }
 
 /// The ACMaster, or its standby.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AcMaster {
-    config: AcConfig,
+    pub(super) config: AcConfig,
     active: bool,
+    /// The other one fell silent and was not heard since.
+    pub(super) alone: bool,
+    /// It took over from the other one, whose unfinished work it does not know.
+    pub(super) heir: bool,
     /// When the standby takes over, or the active one says that it lives.
     alive_at: Option<Instant>,
-    entries: BTreeMap<u16, Entry>,
+    pub(super) entries: BTreeMap<u16, Entry>,
     /// Streams and consumers of which the other one has not said that it knows.
-    untold: BTreeSet<(u16, u16)>,
-    out: VecDeque<AcAction>,
+    pub(super) untold: BTreeSet<(u16, u16)>,
+    /// Streams that are taken out, and who gave them back.
+    pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
+    pub(super) out: VecDeque<AcAction>,
     tests: u64,
 }
 
@@ -100,14 +107,29 @@ impl AcMaster {
         let wait = if active { config.alive } else { config.alive * 3 };
         let alive_at = config.other.map(|_| now + wait);
         let (entries, untold, out) = (BTreeMap::new(), BTreeSet::new(), VecDeque::new());
-        Self { config, active, alive_at, entries, untold, out, tests: 0 }
+        Self {
+            config,
+            active,
+            alone: false,
+            heir: false,
+            alive_at,
+            entries,
+            untold,
+            leaving: BTreeMap::new(),
+            out,
+            tests: 0,
+        }
     }
 
     /// A message comes in.
     pub fn receive(&mut self, now: Instant, message: &FttMessage) {
+        use FttMessage::{Alive, Replicate, Replicated};
+        if matches!(message, Alive { .. } | Replicate { .. } | Replicated { .. }) {
+            self.alone = false;
+        }
         match message {
             FttMessage::Add { stream, node } if self.active => self.add(*stream, *node),
-            FttMessage::Remove { stream, node } if self.active => self.remove(*stream, *node),
+            FttMessage::Remove { stream, node } if self.active => self.remove(now, *stream, *node),
             FttMessage::Reply { stream, switch, installed: true } => {
                 let Some(entry) = self.entries.get_mut(stream) else { return };
                 let last = entry.missing.remove(switch) && entry.missing.is_empty();
@@ -115,6 +137,10 @@ impl AcMaster {
                     self.configure(now, *stream);
                 }
                 self.go_on(*stream);
+            }
+            FttMessage::Reply { stream, switch, installed: false } => self.taken_out(now, *stream, *switch),
+            FttMessage::Replicated { stream, consumer, installed: false } => {
+                self.forgotten(*stream, *consumer);
             }
             FttMessage::Replicated { stream, consumer, installed: true } => {
                 self.untold.remove(&(*stream, *consumer));
@@ -149,7 +175,10 @@ impl AcMaster {
         }
         let way = self.config.topology.switches(asked.producer, consumer).unwrap_or_default();
         entry.missing = way.into_iter().collect();
-        entry.unknown = self.config.other.is_some();
+        if self.config.other.is_some() {
+            self.untold.insert((stream, consumer));
+        }
+        entry.unknown = self.config.other.is_some() && !self.alone;
         entry.told = 0;
         self.configure(now, stream);
     }
@@ -157,6 +186,8 @@ impl AcMaster {
     /// Lets time pass.
     pub fn advance(&mut self, now: Instant) {
         if self.alive_at.is_some_and(|at| at <= now) {
+            self.alone |= !self.active;
+            self.heir |= !self.active;
             self.active = true;
             self.alive_at = Some(now + self.config.alive);
             let message = FttMessage::Alive { master: self.config.me };
@@ -179,12 +210,18 @@ impl AcMaster {
             }
             self.configure(now, stream);
         }
+        let due = self.leaving.iter().filter(|(_, leaving)| leaving.again.is_some_and(|at| at <= now));
+        let due: alloc::vec::Vec<(u16, u16)> = due.map(|(of, _)| *of).collect();
+        for (stream, node) in due {
+            self.take_out(now, stream, node);
+        }
     }
 
     /// When it acts next.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.entries.values().filter_map(|entry| entry.again).chain(self.alive_at).min()
+        let leaving = self.leaving.values().filter_map(|leaving| leaving.again);
+        self.entries.values().filter_map(|entry| entry.again).chain(leaving).chain(self.alive_at).min()
     }
 
     /// What it wants done next.
@@ -196,6 +233,15 @@ impl AcMaster {
     pub fn standing(&self) -> impl Iterator<Item = (&FttStream, &BTreeSet<u16>)> {
         let standing = self.entries.values().filter(|entry| !entry.granted.is_empty());
         standing.filter_map(|entry| entry.stream.as_ref().map(|stream| (stream, &entry.granted)))
+    }
+
+    /// The streams that a test must count: those that stand, passed the test and are being set up, or are not out yet.
+    pub fn admitted(&self) -> impl Iterator<Item = u16> + '_ {
+        let stands = |entry: &Entry| !entry.granted.is_empty() || entry.again.is_some();
+        let standing = self.entries.iter().filter(move |(_, entry)| stands(entry)).map(|(id, _)| *id);
+        let leaving = self.leaving.iter().filter(|(_, leaving)| !leaving.confirmed).map(|((id, _), _)| *id);
+        let all: BTreeSet<u16> = standing.chain(leaving).collect();
+        all.into_iter()
     }
 
     /// Whether it is the active one.
@@ -212,6 +258,7 @@ impl AcMaster {
 
     /// Tells the other one of what stands and was never confirmed.
     fn tell_again(&mut self) {
+        self.tell_gone();
         let Some(to) = self.config.other else { return };
         for (id, consumer) in &self.untold {
             let Some(entry) = self.entries.get(id).filter(|entry| entry.granted.contains(consumer)) else {
@@ -235,6 +282,9 @@ impl AcMaster {
             || self.config.topology.switches(stream.producer, node).is_none();
         if wrong {
             return self.answer(id, node, false, id);
+        }
+        if self.is_leaving(id) {
+            return;
         }
         let entry = self.entries.entry(id).or_default();
         entry.stream = Some(stream);
@@ -297,7 +347,6 @@ impl AcMaster {
             let message = FttMessage::Replicate { stream, consumer, installed: true };
             self.out.push_back(AcAction::Send { to, message });
             entry.told += 1;
-            self.untold.insert((id, consumer));
         }
         self.go_on(id);
     }
@@ -305,7 +354,8 @@ impl AcMaster {
     /// Acknowledges a stream that all know.
     fn go_on(&mut self, id: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        if entry.again.is_none() || !entry.missing.is_empty() || entry.unknown {
+        let waits = !entry.missing.is_empty() || entry.unknown;
+        if entry.again.is_none() || (waits && !planted!(AcknowledgedEarly)) {
             return;
         }
         let (Some(consumer), Some(stream)) = (entry.current.take(), entry.stream) else { return };
@@ -319,32 +369,6 @@ impl AcMaster {
         self.test_next(id);
     }
 
-    fn remove(&mut self, id: u16, node: u16) {
-        let Some(entry) = self.entries.get_mut(&id) else { return };
-        let Some(stream) = entry.stream else { return };
-        entry.granted.remove(&node);
-        entry.asking.remove(&node);
-        if node != stream.producer && !entry.granted.is_empty() {
-            return;
-        }
-        let consumers: BTreeSet<u16> = entry.granted.iter().copied().chain([node]).collect();
-        let switches: BTreeSet<u16> = consumers
-            .iter()
-            .filter_map(|consumer| self.config.topology.switches(stream.producer, *consumer))
-            .flatten()
-            .collect();
-        self.entries.remove(&id);
-        self.untold.retain(|(known, _)| *known != id);
-        for to in switches {
-            let message = FttMessage::Config { stream, installed: false };
-            self.out.push_back(AcAction::Send { to, message });
-        }
-        if let Some(to) = self.config.other {
-            let message = FttMessage::Replicate { stream, consumer: node, installed: false };
-            self.out.push_back(AcAction::Send { to, message });
-        }
-    }
-
     /// The standby hears of a stream.
     fn learn(&mut self, stream: FttStream, consumer: u16, installed: bool) {
         if installed {
@@ -352,8 +376,11 @@ impl AcMaster {
             entry.stream = Some(stream);
             entry.produced = true;
             entry.granted.insert(consumer);
-        } else {
-            self.entries.remove(&stream.id);
+        } else if let Some(entry) = self.entries.get_mut(&stream.id) {
+            entry.granted.remove(&consumer);
+            if consumer == stream.producer || entry.granted.is_empty() {
+                self.entries.remove(&stream.id);
+            }
         }
         if let Some(to) = self.config.other {
             let message = FttMessage::Replicated { stream: stream.id, consumer, installed };

@@ -153,10 +153,12 @@ fn a_stream_is_tested_once_configured_and_acknowledged() {
     assert_eq!(line.states(), [GRANTED; 2]);
     assert_eq!(line.masters[0].tests(), 1);
     assert!(line.switches.iter().all(|switch| switch.streams().contains_key(&7)));
-    line.nodes[0].release(7);
+    let now = line.now;
+    line.nodes[0].release(now, 7);
     line.run(ms(2), || false);
     assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
     assert_eq!(line.masters[0].standing().count(), 0);
+    assert!(!line.nodes[0].is_releasing(7) && line.masters[0].admitted().next().is_none());
 }
 
 #[test]
@@ -197,14 +199,9 @@ fn lost_messages_are_made_up_for() {
     for replicated in [false, true] {
         for seed in 1..200_u64 {
             let mut line = line(replicated);
-            let mut random = seed;
             line.ask();
             // A fifth of all messages are lost at first.
-            line.run(ms(300), || {
-                random =
-                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (random >> 33) % 5 == 0
-            });
+            line.run(ms(300), one_in_five(seed));
             line.run(ms(900), || false);
             assert_eq!(line.states(), [GRANTED; 2], "seed {seed}, replicated: {replicated}");
             assert!(line.switches.iter().all(|switch| switch.streams().len() == 1), "seed {seed}");
@@ -258,4 +255,92 @@ fn death_at_any_message_loses_no_acknowledged_stream() {
         assert_eq!(line.masters[1].standing().count(), 1);
         assert!(line.switches.iter().all(|switch| switch.streams().len() == 1));
     }
+}
+
+/// A generator of losses, one in five.
+fn one_in_five(seed: u64) -> impl FnMut() -> bool {
+    let mut random = seed;
+    move || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33).is_multiple_of(5)
+    }
+}
+
+#[test]
+fn what_is_given_back_goes_everywhere_whatever_is_lost() {
+    for replicated in [false, true] {
+        for seed in 1..200_u64 {
+            let mut line = line(replicated);
+            line.ask();
+            line.run(ms(10), || false);
+            assert_eq!(line.states(), [GRANTED; 2]);
+            let now = line.now;
+            line.nodes[0].release(now, 7);
+            let mut loses = one_in_five(seed);
+            line.run(ms(300), &mut loses);
+            line.run(ms(900), || false);
+            assert!(!line.nodes[0].is_releasing(7), "seed {seed}, replicated: {replicated}");
+            assert!(line.switches.iter().all(|switch| switch.streams().is_empty()), "seed {seed}");
+            for master in &line.masters {
+                assert_eq!(master.standing().count(), 0, "seed {seed}, replicated: {replicated}");
+            }
+        }
+    }
+}
+
+/// Whenever the active one dies while a stream is given back, it goes from switches and standby all the same.
+#[test]
+fn death_while_a_stream_is_given_back_leaves_nothing_behind() {
+    for messages in 0..14 {
+        let mut line = line(true);
+        line.ask();
+        line.run(ms(10), || false);
+        let now = line.now;
+        line.nodes[0].release(now, 7);
+        line.collect();
+        for _ in 0..messages {
+            let Some((to, message)) = line.flying.pop_front() else { break };
+            line.deliver(to, &message);
+            line.collect();
+        }
+        line.dead.insert(20);
+        line.run(ms(900), || false);
+        assert!(!line.nodes[0].is_releasing(7), "after {messages} messages");
+        assert_eq!(line.masters[1].standing().count(), 0, "after {messages} messages");
+        assert!(line.switches.iter().all(|switch| switch.streams().is_empty()), "after {messages} messages");
+    }
+}
+
+/// Who took over waits for no answer of the one that fell silent.
+#[test]
+fn a_request_after_the_death_is_not_held_up_by_the_dead() {
+    let mut line = line(true);
+    line.dead.insert(20);
+    line.run(ms(200), || false);
+    assert!(line.masters[1].is_active());
+    line.ask();
+    line.run(ms(201), || false);
+    assert_eq!(line.states(), [GRANTED; 2]);
+}
+
+/// The switches forget what a dead ACMaster had begun to set up, when its talker gives it back.
+#[test]
+fn what_the_dead_left_half_done_is_taken_out() {
+    let mut line = line(true);
+    line.ask();
+    line.collect();
+    while line.switches[2].streams().is_empty() {
+        let (to, message) = line.flying.pop_front().expect("it is configured");
+        line.deliver(to, &message);
+        line.collect();
+    }
+    line.dead.insert(20);
+    line.flying.clear();
+    let now = line.now;
+    for node in &mut line.nodes {
+        node.release(now, 7);
+    }
+    line.run(ms(900), || false);
+    assert!(line.nodes.iter().all(|node| !node.is_releasing(7)));
+    assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
 }

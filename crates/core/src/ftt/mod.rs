@@ -6,6 +6,7 @@
 //! the test itself (who drives the machine makes it), the messages (`tautwire-wire`), the servers (`servers.rs`).
 
 mod acmaster;
+mod leaving;
 mod master;
 mod node;
 mod policer;

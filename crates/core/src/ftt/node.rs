@@ -34,6 +34,8 @@ pub struct FttNode {
     /// How long it waits for an answer before it asks again.
     patience: Duration,
     requests: BTreeMap<u16, Request>,
+    /// Streams that it gave back and was not told are out, and when it says so again.
+    releasing: BTreeMap<u16, Instant>,
     /// The cycle whose trigger message it heard last.
     cycle: Option<u32>,
     out: VecDeque<(u16, FttMessage)>,
@@ -43,12 +45,21 @@ impl FttNode {
     /// A node at the switch of `master`.
     #[must_use]
     pub fn new(node: u16, master: u16, patience: Duration) -> Self {
-        Self { node, master, patience, requests: BTreeMap::new(), cycle: None, out: VecDeque::new() }
+        Self {
+            node,
+            master,
+            patience,
+            requests: BTreeMap::new(),
+            releasing: BTreeMap::new(),
+            cycle: None,
+            out: VecDeque::new(),
+        }
     }
 
     /// Asks for a stream, as its producer or as a consumer.
     pub fn request(&mut self, now: Instant, stream: FttStream) {
         let request = Request { stream, state: RequestState::Asked, again: Some(now + self.patience) };
+        self.releasing.remove(&stream.id);
         self.requests.insert(stream.id, request);
         self.out.push_back((self.master, FttMessage::Add { stream, node: self.node }));
     }
@@ -58,9 +69,10 @@ impl FttNode {
         self.requests.insert(stream.id, Request { stream, state: RequestState::Granted, again: None });
     }
 
-    /// Gives a stream back.
-    pub fn release(&mut self, stream: u16) {
+    /// Gives a stream back, and says so until it is told that it is out.
+    pub fn release(&mut self, now: Instant, stream: u16) {
         if self.requests.remove(&stream).is_some() {
+            self.releasing.insert(stream, now + self.patience);
             self.out.push_back((self.master, FttMessage::Remove { stream, node: self.node }));
         }
     }
@@ -74,6 +86,10 @@ impl FttNode {
                         if *granted { RequestState::Granted } else { RequestState::Refused(*subject) };
                     request.again = None;
                 }
+                Vec::new()
+            }
+            FttMessage::Reply { stream, installed: false, .. } => {
+                self.releasing.remove(stream);
                 Vec::new()
             }
             FttMessage::Trigger { cycle, polled, .. } => {
@@ -98,17 +114,28 @@ impl FttNode {
                     .push_back((self.master, FttMessage::Add { stream: request.stream, node: self.node }));
             }
         }
+        for (stream, again) in self.releasing.iter_mut().filter(|(_, again)| **again <= now) {
+            *again = now + self.patience;
+            self.out.push_back((self.master, FttMessage::Remove { stream: *stream, node: self.node }));
+        }
     }
 
     /// When it asks again.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.requests.values().filter_map(|request| request.again).min()
+        let releasing = self.releasing.values().copied();
+        self.requests.values().filter_map(|request| request.again).chain(releasing).min()
     }
 
     /// What it sends next, and to whom.
     pub fn poll(&mut self) -> Option<(u16, FttMessage)> {
         self.out.pop_front()
+    }
+
+    /// Whether it gave a stream back and was not told that it is out.
+    #[must_use]
+    pub fn is_releasing(&self, stream: u16) -> bool {
+        self.releasing.contains_key(&stream)
     }
 
     /// How a request stands.

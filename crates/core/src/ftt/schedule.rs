@@ -112,10 +112,10 @@ impl SynchronousScheduler {
             let already = polled.iter_mut().find(|known| known.stream == stream.id);
             let frames = already.as_ref().map_or(0, |known| known.frames);
             let in_budget = policy != SchedulerPolicy::ServerBased || frames < stream.budget.max(1);
-            if stream.time > left || !in_budget {
+            if (stream.time > left || !in_budget) && !planted!(ScheduleOverfull) {
                 return true;
             }
-            left -= stream.time;
+            left = left.saturating_sub(stream.time);
             last.push((stream.id, ready.released));
             match already {
                 Some(known) => known.frames += 1,

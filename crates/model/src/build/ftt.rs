@@ -5,6 +5,7 @@ use tautwire_core::ftt::{SchedulerPolicy, SynchronousStream, Violator};
 use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::{MacAddress, VlanId};
 
+use super::harts_admission::PRIORITY as CONTROL_PRIORITY;
 use super::models::Models;
 use super::streams::Streams;
 use super::topology::Topology;
@@ -45,6 +46,7 @@ pub(crate) fn ftt(
         windows: vec![None; topology.nodes.len()],
         triggers: vec![None; topology.ports.len()],
         polled: Vec::new(),
+        has_admission: node.get("admission").is_some(),
     };
     for item in node.get("polled").map_or(&[][..], Node::items) {
         if let Some(polled) = polled(item, &ftt, topology, streams, faults) {
@@ -94,7 +96,7 @@ fn polled(
     }
     let period = item.parsed("every").unwrap_or(1);
     let config = SynchronousStream {
-        id: u16::try_from(ftt.polled.len()).ok()?,
+        id: u16::try_from(found.index()).ok()?,
         // Known when the windows are.
         time: Duration::ZERO,
         period,
@@ -267,6 +269,15 @@ fn lead(
             }
             blocking = blocking.max(egress.rate.duration_ceil(wire_bits(draft.stream.payload_max, true)));
         }
+    }
+    // One control message of admission, whose class is below theirs.
+    if ftt.has_admission {
+        let control = Priority::new(CONTROL_PRIORITY).expect("below eight");
+        if uplink.class_table.class_of(control, true) >= first.class {
+            let message = format!("control messages may go before `{}` at its talker", stream.name);
+            return Err((message, "give polled streams priority 7"));
+        }
+        blocking = blocking.max(egress.rate.duration_ceil(wire_bits(Bytes::new(PAYLOAD_MIN), false)));
     }
     // The trigger message is decoded before the synchronous window begins.
     let trigger = harts.trigger + egress.propagation + egress.phy_delay.max;

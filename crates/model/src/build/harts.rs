@@ -4,10 +4,10 @@ use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow};
 use tautwire_units::{Bytes, Duration};
 
 use super::Input;
-use super::ftt;
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
+use super::{ftt, harts_admission};
 use crate::frame::wire_bits;
 use crate::ftt::Ftt;
 use crate::harts::{Harts, Reservation, SharedServer};
@@ -51,7 +51,9 @@ pub(crate) fn harts(
             windows: Vec::new(),
             triggers: Vec::new(),
             polled: Vec::new(),
+            has_admission: false,
         },
+        admission: None,
     };
     for item in node.get("reserve").map_or(&[][..], Node::items) {
         if let Some(reservation) = reservation(node, item, &harts, topology, streams, faults) {
@@ -67,6 +69,7 @@ pub(crate) fn harts(
     }
     if faults.errors() == 0 {
         harts.ftt = ftt::ftt(node, &harts, topology, models, streams, faults);
+        harts.admission = harts_admission::admission(node, &harts, topology, streams, faults);
     }
     for (number, draft) in streams.list.iter().enumerate() {
         fits(StreamIndex::at(number), draft, &harts, topology, models, faults);

@@ -14,6 +14,7 @@ mod events;
 mod ftt;
 mod gptp;
 mod harts;
+mod harts_admission;
 mod host_stacks;
 mod identification;
 mod links;

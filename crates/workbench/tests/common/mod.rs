@@ -2,9 +2,11 @@
 
 #![allow(dead_code, unused_imports, reason = "each search uses a part")]
 
+mod admitted;
 mod newest;
 mod slots;
 
+pub(crate) use admitted::broken_admissions;
 pub(crate) use newest::run_links;
 pub(crate) use slots::{Slots, run_slots};
 

@@ -1,5 +1,6 @@
 //! HaRTES: elementary cycle and servers.
 
+use super::devices::DELAY;
 use super::{MANY, PRIORITY, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
@@ -27,6 +28,11 @@ pub(super) static HARTS: Shape = Shape {
             "polled",
             Kind::List(0, MANY, &Kind::Object(&POLLED)),
             "Synchronous streams, which the trigger message of their talker's switch polls.",
+        ),
+        key(
+            "admission",
+            Kind::Object(&ADMISSION),
+            "The ACMaster and who asks it for what; without it all reservations stand from the start.",
         ),
         key(
             "background",
@@ -70,6 +76,52 @@ static RESERVATION: Shape = Shape {
         key("priority", PRIORITY, "Priority among those in the same server; that of the stream."),
         KIND,
         key("police", Kind::Object(&POLICE), "What the switch where it enters holds it to; not policed."),
+    ]],
+};
+
+static ADMISSION: Shape = Shape {
+    name: "central admission",
+    about: "One master admits the streams of the network. Talker and listeners ask for a stream; when the ACMaster has tested it every switch on its way is told, and then those who asked.",
+    keys: &[&[
+        must("master", Kind::Text, "The switch in which the ACMaster stands."),
+        key(
+            "standby",
+            Kind::Text,
+            "The switch of a second one, which takes over when the first falls silent.",
+        ),
+        key(
+            "channel",
+            Kind::Text,
+            "The server under `servers` that carries control messages; the background server.",
+        ),
+        key(
+            "decide-by",
+            Kind::Word(&["response-time", "bounds"]),
+            "What streams are tested with: equation 3 of the published comparison, or the proven bounds; response-time.",
+        ),
+        key("patience", Kind::Duration, "After how long what is not answered is said again; 100 ms."),
+        key("alive", Kind::Duration, "How often the active ACMaster says that it lives; 50 ms."),
+        key("node", DELAY, "What a node takes over a message; 0 s."),
+        key("relay", DELAY, "What a switch's master takes to relay one; 0 s."),
+        key("configure", DELAY, "What it takes to set up a stream; 0 s."),
+        key("handling", DELAY, "What the ACMaster takes over a message; 0 s."),
+        key("test", DELAY, "What it takes to test a stream; 0 s."),
+        key(
+            "requests",
+            Kind::List(0, MANY, &Kind::Object(&REQUEST)),
+            "What is asked for; other streams stand from the start.",
+        ),
+    ]],
+};
+
+static REQUEST: Shape = Shape {
+    name: "a request",
+    about: "A reserved stream that its talker and listeners ask for; it is sent from when it is granted.",
+    keys: &[&[
+        must("stream", Kind::Text, "The stream."),
+        key("at", Kind::Duration, "When its talker asks; 0 s."),
+        key("listeners-at", Kind::Duration, "When its listeners ask; when its talker does."),
+        key("release-at", Kind::Duration, "When its talker gives it back; never."),
     ]],
 };
 

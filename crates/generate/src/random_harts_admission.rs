@@ -1,0 +1,105 @@
+//! Random HaRTES networks whose streams are asked for in the run: they come and go, some are refused, messages are lost,
+//! and the ACMaster may die. Made of a random HaRTES network of the same seed.
+
+use std::fmt::Write as _;
+
+use crate::{Dice, random_harts};
+
+/// The description of a seed. Its ACMaster decides by proven bounds; `late` of its lines ask for what may not be had.
+#[must_use]
+pub fn random_harts_admission(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x4841_5254);
+    let text = random_harts(seed);
+    let (head, rest) = text.split_once("  reserve:\n").expect("reservations");
+    let (reserve, streams) = rest.split_once("streams:\n").expect("streams");
+    let bridges = head.lines().filter(|line| line.ends_with(": {type: bridge}")).count() as u64;
+    let (master, standby) = (dice.between(0, bridges - 1), dice.between(0, bridges - 1));
+    let mut admission = format!("  admission:\n    master: s{master}\n    decide-by: bounds\n");
+    if standby != master {
+        let _ = writeln!(admission, "    standby: s{standby}");
+    }
+    // A channel of its own: the generator's servers hold streams.
+    let own_channel = dice.chance(75);
+    if own_channel {
+        admission.push_str("    channel: control\n");
+    }
+    let (test, most) = (dice.between(50, 300), dice.between(300, 900));
+    let _ = write!(
+        admission,
+        "    patience: 6 ms\n    alive: 2 ms\n    node: {{min: 5 us, max: 40 us}}\n    relay: {{min: 5 us, max: 60 us}}\n    \
+         configure: {{min: 20 us, max: 90 us}}\n    handling: {{min: 5 us, max: 40 us}}\n    \
+         test: {{min: {test} us, max: {most} us}}\n    requests:\n"
+    );
+    let mut asked = Vec::new();
+    for line in streams.lines().filter(|line| line.starts_with("  - {name: r")) {
+        let name = line["  - {name: ".len()..].split(',').next().expect("a name");
+        if dice.chance(20) {
+            continue;
+        }
+        let (at, listeners) = (dice.between(0, 12_000), dice.between(0, 3_000));
+        let _ =
+            write!(admission, "      - {{stream: {name}, at: {at} us, listeners-at: {} us", at + listeners);
+        if dice.chance(50) {
+            let _ = write!(admission, ", release-at: {} us", at + dice.between(9_000, 30_000));
+        }
+        admission.push_str("}\n");
+        asked.push(name.to_owned());
+    }
+    if asked.is_empty() {
+        admission.push_str("      []\n");
+        admission = admission.replace("requests:\n      []\n", "requests: []\n");
+    }
+    let mut text = with_channel(head, own_channel);
+    let _ = write!(text, "{admission}  reserve:\n{reserve}");
+    if standby != master && dice.chance(40) {
+        let at = dice.between(1_000, 25_000);
+        let _ = writeln!(text, "events:\n  - {{at: {at} us, stop-node: s{master}}}");
+    }
+    text.push_str("streams:\n");
+    for line in streams.lines() {
+        let own = asked.iter().find(|name| line.starts_with(&format!("  - {{name: {name},")));
+        match own {
+            Some(name) => {
+                let deadline = dice.between(300, 9_000);
+                text.push_str(
+                    &line.replace(
+                        &format!("name: {name},"),
+                        &format!("name: {name}, deadline: {deadline} us,"),
+                    ),
+                );
+            }
+            None => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    if dice.chance(40) {
+        let rate = dice.one_of(&["0.00001", "0.0001"]);
+        text = text.replacen(" m}\n", &format!(" m, bit-error-rate: {rate}}}\n"), 2);
+    }
+    text.replace("run: {duration: 40 ms}", "run: {duration: 60 ms}")
+}
+
+/// The part before the reservations with a server for control messages, of 200 octets in every cycle.
+fn with_channel(head: &str, wanted: bool) -> String {
+    let channel = "    - {name: control, capacity: 200 B, priority: 7}\n";
+    match head.split_once("  servers:\n") {
+        _ if !wanted => head.to_owned(),
+        // Behind the others: streams name them by their order alone.
+        Some((before, servers)) => {
+            let end = servers.lines().take_while(|line| line.starts_with("    - {name: v")).count();
+            let mut text = format!("{before}  servers:\n");
+            for (number, line) in servers.lines().enumerate() {
+                if number == end {
+                    text.push_str(channel);
+                }
+                text.push_str(line);
+                text.push('\n');
+            }
+            if end == servers.lines().count() {
+                text.push_str(channel);
+            }
+            text
+        }
+        None => format!("{head}  servers:\n{channel}"),
+    }
+}

@@ -1,0 +1,221 @@
+//! `harts.admission:`: the ACMaster, the streams of control messages, and who asks for what.
+
+use tautwire_core::Priority;
+use tautwire_units::{BitRate, Bytes, Duration};
+use tautwire_wire::{MacAddress, VlanId};
+
+use super::models::delay;
+use super::streams::Streams;
+use super::topology::Topology;
+use crate::frame::wire_bits;
+use crate::harts::Harts;
+use crate::harts_admission::{AdmissionRequest, DecidesBy, HartsAdmission};
+use crate::network::{
+    ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
+};
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::Node;
+
+/// Where control messages go: a group address of the project's own, for the messages have no published one.
+const CONTROL_ADDRESS: MacAddress = MacAddress([0x03, 0x46, 0x54, 0x54, 0x00, 0x02]);
+/// Every control message fits the least payload of a frame without a tag.
+const PAYLOAD: Bytes = Bytes::new(46);
+/// Nodes, and streams, that control messages can name.
+const IDENTIFIERS_MAX: usize = 60_000;
+/// The class of control messages at end stations.
+pub(super) const PRIORITY: u8 = 6;
+
+/// Reads `admission` of `node` (`harts:`). Adds a stream of control messages for every port with a cable.
+pub(crate) fn admission(
+    node: &Node<'_>,
+    harts: &Harts,
+    topology: &Topology<'_>,
+    streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<HartsAdmission> {
+    let node = node.get("admission")?;
+    let mut switch = |key: &str| -> Option<NodeIndex> {
+        let named = node.get(key)?;
+        let found = topology.node(named.text()?, named.place, faults)?;
+        if !matches!(topology.nodes[found.index()].kind, NodeKind::Bridge { .. }) {
+            let message = format!("`{}` is no bridge", topology.nodes[found.index()].name);
+            faults.error(codes::NODE_TYPE, named.place, message, "an ACMaster stands in a switch");
+        }
+        Some(found)
+    };
+    let (master, standby) = (switch("master")?, switch("standby"));
+    if topology.links.len() / 2 >= topology.nodes.len() {
+        let message = "central admission in a network with a loop".to_owned();
+        let help = "leave out a cable: control messages have one way each";
+        faults.error(codes::HARTS_STREAM, node.anchor(), message, help);
+    }
+    if topology.nodes.len().max(streams.list.len()) > IDENTIFIERS_MAX {
+        let message = format!("central admission of more than {IDENTIFIERS_MAX} nodes or streams");
+        faults.error(
+            codes::HARTS_STREAM,
+            node.anchor(),
+            message,
+            "control messages number them with 16 bits",
+        );
+    }
+    let channel = channel(node, harts, faults);
+    let span = |key: &str, otherwise: u64| {
+        node.parsed::<Duration>(key).filter(|span| !span.is_zero()).unwrap_or(Duration::from_ms(otherwise))
+    };
+    let (patience, alive) = (span("patience", 100), span("alive", 50));
+    let mut requests: Vec<AdmissionRequest> = Vec::new();
+    for item in node.get("requests").map_or(&[][..], Node::items) {
+        let Some(request) = request(item, harts, streams, faults) else { continue };
+        if requests.iter().any(|known| known.stream == request.stream) {
+            let message = "a stream is asked for twice".to_owned();
+            faults.error(codes::HARTS_STREAM, item.anchor(), message, "leave one of the requests out");
+        }
+        streams.list[request.stream.index()].stream.started = false;
+        requests.push(request);
+    }
+    let mut taken = |key: &str| node.get(key).map_or(Delay::default(), |node| delay(node, faults));
+    let mut admission = HartsAdmission {
+        master,
+        standby: standby.filter(|standby| *standby != master),
+        decides_by: match node.get("decide-by").and_then(Node::text) {
+            Some("bounds") => DecidesBy::Bounds,
+            _ => DecidesBy::ResponseTime,
+        },
+        patience,
+        alive,
+        node: taken("node"),
+        relay: taken("relay"),
+        configure: taken("configure"),
+        handling: taken("handling"),
+        test: taken("test"),
+        channel,
+        control: vec![None; topology.ports.len()],
+        requests,
+    };
+    for number in 0..topology.ports.len() {
+        if topology.ports[number].links.is_some() {
+            admission.control[number] = Some(StreamIndex::at(streams.list.len() + streams.protocol.len()));
+            let stream = control(topology, PortIndex::at(number), &admission, streams);
+            streams.protocol.push(stream);
+        }
+    }
+    Some(admission)
+}
+
+/// The server of control messages.
+fn channel(node: &Node<'_>, harts: &Harts, faults: &mut Faults) -> Option<u16> {
+    let named = node.get("channel")?;
+    let name = named.text()?;
+    let found = harts.shared.iter().position(|known| known.name == name);
+    let holds = wire_bits(PAYLOAD, false).bytes_ceil().get();
+    let capacity = found.and_then(|place| harts.shared[place].config.capacity);
+    let fault = match found {
+        None => Some((format!("no server `{name}`"), "name a server under `servers`")),
+        Some(_) if capacity.is_some_and(|capacity| u64::from(capacity) < holds) => Some((
+            format!("a control message of {holds} B on the wire never goes"),
+            "make `capacity` hold it",
+        )),
+        Some(place) if holds_streams(harts, place) => Some((
+            format!("`{name}` holds streams, or other servers"),
+            "give control messages a server of their own",
+        )),
+        Some(_) => None,
+    };
+    if let Some((message, help)) = fault {
+        faults.error(codes::HARTS_SERVER, named.place, message, help);
+    }
+    found.and_then(|place| u16::try_from(place).ok())
+}
+
+/// Whether a shared server is that of streams or of other servers: then it might run out under them.
+fn holds_streams(harts: &Harts, place: usize) -> bool {
+    let is_it = |parent: Option<u16>| parent.is_some_and(|parent| usize::from(parent) == place);
+    harts.reservations.iter().any(|reservation| is_it(reservation.server.parent))
+        || harts.shared.iter().any(|shared| is_it(shared.config.parent))
+}
+
+fn request(
+    item: &Node<'_>,
+    harts: &Harts,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<AdmissionRequest> {
+    let named = item.get("stream")?;
+    let stream = streams.find(named, faults)?;
+    let is_reserved = harts.reservations.iter().any(|reservation| reservation.stream == stream);
+    if !is_reserved || streams.list[stream.index()].stream.traffic == Traffic::Polled {
+        let name = &streams.list[stream.index()].stream.name;
+        let message = format!("`{name}` is asked for and has no server that it would get");
+        faults.error(
+            codes::HARTS_STREAM,
+            named.place,
+            message,
+            "list it under `reserve`, and do not poll it",
+        );
+    }
+    let at = item.parsed("at").unwrap_or_default();
+    Some(AdmissionRequest {
+        stream,
+        at,
+        listeners_at: item.parsed("listeners-at").unwrap_or(at),
+        release_at: item.parsed("release-at"),
+    })
+}
+
+/// The control messages of a port: an end station says each of its requests, and that it is over, once in its patience.
+fn control(
+    topology: &Topology<'_>,
+    port: PortIndex,
+    admission: &HartsAdmission,
+    streams: &Streams<'_, '_>,
+) -> Stream {
+    let described = &topology.ports[port.index()];
+    let links = described.links.expect("it has a cable");
+    let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
+    let own = admission.requests.iter().filter(|request| {
+        let stream = &streams.list[request.stream.index()].stream;
+        stream.talker == described.node || stream.listeners.contains(&described.node)
+    });
+    let is_bridge = matches!(topology.nodes[described.node.index()].kind, NodeKind::Bridge { .. });
+    let said = if is_bridge { None } else { Some(own.count().max(1) as u64 * 2) };
+    let frame = wire_bits(PAYLOAD, false);
+    let priority = Priority::new(PRIORITY).expect("below eight");
+    let arrival = said.and_then(|said| {
+        let rate = BitRate::per_period_ceil(frame * said, admission.patience).ok()?;
+        Some(ArrivalCurve { rate, burst: frame * (said * 2) })
+    });
+    Stream {
+        name: format!("control:{}", topology.port_name(port)),
+        talker: described.node,
+        listeners: vec![far],
+        destination: CONTROL_ADDRESS,
+        source: described.address,
+        vlan: VlanId::DEFAULT,
+        tagged: false,
+        priority,
+        udp: None,
+        payload_min: PAYLOAD,
+        payload_max: PAYLOAD,
+        traffic: Traffic::Protocol,
+        arrival,
+        deadline: None,
+        shaper: None,
+        shaped_at_talker: false,
+        started: true,
+        hops: vec![Hop {
+            port,
+            previous: None,
+            class: described.class_table.class_of(priority, true),
+            priority,
+            tagged: false,
+            listener: Some(0),
+            scheduler: None,
+        }],
+        learned: false,
+        virtual_link: None,
+        time_triggered: None,
+        stack: None,
+        datagrams: None,
+    }
+}

@@ -1,0 +1,340 @@
+//! Central admission of HaRTES in the engine: when it acts, what messages do where they are taken, and their frames.
+
+use tautwire_core::ftt::{AcAction, RequestState};
+use tautwire_model::network::{NodeIndex, StreamIndex};
+use tautwire_model::wire_bits;
+use tautwire_units::{Bytes, Duration};
+use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
+
+use super::{Admission, Asking, Envelope, MASTER, Master, STANDBY, Work, short};
+use crate::engine::Engine;
+use crate::harts::{AdmissionEvent, AdmissionRung};
+use crate::plan::{NONE, index};
+use crate::recorder::Recorder;
+use crate::result::DropReason;
+
+impl<R: Recorder> Engine<'_, R> {
+    /// Does all that central admission has to do now.
+    pub(crate) fn drive_harts_admission(&mut self) {
+        let Some(mut admission) = self.driven().harts_admission.take() else { return };
+        self.ask_harts(&mut admission);
+        loop {
+            let due = admission
+                .entities
+                .iter()
+                .find(|(_, entity)| entity.work.as_ref().is_some_and(|(at, _)| *at <= self.now));
+            let Some(id) = due.map(|(id, _)| *id) else { break };
+            self.finish_work(&mut admission, id);
+        }
+        for place in 0..admission.masters.len() {
+            let node = admission.masters[place].node as usize;
+            let local = self.nodes[node].clock.local(self.now);
+            let up = self.nodes[node].up;
+            let master = &mut admission.masters[place];
+            if up && master.machine.deadline().is_some_and(|at| at <= local) {
+                master.machine.advance(local);
+                if master.machine.is_active() && !master.was_active {
+                    master.was_active = true;
+                    let now = self.now;
+                    admission.ladder.push(AdmissionRung {
+                        at: now.since_start(),
+                        node: NodeIndex(index(node)),
+                        stream: StreamIndex(NONE),
+                        event: AdmissionEvent::TookOver,
+                    });
+                }
+            }
+        }
+        for node in 0..self.nodes.len() {
+            let (local, up) = (self.nodes[node].clock.local(self.now), self.nodes[node].up);
+            if let Some(machine) = self.ftt_node(node).filter(|_| up) {
+                machine.advance(local);
+            }
+        }
+        self.say_harts(&mut admission);
+        self.driven().harts_admission = Some(admission);
+    }
+
+    /// Applications ask, and give back.
+    fn ask_harts(&mut self, admission: &mut Admission) {
+        while let Some((_, node, stream, asking)) =
+            admission.agenda.get(admission.asked).copied().filter(|(at, ..)| *at <= self.now)
+        {
+            admission.asked += 1;
+            let (now, local) = (self.now, self.nodes[node as usize].clock.local(self.now));
+            if !self.nodes[node as usize].up {
+                continue;
+            }
+            let id = short(stream.index());
+            let asked = self.ftt_stream(stream);
+            let Some(machine) = self.ftt_node(node as usize) else { continue };
+            match asking {
+                Asking::Request => {
+                    machine.request(local, asked);
+                    admission.rung(now, node, id, AdmissionEvent::Asked);
+                    let request = admission.requests.iter_mut().find(|request| {
+                        request.stream == stream && request.node.0 == node && request.asked_at.is_none()
+                    });
+                    if let Some(request) = request {
+                        request.asked_at = Some(now.since_start());
+                    }
+                }
+                Asking::Release => {
+                    machine.release(local, id);
+                    self.talkers[stream.index()].running = false;
+                    admission.rung(now, node, id, AdmissionEvent::Released);
+                }
+            }
+        }
+    }
+
+    /// A stream as control messages describe it.
+    fn ftt_stream(&self, stream: StreamIndex) -> FttStream {
+        let described = &self.network.streams[stream.index()];
+        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
+        let reservation = harts.reservations.iter().find(|known| known.stream == stream);
+        let cycles = reservation.map_or(1, |reservation| reservation.server.period);
+        let ns = |span: Duration| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX).max(1);
+        let wire = wire_bits(described.payload_max, true).bytes_ceil().get();
+        FttStream {
+            id: short(stream.index()),
+            size: u16::try_from(wire).unwrap_or(u16::MAX),
+            period_ns: ns(harts.cycle * u64::from(cycles)),
+            deadline_ns: described.deadline.map_or(u32::MAX, ns),
+            priority: described.priority.number(),
+            producer: short(described.talker.index()),
+        }
+    }
+
+    /// An entity is through with what it worked at.
+    fn finish_work(&mut self, admission: &mut Admission, id: u16) {
+        let now = self.now;
+        let Some(entity) = admission.entities.get_mut(&id) else { return };
+        let node = entity.node as usize;
+        let Some((_, work)) = entity.work.take() else { return };
+        if !self.nodes[node].up {
+            return;
+        }
+        let local = self.nodes[node].clock.local(now);
+        match work {
+            Work::Test(stream) => self.test_harts(admission, id, stream),
+            Work::Message(message) if id >= MASTER => {
+                let master = &mut admission.masters[usize::from(id - MASTER)];
+                master.machine.receive(local, &message);
+                master.was_active = master.machine.is_active();
+            }
+            Work::Message(message) if admission.switches[node].is_some() => {
+                if let FttMessage::Config { stream, installed } = &message {
+                    self.configure_harts(node, stream.id, *installed);
+                    let event = if *installed { AdmissionEvent::Configured } else { AdmissionEvent::Removed };
+                    admission.rung(now, index(node), stream.id, event);
+                }
+                if let Some(switch) = &mut admission.switches[node] {
+                    switch.receive(&message);
+                }
+            }
+            Work::Message(message) => self.answered_harts(admission, node, &message),
+        }
+        self.say_harts(admission);
+        admission.begin(id, now);
+    }
+
+    /// The ACMaster's test of a stream ends: beside those that passed it before.
+    fn test_harts(&mut self, admission: &mut Admission, id: u16, stream: FttStream) {
+        let (now, network) = (self.now, self.network);
+        let master = &mut admission.masters[usize::from(id - MASTER)];
+        let node = master.node;
+        let local = self.nodes[node as usize].clock.local(now);
+        let new = StreamIndex(u32::from(stream.id));
+        let admitted = master.machine.admitted().filter(|other| *other != stream.id);
+        let admitted = admitted.map(|other| StreamIndex(u32::from(other)));
+        // What stands from the start has its servers whatever is admitted.
+        let others: Vec<StreamIndex> = network.standing_from_the_start().chain(admitted).collect();
+        let result = match self.harts_test {
+            Some(test) => test(network, new, &others),
+            None => Ok(()),
+        };
+        master.tests += 1;
+        let said = result.map_err(|late| short(late.index()));
+        master.machine.tested(local, stream.id, said);
+        admission.rung(now, node, stream.id, AdmissionEvent::Tested { passed: result.is_ok() });
+    }
+
+    /// A switch sets up a stream, or takes it out: its server, and where it enters its policer.
+    fn configure_harts(&mut self, node: usize, id: u16, installed: bool) {
+        let network = self.network;
+        let stream = StreamIndex(u32::from(id));
+        let first = self.plan.first_hop[stream.index()];
+        for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
+            if network.ports[hop.port.index()].node.index() != node {
+                continue;
+            }
+            // What is still under way of a stream that was given back goes by the server that it had.
+            if let Some(lane) = network.server_of(stream, hop.port).filter(|_| installed) {
+                self.plan.hops[first as usize + place].lane = lane;
+            }
+        }
+        let enters = network.streams[stream.index()]
+            .hops
+            .iter()
+            .any(|hop| hop.previous == Some(0) && network.ports[hop.port.index()].node.index() == node);
+        if enters {
+            self.set_policer(stream, first, installed);
+        }
+    }
+
+    /// A node has an answer: its talker begins, or knows why not.
+    fn answered_harts(&mut self, admission: &mut Admission, node: usize, message: &FttMessage) {
+        let FttMessage::Ack { stream: id, subject, .. } = message else {
+            // That a stream is out: it need not be said again.
+            if let Some(machine) = self.ftt_node(node) {
+                machine.receive(message);
+            }
+            return;
+        };
+        let now = self.now;
+        let stream = StreamIndex(u32::from(*id));
+        let Some(machine) = self.ftt_node(node) else { return };
+        let before = machine.state(*id);
+        machine.receive(message);
+        let state = machine.state(*id);
+        if state.is_none() || before == state {
+            return;
+        }
+        let granted = state == Some(RequestState::Granted);
+        let request = admission
+            .requests
+            .iter_mut()
+            .find(|request| request.stream == stream && request.node.index() == node);
+        let Some(request) = request else { return };
+        request.answers += 1;
+        request.granted = granted;
+        request.answered_at.get_or_insert(now.since_start());
+        request.subject = (!granted).then_some(StreamIndex(u32::from(*subject)));
+        let produces = request.is_talker;
+        let event = if granted { AdmissionEvent::Acknowledged } else { AdmissionEvent::Refused };
+        admission.rung(now, index(node), *id, event);
+        if granted && produces && !self.talkers[stream.index()].running {
+            self.start_stream(stream, None);
+        }
+    }
+
+    /// Sends all that the machines have to say, and gives ACMasters their tests.
+    fn say_harts(&mut self, admission: &mut Admission) {
+        let mut sent = Vec::new();
+        for node in 0..self.nodes.len() {
+            if !self.nodes[node].up {
+                continue;
+            }
+            let from = short(node);
+            if let Some(machine) = self.ftt_node(node) {
+                while let Some((to, message)) = machine.poll() {
+                    sent.push((from, to, message));
+                }
+            }
+            if let Some(switch) = &mut admission.switches[node] {
+                while let Some((to, message)) = switch.poll() {
+                    sent.push((from, to, message));
+                }
+            }
+        }
+        for (place, from) in (0..admission.masters.len()).zip([MASTER, STANDBY]) {
+            if !self.nodes[admission.masters[place].node as usize].up {
+                continue;
+            }
+            while let Some(action) = admission.masters[place].machine.poll() {
+                match action {
+                    AcAction::Send { to, message } => sent.push((from, to, message)),
+                    AcAction::Test { stream, .. } => {
+                        if let Some(entity) = admission.entities.get_mut(&from) {
+                            entity.tests.push_back(stream);
+                        }
+                        admission.begin(from, self.now);
+                    }
+                }
+            }
+        }
+        for (from, to, message) in sent {
+            let Some(at) = admission.entities.get(&from).map(|entity| entity.node) else { continue };
+            let envelope = Envelope { from: at, to, message };
+            admission.note(self.now, &envelope, true);
+            self.send_ftt(admission, at as usize, envelope);
+        }
+    }
+
+    /// Sends a control message from a node towards the one whom it is for.
+    fn send_ftt(&mut self, admission: &mut Admission, node: usize, envelope: Envelope) {
+        let Some(there) = admission.entities.get(&envelope.to).map(|entity| entity.node as usize) else {
+            return;
+        };
+        if there == node {
+            admission.note(self.now, &envelope, false);
+            return admission.arrive(envelope.to, envelope.message, self.now);
+        }
+        let port = admission.towards[there][node];
+        let stream = admission.settings.control.get(port as usize).copied().flatten();
+        let Some(StreamIndex(stream)) = stream else { return };
+        let mut octets = Vec::new();
+        envelope.message.emit(&mut octets);
+        let number = self.talkers[stream as usize].number;
+        self.talkers[stream as usize].number += 1;
+        self.recorder.contents(stream, number, FTT, &octets);
+        admission.on_line.entry(stream).or_default().push_back((number, envelope));
+        let payload = Bytes::new(octets.len() as u64).max(self.network.streams[stream as usize].payload_min);
+        let (place, aim) = self.insert(stream, number, payload, self.now);
+        match aim {
+            Some(aim) => self.take_aim(place, aim),
+            None => self.drop_frame(place, DropReason::NoRoute),
+        }
+    }
+
+    /// Whether a delivered frame was a control message; then it is taken, or sent on.
+    pub(crate) fn take_ftt_message(&mut self, stream: u32, number: u32) -> bool {
+        let Some(mut admission) = self.driven().harts_admission.take() else { return false };
+        let taken = self.route_control(&mut admission, stream, number);
+        self.driven().harts_admission = Some(admission);
+        if taken {
+            self.arm_timeline();
+        }
+        taken
+    }
+
+    fn route_control(&mut self, admission: &mut Admission, stream: u32, number: u32) -> bool {
+        let Some(on_line) = admission.on_line.get_mut(&stream) else { return false };
+        // A link keeps the order of frames: those before it were lost.
+        let mut found = None;
+        while let Some((first, envelope)) = on_line.pop_front() {
+            if first == number {
+                found = Some(envelope);
+                break;
+            }
+        }
+        let envelope = found.expect("a control message on its way");
+        let here = self.network.streams[stream as usize].listeners[0].index();
+        self.send_ftt(admission, here, envelope);
+        true
+    }
+
+    /// A node stops, or comes back: what it worked at is lost, and an ACMaster that comes back knows nothing.
+    #[cold]
+    pub(crate) fn harts_admission_node(&mut self, number: usize, up: bool) {
+        let now = self.nodes[number].clock.local(self.now);
+        let Some(admission) = &mut self.driven().harts_admission else { return };
+        for entity in admission.entities.values_mut().filter(|entity| entity.node as usize == number) {
+            entity.inbox.clear();
+            entity.tests.clear();
+            entity.work = None;
+        }
+        if up {
+            for (place, me) in (0..admission.masters.len()).zip([MASTER, STANDBY]) {
+                if admission.masters[place].node as usize == number {
+                    let node = admission.masters[place].node;
+                    let alone = admission.settings.standby.is_none();
+                    let master = Master::new(me, node, &admission.settings, &admission.topology, now, alone);
+                    admission.masters[place] = master;
+                }
+            }
+        }
+        self.arm_timeline();
+    }
+}

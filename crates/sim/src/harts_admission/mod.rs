@@ -1,0 +1,300 @@
+//! Admission admission in a run: requests, the masters of the switches, the ACMaster and its standby, their messages on the links.
+//!
+//! A control message is a frame of its port's own stream; whom it is for, and what it says, travels beside it, by its number.
+//! A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
+//! after the other; the ACMaster's test is such work too, and its result is the caller's ([`Options`](crate::Options)).
+//! When a switch is told of a stream, frames of it go by its server there and are policed; before, by the background
+//! server. Invariant: a talker sends nothing of a stream that it was not granted.
+
+mod drive;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tautwire_core::ftt::{AcConfig, AcMaster, SwitchMaster, Topology};
+use tautwire_model::Network;
+use tautwire_model::harts_admission::HartsAdmission;
+use tautwire_model::network::{Delay, NodeIndex, NodeKind, StreamIndex};
+use tautwire_units::{Duration, Instant};
+use tautwire_wire::ftt::{FttMessage, FttStream};
+
+use crate::clock::{LocalClock, SimTime};
+use crate::harts::{AdmissionEvent, AdmissionRung, MasterState, RequestObservation};
+use crate::plan::{NONE, index};
+use crate::random::{Purpose, Random};
+
+/// Identifiers of the ACMaster and its standby; all others have those of their nodes.
+const MASTER: u16 = 0xfff0;
+const STANDBY: u16 = 0xfff1;
+
+/// Admission admission of a run.
+pub(crate) struct Admission {
+    settings: HartsAdmission,
+    /// Who takes messages, by identifier.
+    entities: BTreeMap<u16, Entity>,
+    switches: Vec<Option<SwitchMaster>>,
+    masters: Vec<Master>,
+    topology: Topology,
+    /// Per node, per node: the port towards it, or [`NONE`].
+    towards: Vec<Vec<u32>>,
+    /// Control messages on their way, by stream.
+    on_line: BTreeMap<u32, VecDeque<(u32, Envelope)>>,
+    /// What applications do, in order of time, and how much of it is done.
+    agenda: Vec<(SimTime, u32, StreamIndex, Asking)>,
+    asked: usize,
+    requests: Vec<RequestObservation>,
+    ladder: Vec<AdmissionRung>,
+    random: Random,
+}
+
+/// A control message with who sent it, a node, and whom it is for.
+struct Envelope {
+    from: u32,
+    to: u16,
+    message: FttMessage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    Request,
+    Release,
+}
+
+struct Entity {
+    node: u32,
+    inbox: VecDeque<FttMessage>,
+    tests: VecDeque<FttStream>,
+    /// What it works at, until then.
+    work: Option<(SimTime, Work)>,
+}
+
+enum Work {
+    Message(FttMessage),
+    Test(FttStream),
+}
+
+struct Master {
+    machine: AcMaster,
+    node: u32,
+    tests: u64,
+    was_active: bool,
+}
+
+impl Admission {
+    /// None in a network without central admission.
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
+        let settings = network.harts.as_ref()?.admission.as_ref()?.clone();
+        let topology = topology(network, &settings);
+        let mut entities = BTreeMap::new();
+        let entity = |node: u32| Entity { node, inbox: VecDeque::new(), tests: VecDeque::new(), work: None };
+        let mut switches = Vec::new();
+        for (number, node) in network.nodes.iter().enumerate() {
+            entities.insert(short(number), entity(index(number)));
+            let is_bridge = matches!(node.kind, NodeKind::Bridge { .. });
+            switches.push(is_bridge.then(|| SwitchMaster::new(short(number), MASTER)));
+        }
+        let mut masters = Vec::new();
+        for (me, at) in [(MASTER, Some(settings.master)), (STANDBY, settings.standby)] {
+            let Some(at) = at else { continue };
+            entities.insert(me, entity(at.0));
+            masters.push(Master::new(
+                me,
+                at.0,
+                &settings,
+                &topology,
+                clocks[at.index()].local(SimTime::ZERO),
+                true,
+            ));
+        }
+        let mut agenda = Vec::new();
+        let mut requests = Vec::new();
+        for request in &settings.requests {
+            let stream = &network.streams[request.stream.index()];
+            let mut ask = |node: NodeIndex, at: Duration| {
+                agenda.push((SimTime::ZERO + at, node.0, request.stream, Asking::Request));
+                requests.push(RequestObservation::of(request.stream, node, node == stream.talker));
+            };
+            ask(stream.talker, request.at);
+            stream.listeners.iter().for_each(|listener| ask(*listener, request.listeners_at));
+            let released = request.release_at.map(|at| SimTime::ZERO + at);
+            agenda.extend(released.map(|at| (at, stream.talker.0, request.stream, Asking::Release)));
+        }
+        agenda.sort_by_key(|(at, ..)| *at);
+        Some(Self {
+            towards: (0..network.nodes.len()).map(|node| towards(network, node)).collect(),
+            settings,
+            entities,
+            switches,
+            masters,
+            topology,
+            on_line: BTreeMap::new(),
+            agenda,
+            asked: 0,
+            requests,
+            ladder: Vec::new(),
+            random: Random::new(seed, Purpose::Ftt, 1),
+        })
+    }
+
+    /// When something is to be done next; `clock` gives that of a node that is not stopped.
+    pub(crate) fn next(&self, clock: impl Fn(usize) -> Option<LocalClock>) -> Option<SimTime> {
+        let works = self.entities.values().filter_map(|entity| entity.work.as_ref().map(|(at, _)| *at));
+        let asks = self.agenda.get(self.asked).map(|(at, ..)| *at);
+        let deadline =
+            |master: &Master| Some(clock(master.node as usize)?.true_at(master.machine.deadline()?));
+        works.chain(asks).chain(self.masters.iter().filter_map(deadline)).min()
+    }
+
+    /// What was observed: requests, what happened in order of time, and what each ACMaster holds at the end.
+    pub(crate) fn finish(self) -> (Vec<RequestObservation>, Vec<AdmissionRung>, Vec<MasterState>) {
+        let state = |master: Master| MasterState {
+            switch: NodeIndex(master.node),
+            active: master.machine.is_active(),
+            tests: master.tests,
+            standing: master
+                .machine
+                .standing()
+                .map(|(stream, _)| StreamIndex(u32::from(stream.id)))
+                .collect(),
+        };
+        (self.requests, self.ladder, self.masters.into_iter().map(state).collect())
+    }
+
+    fn rung(&mut self, at: SimTime, node: u32, stream: u16, event: AdmissionEvent) {
+        let stream = StreamIndex(u32::from(stream));
+        self.ladder.push(AdmissionRung { at: at.since_start(), node: NodeIndex(node), stream, event });
+    }
+
+    /// Notes that a message leaves its node, or has come to the one that it is for.
+    fn note(&mut self, at: SimTime, envelope: &Envelope, leaves: bool) {
+        let Some((stream, message)) = about(&envelope.message) else { return };
+        let Some(to) = self.entities.get(&envelope.to).map(|entity| entity.node) else { return };
+        if to == envelope.from {
+            return;
+        }
+        let (node, event) = if leaves {
+            (envelope.from, AdmissionEvent::Sent { message, to: NodeIndex(to) })
+        } else {
+            (to, AdmissionEvent::Received { message, from: NodeIndex(envelope.from) })
+        };
+        self.rung(at, node, stream, event);
+    }
+
+    /// Begins what an entity has to do next, if it does nothing.
+    fn begin(&mut self, id: u16, now: SimTime) {
+        let Some(entity) = self.entities.get_mut(&id).filter(|entity| entity.work.is_none()) else { return };
+        let settings = &self.settings;
+        let (taken, work): (&Delay, Work) = if let Some(stream) = entity.tests.pop_front() {
+            (&settings.test, Work::Test(stream))
+        } else if let Some(message) = entity.inbox.pop_front() {
+            let taken = match (id, &message) {
+                (MASTER.., _) => &settings.handling,
+                (_, FttMessage::Config { .. }) => &settings.configure,
+                (id, _) if self.switches[usize::from(id)].is_some() => &settings.relay,
+                _ => &settings.node,
+            };
+            (taken, Work::Message(message))
+        } else {
+            return;
+        };
+        let at = now + self.random.delay(taken, 64);
+        entity.work = Some((at, work));
+    }
+
+    fn arrive(&mut self, id: u16, message: FttMessage, now: SimTime) {
+        if let Some(entity) = self.entities.get_mut(&id) {
+            entity.inbox.push_back(message);
+        }
+        self.begin(id, now);
+    }
+}
+
+/// The stream that a control message is about, and what it says of it.
+fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
+    let either = |is: &bool, one, other| if *is { one } else { other };
+    match message {
+        FttMessage::Trigger { .. } | FttMessage::Alive { .. } => None,
+        FttMessage::Add { stream, .. } => Some((stream.id, "add")),
+        FttMessage::Remove { stream, .. } => Some((*stream, "remove")),
+        FttMessage::Config { stream, installed } => {
+            Some((stream.id, either(installed, "config", "config gone")))
+        }
+        FttMessage::Reply { stream, installed, .. } => {
+            Some((*stream, either(installed, "reply", "reply gone")))
+        }
+        FttMessage::Ack { stream, granted, .. } => Some((*stream, either(granted, "ack", "refusal"))),
+        FttMessage::Replicate { stream, installed, .. } => {
+            Some((stream.id, either(installed, "replicate", "replicate gone")))
+        }
+        FttMessage::Replicated { stream, installed, .. } => {
+            Some((*stream, either(installed, "replicated", "replicated gone")))
+        }
+    }
+}
+
+impl Master {
+    fn new(
+        me: u16,
+        node: u32,
+        settings: &HartsAdmission,
+        topology: &Topology,
+        now: Instant,
+        first: bool,
+    ) -> Self {
+        let other = if me == MASTER { STANDBY } else { MASTER };
+        let config = AcConfig {
+            me,
+            other: settings.standby.map(|_| other),
+            active: me == MASTER && first,
+            patience: settings.patience,
+            alive: settings.alive,
+            topology: topology.clone(),
+            size_max: 1_542,
+        };
+        let was_active = config.active;
+        Self { machine: AcMaster::new(config, now), node, tests: 0, was_active }
+    }
+}
+
+fn short(node: usize) -> u16 {
+    u16::try_from(node).unwrap_or(u16::MAX)
+}
+
+/// The ACMaster's picture of the network.
+fn topology(network: &Network, settings: &HartsAdmission) -> Topology {
+    let mut topology = Topology::default();
+    let is_bridge = |node: usize| matches!(network.nodes[node].kind, NodeKind::Bridge { .. });
+    for link in network.links.iter().step_by(2) {
+        let end = |port: tautwire_model::network::PortIndex| network.ports[port.index()].node.index();
+        let (one, other) = (end(link.from), end(link.to));
+        match (is_bridge(one), is_bridge(other)) {
+            (true, true) => topology.link(short(one), short(other)),
+            (true, false) => topology.attach(short(other), short(one)),
+            (false, true) => topology.attach(short(one), short(other)),
+            (false, false) => {}
+        }
+    }
+    topology.attach(MASTER, short(settings.master.index()));
+    if let Some(standby) = settings.standby {
+        topology.attach(STANDBY, short(standby.index()));
+    }
+    topology
+}
+
+/// The port of every node towards one of them.
+fn towards(network: &Network, to: usize) -> Vec<u32> {
+    let mut found = vec![NONE; network.nodes.len()];
+    let mut next = VecDeque::from([to]);
+    while let Some(here) = next.pop_front() {
+        for port in network.nodes[here].ports.clone() {
+            let Some(links) = network.ports[port as usize].links else { continue };
+            // The port at the other end of the cable leads here.
+            let far = network.links[links.egress.index()].to;
+            let node = network.ports[far.index()].node.index();
+            if node != to && found[node] == NONE {
+                found[node] = far.0;
+                next.push_back(node);
+            }
+        }
+    }
+    found
+}
