@@ -1,5 +1,5 @@
 //! Integrity checking and redundancy management at the receiver of a virtual link
-//! (ARINC 664 part 7, 3.2.6).
+//! (ARINC 664 part 7, 3.2.6), and of a time-triggered one (SAE AS6802), whose frames have no numbers.
 //!
 //! In: the sequence number of a frame, the network that it came by, and when. Out: it is the first valid
 //! copy, or why it is not. Per network a frame is valid if its number is one of the two that follow the
@@ -94,11 +94,51 @@ impl RedundancyManager {
     }
 }
 
+/// What a receiver keeps of one time-triggered virtual link over two networks: the time at which a frame comes
+/// tells of which period it is, and the first copy of a period wins.
+#[derive(Clone, Debug, Default)]
+pub struct PeriodRedundancy {
+    /// The last period of which a frame was accepted.
+    accepted: Option<u64>,
+}
+
+impl PeriodRedundancy {
+    /// Takes a frame of the period of this number.
+    ///
+    /// # Errors
+    /// That another copy of it, or a later frame, was accepted before.
+    pub fn receive(&mut self, period: u64) -> Result<(), Elimination> {
+        if self.accepted.is_some_and(|last| period <= last) && !planted!(CopyAccepted) {
+            return Err(Elimination::Redundant);
+        }
+        self.accepted = Some(period);
+        Ok(())
+    }
+
+    /// Forgets what it has heard.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The period of a frame that comes at `now`, when frames of period zero come around `middle`: the nearest one.
+///
+/// # Panics
+/// If `period` is zero.
+#[must_use]
+pub fn period_at(now: Instant, middle: Duration, period: Duration) -> u64 {
+    assert!(!period.is_zero(), "a period");
+    let since = u128::from(now.as_ps()) + u128::from(period.as_ps() / 2);
+    let periods = since.saturating_sub(u128::from(middle.as_ps())) / u128::from(period.as_ps());
+    u64::try_from(periods).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::virtual_link::sequence_after;
     use RedundantNetwork::{A, B};
+    use alloc::vec::Vec;
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_us(us)
@@ -200,5 +240,23 @@ mod tests {
                 sequence = sequence_after(sequence);
             }
         }
+    }
+
+    #[test]
+    fn the_first_copy_of_a_period_wins() {
+        let mut manager = PeriodRedundancy::default();
+        let taken: Vec<bool> =
+            [0, 0, 1, 3, 2, 3, 4].iter().map(|period| manager.receive(*period).is_ok()).collect();
+        assert_eq!(taken, [true, false, true, true, false, false, true], "an older frame goes no further");
+        manager.reset();
+        assert_eq!(manager.receive(1), Ok(()));
+    }
+
+    #[test]
+    fn a_frame_is_of_the_period_that_is_nearest() {
+        let (middle, period) = (Duration::from_us(2_300), Duration::from_us(1_000));
+        let of = |us: u64| period_at(at(us), middle, period);
+        assert_eq!([2_000, 2_300, 2_799, 2_800, 3_300, 9_301].map(of), [0, 0, 0, 1, 1, 7]);
+        assert_eq!(of(100), 0, "none was sent yet");
     }
 }

@@ -6,6 +6,8 @@
 //! faults loses no frame by its schedule: every frame is there before its point, within its acceptance
 //! window, and alone on the line. Not here: the machines (`tautwire-core`), finding points.
 
+use std::cmp::Ordering;
+
 use tautwire_core::TrafficClass;
 use tautwire_core::time_triggered::{EmptySlot, Integration, Window};
 use tautwire_units::{Bytes, Duration};
@@ -58,6 +60,8 @@ pub struct TimeTriggeredLink {
     pub period: Duration,
     /// Whose time its application follows.
     pub release: Release,
+    /// Whether it goes over two networks; the listener takes the first copy of each period.
+    pub redundant: bool,
     /// How long a receiver takes its frames, if that is stated.
     pub acceptance: Option<Duration>,
     /// One for each hop of the stream; empty while it is not scheduled, and then it is never sent.
@@ -402,9 +406,17 @@ fn point_fault(
     link: &TimeTriggeredLink,
     hop: usize,
 ) -> Option<ScheduleFault> {
-    let previous = stream.hops[hop].previous? as usize;
-    let (before, offset) = (link.points[previous].offset, link.points[hop].offset);
     let place = u32::try_from(hop).expect("hops are counted in u32");
+    let Some(previous) = stream.hops[hop].previous.map(|previous| previous as usize) else {
+        // A talker sends by all its ports at one point.
+        let (first, own) = (link.points[0].offset, link.points[hop].offset);
+        return match own.cmp(&first) {
+            Ordering::Less => Some(ScheduleFault::TooEarly { stream: number, hop: place, earliest: first }),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(ScheduleFault::TooLate { stream: number, hop: place, latest: first }),
+        };
+    };
+    let (before, offset) = (link.points[previous].offset, link.points[hop].offset);
     let earliest = before + timing.reach(stream, previous);
     let latest = before + timing.patience(stream, previous, link.period);
     if offset < earliest {

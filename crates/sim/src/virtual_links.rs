@@ -1,5 +1,5 @@
 //! Virtual links in a run: regulators of the talkers, policers of the bridges, redundancy managers of
-//! the listeners (ARINC 664 part 7).
+//! the listeners (ARINC 664 part 7), those of time-triggered links over two networks included.
 //!
 //! All of it is settled at the start. A network without virtual links has none of it: a talker's
 //! scheduler, a hop's listener and its filter say so with the values that they have anyway. Not here:
@@ -9,11 +9,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use tautwire_core::policing::{Policer, PolicingDiscard};
-use tautwire_core::redundancy::{Elimination, RedundancyManager, RedundantNetwork};
+use tautwire_core::redundancy::{
+    Elimination, PeriodRedundancy, RedundancyManager, RedundantNetwork, period_at,
+};
 use tautwire_core::virtual_link::{Kept, VirtualLink};
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 use tautwire_model::virtual_link::{network_of, policing_parameters};
+use tautwire_units::Duration;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
@@ -45,8 +48,17 @@ struct Link {
 /// A listener of a redundant virtual link.
 #[derive(Clone, Debug)]
 struct Receiver {
-    manager: RedundancyManager,
+    manager: Manager,
     node: u32,
+}
+
+/// How a receiver knows copies.
+#[derive(Clone, Debug)]
+enum Manager {
+    /// By their numbers.
+    Numbers(RedundancyManager),
+    /// By the period in which they come.
+    Periods(PeriodRedundancy),
 }
 
 /// How a hop brings frames to a listener.
@@ -55,6 +67,8 @@ struct Reception {
     listener: u32,
     receiver: u32,
     network: RedundantNetwork,
+    /// Of a time-triggered link: around when frames of period zero come by this hop, and the period.
+    timing: (Duration, Duration),
 }
 
 /// All virtual links of a run.
@@ -75,6 +89,7 @@ impl VirtualLinks {
     pub(crate) fn new(network: &Network, plan: &mut Plan, schedulers: &mut [u32]) -> Self {
         let mut all = Self::default();
         if network.streams.iter().all(|stream| stream.virtual_link.is_none()) {
+            all.receive_timed(network, plan);
             return all;
         }
         all.of_stream = vec![(NONE, 0); network.streams.len()];
@@ -116,15 +131,43 @@ impl VirtualLinks {
                 };
                 let NodeIndex(node) = network.ports[to.index()].node;
                 let receiver = *receiver_of.entry((settings.id, node)).or_insert_with(|| {
-                    all.receivers.push(Receiver { manager: RedundancyManager::new(skew_max), node });
+                    let manager = Manager::Numbers(RedundancyManager::new(skew_max));
+                    all.receivers.push(Receiver { manager, node });
                     index(all.receivers.len() - 1)
                 });
                 plan.hops[place].listener = MANAGED | index(all.receptions.len());
                 let network = network_of(stream, hop);
-                all.receptions.push(Reception { listener, receiver, network });
+                let timing = (Duration::ZERO, Duration::ZERO);
+                all.receptions.push(Reception { listener, receiver, network, timing });
             }
         }
+        all.receive_timed(network, plan);
         all
+    }
+
+    /// Listeners of time-triggered links over two networks.
+    fn receive_timed(&mut self, network: &Network, plan: &mut Plan) {
+        for (number, stream) in network.streams.iter().enumerate() {
+            let Some(link) = stream.time_triggered.as_ref().filter(|link| link.redundant) else { continue };
+            let first = self.receivers.len();
+            self.receivers.extend(stream.listeners.iter().map(|listener| Receiver {
+                manager: Manager::Periods(PeriodRedundancy::default()),
+                node: listener.0,
+            }));
+            for (hop, point) in link.points.iter().enumerate() {
+                let Some(listener) = stream.hops[hop].listener else { continue };
+                let place = plan.first_hop[number] as usize + hop;
+                plan.hops[place].listener = MANAGED | index(self.receptions.len());
+                // The window begins again every period: its middle behind the dispatch point.
+                let (period, window) = (link.period.as_ps(), point.window);
+                let middle = (window.opens.as_ps() + window.length.as_ps() / 2) % period;
+                let behind = (middle + period - point.offset.as_ps() % period) % period;
+                let timing = (point.offset + Duration::from_ps(behind), link.period);
+                let receiver = index(first) + listener;
+                let network = network_of(stream, hop);
+                self.receptions.push(Reception { listener, receiver, network, timing });
+            }
+        }
     }
 
     /// Whether listeners must take frames in the order in which they come.
@@ -203,7 +246,10 @@ impl<R: Recorder> Engine<'_, R> {
     /// what they heard.
     pub(crate) fn reset_links(&mut self, node: u32) {
         for receiver in self.virtual_links.receivers.iter_mut().filter(|receiver| receiver.node == node) {
-            receiver.manager.reset();
+            match &mut receiver.manager {
+                Manager::Numbers(manager) => manager.reset(),
+                Manager::Periods(manager) => manager.reset(),
+            }
         }
         for number in 0..self.virtual_links.links.len() {
             let link = &mut self.virtual_links.links[number];
@@ -252,9 +298,20 @@ impl<R: Recorder> Engine<'_, R> {
             return;
         }
         let reception = self.virtual_links.receptions[(listener ^ MANAGED) as usize];
-        let receiver = &mut self.virtual_links.receivers[reception.receiver as usize];
-        let now = self.nodes[receiver.node as usize].clock.local(time);
-        match receiver.manager.receive(now, reception.network, slot.sequence) {
+        let node = self.virtual_links.receivers[reception.receiver as usize].node as usize;
+        let clock = self.nodes[node].clock;
+        // Who has no network time cannot tell one period from another.
+        let timed = self.timed().filter(|timed| timed.is_synchronised(node));
+        let network = timed.map(|timed| timed.network(node, clock, slot.received));
+        let judged = match &mut self.virtual_links.receivers[reception.receiver as usize].manager {
+            Manager::Numbers(manager) => manager.receive(clock.local(time), reception.network, slot.sequence),
+            Manager::Periods(manager) => {
+                let (middle, period) = reception.timing;
+                let Some(network) = network else { return self.lose(slot, DropReason::Unsynchronised) };
+                manager.receive(period_at(network, middle, period))
+            }
+        };
+        match judged {
             Ok(()) => self.hand_over(slot, time, reception.listener),
             Err(Elimination::Integrity) => self.lose(slot, DropReason::IntegrityCheck),
             Err(Elimination::Redundant) => self.lose(slot, DropReason::Eliminated),

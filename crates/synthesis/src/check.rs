@@ -25,6 +25,13 @@ pub enum Fault {
         /// Hop.
         hop: usize,
     },
+    /// The talker does not dispatch by all its ports at once.
+    Apart {
+        /// Flow.
+        flow: usize,
+        /// Hop.
+        hop: usize,
+    },
     /// A node dispatches a frame that may not be there yet.
     TooEarly {
         /// Flow.
@@ -82,6 +89,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Shape => write!(f, "not the flows and hops of the problem"),
             Self::BehindPeriod { flow, hop } => write!(f, "flow {flow}, hop {hop}: behind the period"),
+            Self::Apart { flow, hop } => write!(f, "flow {flow}, hop {hop}: apart from the first"),
             Self::TooEarly { flow, hop, ready } => write!(f, "flow {flow}, hop {hop}: before {ready}"),
             Self::HeldTooLong { flow, hop } => {
                 write!(f, "flow {flow}, hop {hop}: the next frame may come first")
@@ -127,6 +135,9 @@ fn check_way(problem: &Problem, index: usize, flow: &Flow, dispatch: &[Duration]
             None => {
                 if *at >= flow.period {
                     faults.push(Fault::BehindPeriod { flow: flow_index, hop: hop_index });
+                }
+                if *at != dispatch[0] {
+                    faults.push(Fault::Apart { flow: flow_index, hop: hop_index });
                 }
                 talker.push(*at);
             }

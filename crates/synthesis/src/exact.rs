@@ -114,7 +114,11 @@ fn constraints(problem: &Problem) -> Option<(Differences, Vec<Pair>)> {
                     let (least, most) = (signed(after.min), signed(after.max));
                     least <= most && differences.between(next + previous, variable, least, most)
                 }
-                _ => differences.between(0, variable, 0, period - 1),
+                _ => {
+                    // By all its ports at once.
+                    differences.between(0, variable, 0, period - 1)
+                        && differences.between(next, variable, 0, 0)
+                }
             };
             let in_time = flow.deadline.is_none_or(|deadline| {
                 let most = signed(deadline) - signed(flow.tail(index, problem.precision));

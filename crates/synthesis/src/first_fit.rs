@@ -87,6 +87,11 @@ fn place(flow: &Flow, precision: Duration, links: &mut [Occupancy]) -> Option<Ve
     let mut start = 0;
     for _ in 0..STARTS_MAX {
         let way = follow(flow, precision, links, start)?;
+        if way.start < way.start_last {
+            // The talker sends by all its ports at once: when the last of them is free.
+            start = way.start_last;
+            continue;
+        }
         if !way.late {
             return Some(way.dispatch);
         }
@@ -104,6 +109,8 @@ struct Way {
     dispatch: Vec<u64>,
     /// The earliest dispatch at the talker.
     start: u64,
+    /// The latest, if it sends by several ports.
+    start_last: u64,
     /// The shortest wait above zero behind the talker.
     wait_min: Option<u64>,
     /// Whether a listener gets it behind the deadline, or the next frame may come before it is sent on.
@@ -112,8 +119,13 @@ struct Way {
 
 fn follow(flow: &Flow, precision: Duration, links: &mut [Occupancy], start: u64) -> Option<Way> {
     let period = flow.period.as_ps();
-    let mut way =
-        Way { dispatch: Vec::with_capacity(flow.hops.len()), start: u64::MAX, wait_min: None, late: false };
+    let mut way = Way {
+        dispatch: Vec::with_capacity(flow.hops.len()),
+        start: u64::MAX,
+        start_last: 0,
+        wait_min: None,
+        late: false,
+    };
     for (index, hop) in flow.hops.iter().enumerate() {
         let (ready, latest) = match (hop.previous, flow.after(index, precision)) {
             (Some(previous), Some(after)) => {
@@ -127,6 +139,7 @@ fn follow(flow: &Flow, precision: Duration, links: &mut [Occupancy], start: u64)
         way.late |= at > latest;
         if hop.previous.is_none() {
             way.start = way.start.min(at);
+            way.start_last = way.start_last.max(at);
         } else if at > ready {
             way.wait_min = Some(way.wait_min.map_or(at - ready, |wait| wait.min(at - ready)));
         }

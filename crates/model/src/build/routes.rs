@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
 use super::vlans::{VlanDraft, Vlans};
-use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex};
+use crate::network::{Hop, LinkIndex, NodeIndex, PortIndex, Stream};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
@@ -91,9 +91,7 @@ pub(crate) fn find(
             continue;
         }
         let links = match &draft.route {
-            _ if draft.stream.virtual_link.is_some_and(|link| link.skew_max.is_some()) => {
-                over_both(topology, &graph, vlan, draft, faults)
-            }
+            _ if is_redundant(&draft.stream) => over_both(topology, &graph, vlan, draft, faults),
             Route::Over(cables, nodes) => {
                 let allowed = |link: LinkIndex| allowed(topology, draft, cables, nodes, link);
                 let reached = search(&graph, vlan, draft.stream.talker, draft.talker_port, &allowed);
@@ -136,6 +134,12 @@ pub(crate) fn find(
     }
 }
 
+/// Whether a stream goes over both networks.
+fn is_redundant(stream: &Stream) -> bool {
+    stream.virtual_link.is_some_and(|link| link.skew_max.is_some())
+        || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
+}
+
 /// The trees of a virtual link over both networks, that of the talker's first port before that of its
 /// second; none if a listener is not reached over one of them, or if they have a bridge in common.
 fn over_both(
@@ -145,7 +149,8 @@ fn over_both(
     draft: &StreamDraft<'_, '_>,
     faults: &mut Faults,
 ) -> Option<Vec<LinkIndex>> {
-    let place = draft.place("virtual-link");
+    let timed = draft.stream.time_triggered.is_some();
+    let place = draft.place(if timed { "time-triggered" } else { "virtual-link" });
     let fault = |faults: &mut Faults, message: String, help: &str| {
         faults.error(codes::LINK_REDUNDANCY, place, message, help);
     };

@@ -53,6 +53,7 @@ pub(crate) fn link(node: &Node<'_>, number: usize, faults: &mut Faults) -> Optio
             Some("locked") => Release::Locked,
             _ => Release::Free,
         },
+        redundant: found.get("redundancy").and_then(Node::text) == Some("true"),
         acceptance: found.parsed("acceptance-window"),
         points: Vec::new(),
     })

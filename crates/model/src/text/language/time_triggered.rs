@@ -116,6 +116,11 @@ pub(super) static TIME_TRIGGERED_LINK: Shape = Shape {
             "How long a receiver takes its frames, around the middle of when they can come; by default as long as they can come.",
         ),
         key(
+            "redundancy",
+            Kind::Flag,
+            "Whether it goes over both networks, A from the talker's first port and B from its second, at one dispatch point; a listener takes the first copy of each period. False.",
+        ),
+        key(
             "release",
             Kind::Word(&["free", "locked"]),
             "Whether the talker's application runs by its own clock, or by the network time; free.",
