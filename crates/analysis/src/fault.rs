@@ -42,6 +42,10 @@ pub enum PlantedFault {
     SharedLinkFluid,
     /// Two copies of a frame are taken to come at once.
     SkewForgotten,
+    /// A frame of TDMA is taken to have the next slot, whatever stands before it.
+    SlotsBeforeForgotten,
+    /// Slots are taken to begin when they should.
+    SlotErrorForgotten,
 }
 
 impl PlantedFault {
@@ -59,6 +63,9 @@ impl PlantedFault {
         Self::ProcessingDelayMaxForgotten,
     ];
 
+    /// Those of TDMA.
+    pub const OF_TDMA: [Self; 2] = [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten];
+
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 4] =
         [Self::TurnsForgotten, Self::PolicedLinkForgotten, Self::SharedLinkFluid, Self::SkewForgotten];
@@ -74,6 +81,9 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
             node.clock.granularity = Duration::ZERO;
         }
         return Analysis::of(&network).bounds();
+    }
+    if let Some(tdma) = &network.tdma {
+        return crate::tdma::bounds_with_fault(network, tdma, fault);
     }
     Analysis::with_fault(network, fault).bounds()
 }

@@ -56,6 +56,22 @@ pub enum PlantedFault {
     AcknowledgedEarly,
     /// What is given back stays in the switches.
     NotTakenOut,
+    /// A TDMA station keeps its own reckoning when a synchronisation frame comes.
+    CorrectionForgotten,
+    /// It takes the synchronisation frame for arrived at once.
+    TravelForgotten,
+    /// The standby opens every cycle when the master does.
+    StandbyTooEarly,
+    /// A station sends two frames in a slot.
+    SlotUsedTwice,
+    /// A slot of every n-th cycle is used in all.
+    PhaseIgnored,
+    /// A frame waits for a slot without end.
+    LifetimeForgotten,
+    /// A datagram is whole when its last piece has come, whatever was lost.
+    PieceForgotten,
+    /// The first piece is taken for the datagram.
+    FirstPieceWhole,
 }
 
 impl PlantedFault {
@@ -78,6 +94,18 @@ impl PlantedFault {
 
     /// Those of its admission.
     pub const OF_HARTS_ADMISSION: [Self; 2] = [Self::AcknowledgedEarly, Self::NotTakenOut];
+
+    /// Those of TDMA and of datagrams.
+    pub const OF_TDMA: [Self; 8] = [
+        Self::CorrectionForgotten,
+        Self::TravelForgotten,
+        Self::StandbyTooEarly,
+        Self::SlotUsedTwice,
+        Self::PhaseIgnored,
+        Self::LifetimeForgotten,
+        Self::PieceForgotten,
+        Self::FirstPieceWhole,
+    ];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

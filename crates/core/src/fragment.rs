@@ -7,6 +7,9 @@
 
 use alloc::vec::Vec;
 
+#[cfg(feature = "planted-faults")]
+use crate::fault::{PlantedFault, is_planted};
+
 /// A piece of a datagram's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fragment {
@@ -112,6 +115,14 @@ impl Reassembly {
             open.length = Some(end);
         }
         let here: u64 = open.pieces.iter().map(|(from, to)| u64::from(to - from)).sum();
+        #[cfg(feature = "planted-faults")]
+        if (is_planted(PlantedFault::PieceForgotten) && !piece.more)
+            || (is_planted(PlantedFault::FirstPieceWhole) && piece.offset == 0)
+        {
+            self.open.remove(place);
+            taken.whole = Some(end);
+            return taken;
+        }
         let Some(length) = open.length else { return taken };
         if here != u64::from(length) || open.pieces.iter().any(|(_, to)| *to > length) {
             return taken;

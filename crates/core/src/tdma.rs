@@ -21,6 +21,9 @@ use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
 
+#[cfg(feature = "planted-faults")]
+use crate::fault::{PlantedFault, is_planted};
+
 /// What a slot may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Carries {
@@ -159,6 +162,9 @@ pub struct TdmaStation<F> {
     next: usize,
     /// The slot that was taken last: number of the cycle, and its place.
     taken: (u32, usize),
+    /// A fault: the slot is being used a second time.
+    #[cfg(feature = "planted-faults")]
+    again: bool,
     real_time: VecDeque<(Instant, F)>,
     ordinary: VecDeque<(Instant, F)>,
     /// Of a station that finds out how long frames travel.
@@ -193,6 +199,8 @@ impl<F: Copy> TdmaStation<F> {
         Self {
             next: config.slots.len(),
             taken: (0, 0),
+            #[cfg(feature = "planted-faults")]
+            again: false,
             cycle: active.then_some(before),
             config,
             active,
@@ -274,8 +282,20 @@ impl<F: Copy> TdmaStation<F> {
         }
         self.active = false;
         let late = Duration::from_ps(heard.transmitted.as_ps().saturating_sub(heard.scheduled.as_ps()));
-        let ago = self.config.travel.as_ps().saturating_add(late.as_ps());
-        let start = Instant::from_ps(now.as_ps().saturating_sub(ago));
+        #[cfg_attr(not(feature = "planted-faults"), expect(unused_mut, reason = "changed by planted faults"))]
+        let mut ago = self.config.travel.as_ps().saturating_add(late.as_ps());
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::TravelForgotten) {
+            ago = late.as_ps();
+        }
+        #[cfg_attr(not(feature = "planted-faults"), expect(unused_mut, reason = "changed by planted faults"))]
+        let mut start = Instant::from_ps(now.as_ps().saturating_sub(ago));
+        #[cfg(feature = "planted-faults")]
+        if let Some(before) = self.cycle
+            && is_planted(PlantedFault::CorrectionForgotten)
+        {
+            start = before.end;
+        }
         self.begin(heard.cycle, start, now);
     }
 
@@ -349,6 +369,10 @@ impl<F: Copy> TdmaStation<F> {
     /// Passes over slots of other cycles than this.
     fn skip_other_cycles(&mut self) {
         let Some(Cycle { number, .. }) = self.cycle else { return };
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::PhaseIgnored) {
+            return;
+        }
         let used = |slot: &TdmaSlot| number % slot.period == slot.phase;
         while self.config.slots.get(self.next).is_some_and(|slot| !used(slot)) {
             self.next += 1;
@@ -365,6 +389,8 @@ impl<F: Copy> TdmaStation<F> {
         let Cycle { end, .. } = self.cycle?;
         match self.config.role {
             _ if self.active => Some(end),
+            #[cfg(feature = "planted-faults")]
+            TdmaRole::Standby { .. } if is_planted(PlantedFault::StandbyTooEarly) => Some(end),
             TdmaRole::Standby { offset } => Some(end + offset),
             TdmaRole::Master | TdmaRole::Slave => None,
         }
@@ -372,6 +398,10 @@ impl<F: Copy> TdmaStation<F> {
 
     /// A frame that has waited longer than it may.
     fn expire(&mut self, now: Instant) -> Option<F> {
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::LifetimeForgotten) {
+            return None;
+        }
         let lifetime = self.config.lifetime?;
         for queue in [&mut self.real_time, &mut self.ordinary] {
             if queue.front().is_some_and(|(ready, _)| *ready + lifetime < now) {
@@ -427,6 +457,15 @@ impl<F: Copy> TdmaStation<F> {
         }
         if frame.is_none() && carries != Carries::RealTime {
             frame = take(&mut self.ordinary);
+        }
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::SlotUsedTwice) && frame.is_some() && !self.again {
+            (self.again, self.next) = (true, self.taken.1);
+            return frame.map_or(TdmaAction::Pass, TdmaAction::Transmit);
+        }
+        #[cfg(feature = "planted-faults")]
+        {
+            self.again = false;
         }
         frame.map_or(TdmaAction::Pass, TdmaAction::Transmit)
     }

@@ -151,19 +151,27 @@ fn write_slots_and_streams(
 ) {
     let mut offset = dice.between(130, 170);
     let (mut slots, mut streams) = (String::new(), String::new());
+    // Start and phase of the slot before, if it is of every other cycle and has its time for itself.
+    let mut alone: Option<(u64, u64)> = None;
     for station in stations {
         let payload = dice.between(46, 1_046);
         // Store and forward, with some air or too little of it.
         let length = payload * 16 / 100 + dice.between(30, 150);
         let every = if dice.chance(25) { 2 } else { 1 };
-        let phase = dice.between(0, every - 1);
+        let mut phase = dice.between(0, every - 1);
+        let mut start = offset;
+        if let Some((at, other)) = alone.take().filter(|_| every == 2) {
+            (start, phase) = (at, 1 - other);
+        } else if every == 2 {
+            alone = Some((offset, phase));
+        }
         let carries = dice.one_of(&["both", "real-time"]);
         let _ = writeln!(
             slots,
-            "    - {{owner: {station}, offset: {offset} us, length: {length} us, carries: {carries}, \
+            "    - {{owner: {station}, offset: {start} us, length: {length} us, carries: {carries}, \
              every: {every}, phase: {phase}}}"
         );
-        offset += length + dice.between(0, 30);
+        offset = offset.max(start + length) + dice.between(0, 30);
         write_stream_of(&mut streams, dice, station, payload, slaves.contains(station));
         if *carries == "both" && dice.chance(25) {
             let to = if station == "master" { "standby" } else { "master" };

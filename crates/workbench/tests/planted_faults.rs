@@ -1,17 +1,18 @@
 //! Faults planted in the machines and in the bounds: the searches find each of them.
 //!
 //! One test, for a fault of the machines is planted in the whole process. Those of shapers and queues are sought in
-//! networks of all shapers, those of virtual links and of HaRTES in networks of these.
+//! networks of all shapers, those of virtual links, of HaRTES and of TDMA in networks of these.
 #![cfg(feature = "planted-faults")]
 
 mod common;
 
 use common::{
     avionics, broken_admissions, broken_promises, contradictions, described, network, run, run_links,
+    run_slots,
 };
 use tautwire_analysis::{Bounds, PlantedFault, bounds, bounds_with_fault};
 use tautwire_core::fault;
-use tautwire_generate::{cases, random_harts, random_harts_admission};
+use tautwire_generate::{TdmaFailure, cases, random_harts, random_harts_admission, random_tdma};
 use tautwire_workbench::Network;
 
 /// The first seed whose network of shapers contradicts its bounds.
@@ -47,6 +48,16 @@ fn search_admission(cases: u64) -> Option<u64> {
     })
 }
 
+/// The first seed of a network with TDMA, whole or with a failure, that a run shows to be wrong.
+fn search_slots(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
+    (0..cases).find(|seed| {
+        TdmaFailure::ALL.into_iter().any(|failure| {
+            let network = described(&random_tdma(*seed, failure));
+            !run_slots(&network, &bounds(&network), *seed).wrong.is_empty()
+        })
+    })
+}
+
 #[test]
 fn every_planted_fault_is_found() {
     let cases = cases(2_000);
@@ -71,7 +82,15 @@ fn every_planted_fault_is_found() {
         fault::plant(Some(planted));
         say(format!("machine {planted:?}"), search_admission(cases));
     }
+    for planted in fault::PlantedFault::OF_TDMA {
+        fault::plant(Some(planted));
+        say(format!("machine {planted:?}"), search_slots(cases, bounds));
+    }
     fault::plant(None);
+    for planted in PlantedFault::OF_TDMA {
+        let found = search_slots(cases, |network| bounds_with_fault(network, Some(planted)));
+        say(format!("bound {planted:?}"), found);
+    }
     for planted in PlantedFault::ALL {
         let found = search(cases, |network| bounds_with_fault(network, Some(planted)));
         say(format!("bound {planted:?}"), found);

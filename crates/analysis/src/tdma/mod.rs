@@ -30,6 +30,8 @@ use tautwire_units::{Bits, Bytes, Duration};
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 use self::way::Range;
 use crate::clock::{Deviation, slack_ps};
+#[cfg(feature = "planted-faults")]
+use crate::fault::PlantedFault;
 use crate::host::{self, Sending};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 use crate::timeline::Timeline;
@@ -61,11 +63,27 @@ struct Cycle<'network> {
     sending: Vec<Option<Sending>>,
     /// Per stream, per listener: from its port to its application, if it has stacks and that is known.
     receiving: Vec<Vec<Option<Range>>>,
+    #[cfg(feature = "planted-faults")]
+    fault: Option<PlantedFault>,
 }
 
 /// The bounds of a network with TDMA.
 pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
+    bounded(network, Cycle::new(network, tdma))
+}
+
+/// The same with a fault in it.
+#[cfg(feature = "planted-faults")]
+pub(crate) fn bounds_with_fault(network: &Network, tdma: &Tdma, fault: Option<PlantedFault>) -> Bounds {
     let mut cycle = Cycle::new(network, tdma);
+    cycle.fault = fault;
+    if fault == Some(PlantedFault::SlotErrorForgotten) {
+        (cycle.early, cycle.late) = (0, 0);
+    }
+    bounded(network, cycle)
+}
+
+fn bounded(network: &Network, mut cycle: Cycle<'_>) -> Bounds {
     let mut bounds = cycle.bounds();
     // Stacks of a responder delay what they receive, of which the bounds are known then, and its responses.
     for _ in 0..STACK_PASSES {
@@ -97,6 +115,8 @@ impl<'network> Cycle<'network> {
             reason: None,
             sending: Vec::new(),
             receiving: Vec::new(),
+            #[cfg(feature = "planted-faults")]
+            fault: None,
         };
         if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
             cycle.sending = host::sending(network, &Timeline::of(network), &[]);

@@ -67,6 +67,11 @@ impl Cycle<'_> {
     /// The longest that `count` slots are waited for, from any instant; true time.
     pub(super) fn service(&self, starts: &[u64], count: u64) -> Option<u64> {
         let count = count.checked_add(self.lost)?;
+        #[cfg(feature = "planted-faults")]
+        let count = match self.fault {
+            Some(crate::fault::PlantedFault::SlotsBeforeForgotten) => count.min(1),
+            _ => count,
+        };
         if starts.is_empty() || count > FRAMES_MAX {
             return None;
         }
