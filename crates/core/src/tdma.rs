@@ -7,7 +7,7 @@
 //! when the frame arrived, less its travel time, less what it left too late. A station that did not hear
 //! a cycle opened is silent in it. The standby watches: if a cycle is not opened until its offset in it,
 //! it opens that cycle itself, with the start that the cycle had by its own reckoning, and all further
-//! ones. Invariants: one frame a slot at most; a frame handed over after the start of a slot waits for
+//! ones. Invariants: one frame a slot and cycle at most, however often it is opened; a frame handed over after the start of a slot waits for
 //! another, and is given up if no slot takes it in its lifetime: what could not be sent is lost and not late; real-time frames go before ordinary ones where a slot carries both.
 //!
 //! A station that is to find out how long frames travel asks the master in its first slot, and lends it a slot of a later
@@ -161,7 +161,7 @@ pub struct TdmaStation<F> {
     /// The first slot of this cycle that did not come yet.
     next: usize,
     /// The slot that was taken last: number of the cycle, and its place.
-    taken: (u32, usize),
+    taken: Option<(u32, usize)>,
     /// A fault: the slot is being used a second time.
     #[cfg(feature = "planted-faults")]
     again: bool,
@@ -198,7 +198,7 @@ impl<F: Copy> TdmaStation<F> {
         let before = Cycle { number: u32::MAX, start: now, end: now };
         Self {
             next: config.slots.len(),
-            taken: (0, 0),
+            taken: None,
             #[cfg(feature = "planted-faults")]
             again: false,
             cycle: active.then_some(before),
@@ -336,6 +336,7 @@ impl<F: Copy> TdmaStation<F> {
     pub fn reset(&mut self) -> impl Iterator<Item = F> + '_ {
         self.active = false;
         self.cycle = None;
+        self.taken = None;
         self.owed.clear();
         self.next = self.config.slots.len();
         self.real_time.drain(..).chain(self.ordinary.drain(..)).map(|(_, frame)| frame)
@@ -343,8 +344,8 @@ impl<F: Copy> TdmaStation<F> {
 
     /// The slot that was acted in last: number of the cycle, and its place among the station's slots.
     #[must_use]
-    pub const fn slot_taken(&self) -> (u32, usize) {
-        self.taken
+    pub fn slot_taken(&self) -> (u32, usize) {
+        self.taken.unwrap_or_default()
     }
 
     /// All frames that wait.
@@ -363,6 +364,10 @@ impl<F: Copy> TdmaStation<F> {
         self.cycle = Some(Cycle { number, start, end: start + self.config.cycle });
         self.owed.retain(|owed| owed.cycle.wrapping_sub(number) <= u32::MAX / 2);
         self.next = self.config.slots.partition_point(|slot| start + slot.offset < now);
+        // A cycle that is opened again, by another or a little later, has none of its slots twice.
+        if let Some((_, place)) = self.taken.filter(|(cycle, _)| *cycle == number) {
+            self.next = self.next.max(place + 1);
+        }
         self.skip_other_cycles();
     }
 
@@ -441,7 +446,7 @@ impl<F: Copy> TdmaStation<F> {
     fn take_slot(&mut self, now: Instant) -> TdmaAction<F> {
         let slot = self.config.slots[self.next];
         let carries = slot.carries;
-        self.taken = (self.cycle.map_or(0, |cycle| cycle.number), self.next);
+        self.taken = Some((self.cycle.map_or(0, |cycle| cycle.number), self.next));
         self.next += 1;
         self.skip_other_cycles();
         if let Some(action) = self.calibrate_in(now, slot) {
@@ -460,7 +465,7 @@ impl<F: Copy> TdmaStation<F> {
         }
         #[cfg(feature = "planted-faults")]
         if is_planted(PlantedFault::SlotUsedTwice) && frame.is_some() && !self.again {
-            (self.again, self.next) = (true, self.taken.1);
+            (self.again, self.next) = (true, self.slot_taken().1);
             return frame.map_or(TdmaAction::Pass, TdmaAction::Transmit);
         }
         #[cfg(feature = "planted-faults")]

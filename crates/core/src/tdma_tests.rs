@@ -218,3 +218,29 @@ fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
     slave.hear(us(3_010), sync(3, 3_000, 3_000));
     assert_eq!(trace(&mut slave, 4_000), [(3_303, 'c')]);
 }
+
+#[test]
+fn a_cycle_that_is_opened_twice_has_none_of_its_slots_twice() {
+    let slot = TdmaSlot { offset: Duration::from_us(100), period: 1, phase: 0, carries: Carries::RealTime };
+    let config = TdmaConfig {
+        cycle: Duration::from_ms(1),
+        role: TdmaRole::Slave,
+        slots: vec![slot],
+        travel: Duration::ZERO,
+        limit: 4,
+        lifetime: None,
+    };
+    let mut slave = TdmaStation::new(config, Instant::ZERO);
+    let at = |us: u64| Instant::ZERO + Duration::from_us(us);
+    let opens = |us: u64| Synchronisation { cycle: 7, transmitted: at(us), scheduled: at(us) };
+    slave.hear(at(1_000), opens(1_000));
+    for frame in 1..=2 {
+        slave.enqueue(at(1_000), frame, true).expect("room");
+    }
+    assert_eq!(slave.act(at(1_100)), Some(TdmaAction::Transmit(1)));
+    // The standby, which has not heard the master, opens the same cycle by a clock that is 5 us behind.
+    slave.hear(at(1_101), opens(1_005));
+    assert_eq!(slave.act(at(1_110)), None);
+    slave.hear(at(2_000), Synchronisation { cycle: 8, ..opens(2_000) });
+    assert_eq!(slave.act(at(2_100)), Some(TdmaAction::Transmit(2)));
+}

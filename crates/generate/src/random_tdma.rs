@@ -22,19 +22,22 @@ pub enum TdmaFailure {
     BridgeStops,
     /// Without a standby: bits are received wrong on all cables, so that synchronisation frames are lost.
     BitErrors,
+    /// The same beside a standby, which then opens cycles beside the master, some in a row.
+    BitErrorsBesideStandby,
     /// A talker makes frames as fast as it can.
     Babbling,
 }
 
 impl TdmaFailure {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Nothing,
         Self::MasterStops,
         Self::SlaveCut,
         Self::MasterCut,
         Self::BridgeStops,
         Self::BitErrors,
+        Self::BitErrorsBesideStandby,
         Self::Babbling,
     ];
 
@@ -44,7 +47,12 @@ impl TdmaFailure {
 
     /// Whether frames may be lost for want of synchronisation, and so have a lifetime.
     const fn loses_synchronisation(self) -> bool {
-        matches!(self, Self::SlaveCut) || !self.has_standby()
+        matches!(self, Self::SlaveCut | Self::BitErrorsBesideStandby) || !self.has_standby()
+    }
+
+    /// Microseconds by which slots are longer, for their starts are less sure.
+    const fn air(self) -> u64 {
+        if matches!(self, Self::BitErrorsBesideStandby) { 80 } else { 0 }
     }
 
     fn events(self, dice: &mut Dice) -> String {
@@ -54,7 +62,7 @@ impl TdmaFailure {
             format!("events:\n  - {{at: {at} us, {gone}}}\n  - {{at: {back} us, {comes}}}\n")
         };
         match self {
-            Self::Nothing | Self::BitErrors => String::new(),
+            Self::Nothing | Self::BitErrors | Self::BitErrorsBesideStandby => String::new(),
             Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
             Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
@@ -128,7 +136,11 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
     text.push_str("links:\n");
     for (place, station) in stations.iter().enumerate() {
         let bridge = if two && place % 2 == 1 { "t" } else { "s" };
-        let errors = if failure == TdmaFailure::BitErrors { ", bit-error-rate: 1e-4" } else { "" };
+        let errors = match failure {
+            TdmaFailure::BitErrors => ", bit-error-rate: 1e-4",
+            TdmaFailure::BitErrorsBesideStandby => ", bit-error-rate: 2e-5",
+            _ => "",
+        };
         let _ = writeln!(
             text,
             "  - {{name: to-{station}, between: [{station}, {bridge}], length: {} m{errors}}}",
@@ -149,14 +161,14 @@ fn write_slots_and_streams(
     failure: TdmaFailure,
     both_stacks: bool,
 ) {
-    let mut offset = dice.between(130, 170);
+    let mut offset = dice.between(130, 170) + 2 * failure.air();
     let (mut slots, mut streams) = (String::new(), String::new());
     // Start and phase of the slot before, if it is of every other cycle and has its time for itself.
     let mut alone: Option<(u64, u64)> = None;
     for station in stations {
         let payload = dice.between(46, 1_046);
         // Store and forward, with some air or too little of it.
-        let length = payload * 16 / 100 + dice.between(30, 150);
+        let length = payload * 16 / 100 + dice.between(30, 150) + failure.air();
         let every = if dice.chance(25) { 2 } else { 1 };
         let mut phase = dice.between(0, every - 1);
         let mut start = offset;
@@ -197,7 +209,12 @@ fn write_slots_and_streams(
     let cycle = offset + dice.between(50, 250);
     let _ = writeln!(text, "tdma:\n  cycle: {cycle} us\n  synchronisation: opening");
     if failure.has_standby() {
-        text.push_str("  standby: {synchronisation: watching, offset: 65 us}\n");
+        let few = if failure == TdmaFailure::BitErrorsBesideStandby { ", lost-in-a-row: 6" } else { "" };
+        let _ = writeln!(
+            text,
+            "  standby: {{synchronisation: watching, offset: {} us{few}}}",
+            65 + failure.air()
+        );
     }
     if failure.loses_synchronisation() {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));

@@ -33,6 +33,8 @@ pub struct Standby {
     pub synchronisation: StreamIndex,
     /// How long after the start of a cycle it gives the master up.
     pub offset: Duration,
+    /// How many frames of a living master it misses in a row at most; none: nothing is said of that.
+    pub lost_in_a_row: Option<u32>,
 }
 
 /// A slot and whose it is.

@@ -51,7 +51,7 @@ fn no_frame_is_later_than_its_bound() {
             !matches!(failure, TdmaFailure::Nothing | TdmaFailure::MasterStops | TdmaFailure::Babbling);
         assert!(may_expire || expired == 0, "{failure:?}: nothing has a lifetime");
         assert!(
-            !may_expire || expired > 0 || seeds.len() < 20,
+            !may_expire || expired > 0 || seeds.len() < 20 || failure == TdmaFailure::BitErrorsBesideStandby,
             "{failure:?}: what could not be sent is lost"
         );
     }
@@ -99,4 +99,32 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     - {owner: a, offset: 100 us, length: 200 us}\n    - {owner: b, offset: 300 us, length: 200 us}\n";
     assert_eq!(backlog(&format!("{stations}{slots}")), 1);
     assert!(backlog(stations) > 1);
+}
+
+/// A network of a seed, and how many cycles a standby opens beside a master that lives.
+fn opened_beside(seed: u64) -> (tautwire_workbench::Network, u64) {
+    let network = network(&random_tdma(seed, TdmaFailure::BitErrorsBesideStandby));
+    let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
+    let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby).expect("a standby");
+    let opened = observation.streams[standby.synchronisation.index()].created;
+    (network, opened)
+}
+
+#[test]
+fn a_standby_that_misses_frames_opens_cycles_beside_the_master_and_has_bounds_if_it_is_said_how_many() {
+    let runs: Vec<_> = (0..24).map(opened_beside).collect();
+    assert!(runs.iter().map(|(_, opened)| opened).sum::<u64>() > 0, "frames are lost to the standby");
+    let bounded = |network: &tautwire_workbench::Network| {
+        let bounds = bounds(network);
+        let all = bounds.streams.iter().flat_map(|stream| &stream.listeners);
+        all.filter(|listener| listener.delay.is_ok()).count()
+    };
+    let with: usize = runs.iter().map(|(network, _)| bounded(network)).sum();
+    let without = runs.iter().map(|(network, _)| {
+        let mut unsaid = network.clone();
+        let tdma = unsaid.tdma.as_mut().expect("slots");
+        tdma.standby.as_mut().expect("a standby").lost_in_a_row = None;
+        bounded(&unsaid)
+    });
+    assert!(with > 0 && without.sum::<usize>() == 0, "{with}");
 }

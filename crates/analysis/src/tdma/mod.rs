@@ -55,6 +55,8 @@ struct Cycle<'network> {
     late: u64,
     /// Slots that a failing master may cost.
     lost: u64,
+    /// Cycles in a row that a standby may open beside the master; zero if it opens none.
+    beside: u32,
     /// How long a frame waits at most whatever fails, if something does that costs any number of slots.
     lifetime: Option<u64>,
     /// Why nothing holds, if so.
@@ -111,6 +113,7 @@ impl<'network> Cycle<'network> {
             early: 0,
             late: 0,
             lost: 0,
+            beside: 0,
             lifetime: None,
             reason: None,
             sending: Vec::new(),
@@ -121,13 +124,14 @@ impl<'network> Cycle<'network> {
         if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
             cycle.sending = host::sending(network, &Timeline::of(network), &[]);
         }
-        // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby.
-        let span = 2 * tdma.cycle.as_ps();
+        cycle.reason = cycle.what_fails();
+        // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby; a standby that misses
+        // the master's frames is not corrected meanwhile.
+        let span = (2 + u64::from(cycle.beside)) * tdma.cycle.as_ps();
         let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
         let (early, late) = cycle.travel_errors(tdma.synchronisation);
         (cycle.early, cycle.late) = (early + drift, late + drift);
-        cycle.reason = cycle.what_fails();
-        if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0) {
+        if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0 || cycle.beside > 0) {
             // The standby reckons by its own clock, and the others from its frames.
             let (early, late) = cycle.travel_errors(standby.synchronisation);
             (cycle.early, cycle.late) = (cycle.early + early + drift, cycle.late + late + drift);
@@ -192,10 +196,22 @@ impl<'network> Cycle<'network> {
         if self.cycles > CYCLES_MAX {
             return Some(fails);
         }
-        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off.
+        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off. If it is said how
+        // long that lasts, it is known how far.
         let is_alone = self.tdma.standby.is_none();
+        let in_a_row = self.tdma.standby.and_then(|standby| standby.lost_in_a_row);
         let lives = self.tdma.lifetime.map(Duration::as_ps);
-        if network.links.iter().any(|link| link.bit_error_rate > 0 || !link.up) {
+        let changes = |action: &TimelineAction| matches!(action, TimelineAction::ChangeBitErrorRate(..));
+        let errs = network.links.iter().any(|link| link.bit_error_rate > 0)
+            || network.events.iter().any(|event| changes(&event.action));
+        if errs {
+            self.lifetime = lives.filter(|_| is_alone || in_a_row.is_some());
+            self.beside = in_a_row.unwrap_or(0);
+            if self.lifetime.is_none() {
+                return Some(fails);
+            }
+        }
+        if network.links.iter().any(|link| !link.up) {
             self.lifetime = lives.filter(|_| is_alone);
             if self.lifetime.is_none() {
                 return Some(fails);
@@ -219,12 +235,6 @@ impl<'network> Cycle<'network> {
                 }
                 TimelineAction::CutCable(cable) => {
                     self.lifetime = lives.filter(|_| is_alone || self.leads_to_a_slave(*cable));
-                    if self.lifetime.is_none() {
-                        return Some(fails);
-                    }
-                }
-                TimelineAction::ChangeBitErrorRate(..) => {
-                    self.lifetime = lives.filter(|_| is_alone);
                     if self.lifetime.is_none() {
                         return Some(fails);
                     }
@@ -368,7 +378,9 @@ impl<'network> Cycle<'network> {
             for hop in &stream.hops {
                 let class = &mut ports[hop.port.index()][hop.class.index()];
                 class.used = true;
-                let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits();
+                let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
+                let frames = if self.beside > 0 && opens { 2 } else { 1 };
+                let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits() * frames;
                 let most = class.backlog.map_or(bits, |known| known.max(bits));
                 class.backlog = self.reason.is_none().then_some(most);
             }

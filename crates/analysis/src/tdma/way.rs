@@ -6,7 +6,7 @@
 
 use tautwire_model::frame_length;
 use tautwire_model::network::{
-    HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream, StreamIndex,
+    HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream, StreamIndex, Traffic,
 };
 use tautwire_units::{Bytes, Duration};
 
@@ -47,7 +47,8 @@ impl Cycle<'_> {
         let rate = self.network.links[links.egress.index()].rate;
         let octets = frame_length(stream.payload_max, hop.tagged) + Bytes::MEDIA_OVERHEAD;
         let line = self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + 1;
-        (queued, queued.max.saturating_add(latency.max + line + occupancy + occupied))
+        let wait = self.wait_beside(stream);
+        (queued, queued.max.saturating_add(latency.max + line + occupancy + occupied + wait))
     }
 
     /// From the queue of a hop's port to the last bit at the next node.
@@ -68,7 +69,23 @@ impl Cycle<'_> {
                 + link.phy_delay.max.as_ps()
                 + 2,
         };
-        line.plus(self.stages(stream, place, &[StagePosition::Transmission]).0)
+        let line = line.plus(self.stages(stream, place, &[StagePosition::Transmission]).0);
+        Range { max: line.max + self.wait_beside(stream), ..line }
+    }
+
+    /// How long a synchronisation frame waits at a port at most: for that of a standby, or of the master, of the same time.
+    fn wait_beside(&self, stream: &Stream) -> u64 {
+        if self.beside == 0 || !matches!(stream.traffic, Traffic::Synchronisation { .. }) {
+            return 0;
+        }
+        let both =
+            self.network.streams.iter().filter(|one| matches!(one.traffic, Traffic::Synchronisation { .. }));
+        let slowest = self.network.links.iter().map(|link| link.rate).min();
+        let line = |one: &Stream| {
+            let octets = frame_length(one.payload_max, true) + Bytes::MEDIA_OVERHEAD;
+            slowest.map_or(0, |rate| self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + 1)
+        };
+        both.map(line).max().unwrap_or(0)
     }
 
     /// Latencies of the stages before a hop's port, and what all their occupancies are at most.

@@ -73,7 +73,8 @@ pub(crate) fn tdma(
             let help = "give it an end station of its own, and an offset within the cycle";
             faults.error(codes::TDMA_STATION, node.anchor(), message, help);
         }
-        standby = Some(Standby { synchronisation: stream, offset });
+        let lost_in_a_row = node.parsed("lost-in-a-row");
+        standby = Some(Standby { synchronisation: stream, offset, lost_in_a_row });
     }
     let slots = slots(node, cycle, topology, faults);
     let start_up = start_up::start_up(node, &slots, topology, streams);
@@ -88,6 +89,7 @@ pub(crate) fn tdma(
             continue;
         }
         station(draft, &slots, topology, faults);
+        lifetime(draft, node, cycle, &slots, faults);
     }
     for draft in &streams.list {
         strict_store_and_forward(draft, topology, models, faults);
@@ -193,6 +195,51 @@ fn station(draft: &StreamDraft<'_, '_>, slots: &[OwnedSlot], topology: &Topology
         Some(_) => return,
     };
     faults.error(codes::TDMA_STATION, draft.name_place, message, help);
+}
+
+/// A frame should outlive the longest way to a slot of its own.
+fn lifetime(
+    draft: &StreamDraft<'_, '_>,
+    node: &Node<'_>,
+    cycle: Duration,
+    slots: &[OwnedSlot],
+    faults: &mut Faults,
+) {
+    let Some(lifetime) = node.parsed::<Duration>("lifetime") else { return };
+    let stream = &draft.stream;
+    let other = if stream.priority.number() > 0 { Carries::Ordinary } else { Carries::RealTime };
+    let own: Vec<&OwnedSlot> =
+        slots.iter().filter(|slot| slot.owner == stream.talker && slot.slot.carries != other).collect();
+    let round = own.iter().fold(1, |all, slot| common(all, u64::from(slot.slot.period))).min(1_000);
+    let mut starts: Vec<Duration> = (0..2 * round)
+        .flat_map(|number| {
+            let used = own
+                .iter()
+                .filter(move |one| number % u64::from(one.slot.period) == u64::from(one.slot.phase));
+            used.map(move |one| cycle * number + one.slot.offset)
+        })
+        .collect();
+    starts.sort_unstable();
+    let Some(longest) = starts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max() else { return };
+    if longest > lifetime {
+        let place = node.get("lifetime").map_or(node.anchor(), |node| node.place);
+        let message = format!(
+            "`{}` may wait {longest} for a slot and is lost after {lifetime}, though nothing fails",
+            stream.name
+        );
+        let help =
+            "make the lifetime at least the longest distance of its slots, and what a failure may take";
+        faults.warning(codes::TDMA_STATION, place, message, help);
+    }
+}
+
+/// The least common multiple.
+fn common(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b)
 }
 
 /// What bounds of TDMA reckon with: strict priority and store-and-forward.

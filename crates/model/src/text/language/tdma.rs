@@ -34,6 +34,11 @@ static STANDBY: Shape = Shape {
     keys: &[&[
         must("synchronisation", Kind::Text, "The stream of its frames; its talker is the standby."),
         must("offset", Kind::Duration, "How long after the start of a cycle it gives the master up."),
+        key(
+            "lost-in-a-row",
+            Kind::Integer(1, 1_000),
+            "How many frames of a living master it misses in a row at most. With it and a lifetime there are bounds beside bit errors; nothing is said of that.",
+        ),
     ]],
 };
 
