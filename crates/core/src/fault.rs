@@ -72,6 +72,18 @@ pub enum PlantedFault {
     PieceForgotten,
     /// The first piece is taken for the datagram.
     FirstPieceWhole,
+    /// A leave-all of the neighbour is not answered with what is declared.
+    LeaveAllNotAnswered,
+    /// A registrar does not hear that an attribute is left.
+    LeaveNotHeard,
+    /// Bandwidth is tested and not locked when a listener is ready.
+    ReadyNotLocked,
+    /// A bridge does not add to a sync's correction what it took for it.
+    ResidenceForgotten,
+    /// Peer delay takes the neighbour's clock for as fast as the own.
+    NeighborRateIgnored,
+    /// The rate of the grandmaster is taken for that of the neighbour.
+    CumulativeRateForgotten,
 }
 
 impl PlantedFault {
@@ -94,6 +106,15 @@ impl PlantedFault {
 
     /// Those of its admission.
     pub const OF_HARTS_ADMISSION: [Self; 2] = [Self::AcknowledgedEarly, Self::NotTakenOut];
+    /// Those of stream reservation and gPTP, found by the search of these protocols alone.
+    pub const OF_PROTOCOLS: [Self; 6] = [
+        Self::LeaveAllNotAnswered,
+        Self::LeaveNotHeard,
+        Self::ReadyNotLocked,
+        Self::ResidenceForgotten,
+        Self::NeighborRateIgnored,
+        Self::CumulativeRateForgotten,
+    ];
 
     /// Those of TDMA and of datagrams.
     pub const OF_TDMA: [Self; 8] = [

@@ -6,6 +6,7 @@
 
 mod backbone;
 mod random_avionics;
+mod random_gptp;
 mod random_harts;
 mod random_harts_admission;
 mod random_host_stacks;
@@ -19,6 +20,7 @@ mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
 pub use random_avionics::random_avionics;
+pub use random_gptp::random_gptp;
 pub use random_harts::random_harts;
 pub use random_harts_admission::random_harts_admission;
 pub use random_host_stacks::random_host_stacks;

@@ -22,7 +22,11 @@ pub fn random_reserved(seed: u64) -> String {
     );
     text.push_str("nodes:\n");
     for station in 0..stations {
-        let _ = writeln!(text, "  n{station}: {{type: end-station}}");
+        let _ = writeln!(
+            text,
+            "  n{station}: {{type: end-station, clock: {{tolerance: {tolerance} ppm, offset: {} us}}}}",
+            dice.between(0, 4) * dice.between(0, 500)
+        );
     }
     for bridge in 0..bridges {
         let _ = writeln!(text, "  s{bridge}: {{type: bridge}}");
@@ -49,6 +53,11 @@ pub fn random_reserved(seed: u64) -> String {
         dice.one_of(&["30", "50", "75"]),
         dice.between(0, 2) * 10
     );
+    if dice.chance(40) {
+        text.push_str(
+            "gptp:\n  log-sync-interval: -7\n  log-pdelay-interval: -7\n  log-announce-interval: -7\n  servo: {rate-max: 300 ppm}\n",
+        );
+    }
     text.push_str("streams:\n");
     for stream in 0..dice.between(2, 8) {
         write_stream(&mut text, &mut dice, stream, stations);

@@ -24,12 +24,27 @@ pub struct Gptp {
     pub log_pdelay: i8,
     /// How often a run looks how far the nodes' times are off, true time.
     pub sample_interval: Duration,
+    /// How the clocks that end stations' applications see are corrected; none: they see their own oscillators.
+    pub servo: Option<GptpServo>,
     /// Per node.
     pub nodes: Vec<GptpSettings>,
     /// Per port: the stream of the messages that it sends; none without a cable.
     pub messages: Vec<Option<StreamIndex>>,
     /// Per port: the delay asymmetry that it is told, in picoseconds.
     pub asymmetries: Vec<i64>,
+}
+
+/// How a clock is made to follow the grandmaster's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GptpServo {
+    /// From here on an offset is stepped.
+    pub step_min: Duration,
+    /// By how many parts in 10⁹ the clock is run faster or slower than its oscillator, at most.
+    pub rate_max_ppb: u32,
+    /// Share of an offset per interval that changes the rate at once, in thousandths.
+    pub proportional: u16,
+    /// The same for good.
+    pub integral: u16,
 }
 
 /// What a node is to gPTP.

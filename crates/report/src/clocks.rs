@@ -41,6 +41,15 @@ pub struct ClockSummary {
     /// Sample standard deviation of the offsets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_sd_ps: Option<u64>,
+    /// Least offset of its corrected clock, by which its applications send and stamp; none without a servo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_min_ps: Option<i64>,
+    /// Greatest offset of its corrected clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_max_ps: Option<i64>,
+    /// How often its corrected clock was stepped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
 }
 
 /// The clocks of a run.
@@ -56,6 +65,9 @@ pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<Clo
         offset_mean_ps: seen.offset.mean_ps(),
         offset_max_ps: seen.offset.max_ps(),
         offset_sd_ps: seen.offset.standard_deviation_ps(),
+        corrected_min_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.min_ps()),
+        corrected_max_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.max_ps()),
+        steps: seen.corrected.as_ref().map(|corrected| corrected.steps),
     };
     observation.clocks.iter().map(summary).collect()
 }
@@ -85,6 +97,25 @@ pub fn table(summary: &Summary) -> String {
             us(clock.offset_mean_ps),
             us(clock.offset_max_ps),
             clock.without
+        )
+        .expect("a string can be written");
+    }
+    text.push_str(&corrected(summary));
+    text
+}
+
+/// A row for each corrected clock; empty without a servo.
+fn corrected(summary: &Summary) -> String {
+    let mut text = String::new();
+    let clocks = summary.clocks.iter().filter_map(|clock| Some((clock, clock.steps?)));
+    for (clock, steps) in clocks {
+        let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+        writeln!(
+            text,
+            "{}: corrected clock {} to {} us off, {steps} steps",
+            clock.node,
+            us(clock.corrected_min_ps),
+            us(clock.corrected_max_ps)
         )
         .expect("a string can be written");
     }

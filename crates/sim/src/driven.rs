@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
@@ -381,6 +382,10 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
         self.0.contents(stream, number, ether_type, octets);
+    }
+
+    fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
+        self.0.disciplined(node, clock);
     }
 
     fn transmitted(&mut self, transmission: &Transmission) {

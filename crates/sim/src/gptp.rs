@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use tautwire_core::gptp::GptpNode;
 use tautwire_core::gptp::peer_delay::reading_ps;
+use tautwire_core::gptp::{DisciplinedClock, GptpNode};
 use tautwire_model::Network;
 use tautwire_model::gptp::GptpSettings;
 use tautwire_model::network::{NodeIndex, PortIndex};
@@ -18,6 +18,7 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::ptp::{PTP_ETHER_TYPE, PtpMessage};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::discipline::Discipline;
 use crate::engine::Engine;
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
@@ -42,11 +43,22 @@ pub struct ClockObservation {
     pub without: u64,
     /// When it first had the time of a grandmaster, true time since the start.
     pub synchronised_at: Option<Duration>,
+    /// Its corrected clock, of an end station in a network with a servo.
+    pub corrected: Option<CorrectedObservation>,
+}
+
+/// What was observed of a corrected clock.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CorrectedObservation {
+    /// Its reading, less that of its grandmaster's clock, in samples after the warm-up.
+    pub offset: SignedMoments,
+    /// How often it was stepped.
+    pub steps: u64,
 }
 
 /// gPTP of a run.
 pub(crate) struct Gptp {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     agenda: BTreeSet<(SimTime, u32)>,
     /// Per stream of the network: the port that sends its messages, or [`NONE`].
     senders: Vec<u32>,
@@ -69,9 +81,9 @@ enum Item {
     Received(usize, Rc<PtpMessage>, Instant),
 }
 
-struct Node {
+pub(crate) struct Node {
     /// None while the node is stopped.
-    machine: Option<GptpNode>,
+    pub(crate) machine: Option<GptpNode>,
     ports: Vec<u32>,
     inbox: BTreeMap<(SimTime, u64), Item>,
     busy_until: SimTime,
@@ -80,9 +92,16 @@ struct Node {
     offset: SignedMoments,
     without: u64,
     synchronised_at: Option<Duration>,
+    /// Of an end station in a network with a servo.
+    pub(crate) discipline: Option<Discipline>,
 }
 
 impl Gptp {
+    /// The corrected clock of a node, if it has one.
+    pub(crate) fn disciplined(&self, node: usize) -> Option<DisciplinedClock> {
+        self.nodes[node].discipline.as_ref().map(|discipline| discipline.clock)
+    }
+
     /// None in a network without gPTP.
     pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
         let gptp = network.gptp.as_ref()?;
@@ -112,6 +131,7 @@ impl Gptp {
                 offset: SignedMoments::default(),
                 without: 0,
                 synchronised_at: None,
+                discipline: Discipline::new(network, node, clock.local(SimTime::ZERO)),
             });
             run.schedule(number, *clock, SimTime::ZERO);
         }
@@ -137,6 +157,7 @@ impl Gptp {
                 offset: node.offset,
                 without: node.without,
                 synchronised_at: node.synchronised_at,
+                corrected: node.discipline.map(|discipline| discipline.observed),
             }
         };
         self.nodes.into_iter().enumerate().map(of).collect()
@@ -169,7 +190,7 @@ fn grandmaster(network: &Network, machine: &GptpNode) -> Option<NodeIndex> {
 }
 
 impl<R: Recorder> Engine<'_, R> {
-    fn gptp(&mut self) -> &mut Gptp {
+    pub(crate) fn gptp(&mut self) -> &mut Gptp {
         self.driven.as_mut().and_then(|driven| driven.gptp.as_mut()).expect("gPTP")
     }
 
@@ -220,6 +241,7 @@ impl<R: Recorder> Engine<'_, R> {
         for (port, message) in messages {
             self.send_message(port, message);
         }
+        self.discipline(number);
         self.gptp().schedule(number, clock, now);
     }
 
@@ -316,6 +338,10 @@ impl<R: Recorder> Engine<'_, R> {
                 i64::try_from(time - reading_ps(reading)).unwrap_or(i64::MAX)
             });
             let node = &mut self.gptp().nodes[number];
+            if let (Some((time, _)), Some(offset), Some(discipline)) = (known, offset, &mut node.discipline) {
+                let ahead = discipline.clock.reading(local) - time + i128::from(offset);
+                discipline.observed.offset.add(i64::try_from(ahead).unwrap_or(i64::MAX));
+            }
             match offset {
                 Some(offset) => node.offset.add(offset),
                 None => node.without += 1,

@@ -11,6 +11,7 @@
 mod agenda;
 mod clock;
 mod datagrams;
+mod discipline;
 mod driven;
 mod egress;
 mod engine;
@@ -46,7 +47,7 @@ mod virtual_links;
 use tautwire_model::Network;
 
 pub use clock::SimTime;
-pub use gptp::ClockObservation;
+pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
     RequestObservation,

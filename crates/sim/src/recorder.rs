@@ -1,5 +1,6 @@
 //! What a run may tell while it runs, chosen once per run as a type.
 
+use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
 use tautwire_units::Duration;
 use tautwire_wire::EtherType;
@@ -77,6 +78,11 @@ pub trait Recorder {
     /// The contents of a frame that a protocol's machine has made, before it is handed to its port: all behind the type.
     fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
         let _ = (stream, number, ether_type, octets);
+    }
+
+    /// gPTP has corrected the clock that a node's applications see.
+    fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
+        let _ = (node, clock);
     }
 
     /// A transmission was decided; told at its start, with its whole future.

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 
+use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StampPoint, TimeStamp};
@@ -32,6 +33,8 @@ const OVERHEAD: u64 = 20;
 /// A station that stamps, as one stream uses it.
 struct Station {
     clock: LocalClock,
+    /// What gPTP made of it, since it first did.
+    disciplined: Option<DisciplinedClock>,
     stamp: TimeStamp,
     /// From the last bit received to the application.
     receive: Delay,
@@ -43,13 +46,16 @@ impl Station {
         let NodeKind::EndStation { host } = &network.nodes[node.index()].kind else { return None };
         let host = &network.hosts[host.index()];
         let stamp = host.time_stamp?;
-        Some(Self { clock: clocks[node.index()], stamp, receive: host.receive, random })
+        let clock = clocks[node.index()];
+        Some(Self { clock, disciplined: None, stamp, receive: host.receive, random })
     }
 
     /// What the station's stamp says of the true time `at`, in picoseconds of its clock.
     fn stamp(&mut self, at: SimTime, octets: u64) -> i64 {
         let jitter = self.random.delay(&self.stamp.jitter, octets);
-        let read = self.clock.local(at).as_ps() + jitter.as_ps();
+        let local = self.clock.local(at);
+        let reading = self.disciplined.map(|clock| u64::try_from(clock.reading(local)).unwrap_or(0));
+        let read = reading.unwrap_or(local.as_ps()) + jitter.as_ps();
         let step = self.stamp.quantum.as_ps().max(1);
         i64::try_from(read - read % step).expect("a run of less than 106 days")
     }
@@ -219,6 +225,21 @@ impl<R: Recorder> Recorder for Stamping<'_, R> {
 
     fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
         self.recorder.contents(stream, number, ether_type, octets);
+    }
+
+    fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
+        let node_index = NodeIndex(node);
+        for sender in self.senders.iter_mut().filter(|sender| sender.node == node_index) {
+            if let Some(station) = &mut sender.station {
+                station.disciplined = Some(clock);
+            }
+        }
+        for receiver in self.receivers.iter_mut().flatten().flatten() {
+            if receiver.node == node_index {
+                receiver.station.disciplined = Some(clock);
+            }
+        }
+        self.recorder.disciplined(node, clock);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {

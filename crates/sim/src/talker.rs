@@ -85,6 +85,11 @@ impl<R: Recorder> Engine<'_, R> {
                 }
                 time = timed.reading(talker.node as usize, time);
             }
+            if R::DRIVES_MACHINES
+                && let Some(local) = self.oscillator_at(talker.node as usize, time)
+            {
+                time = local;
+            }
             let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
             let host = self.hosts[talker.node as usize].as_mut().expect("a talker is an end station");
             host.sources.push(Reverse((time, stream, talker.epoch)));

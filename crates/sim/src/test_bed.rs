@@ -11,6 +11,7 @@ mod track;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TaskKind, Test};
 use tautwire_observe::Moments;
@@ -227,6 +228,10 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
             }
         }
         self.recorder.created(time, stream, number, octets);
+    }
+
+    fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
+        self.recorder.disciplined(node, clock);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {

@@ -107,12 +107,17 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// What the clock of a stream's talker reads now; network time, if its application follows that.
-    fn talker_time(&self, stream: StreamIndex) -> tautwire_units::Instant {
+    pub(crate) fn talker_time(&self, stream: StreamIndex) -> tautwire_units::Instant {
         let node = self.talkers[stream.index()].node as usize;
         let clock = self.nodes[node].clock;
         match self.timed().filter(|_| is_locked(&self.network.streams[stream.index()])) {
             Some(timed) => timed.network(node, clock, self.now),
-            None => clock.local(self.now),
+            None => {
+                let local = clock.local(self.now);
+                let corrected = self.disciplined(node).map(|clock| clock.reading(local));
+                let corrected = corrected.map(|ps| Instant::from_ps(u64::try_from(ps).unwrap_or(0)));
+                corrected.unwrap_or(local)
+            }
         }
     }
 

@@ -127,6 +127,77 @@ fn a_long_link_is_not_capable() {
     assert_eq!(of(&network, &seen, "listener").capable_ports, 0, "more than 800 ns");
 }
 
+/// The scenario with a servo, and a talker whose frames the listener stamps by the same time.
+fn corrected(text: &str) -> String {
+    text.replace("gptp:\n", "gptp:\n  servo: {}\n")
+        .replace("defaults:", "hosts: {h: {time-stamp: {point: start-of-frame}}}\ndefaults:\n  host: h")
+}
+
+/// The greatest distance of a corrected clock from its grandmaster's, in picoseconds.
+fn corrected_worst(clock: &ClockObservation) -> i64 {
+    let offset = &clock.corrected.as_ref().expect("an end station").offset;
+    offset.min_ps().expect("samples").abs().max(offset.max_ps().expect("samples").abs())
+}
+
+#[test]
+fn clocks_that_are_corrected_send_and_stamp_by_one_time() {
+    let (network, seen) = run(&corrected(SCENARIO));
+    for name in ["reserve", "listener"] {
+        let clock = of(&network, &seen, name);
+        assert!(corrected_worst(clock) < 200_000, "{name}: {} ps", corrected_worst(clock));
+        let steps = clock.corrected.as_ref().expect("an end station").steps;
+        assert!((1..=3).contains(&steps), "{name} began seconds away: {steps}");
+    }
+    assert!(of(&network, &seen, "one").corrected.is_none(), "a bridge");
+    // The delay by the stamps of both ends is the true one; without correction they are a second apart.
+    let latency = |seen: &Observation| {
+        let stamped = seen.streams[0].listeners[0].stamped.as_ref().expect("stamps");
+        stamped.latency.mean_ps().expect("frames")
+    };
+    let true_mean = seen.streams[0].listeners[0].delay.mean().expect("frames").as_ps();
+    let measured = latency(&seen);
+    assert!((0..100_000_000).contains(&measured), "{measured} of {true_mean}");
+    let (_, free) = run(&corrected(SCENARIO).replace("  servo: {}\n", ""));
+    assert!(latency(&free).abs() > 900_000_000_000, "a second: {}", latency(&free));
+}
+
+#[test]
+fn a_talker_keeps_the_pace_of_the_grandmaster() {
+    // 90 ppm fast by itself: of 60 000 frames five or six too many in 12 s; corrected, as many as of true time at +30 ppm.
+    let text = exact()
+        .replace("talker: master", "talker: listener")
+        .replace("listeners: listener", "listeners: master");
+    let text =
+        text.replace("interval: 200 us", "interval: 20 us").replace("payload: 1400 B", "payload: 100 B");
+    let text = text.replace("offset: 1 s}", "offset: 0 s}");
+    let created = |text: &str| i64::try_from(run(text).1.streams[0].created).expect("few");
+    let (free, led) = (created(&text), created(&corrected(&text)));
+    let due = |ppm: i64| 600_000 + 600_000 * ppm / 1_000_000;
+    assert!((free - due(90)).abs() <= 2, "{free}");
+    // Until it hears of the grandmaster it runs free.
+    assert!(led >= due(30) - 2 && led <= due(90) - 10, "{led}");
+}
+
+#[test]
+fn a_corrected_clock_runs_on_when_the_grandmaster_is_lost() {
+    // Nobody else may be one: for three sync intervals the time is known, then the clock runs on as it was.
+    let text = SCENARIO
+        .replace("reserve: {priority1: 101}", "reserve: {priority1: 255}\n    listener: {priority1: 255}");
+    let text =
+        text.replace("  bridges: {", "  bridges: {priority1: 255, ").replace("warm-up: 10 s", "warm-up: 7 s");
+    let text = corrected(&with_event(&text, "{at: 8 s, stop-node: master}"));
+    let (network, seen) = run(&text);
+    let clock = of(&network, &seen, "listener");
+    assert!(clock.without > 300, "no time behind: {}", clock.without);
+    assert!(corrected_worst(clock) < 1_000_000, "{} ps", corrected_worst(clock));
+    // In another domain it is never corrected.
+    let alone = SCENARIO.replace("reserve: {priority1: 101}", "listener: {domain: 1}");
+    let (network, seen) = run(&corrected(&alone));
+    let clock = of(&network, &seen, "listener");
+    assert_eq!(clock.grandmaster.map(|node| network.nodes[node.index()].name.as_str()), Some("listener"));
+    assert_eq!(clock.corrected.as_ref().expect("an end station").steps, 0);
+}
+
 #[test]
 fn every_event_loop_gives_the_same_times() {
     let network = network(SCENARIO);

@@ -82,7 +82,11 @@ impl Plan<'_> {
         let sending = self.sending(number);
         let held_up = sending.is_some_and(|sending| sending.max.is_none());
         let promise = self.timeline.arrival(stream, number).filter(|_| !held_up);
-        let promise = promise.map(|curve| Line::new(curve.burst.get(), talker.fastest(curve.rate.as_bps())));
+        // A servo may run the talker's clock faster yet.
+        let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);
+        let faster = u64::from(servo.map_or(0, |servo| servo.rate_max_ppb));
+        let promise = promise
+            .map(|curve| Line::new(curve.burst.get(), talker.fastest(curve.rate.fastest(faster).as_bps())));
         let shaper = stream.shaper.filter(|_| stream.shaped_at_talker).map(|shaper| {
             let rate = shaper.committed_information_rate.as_bps();
             self.timeline.shaper(number, stream.talker, rate, shaper.committed_burst_size.get())

@@ -188,6 +188,9 @@ impl PeerDelay {
         }
         let (first_left, first_came) = self.answers[0];
         self.rate = RateOffset::of(answer_left - first_left, came.saturating_since(first_came)).or(self.rate);
+        if planted!(NeighborRateIgnored) {
+            self.rate = Some(RateOffset::default());
+        }
         let Some(rate) = self.rate else { return };
         let turn = rate.there(i128::from(came.saturating_since(sent).as_ps()));
         let mean = (turn - (answer_left - request_came)).div_euclid(2);

@@ -53,7 +53,11 @@ impl SyncReceived {
             correction: two.correction.checked_add(one.correction)?,
             information,
             left_neighbor: i128::from(came.as_ps()) - delay,
-            rate: RateOffset::from_scaled(information.cumulative_scaled_rate_offset).through(neighbor),
+            rate: if planted!(CumulativeRateForgotten) {
+                neighbor
+            } else {
+                RateOffset::from_scaled(information.cumulative_scaled_rate_offset).through(neighbor)
+            },
         })
     }
 
@@ -73,7 +77,10 @@ impl SyncReceived {
     /// the correction has no room.
     #[must_use]
     pub fn relayed(&self, leaves: Instant) -> Option<(PtpTimestamp, i64, FollowUpInformation)> {
-        let added = (self.since_neighbor(leaves) << 16).div_euclid(1_000);
+        let mut added = (self.since_neighbor(leaves) << 16).div_euclid(1_000);
+        if planted!(ResidenceForgotten) {
+            added = 0;
+        }
         let correction = i64::try_from(i128::from(self.correction) + added).ok()?;
         let cumulative_scaled_rate_offset = self.rate.to_scaled();
         let information = FollowUpInformation { cumulative_scaled_rate_offset, ..self.information };

@@ -153,7 +153,9 @@ impl<V: AttributeValue> Participant<V> {
             self.leave_all(now, LeaveAllEvent::RLa);
             for value in self.values() {
                 if left.contains(&value.attribute_type()) {
-                    self.apply(value, ApplicantEvent::RLv);
+                    if !planted!(LeaveAllNotAnswered) {
+                        self.apply(value, ApplicantEvent::RLv);
+                    }
                     self.register(now, value, RegistrarEvent::Leave);
                 }
             }
@@ -181,7 +183,9 @@ impl<V: AttributeValue> Participant<V> {
             AttributeEvent::JoinIn => (ApplicantEvent::RJoinIn, Some(RegistrarEvent::RJoin)),
             AttributeEvent::JoinMt => (ApplicantEvent::RMt, Some(RegistrarEvent::RJoin)),
             AttributeEvent::In => (ApplicantEvent::RIn, None),
+            AttributeEvent::Mt if planted!(LeaveAllNotAnswered) => (ApplicantEvent::RIn, None),
             AttributeEvent::Mt => (ApplicantEvent::RMt, None),
+            AttributeEvent::Lv if planted!(LeaveNotHeard) => (ApplicantEvent::RLv, None),
             AttributeEvent::Lv => (ApplicantEvent::RLv, Some(RegistrarEvent::Leave)),
         };
         let attribute = self.attributes.entry(value).or_default();

@@ -298,6 +298,8 @@ impl SrpBridge {
                 held.test(class, slope).and(if free { Ok(()) } else { Err(FailureCode::BRIDGE_RESOURCES) })
             } else if count >= self.config.reservations_max {
                 Err(FailureCode::BRIDGE_RESOURCES)
+            } else if planted!(ReadyNotLocked) {
+                bandwidth.test(class, slope)
             } else {
                 bandwidth.reserve(class, slope)
             };

@@ -10,7 +10,7 @@ use super::streams::Streams;
 use super::topology::Topology;
 use super::{Input, layered, priority};
 use crate::frame::wire_bits;
-use crate::gptp::{Gptp, GptpSettings};
+use crate::gptp::{Gptp, GptpServo, GptpSettings};
 use crate::network::{
     ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
     TransmissionSelection,
@@ -46,6 +46,7 @@ pub(crate) fn gptp(
         log_announce: log("log-announce-interval", 0),
         log_pdelay: log("log-pdelay-interval", 0),
         sample_interval: node.parsed("sample-interval").unwrap_or(Duration::from_ms(10)),
+        servo: node.get("servo").map(|servo| read_servo(servo, input, faults)),
         nodes,
         messages: vec![None; topology.ports.len()],
         asymmetries: vec![0; topology.ports.len()],
@@ -71,6 +72,28 @@ pub(crate) fn gptp(
         streams.protocol.push(messages(topology, PortIndex::at(number), &gptp));
     }
     Some(gptp)
+}
+
+/// Parts of a chance that are a thousandth.
+const THOUSANDTH: u64 = 1_000_000_000_000_000;
+
+/// How clocks are corrected.
+fn read_servo(node: &Node<'_>, input: &Input<'_, '_>, faults: &mut Faults) -> GptpServo {
+    if let Some(timed) = input.root.get("time-triggered") {
+        let message = "clocks that gPTP corrects beside a network time of its own".to_owned();
+        faults.error(codes::GPTP, timed.anchor(), message, "leave out `servo`, or `time-triggered`");
+    }
+    let share = |key: &str, otherwise: u16| {
+        let chance = node.get(key).and_then(|node| scalar::chance(node.text()?).ok());
+        chance.map_or(otherwise, |chance| u16::try_from(chance / THOUSANDTH).expect("at most a thousand"))
+    };
+    let rate_max = node.get("rate-max").and_then(|node| scalar::deviation(node.text()?).ok());
+    GptpServo {
+        step_min: node.parsed("step-min").unwrap_or(Duration::from_us(20)),
+        rate_max_ppb: rate_max.unwrap_or(200_000),
+        proportional: share("proportional", 700),
+        integral: share("integral", 300),
+    }
 }
 
 /// What holds for a node: its own, then that of its kind.

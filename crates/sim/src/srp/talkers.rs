@@ -41,8 +41,8 @@ impl<R: Recorder> Engine<'_, R> {
     /// A talker begins or stops to send a stream.
     pub(super) fn switch_stream(&mut self, number: usize, stream: u32, ready: bool) {
         let (now, network) = (self.now, self.network);
-        let local = self.nodes[number].clock.local(now);
         let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reading = self.talker_time(reserved[stream as usize].stream);
         let node = &self.srp().nodes[number];
         // What promised no more than it has sent is not sent again.
         let spent = node.held.get(&stream) == Some(&Instant::MAX);
@@ -66,7 +66,7 @@ impl<R: Recorder> Engine<'_, R> {
                     promise.rate.duration_ceil(promise.burst)
                 }
             });
-            let held = Instant::from_ps(local.as_ps().saturating_add(whole.as_ps()));
+            let held = Instant::from_ps(reading.as_ps().saturating_add(whole.as_ps()));
             srp.nodes[number].held.insert(stream, held);
             self.talkers[frames.index()].running = false;
         }

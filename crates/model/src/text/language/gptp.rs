@@ -21,9 +21,29 @@ pub(super) static GPTP: Shape = Shape {
             Kind::Duration,
             "How often a run looks how far the nodes' times are off; 10 ms.",
         ),
+        key(
+            "servo",
+            Kind::Object(&SERVO),
+            "Corrects the clocks of end stations: they send and stamp by the grandmaster's time; without it by their own oscillators.",
+        ),
         key("bridges", Kind::Object(&NODE), "What the bridges are."),
         key("end-stations", Kind::Object(&NODE), "What the end stations are."),
         key("nodes", Kind::Names(&Kind::Object(&OWN)), "What single nodes are."),
+    ]],
+};
+
+static SERVO: Shape = Shape {
+    name: "a servo",
+    about: "How the clock of an end station follows the grandmaster's, once in a sync interval.",
+    keys: &[&[
+        key("step-min", Kind::Duration, "From here on an offset is stepped; 20 us."),
+        key(
+            "rate-max",
+            Kind::Deviation,
+            "By how much the clock is run faster or slower than its oscillator, at most; bounds reckon with it. 200 ppm.",
+        ),
+        key("proportional", Kind::Chance, "Share of an offset that changes the rate at once; 0.7."),
+        key("integral", Kind::Chance, "Share of an offset that changes the rate for good; 0.3."),
     ]],
 };
 
