@@ -7,6 +7,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tautwire_core::srp::idle_slope;
 use tautwire_generate::{random_gptp, random_reserved, seeds};
@@ -16,6 +17,12 @@ use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, simulate};
 
 use common::described as network;
+
+/// A fault is planted in the whole process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What is wrong with the times of a network of a seed.
 fn wrong_times(seed: u64) -> Option<String> {
@@ -36,6 +43,7 @@ fn wrong_times(seed: u64) -> Option<String> {
 
 #[test]
 fn every_time_is_near_the_grandmaster_s() {
+    let _alone = alone();
     for seed in seeds(30) {
         assert_eq!(wrong_times(seed), None);
     }
@@ -107,6 +115,7 @@ fn wrong_reservations(seed: u64) -> Option<String> {
 
 #[test]
 fn what_is_reserved_is_what_fits_and_is_asked_for() {
+    let _alone = alone();
     for seed in seeds(60) {
         assert_eq!(wrong_reservations(seed), None);
     }
@@ -116,6 +125,7 @@ fn what_is_reserved_is_what_fits_and_is_asked_for() {
 #[cfg(feature = "planted-faults")]
 #[test]
 fn every_fault_of_the_protocols_is_found() {
+    let _alone = alone();
     use tautwire_core::fault::{PlantedFault, plant};
     let cases = tautwire_generate::cases(400);
     let mut missed = Vec::new();

@@ -5,11 +5,19 @@
 
 mod common;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use tautwire_generate::{random_reserved, seeds};
 use tautwire_sim::RungEvent;
 use tautwire_workbench::{Network, Options, Verdict, bounds, simulate, verify};
 
 use common::described as network;
+
+/// A fault is planted in the whole process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A contradiction of the network of a seed, and how many streams of it are bounded, granted, and given back.
 fn held(seed: u64) -> (Option<String>, [u64; 3]) {
@@ -38,6 +46,7 @@ fn held(seed: u64) -> (Option<String>, [u64; 3]) {
 
 #[test]
 fn no_frame_is_later_than_its_bound_while_slopes_change() {
+    let _alone = alone();
     let seeds = seeds(60);
     let mut sums = [0; 3];
     for &seed in &seeds {
@@ -84,6 +93,7 @@ fn observed_and_bound(network: &Network, stream: usize) -> (u64, u64) {
 
 #[test]
 fn the_set_of_all_streams_is_not_the_worst() {
+    let _alone = alone();
     let network = network(ALONE);
     let (seen, bound) = observed_and_bound(&network, 0);
     // Nine frames of 122 octets at 123 octets in 1.25 ms: 11 ms at the talker, and the bound has as much again at the bridge.
@@ -100,6 +110,7 @@ fn the_set_of_all_streams_is_not_the_worst() {
 
 #[test]
 fn a_branch_without_a_listener_carries_nothing() {
+    let _alone = alone();
     let text = ALONE.replace("listeners: c, priority: 3, payload: 80 B, traffic: {type: periodic, interval: 25 us}, reservation: {advertise-at: 100 ms}",
         "listeners: [c, a], priority: 3, payload: 80 B, traffic: {type: periodic, interval: 25 us}, reservation: {attach-at: [10 ms, 150 ms]}");
     let network = network(&text);
@@ -121,6 +132,7 @@ fn network_without_pruning(text: &str) -> Network {
 
 #[test]
 fn the_scenario_is_proven_and_its_slopes_follow() {
+    let _alone = alone();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/reserved-slopes.yaml");
     let network = network(&std::fs::read_to_string(path).expect("a scenario"));
     let bounds = bounds(&network);
@@ -153,6 +165,7 @@ fn the_scenario_is_proven_and_its_slopes_follow() {
 #[cfg(feature = "planted-faults")]
 #[test]
 fn a_slope_that_falls_too_early_is_found() {
+    let _alone = alone();
     use tautwire_core::fault::{PlantedFault, plant};
     let cases = tautwire_generate::cases(2_000);
     plant(Some(PlantedFault::SlopeLoweredAtOnce));
