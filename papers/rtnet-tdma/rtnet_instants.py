@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import tautwire
 from numpy.typing import NDArray
-from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, Layout, Request, network
+from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, SLAVES, Layout, Request, network
 from tautwire.claims import Basis, Outcome, Study, claim
 
 Times = NDArray[np.float64]
@@ -159,6 +159,29 @@ def first_slots(study: Study) -> Outcome:
         f"{len(opened)} cycles opened at {np.unique(opened % CYCLE).tolist()} us for {len(heard)} stations; "
         f"first other frame at {within.min():.1f} us",
         bool((opened % CYCLE == 0).all()) and len(heard) == 4 and within.min() >= 200,
+    )
+
+
+@claim("RTN-19", Basis.BY_CONSTRUCTION)
+def addresses_of_the_start_up(study: Study) -> Outcome:
+    """All stations with slots start up; what each knows, and what is on the wire before and behind."""
+    asked = [Request(slave, 1000 * turn) for turn, slave in enumerate(SLAVES)]
+    run = tautwire.simulate(network(LAYOUTS["load"], asked, duration="600 ms", start_up=True), frames=True)
+    stations = run.summary["start_up"]
+    known = [station["known"] for station in stations]
+    begun = max(station.get("running_ps", 10**15) for station in stations)
+    rows = pl.DataFrame(run.frames).filter(pl.col("hop") == 0)
+    first = rows.filter(pl.col("stream").str.starts_with("request-"))["start_ps"].min()
+    told = rows.filter(pl.col("stream").str.starts_with("start-up:"))
+    # A frame that was due may still leave; nothing is asked for behind it.
+    behind = told.filter(pl.col("start_ps") > begun + 2 * CYCLE * 10**6)
+    return Outcome(
+        "addresses are static at run time: RTcfg finds them in the initialisation",
+        f"{len(stations)} stations know {min(known)} of {len(stations)} addresses at {begun / 1e9:.1f} ms, after "
+        f"{told.height - behind.height} messages; of {rows.filter(pl.col('start_ps') > begun).height} frames behind "
+        f"that "
+        f"{behind.height} are of it, and none asks for an address",
+        known == [len(stations)] * len(stations) and behind.height == 0 and first is not None and rows.height > 0,
     )
 
 

@@ -77,13 +77,18 @@ def text(
     duration: str = "1005 ms",
     more: str = "",
     cycle: float = CYCLE,
+    start_up: bool = False,
 ) -> str:
-    """A run; ``jitter`` is by how much the application is released too late at most, in microseconds."""
+    """A run; ``jitter`` is by how much the application is released too late at most, in microseconds.
+
+    With ``start_up`` the stations find together before the requests begin, as by RTcfg.
+    """
     nodes = ("master", "standby", *SLAVES)
     lines = (f"    - {{owner: {owner}, offset: {at} us, length: {length} us}}\n" for owner, at, length in layout.slots)
     slots = "".join(lines)
     opens = "listeners: all, tagged: false, payload: 46 B, traffic: {type: synchronisation}"
     streams = "".join(pair(one, jitter) for one in requests)
+    found = "  start-up: {calibrations: 20, configuration: 512 B}\n" if start_up else ""
     return f"""name: rtnet
 network-control: none
 hosts:
@@ -96,7 +101,7 @@ links:
   cycle: {cycle:.0f} us
   synchronisation: opening
   standby: {{synchronisation: standing-in, offset: {layout.watch} us}}
-  slots:
+{found}  slots:
 {slots}streams:
   - {{name: opening, talker: master, {opens}}}
   - {{name: standing-in, talker: standby, {opens}}}

@@ -27,13 +27,19 @@ NEAR = 0.15
 
 @dataclass(frozen=True)
 class Row:
-    """A usable row of RTnet: mean, deviation and the time waited, in microseconds, and openings behind the request."""
+    """A usable row of RTnet, in microseconds.
+
+    Mean, deviation, greatest; the time waited; from the last opening of a cycle to the response; openings between
+    request and response.
+    """
 
     table: str
     name: str
     mean: float
     deviation: float
+    greatest: float
     waited: float
+    behind: float
     openings: int
 
 
@@ -41,13 +47,15 @@ def rows(study: Study) -> list[Row]:
     """All usable rows of the three tables."""
     found = []
     for table in TABLES:
-        deviation = printed(study, table, "RTnet", "rtt_sd")
+        deviation, greatest = (printed(study, table, "RTnet", metric) for metric in ("rtt_sd", "rtt_max"))
         for name, value in printed(study, table, "RTnet", "rtt_mean").items():
             slave = f"slave-{name.lower()}" if table == "load" else "slave-a"
             layout = LAYOUTS[table]
             apart = layout.start(slave) - layout.start("master") + (CYCLE if table == "100" else 0)
             way = attainable(table, slave)[0] - apart
-            found.append(Row(table, name, value, deviation[name], value - way, int(table == "100")))
+            behind = layout.start(slave) + way
+            openings = int(table == "100")
+            found.append(Row(table, name, value, deviation[name], greatest[name], value - way, behind, openings))
     return found
 
 
@@ -78,6 +86,7 @@ def sources(found: list[Row]) -> dict[str, tuple[str, Source]]:
         "steps that add up over the time waited": ("II", scaled(found, lambda one: math.sqrt(one.waited))),
         "share of the time waited": ("II", scaled(found, lambda one: one.waited)),
         "share of the round trip": ("II", scaled(found, lambda one: one.mean)),
+        "share of the time behind the last opening": ("II", scaled(found, lambda one: one.behind)),
         "release, and openings between request and response": (
             "II and III",
             lambda one: both[0] if one.openings else both[1],
@@ -103,6 +112,8 @@ def deviations(study: Study) -> list[dict[str, str]]:
             / statistics.fmean(one.deviation for one in of(found, table))
             for table in TABLES
         }
+        others = [one for one in found if one.table != "100"]
+        pooled = sum(map(source, others)) / sum(one.deviation for one in others)
         near = sum(abs(source(one) / one.deviation - 1) <= NEAR for one in found)
         lines.append(
             {
@@ -112,6 +123,7 @@ def deviations(study: Study) -> list[dict[str, str]]:
                     f"ratio_{key}": f"{ratio[table]:.2f}"
                     for key, table in zip(("II", "III", "IV"), TABLES, strict=True)
                 },
+                "ratio_III_and_IV": f"{pooled:.2f}",
                 "rows_within_15_percent": f"{near} of {len(found)}",
             }
         )
@@ -128,6 +140,37 @@ def contradicting(found: list[Row], near: float = NEAR) -> list[tuple[Row, Row]]
         # What is near the first is at least so much, and may not shrink.
         if one.deviation * (1 - near) > other.deviation * (1 + near)
     ]
+
+
+def excluded(study: Study) -> list[dict[str, str]]:
+    """What the printed deviations and maxima leave no room for, row by row: of 100 values each, or fewer than are told.
+
+    If one of n values is a cycle off the others, their deviation is at least CYCLE sqrt(n - 1) / n, whichever way and
+    however many are. If the phase moves by b from request to request, the greatest is at least b (n - 1) / 2 above the
+    mean.
+    """
+    apart = CYCLE * math.sqrt(HUNDRED - 1) / HUNDRED
+    lines = []
+    for one in rows(study):
+        beat = 2 * (one.greatest - one.mean) / (HUNDRED - 1)
+        lines.append(
+            {
+                "table": {"100": "II", "200": "III", "load": "IV"}[one.table],
+                "row": one.name,
+                "deviation_us": f"{one.deviation:.1f}",
+                "least_deviation_if_one_is_a_cycle_off_us": f"{apart:.1f}",
+                "greatest_above_mean_in_deviations": f"{(one.greatest - one.mean) / one.deviation:.2f}",
+                "beat_at_most_us_a_request": f"{beat:.2f}",
+                "deviation_of_that_beat_us": f"{beat * HUNDRED / math.sqrt(12):.1f}",
+            }
+        )
+    return lines
+
+
+def least_beat(period: int = 10_000) -> int:
+    """By how much the phase moves from request to request at least, with a cycle of whole microseconds but 1 ms."""
+    cycles = [cycle for cycle in range(864, 1152) if period % cycle]
+    return min(min(period % cycle, cycle - period % cycle) for cycle in cycles)
 
 
 def wires(payload: int) -> float:
@@ -207,6 +250,7 @@ def step(study: Study) -> dict[str, float]:
 def tell(study: Study) -> None:
     """Writes what was tried."""
     write(study, "deviations.csv", deviations(study))
+    write(study, "excluded.csv", excluded(study))
     write(study, "tcp_under_load.csv", under_load(study))
     write(study, "step.csv", [{key: f"{value:.2f}" for key, value in step(study).items()}])
 

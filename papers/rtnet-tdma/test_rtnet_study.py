@@ -89,7 +89,7 @@ def test_without_slots_the_switch_may_queue() -> None:
 
 def test_what_was_tried_is_what_is_committed(study: Study) -> None:
     rtnet_sweep.tell(study)
-    for name in ("deviations.csv", "tcp_under_load.csv", "step.csv"):
+    for name in ("deviations.csv", "excluded.csv", "tcp_under_load.csv", "step.csv"):
         assert study.output(name).read_text(encoding="utf-8") == (FOLDER / "data" / name).read_text(encoding="utf-8")
 
 
@@ -100,6 +100,15 @@ def test_no_source_that_grows_with_the_time_waited_is_near_every_row(study: Stud
     # Nor one that is the same in all runs of a table: Table 2's own rows are too far apart.
     narrow = [one.deviation for one in found if one.table == "100"]
     assert min(narrow) * (1 + rtnet_sweep.NEAR) < max(narrow) * (1 - rtnet_sweep.NEAR)
+
+
+def test_no_value_of_a_run_is_a_cycle_off_the_others_and_no_beat_is_printed(study: Study) -> None:
+    lines = rtnet_sweep.excluded(study)
+    assert len(lines) == len(rtnet_sweep.rows(study))
+    for line in lines:
+        assert float(line["deviation_us"]) < float(line["least_deviation_if_one_is_a_cycle_off_us"]), line
+    narrow = [float(line["beat_at_most_us_a_request"]) for line in lines if line["table"] == "II"]
+    assert min(narrow) < rtnet_sweep.least_beat()
 
 
 def test_one_share_of_the_time_waited_gives_the_mean_deviation_of_table_3(study: Study) -> None:
