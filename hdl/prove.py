@@ -71,7 +71,8 @@ PROOFS = (
         1,
         (
             ("if (push_i) write_q <= write_q + 1'b1;", "if (push_i && !pop_i) write_q <= write_q + 1'b1;"),
-            ("assign data_o = mem[read_q[PointerWidth-1:0]];", "assign data_o = mem[write_q[PointerWidth-1:0]];"),
+            ("assign data_o = mem[read_q];", "assign data_o = mem[write_q];"),
+            ("count_q == (PointerWidth + 1)'(1)", "count_q == (PointerWidth + 1)'(2)"),
         ),
     ),
     Proof(
@@ -80,8 +81,8 @@ PROOFS = (
         (
             ("&& !(popped_q && popped_class_q == scan_q);", ";"),
             ("live_q[k-1] && !(pop && pop_class == class_q[k-1]);", "live_q[k-1];"),
-            ("!earlier(now_i, entry[Best][0].eligible)", "1'b1"),
-            ("&& gate_open_i[c] ", ""),
+            ("!earlier(now_q, entry[Best][0].eligible)", "1'b1"),
+            ("&& gate_q[c] ", ""),
             ("&& !waiting_q[cut_class_i]", ""),
             ("waiting_q[c] && !(less && count_q ==", "waiting_q[c] && !(less && count_q >="),
             ("if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;", ""),
@@ -92,11 +93,11 @@ PROOFS = (
         "ats_engine",
         1,
         (
-            ("k < Latency - 1; k++", "k < Latency - 2; k++"),
+            ("issue || step_valid_q[Latency-3:0] != '0", "issue || step_valid_q[Latency-4:0] != '0"),
             ("arrival: now_i - AgeMax", "arrival: now_i"),
-            ("assign refresh_due = interval_q == '0;", "assign refresh_due = 1'b0;"),
+            ("assign refresh_due = refresh_due_q;", "assign refresh_due = 1'b0;"),
             ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
-            ("scheduler_eligible_choice_q + (eligible_q - full_choice_q)", "scheduler_eligible_choice_q"),
+            ("bucket_after_q <= eligible_q - ahead_choice_q;", "bucket_after_q <= scheduler_eligible_choice_q;"),
             ("assign too_long = earlier(limit_q, eligible_q);", "assign too_long = 1'b0;"),
         ),
         cut=("dut.sum_product_q",),
@@ -105,7 +106,7 @@ PROOFS = (
         "exact_table",
         1,
         (
-            ("assign may_change = changes == '0;", "assign may_change = changes[0] == 1'b0;"),
+            ("take_change || change_q[Latency-4:0] != '0", "take_change || change_q[Latency-5:0] != '0"),
             ("take_b = hit_b_q || (!hit_a_q && a_q.valid", "take_b = hit_b_q || (a_q.valid"),
             ("if (step_q[0].op != OpAge) hashed.bucket", "if (step_q[0].op == OpLookup) hashed.bucket"),
             ("write_b = decides && !(b_q.valid && b_q.fixed && !(last.op == OpWrite && hit_b_q));", "write_b = decides;"),
@@ -117,7 +118,7 @@ PROOFS = (
         (
             ("else if (free_pop) free_head_valid_q <= 1'b0;", ""),
             ("assign free_fetch = free_write_q != free_read_q && (", "assign free_fetch = ("),
-            ("takes_cell[taker] = wants_cell[taker] && free_head_valid_q", "takes_cell[taker] = wants_cell[taker]"),
+            ("{Ports{free_head_valid_q && initialised}}", "{Ports{initialised}}"),
         ),
         files=("sync_fifo.sv",),
     ),
@@ -127,8 +128,8 @@ PROOFS = (
         (
             ("item_valid_q <= item_valid_q ? !item_gone :", "item_valid_q <= item_valid_q ? 1'b0 :"),
             ("assign decided_taken = free && decided_valid_q;", "assign decided_taken = free && decided_valid_q && !item_valid_q;"),
-            ("taken_q   <= step_q[0] ? wanted & room_i : '0;", "taken_q   <= step_q[0] ? wanted : '0;"),
-            ("assign claim_valid_o = step_q[2];", "assign claim_valid_o = step_q[2] && way_q.ports != '0;"),
+            ("taken_q   <= step_q[1] ? wanted & room_i : '0;", "taken_q   <= step_q[1] ? wanted : '0;"),
+            ("assign claim_valid_o = step_q[3];", "assign claim_valid_o = step_q[3] && way_q.ports != '0;"),
             ("if (free) begin", "if (free || decision_valid_i) begin"),
         ),
     ),
@@ -140,6 +141,17 @@ PROOFS = (
             ("ready_i[e] && enough_i &&", "ready_i[e] &&"),
             ("source_q <= ask_source_q;", "source_q <= '0;"),
             ("ask_class_o[e]  <= class_i[p];", "ask_class_o[e]  <= class_i[e];"),
+        ),
+    ),
+    Proof(
+        "gmii_rx",
+        1,
+        (
+            ("filled_q <= filled_q == 4'd8 ? 4'd1 : filled_q + 4'd1;", "filled_q <= filled_q + 4'd1;"),
+            ("take && count_q == LengthWidth'(3)", "take && count_q == LengthWidth'(2)"),
+            ("crc_q == Residue && !error_q;", "crc_q == Residue;"),
+            ("count_q == LengthWidth'(OctetsMax - 1)", "1'b0"),
+            ("(finish && filled_q != '0);", "(finish && filled_q == 4'd8);"),
         ),
     ),
     Proof(

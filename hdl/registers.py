@@ -91,9 +91,9 @@ def rtl_ports(found: Map) -> list[str]:
     return lines
 
 
-def rtl_read(one: Register, found: Map, place: str, port: str) -> list[str]:
-    """Lines of a case that read a register into ``place``."""
-    lines = []
+def rtl_read(one: Register, found: Map, port: str) -> list[tuple[str, str]]:
+    """Places and values of a register that is read."""
+    values = []
     for k in range(one.count):
         index = f"{port}[{k}]" if one.count > 1 else port
         if one.constant is not None:
@@ -102,22 +102,27 @@ def rtl_read(one: Register, found: Map, place: str, port: str) -> list[str]:
             value = f"32'({one.name}_q{port})"
         else:
             value = f"32'({one.name}_{'o' if one.stored else 'i'}{index})"
-        lines.append(f"{place_of(one, k)}: {place} <= {value};")
-    return lines
+        values.append((place_of(one, k), value))
+    return values
 
 
 # Registers among which one step of reading chooses.
 PART = 8
 
 
-def rtl_parts(lines: list[str], indent: str, address: str, place: str) -> list[str]:
-    """Lines that choose among registers in parts of ``PART``; the others of a part are zero."""
+def rtl_parts(values: list[tuple[str, str]], indent: str, hit: str, place: str) -> list[str]:
+    """Lines that choose among registers in parts of ``PART``, by one bit for each; without one a part is zero."""
     out = []
-    for part, first in enumerate(range(0, len(lines), PART)):
-        out += [f"{place}[{part}] <= '0;", f"unique case ({address})"]
-        out += ["  " + line.replace("PLACE", f"{place}[{part}]") for line in lines[first : first + PART]]
-        out += ["  default: ;", "endcase"]
+    for part, first in enumerate(range(0, len(values), PART)):
+        chosen = [f"({{32{{{hit}[{first + k}]}}}} & {value})" for k, (_, value) in enumerate(values[first : first + PART])]
+        out += [f"{place}[{part}] <= {chosen[0]}", *(f"    | {one}" for one in chosen[1:])]
+        out[-1] += ";"
     return [indent + line for line in out]
+
+
+def rtl_hits(places: list[str], indent: str, hit: str, address: str) -> list[str]:
+    """Lines that compare an address with places, into a bit for each."""
+    return [f"{indent}{hit}[{k}] <= {address} == {place};" for k, place in enumerate(places)]
 
 
 def place_of(one: Register, index: int) -> str:
@@ -125,16 +130,17 @@ def place_of(one: Register, index: int) -> str:
     return f"8'h{address:02x}" if one.block else f"12'h{address:03x}"
 
 
-def rtl_stored(found: Map, block: str, indent: str, port: str) -> tuple[list[str], list[str]]:
-    """Lines that write the registers of a block, and lines that reset them."""
-    writes, resets = [], []
+def rtl_stored(found: Map, block: str, indent: str, hit: str, port: str) -> tuple[list[str], list[str], list[str]]:
+    """Places of the registers of a block, lines that write them by a bit for each, and lines that reset them."""
+    places, writes, resets = [], [], []
     for one in found.of(block, "rw"):
         for k in range(one.count):
             target = f"{one.name}_o{port}" + (f"[{k}]" if one.count > 1 else "")
-            writes.append(f"{indent}{place_of(one, k)}:")
-            writes.append(f"{indent}  {target} <= {one.width}'(merged(32'({target}), wdata_q, wstrb_q));")
+            chosen = hit.replace("INDEX", str(len(places)))
+            writes.append(f"{indent}if ({chosen}) {target} <= {one.width}'(merged(32'({target}), wdata_q, wstrb_q));")
             resets.append(f"{indent}{target} <= {one.width}'h{one.reset:x};")
-    return writes, resets
+            places.append(place_of(one, k))
+    return places, writes, resets
 
 
 def rtl(found: Map) -> str:
@@ -163,10 +169,11 @@ def rtl(found: Map) -> str:
     out.append("  // The registers.")
     out += [f"  {line}," for line in rtl_ports(found)]
     out[-1] = out[-1][:-1]
-    common_reads = [line for one in common if one.access != "command" for line in rtl_read(one, found, "PLACE", "")]
-    port_reads = [line for one in found.of("port", "rw", "ro") for line in rtl_read(one, found, "PLACE", "[p]")]
+    common_reads = [value for one in common if one.access != "command" for value in rtl_read(one, found, "")]
+    port_reads = [value for one in found.of("port", "rw", "ro") for value in rtl_read(one, found, "[p]")]
+    common_places, writes, resets = rtl_stored(found, "", "      ", "write_hit_q[INDEX]", "")
+    port_places, port_writes, port_resets = rtl_stored(found, "port", "        ", "wport_q[p] && port_write_hit_q[INDEX]", "[p]")
     out += [");", "", "  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;"]
-    out += ["  localparam int unsigned PortWidth = $clog2(Ports);"]
     out += [f"  localparam logic [11:0] PortBase = 12'h{found.port_base:03x};", ""]
     out += [
         "  function automatic logic [31:0] merged(",
@@ -185,29 +192,25 @@ def rtl(found: Map) -> str:
         "  logic [11:0] waddr_q;",
         "  logic [31:0] wdata_q;",
         "  logic [3:0]  wstrb_q;",
-        "  logic        wfound, wcommand, wready, wport, wfound_q, wcommand_q;",
-        "  logic [2:0]  wport_index;",
+        "  logic        wready;",
+        "  // A bit for every register that can be written, and for every port.",
+        f"  logic [{len(common_places) - 1}:0] write_hit_q;",
+        f"  logic [{len(port_places) - 1}:0] port_write_hit_q;",
+        f"  logic [{len(commands) - 1}:0] command_hit_q;",
+        "  logic [Ports-1:0] wport_q;",
         "",
         "  assign axil_awready_o = write_q == StIdle && axil_awvalid_i && axil_wvalid_i;",
         "  assign axil_wready_o = axil_awready_o;",
         "  assign axil_bvalid_o = write_q == StAnswer;",
-        "  assign wport = waddr_q >= PortBase && 32'(wport_index) < Ports;",
-        "  assign wport_index = waddr_q[10:8];",
         "",
-        "  always_comb begin",
-        "    {wfound, wcommand} = 2'b00;",
-        "    unique case (waddr_q) inside",
+        "  always_ff @(posedge clk_i) begin",
+        *rtl_hits(common_places, "    ", "write_hit_q", "waddr_q"),
+        *rtl_hits([f"12'h{one.address:03x}" for one in commands], "    ", "command_hit_q", "waddr_q"),
+        *rtl_hits(port_places, "    ", "port_write_hit_q", "waddr_q[7:0]"),
+        "    for (int unsigned p = 0; p < Ports; p++) wport_q[p] <= waddr_q >= PortBase && 32'(waddr_q[10:8]) == p;",
+        "  end",
+        "",
     ]
-    for one in common:
-        for k in range(one.count):
-            if one.stored:
-                out.append(f"      12'h{one.address + 4 * k:03x}: wfound = 1'b1;")
-            elif one.access == "command":
-                out.append(f"      12'h{one.address:03x}: {{wfound, wcommand}} = 2'b11;")
-    out += ["      default: ;", "    endcase", "    if (wport) begin", "      unique case (waddr_q[7:0])"]
-    for one in found.of("port", "rw"):
-        out += [f"        8'h{one.address + 4 * k:02x}: wfound = 1'b1;" for k in range(one.count)]
-    out += ["        default: ;", "      endcase", "    end", "  end", ""]
     out += ["  // A command stands until it is taken.", "  always_ff @(posedge clk_i) begin"]
     for one in commands:
         found_now = f"write_q == StFind && waddr_q == 12'h{one.address:03x}"
@@ -217,8 +220,6 @@ def rtl(found: Map) -> str:
     out += [f"      {'|| ' if k else ''}({one.name}_valid_o && {one.name}_ready_i)" for k, one in enumerate(commands)]
     out[-1] += ";"
     out += [f"  assign {one.name}_o = {one.width}'(wdata_q);" for one in commands]
-    writes, resets = rtl_stored(found, "", "        ", "")
-    port_writes, port_resets = rtl_stored(found, "port", "            ", "[p]")
     out += [
         "",
         "  always_ff @(posedge clk_i) begin",
@@ -229,14 +230,10 @@ def rtl(found: Map) -> str:
         "        wdata_q <= axil_wdata_i;",
         "        wstrb_q <= axil_wstrb_i;",
         "      end",
-        "      StFind: begin",
-        "        write_q    <= StWork;",
-        "        wfound_q   <= wfound;",
-        "        wcommand_q <= wcommand;",
-        "      end",
-        "      StWork: if (!wcommand_q || wready) begin",
+        "      StFind: write_q <= StWork;",
+        "      StWork: if (command_hit_q == '0 || wready) begin",
         "        write_q      <= StAnswer;",
-        "        axil_bresp_o <= wfound_q ? Okay : SlaveError;",
+        "        axil_bresp_o <= |{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q) ? Okay : SlaveError;",
         "      end",
         "      default: if (axil_bready_i) write_q <= StIdle;",
         "    endcase",
@@ -245,30 +242,22 @@ def rtl(found: Map) -> str:
         "",
         "  always_ff @(posedge clk_i) begin",
         "    if (write_q == StWork) begin",
-        "      unique case (waddr_q)",
         *writes,
-        "        default: ;",
-        "      endcase",
         "      for (int unsigned p = 0; p < Ports; p++) begin",
-        "        if (waddr_q >= PortBase && 32'(wport_index) == p) begin",
-        "          unique case (waddr_q[7:0])",
         *port_writes,
-        "            default: ;",
-        "          endcase",
-        "        end",
         "      end",
         "    end",
         "    if (!rst_ni) begin",
-        *[line[2:] for line in resets],
+        *resets,
         "      for (int unsigned p = 0; p < Ports; p++) begin",
-        *[line[4:] for line in port_resets],
+        *port_resets,
         "      end",
         "    end",
         "  end",
         "",
         "  // --- Reading: of each part of a port's and of the switch's registers, then of all parts, then one of them.",
         "",
-        "  typedef enum logic [2:0] {RdIdle, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;",
+        "  typedef enum logic [2:0] {RdIdle, RdFind, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;",
         "",
         f"  localparam int unsigned CommonParts = {-(-len(common_reads) // PART)};",
         f"  localparam int unsigned PortParts = {-(-len(port_reads) // PART)};",
@@ -278,6 +267,11 @@ def rtl(found: Map) -> str:
         "  logic [31:0]             common_q;",
         "  logic [Ports-1:0][31:0]  port_q;",
         "  logic                    rfound_q;",
+        "  // A bit for every register that can be read, and for every port.",
+        f"  logic [{len(common_reads) - 1}:0] read_hit_q;",
+        f"  logic [{len(port_reads) - 1}:0] port_read_hit_q;",
+        "  logic [Ports-1:0]        rport_q;",
+        "  logic [31:0]             joined;",
         "  logic [CommonParts-1:0][31:0]          common_part_q;",
         "  logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;",
     ]
@@ -286,14 +280,22 @@ def rtl(found: Map) -> str:
         "",
         "  assign axil_arready_o = read_q == RdIdle;",
         "  assign axil_rvalid_o = read_q == RdAnswer;",
+        "  always_comb begin",
+        "    joined = common_q;",
+        "    for (int unsigned p = 0; p < Ports; p++) joined |= {32{rport_q[p]}} & port_q[p];",
+        "  end",
         "",
         "  always_ff @(posedge clk_i) begin",
         "    unique case (read_q)",
         "      RdIdle: if (axil_arvalid_i) begin",
-        "        read_q  <= RdSelect;",
+        "        read_q  <= RdFind;",
         "        raddr_q <= {axil_araddr_i[11:2], 2'b00};",
         "      end",
-        "      RdSelect: read_q <= RdMerge;",
+        "      RdFind: read_q <= RdSelect;",
+        "      RdSelect: begin",
+        "        read_q   <= RdMerge;",
+        "        rfound_q <= |read_hit_q || (rport_q != '0 && |port_read_hit_q);",
+        "      end",
         "      RdMerge: begin",
         "        read_q   <= RdJoin;",
         "        common_q <= '0;",
@@ -307,9 +309,8 @@ def rtl(found: Map) -> str:
         "      end",
         "      RdJoin: begin",
         "        read_q       <= RdAnswer;",
-        "        axil_rdata_o <= raddr_q < PortBase ? common_q",
-        "                        : 32'(raddr_q[10:8]) < Ports ? port_q[PortWidth'(raddr_q[10:8])] : '0;",
-        "        axil_rresp_o <= rfound_q && (raddr_q < PortBase || 32'(raddr_q[10:8]) < Ports) ? Okay : SlaveError;",
+        "        axil_rdata_o <= joined;",
+        "        axil_rresp_o <= rfound_q ? Okay : SlaveError;",
         "      end",
         "      default: if (axil_rready_i) read_q <= RdIdle;",
         "    endcase",
@@ -317,32 +318,26 @@ def rtl(found: Map) -> str:
         "  end",
         "",
         "  always_ff @(posedge clk_i) begin",
+        *rtl_hits([place for place, _ in common_reads], "    ", "read_hit_q", "raddr_q"),
+        *rtl_hits([place for place, _ in port_reads], "    ", "port_read_hit_q", "raddr_q[7:0]"),
+        "    for (int unsigned p = 0; p < Ports; p++) rport_q[p] <= raddr_q >= PortBase && 32'(raddr_q[10:8]) == p;",
+        *rtl_parts(common_reads, "    ", "read_hit_q", "common_part_q"),
+        "    for (int unsigned p = 0; p < Ports; p++) begin",
+        *rtl_parts(port_reads, "      ", "port_read_hit_q", "port_part_q[p]"),
+        "    end",
+        "    // Of a value of 64 bits the upper half, in the cycle in which the lower one is read.",
         "    if (read_q == RdSelect) begin",
-        *rtl_parts(common_reads, "      ", "raddr_q", "common_part_q"),
-        "      rfound_q <= 1'b1;",
-        "      unique case (raddr_q)",
     ]
-    places = [line.split(":")[0] for line in common_reads]
-    out += [f"        {', '.join(places[k : k + 8])}," for k in range(0, len(places), 8)]
-    out[-1] = out[-1][:-1] + ": ;"
-    out += ["        default: rfound_q <= raddr_q >= PortBase;", "      endcase"]
     for one in halves:
         by = next(other for other in found.registers if other.latches == one.name)
-        if not one.block:
-            out.append(f"      if (raddr_q == 12'h{by.address:03x}) {one.name}_q <= {one.name}_i;")
-    out += ["      if (raddr_q >= PortBase) begin", "        unique case (raddr_q[7:0])"]
-    places = sorted(f"8'h{one.address + 4 * k:02x}" for one in found.of("port", "rw", "ro") for k in range(one.count))
-    out += [f"          {', '.join(places[k : k + 8])}," for k in range(0, len(places), 8)]
-    out[-1] = out[-1][:-1] + ": ;"
-    out += ["          default: rfound_q <= 1'b0;", "        endcase", "      end"]
-    out += ["      for (int unsigned p = 0; p < Ports; p++) begin"]
-    out += rtl_parts(port_reads, "        ", "raddr_q[7:0]", "port_part_q[p]")
-    for one in halves:
-        by = next(other for other in found.registers if other.latches == one.name)
+        place = place_of(by, 0)
+        index = [where for where, _ in (port_reads if one.block else common_reads)].index(place)
         if one.block:
-            out.append(f"        if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h{by.address:02x})")
-            out.append(f"          {one.name}_q[p] <= {one.name}_i[p];")
-    out += ["      end", "    end", "  end", "", "endmodule", ""]
+            out.append("      for (int unsigned p = 0; p < Ports; p++)")
+            out.append(f"        if (rport_q[p] && port_read_hit_q[{index}]) {one.name}_q[p] <= {one.name}_i[p];")
+        else:
+            out.append(f"      if (read_hit_q[{index}]) {one.name}_q <= {one.name}_i;")
+    out += ["    end", "  end", "", "endmodule", ""]
     return "\n".join(out)
 
 

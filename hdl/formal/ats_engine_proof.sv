@@ -45,7 +45,7 @@ module ats_engine_proof #(
   localparam int unsigned RefreshDistance = 16;
   // Cycles from the issue of a step to its writing, and those before at most, in which a frame waits.
   localparam int unsigned Latency = 6;
-  localparam int unsigned FrontMax = 12;
+  localparam int unsigned FrontMax = 13;
   localparam logic signed [TimeWidth-1:0] AgeMax = TimeWidth'(1) << (FillWidth + 2);
   // Age of what a refresh left, or the start after a reset, a cycle for each scheduler.
   localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(Latency + Schedulers);
@@ -150,15 +150,17 @@ module ats_engine_proof #(
   end
 
   // The frame before the state pipeline, if there is one, is alone, and moves on.
-  logic [4:0]                  front;
+  logic [5:0]                  front;
   logic                        astray;
   logic signed [TimeWidth-1:0] front_age, front_age_max;
 
-  assign front = {dut.wait_valid_q, dut.sum_valid_q, dut.part_valid_q, dut.charge_valid_q, dut.read_valid_q};
+  assign front = {dut.wait_valid_q, dut.sum_valid_q, dut.fold_valid_q, dut.part_valid_q, dut.charge_valid_q,
+                  dut.read_valid_q};
   always_comb begin
     unique case (1'b1)
-      front[4]: front_age = age(dut.wait_q.arrival);
-      front[3]: front_age = age(dut.sum_q.arrival);
+      front[5]: front_age = age(dut.wait_q.arrival);
+      front[4]: front_age = age(dut.sum_q.arrival);
+      front[3]: front_age = age(dut.fold_q.arrival);
       front[2]: front_age = age(dut.part_q.arrival);
       front[1]: front_age = age(dut.charge_q.arrival);
       front[0]: front_age = age(dut.read_q.arrival);
@@ -166,11 +168,11 @@ module ats_engine_proof #(
     endcase
     front_age_max = $signed(TimeWidth'(ArrivalAge) + TimeWidth'(since_frame_q));
     astray = (front & (front - 1'b1)) != '0 || front_age < 0 || front_age > front_age_max;
-    for (int unsigned k = 0; k < 4; k++) astray |= front[k] && since_frame_q != 5'(k + 1);
-    astray |= front[4] && (since_frame_q < 5'd5 || since_frame_q > 5'd10);
+    for (int unsigned k = 0; k < 5; k++) astray |= front[k] && since_frame_q != 5'(k + 1);
+    astray |= front[5] && (since_frame_q < 5'd6 || since_frame_q > 5'd11);
     for (int unsigned k = 0; k < Latency; k++) begin
       // Since it waits nothing was issued.
-      astray |= front[4] && dut.step_valid_q[k] && 5'(k) + 5'd5 < since_frame_q;
+      astray |= front[5] && dut.step_valid_q[k] && 5'(k) + 5'd6 < since_frame_q;
       astray |= dut.step_valid_q[k] && !dut.step_q[k].refresh
                 && (age(dut.step_q[k].frame.arrival) < 0
                     || age(dut.step_q[k].frame.arrival)
@@ -199,8 +201,8 @@ module ats_engine_proof #(
       if (dut.step_valid_q[k] && !dut.step_q[k].refresh) begin
         delay_max = 5'(6 + k);
         // The frame in front came late enough behind it; without one it was issued soon enough.
-        delayed |= (front[3:0] != '0 && 5'(k) < since_frame_q + 5'd1)
-                   || front[4] || (front == '0 && since_frame_q > 5'(11 + k));
+        delayed |= (front[4:0] != '0 && 5'(k) < since_frame_q)
+                   || front[5] || (front == '0 && since_frame_q > 5'(12 + k));
       end
       if (dut.step_valid_q[k] && dut.step_q[k].refresh) begin
         delay_max = 5'd5;
@@ -293,13 +295,14 @@ module ats_engine_proof #(
     end
     if (dut.step_valid_q[3]) begin
       astray_step[3] |= dut.bucket_sum_q != at_bucket[3] || dut.scheduler_eligible_q != at_credit[3]
-          || dut.full_q != at_full[3]
+          || dut.full_q != at_full[3] || dut.ahead_q != TimeWidth'(at_full[3] - at_credit[3])
           || dut.bucket_old_q != (age(at_bucket[3]) > age(dut.step_q[3].frame.arrival))
           || dut.group_old_q != (age(at_group[3]) > age(dut.step_q[3].frame.arrival))
           || (!dut.step_q[3].refresh && dut.floor_q != at_floor[3]);
     end
     if (dut.step_valid_q[4]) begin
       astray_step[4] |= dut.scheduler_eligible_choice_q != at_credit[4] || dut.full_choice_q != at_full[4]
+          || dut.ahead_choice_q != TimeWidth'(at_full[4] - at_credit[4])
           || dut.limit_q != TimeWidth'(dut.step_q[4].frame.arrival + TimeWidth'(residence_choice_q))
           || dut.bucket_old_choice_q != (age(at_bucket[4]) > age(dut.step_q[4].frame.arrival))
           || dut.group_old_choice_q != (age(at_group[4]) > age(dut.step_q[4].frame.arrival))
@@ -363,6 +366,8 @@ module ats_engine_proof #(
       ARefreshHoldsWhatItRead: assert (!astray_step[6] || !dut.initialised);
       FramesMoveOn: assert (!astray);
       StepsDoNotMeet: assert (!meets);
+      TheEndOfTheIntervalIsKnown: assert (dut.refresh_due_q == (dut.interval_q == '0));
+      WhatIsOnItsWayIsKnown: assert (dut.conflict_q == (dut.step_valid_q[Latency-2:0] != '0));
       ArrivalsStayRecent: assert (!(dut.step_valid_q[5] && !dut.last.refresh)
           || (age(dut.last.frame.arrival) >= 0
               && age(dut.last.frame.arrival) <= $signed(TimeWidth'(ArrivalAge + FrontMax + Latency))));

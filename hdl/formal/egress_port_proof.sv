@@ -57,7 +57,8 @@ module egress_port_proof #(
     .TimeWidth(TimeWidth)
   ) dut (
     .clk_i, .rst_ni(started_q), .now_i,
-    .enqueue_valid_i, .enqueue_room_o(room), .enqueue_class_i, .enqueue_lane_i, .enqueue_cell_i,
+    .room_class_i(enqueue_class_i), .room_lane_i(enqueue_lane_i), .room_o(room),
+    .enqueue_valid_i, .enqueue_class_i, .enqueue_lane_i, .enqueue_cell_i,
     .enqueue_octets_i, .enqueue_eligible_i,
     .cut_valid_i, .cut_class_i, .cut_ready_o(cut_ready), .cut_start_i,
     .line_ready_i, .line_last_i, .start_o(start), .start_class_o(start_class),
@@ -131,9 +132,28 @@ module egress_port_proof #(
     for (int unsigned k = 1; k < Steps; k++) among_q[k] <= among_q[k-1];
   end
 
+  // The credit of every class: what a cycle adds is in its range; who owes, or may soon, is known.
+  localparam logic signed [47:0] Rate = 48'sd1_000_000_000;
+  logic [Classes-1:0] slope_wrong, short_unknown, debt_unknown, begun_q;
+  logic               began_q;
+
+  for (genvar c = 0; c < Classes; c++) begin : g_credit
+    assign slope_wrong[c] = 48'(dut.g_credit[c].rise_q) < 48'sd0 || 48'(dut.g_credit[c].rise_q) >= 48'sd1 <<< 30
+        || 48'(dut.g_credit[c].fall_q) < -Rate || 48'(dut.g_credit[c].fall_q) > 48'sd0
+        || dut.g_credit[c].left_q >= (48'sd1 <<< 46) + (48'sd1 <<< 30)
+        || dut.g_credit[c].left_q < -(48'sd1 <<< 46) - Rate;
+    assign debt_unknown[c] = dut.credit_based_q[c] && !dut.stop_q[c] && dut.g_credit[c].left_q[47];
+    assign short_unknown[c] = (begun_q[c] && !began_q) || dut.g_credit[c].mine_q && !begun_q[c]
+        && (dut.g_credit[c].none_q
+            || (dut.credit_based_q[c] && !dut.stop_q[c] && dut.g_credit[c].left_q < (48'sd1 <<< 32) - Rate));
+    always_ff @(posedge clk_i) begin
+      begun_q[c] <= started_q && ((start && dut.choice_q[c]) || (cut_start_i && dut.cut_class_q == ClassWidth'(c)));
+    end
+  end
+
   // What was in the cycle of a choice, which is that before the start.
   logic                  line_ready_q, enqueued_q, cut_open_q, cut_waits_q, allowed_none_q;
-  logic [Classes-1:0]    allowed_q;
+  logic [Classes-1:0]    allowed_q, gate_before_q;
   logic                  cut_waits;
 
   always_comb begin
@@ -144,10 +164,12 @@ module egress_port_proof #(
   always_ff @(posedge clk_i) begin
     line_ready_q   <= line_ready_i;
     enqueued_q     <= enqueue_valid_i;
-    cut_open_q     <= gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+    cut_open_q     <= dut.gate_q[cut_class_i] && !dut.credit_based_q[cut_class_i];
     cut_waits_q    <= cut_waits;
     allowed_q      <= dut.allowed;
     allowed_none_q <= dut.allowed == '0;
+    gate_before_q  <= dut.gate_q;
+    began_q        <= started_q && (start || cut_start_i);
   end
 
   // Frames of a class.
@@ -167,8 +189,10 @@ module egress_port_proof #(
   // What must not be, over all queues and steps.
   logic later_chosen, overfull, step_stale, step_lost, candidate_stale, candidate_early, higher_chosen;
   logic filled_late, choice_wrong, full;
-  logic [LaneWidth-1:0]  lane;
+  logic [LaneWidth-1:0]  lane, pop_lane;
   logic [ClassWidth-1:0] of_class;
+
+  assign pop_lane = dut.candidate_q[start_class].lane;
 
   assign full = (DepthWidth + 1)'(dut.write_q[enqueue_lane_i][enqueue_class_i]
                                   - dut.read_q[enqueue_lane_i][enqueue_class_i]) == Most;
@@ -209,7 +233,8 @@ module egress_port_proof #(
             || heads[dut.candidate_q[c].lane][c].octets != dut.candidate_q[c].octets;
         candidate_early |= heads[dut.candidate_q[c].lane][c].eligible > now_q;
       end
-      choice_wrong |= dut.choice_valid_q && dut.choice_q[c] != (dut.chosen_q == ClassWidth'(c));
+      choice_wrong |= dut.choice_valid_q && (dut.choice_q[c] != (dut.chosen_q == ClassWidth'(c))
+          || (dut.choice_q[c] && !dut.candidate_q[c].valid));
       higher_chosen |= dut.choice_valid_q && ClassWidth'(c) > dut.chosen_q && allowed_q[c];
     end
   end
@@ -220,7 +245,12 @@ module egress_port_proof #(
       TimeGoesOn: assume (now_i >= now_q && now_i < Half && now_q < Half);
       TimesAreNear: assume (!enqueue_valid_i || enqueue_eligible_i < Half);
       ACutIsReady: assume (!cut_start_i || cut_ready);
+      TheLineIsBusyAfterAStart: assume (!(began_q && line_ready_i));
 
+      TheTimeIsThatOfTheLastCycle: assert (dut.now_q == now_q);
+      SlopesAndCreditAreInTheirRange: assert (slope_wrong == '0);
+      WhoOwesIsKnown: assert (debt_unknown == '0);
+      WhoMaySoonOweIsKnown: assert (short_unknown == '0);
       AFrameStaysUntilItIsSent: assert (!waits || stored == frame_q);
       NoQueueHoldsMoreThanItsDepth: assert (!overfull);
       RoomIsThereBetweenFrames: assert (!room || enqueued_q || !full);
@@ -246,12 +276,12 @@ module egress_port_proof #(
 
       if (start) begin
         OnlyOnAFreeLine: assert (line_ready_q);
-        WhatIsSentIsAHead: assert (dut.filled[dut.pop_lane][start_class]
-            && heads[dut.pop_lane][start_class].first == start_cell
-            && heads[dut.pop_lane][start_class].octets == start_octets);
-        NeverBeforeItsTime: assert (heads[dut.pop_lane][start_class].eligible <= now_i);
-        NeverAgainstAClosedGate: assert (gate_open_i[start_class]);
-        NeverInDebt: assert (!credit_based_i[start_class] || !credit[start_class][47]);
+        WhatIsSentIsAHead: assert (dut.filled[pop_lane][start_class]
+            && heads[pop_lane][start_class].first == start_cell
+            && heads[pop_lane][start_class].octets == start_octets);
+        NeverBeforeItsTime: assert (heads[pop_lane][start_class].eligible <= now_i);
+        NeverAgainstAClosedGate: assert (gate_before_q[start_class]);
+        NeverInDebt: assert (!credit[start_class][47]);
       end
     end
   end

@@ -24,7 +24,7 @@ module exact_table_proof #(
   input logic                                  age_tick_i
 );
 
-  localparam int unsigned Steps = 5;
+  localparam int unsigned Steps = 6;
   // The operations of the module.
   localparam logic [1:0] OpLookup = 2'd0;
   localparam logic [1:0] OpLearn  = 2'd1;
@@ -103,7 +103,10 @@ module exact_table_proof #(
     // A step that changes the table holds what stands there.
     stale = (changes[2] && (dut.a_read_q != a[dut.step_q[2].bucket] || dut.b_read_q != b[dut.step_q[2].bucket]))
         || (changes[3] && (dut.a_held_q != a[dut.step_q[3].bucket] || dut.b_held_q != b[dut.step_q[3].bucket]))
-        || (changes[4] && (dut.a_q != a[dut.last.bucket] || dut.b_q != b[dut.last.bucket]
+        || (changes[4] && (dut.a_pieces_q != a[dut.step_q[4].bucket] || dut.b_pieces_q != b[dut.step_q[4].bucket]
+            || &dut.same_a_q != (dut.a_pieces_q.key == dut.step_q[4].key)
+            || &dut.same_b_q != (dut.b_pieces_q.key == dut.step_q[4].key)))
+        || (changes[5] && (dut.a_q != a[dut.last.bucket] || dut.b_q != b[dut.last.bucket]
             || dut.hit_a_q != (dut.a_q.valid && dut.a_q.key == dut.last.key)
             || dut.hit_b_q != (dut.b_q.valid && dut.b_q.key == dut.last.key)));
   end
@@ -114,14 +117,18 @@ module exact_table_proof #(
       AKeyIsInItsBucket: assert (!astray);
       AChangeKnowsWhatStandsThere: assert (!stale);
       NothingMovesWhileItIsCleared: assert (
-          !dut.clearing_q || (dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
+          !dut.clearing_q || (!dut.may_change_q && !dut.pick_lookup_q && !dut.pick_learn_q && dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
       AWriteIsAlone: assert (!(dut.write_a_q || dut.write_b_q) || changes[Steps-1:1] == '0);
       OneOperationInACycle: assert (taken <= 3'd1);
       SoftwareIsFirst: assert (!write_valid_i || !write_ready || (dut.take_write && taken == 3'd1));
       ALookupWaitsForSoftwareAlone: assert (
-          dut.clearing_q || !dut.lookup_q[dut.turn_q] || dut.take_lookup || dut.take_write);
-      WhatIsTakenWasAsked: assert ((!dut.take_lookup || dut.lookup_q[dut.turn_q])
-          && (!dut.take_learn || dut.learn_q[dut.turn_q]));
+          dut.clearing_q || !dut.pick_lookup_q || dut.take_lookup || dut.take_write);
+      WhatIsTakenWasAsked: assert ((!dut.take_lookup || dut.lookup_q[dut.pick_q])
+          && (!dut.take_learn || dut.learn_q[dut.pick_q]));
+      WhatIsPickedWasAsked: assert ((!dut.pick_lookup_q || dut.lookup_q[dut.pick_q])
+          && (!dut.pick_learn_q || dut.learn_q[dut.pick_q]) && dut.pick_q + 1'b1 == dut.turn_q);
+      ChangesAreKnown: assert (dut.change_q == changes[Steps-3:0]
+          && (!dut.may_change_q || changes[Steps-2:0] == '0));
       OneChangeOnItsWay: assert ((changes & (changes - 1'b1)) == '0);
       OnlySoftwareRemoves: assert (removes == '0);
       OnlyADecisionWrites: assert (!(dut.write_a || dut.write_b) || dut.clearing_q

@@ -88,7 +88,7 @@ module frame_dispatch_proof #(
     end
   end
 
-  assign places = engine_q + 4'(dut.item_valid_q) + 4'(dut.decided_valid_q) + 4'(dut.step_q[2:0] != '0);
+  assign places = engine_q + 4'(dut.item_valid_q) + 4'(dut.decided_valid_q) + 4'(dut.step_q != '0);
 
   // The frame that is on its way, as it was taken, and the room that it found.
   logic [TagWidth-1:0]   way_q;
@@ -127,14 +127,15 @@ module frame_dispatch_proof #(
       TheEngineHoldsSixAtMost: assume (!frame_ready_i || engine_q < 4'd6);
 
       OneIsTakenAtATime: assert ((arrived_pop & (arrived_pop - 1'b1)) == '0 && (arrived_pop & ~arrived_valid_i) == '0);
+      TheTurnIsOne: assert (dut.turn_hot_q == Ports'(1) << dut.turn_q);
       TheEngineHoldsNoMore: assert (engine_q <= 4'd6);
       EveryFrameIsInOnePlace: assert (taken_q == places);
       NoDecisionWaitsLong: assert (!late);
       NoDecisionIsLost: assert (!decision_valid_i || !dut.decided_valid_q);
       OneIsOnTheWay: assert ((dut.step_q & (dut.step_q - 1'b1)) == '0);
       TheWayChangesNothing: assert (dut.step_q == '0 || (dut.way_q == way_q && dut.keep_q == way_keep_q));
-      QueuesAreAskedFirst: assert (enqueue_valid == (dut.step_q[1] ? wanted & room_q : '0));
-      WhatFindsNoRoomIsCounted: assert (dropped == (dut.step_q[1] ? wanted & ~room_q : '0));
+      QueuesAreAskedFirst: assert (enqueue_valid == (dut.step_q[2] ? wanted & room_q : '0));
+      WhatFindsNoRoomIsCounted: assert (dropped == (dut.step_q[2] ? wanted & ~room_q : '0));
       AClaimIsByThoseWhoTookIt: assert (!claim_valid || (claim_readers == readers
           && (enqueued_q & ~wanted) == '0 && claim_cell == dut.way_q.first && claim_cells == dut.way_q.cells));
       OctetsAreWithoutTheCheckSequence: assert (

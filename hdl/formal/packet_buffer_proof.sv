@@ -96,6 +96,7 @@ module packet_buffer_proof #(
       EveryCellIsInOnePlace: assert (!misplaced);
       NoCellIsGivenTwice: assert (!dut.free_pop || !held_q[dut.free_head_q]);
       NoCellIsLost: assert (!dut.initialised || free + held == (CellWidth + 1)'(Cells));
+      TheSlotIsOne: assert (dut.slot_hot_q == Ports'(1) << dut.slot_q);
       OneTakesAtATime: assert ((dut.takes_cell & (dut.takes_cell - 1'b1)) == '0);
     end
   end

@@ -49,8 +49,9 @@ module sync_fifo_proof #(
     if (started_q) begin
       NoPushWhenFull: assume (!(push_i && full));
       NoPopWhenEmpty: assume (!(pop_i && !valid));
-      EveryPushCounts: assert (dut.write_q == pushed_q);
-      EveryPopCounts: assert (dut.read_q == popped_q);
+      EveryPushCounts: assert (dut.write_q == pushed_q[PointerWidth-1:0]);
+      EveryPopCounts: assert (dut.read_q == popped_q[PointerWidth-1:0]);
+      WhatStandsThereIsCounted: assert (dut.count_q == (PointerWidth + 1)'(pushed_q - popped_q));
       HoldsNoMoreThanItsDepth: assert (
           (PointerWidth + 1)'(pushed_q - popped_q) <= (PointerWidth + 1)'(Depth));
       FullIsFull: assert (

@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
     for (uint64_t k = 0; k < groups; k++) {
         dut->count_index_i = k;
         cycle(ticks);
+        cycle(ticks);
         out.push_back(dut->count_exceeds_burst_o);
         out.push_back(dut->count_exceeds_residence_o);
     }

@@ -66,14 +66,16 @@ int main(int argc, char** argv) {
         if (due) {
             dut->enqueue_class_i = (uint8_t)row[1];
             dut->enqueue_lane_i = (uint8_t)row[2];
+            dut->room_class_i = (uint8_t)row[1];
+            dut->room_lane_i = (uint8_t)row[2];
             dut->enqueue_octets_i = (uint16_t)row[3];
             dut->enqueue_eligible_i = now;
         }
         dut->enqueue_valid_i = 0;
         dut->eval();
         if (due) {
-            dut->enqueue_valid_i = dut->enqueue_room_o;
-            if (dut->enqueue_room_o) enqueued[next] = now;
+            dut->enqueue_valid_i = dut->room_o;
+            if (dut->room_o) enqueued[next] = now;
             next++;
             dut->eval();
         }

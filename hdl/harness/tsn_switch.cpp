@@ -61,10 +61,14 @@ struct Sink {
 };
 
 static Vtsn_switch* dut;
-static void edge() {
+// The clock is low again with the next evaluation, which settles the inputs of the next cycle, too.
+static void rise() {
     dut->clk_i = 1;
     dut->eval();
     dut->clk_i = 0;
+}
+static void edge() {
+    rise();
     dut->eval();
 }
 
@@ -234,9 +238,10 @@ int main(int argc, char** argv) {
                 }
             }
         }
-        edge();
+        rise();
         if (dut->rst_ni) master.after_edge();
     }
+    dut->eval();
     master.finish(AFTER);
 
     Words out = {sent.size(), now};

@@ -75,7 +75,7 @@ module ats_engine #(
   input  logic [GroupWidth-1:0]     group_index_i,
   input  logic [FillWidth-1:0]      group_residence_max_i,
 
-  // Frames that a group has discarded, one cycle after the index; they wrap.
+  // Frames that a group has discarded, two cycles after the index; they wrap.
   input  logic [GroupWidth-1:0]     count_index_i,
   output logic [31:0]               count_exceeds_burst_o,
   output logic [31:0]               count_exceeds_residence_o
@@ -83,7 +83,9 @@ module ats_engine #(
 
   localparam int unsigned FractionBits = 24;
   localparam int unsigned ChargedWidth = LengthWidth + 1;
-  localparam int unsigned HalfWidth = OctetTimeWidth / 2;
+  // A third of an octet time: what a multiplier of 18 bits takes.
+  localparam int unsigned PartWidth = (OctetTimeWidth + 2) / 3;
+  localparam int unsigned PartProductWidth = ChargedWidth + PartWidth;
   localparam int unsigned ProductWidth = OctetTimeWidth + ChargedWidth;
   localparam int unsigned RecoveryWidth = ProductWidth - FractionBits + 1;
   // Older times are brought forward to this age: then a bucket of any size is full.
@@ -131,31 +133,36 @@ module ats_engine #(
   logic                     initialised;
   logic                     advance;
 
-  logic                     read_valid_q, charge_valid_q, part_valid_q, sum_valid_q, wait_valid_q;
-  frame_t                   read_q, charge_q, part_q, sum_q, wait_q;
+  logic                     read_valid_q, charge_valid_q, part_valid_q, fold_valid_q, sum_valid_q, wait_valid_q;
+  frame_t                   read_q, charge_q, part_q, fold_q, sum_q, wait_q;
   logic [LengthWidth-1:0]   read_octets_q;
   parameters_t              read_parameters_q, charge_parameters_q;
   logic [ChargedWidth-1:0]  charged_q;
-  logic [GroupWidth-1:0]    part_group_q, sum_group_q, wait_group_q;
-  logic [FillWidth-1:0]     part_fill_q, sum_fill_q, wait_fill_q;
-  logic                     part_exceeds_q, sum_exceeds_q, wait_exceeds_q;
-  logic [ProductWidth-1:0]  part_low_q, part_high_q, sum_product_q;
+  logic [3*PartWidth-1:0]   octet_time;
+  logic [GroupWidth-1:0]    part_group_q, fold_group_q, sum_group_q, wait_group_q;
+  logic [FillWidth-1:0]     part_fill_q, fold_fill_q, sum_fill_q, wait_fill_q;
+  logic                     part_exceeds_q, fold_exceeds_q, sum_exceeds_q, wait_exceeds_q;
+  logic [PartProductWidth-1:0] part_low_q, part_middle_q, part_high_q, fold_high_q;
+  logic [ProductWidth-1:0]  fold_product_q, sum_product_q;
   logic [RecoveryWidth-1:0] wait_recovery_q;
 
   assign frame_ready_o = initialised && advance;
+  assign octet_time = (3 * PartWidth)'(charge_parameters_q.octet_time);
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
       read_valid_q   <= frame_valid_i && frame_ready_o;
       charge_valid_q <= read_valid_q;
       part_valid_q   <= charge_valid_q;
-      sum_valid_q    <= part_valid_q;
+      fold_valid_q   <= part_valid_q;
+      sum_valid_q    <= fold_valid_q;
       wait_valid_q   <= sum_valid_q;
     end
     if (!rst_ni) begin
       read_valid_q   <= 1'b0;
       charge_valid_q <= 1'b0;
       part_valid_q   <= 1'b0;
+      fold_valid_q   <= 1'b0;
       sum_valid_q    <= 1'b0;
       wait_valid_q   <= 1'b0;
     end
@@ -175,16 +182,22 @@ module ats_engine #(
       part_group_q        <= charge_parameters_q.group;
       part_fill_q         <= charge_parameters_q.empty_to_full;
       part_exceeds_q      <= charged_q > charge_parameters_q.octets_max;
-      part_low_q  <= ProductWidth'(charged_q)
-                     * ProductWidth'(charge_parameters_q.octet_time[HalfWidth-1:0]);
-      part_high_q <= ProductWidth'(charged_q)
-                     * ProductWidth'(charge_parameters_q.octet_time[OctetTimeWidth-1:HalfWidth]);
+      part_low_q    <= PartProductWidth'(charged_q) * PartProductWidth'(octet_time[PartWidth-1:0]);
+      part_middle_q <= PartProductWidth'(charged_q) * PartProductWidth'(octet_time[2*PartWidth-1:PartWidth]);
+      part_high_q   <= PartProductWidth'(charged_q) * PartProductWidth'(octet_time[3*PartWidth-1:2*PartWidth]);
 
-      sum_q               <= part_q;
-      sum_group_q         <= part_group_q;
-      sum_fill_q          <= part_fill_q;
-      sum_exceeds_q       <= part_exceeds_q;
-      sum_product_q       <= part_low_q + (part_high_q << HalfWidth);
+      fold_q              <= part_q;
+      fold_group_q        <= part_group_q;
+      fold_fill_q         <= part_fill_q;
+      fold_exceeds_q      <= part_exceeds_q;
+      fold_high_q         <= part_high_q;
+      fold_product_q      <= ProductWidth'(part_low_q) + (ProductWidth'(part_middle_q) << PartWidth);
+
+      sum_q               <= fold_q;
+      sum_group_q         <= fold_group_q;
+      sum_fill_q          <= fold_fill_q;
+      sum_exceeds_q       <= fold_exceeds_q;
+      sum_product_q       <= fold_product_q + (ProductWidth'(fold_high_q) << (2 * PartWidth));
 
       wait_q              <= sum_q;
       wait_group_q        <= sum_group_q;
@@ -222,17 +235,16 @@ module ats_engine #(
         frame: '{scheduler: refresh_index_q, arrival: now_i - AgeMax, tag: '0},
         group: refresh_index_q[GroupWidth-1:0], fill: '0, exceeds: 1'b0, recovery: '0};
 
-  logic conflict;
-  always_comb begin
-    conflict = 1'b0;
-    // The last step writes in this cycle, before what is issued now reads.
-    for (int unsigned k = 0; k < Latency - 1; k++) begin
-      if (step_valid_q[k]) conflict = 1'b1;
-    end
+  // Whether a step is on its way; the last one writes before what is issued in that cycle reads.
+  logic conflict_q;
+
+  always_ff @(posedge clk_i) begin
+    conflict_q <= issue || step_valid_q[Latency-3:0] != '0;
+    if (!rst_ni) conflict_q <= 1'b0;
   end
 
-  assign advance = !(wait_valid_q && conflict);
-  assign issue = initialised && !conflict && (wait_valid_q || refresh_due);
+  assign advance = !(wait_valid_q && conflict_q);
+  assign issue = initialised && !conflict_q && (wait_valid_q || refresh_due);
 
   // Written only by the state pipeline and while initialising.
   // No step reads in the cycle in which another one writes.
@@ -240,14 +252,17 @@ module ats_engine #(
   (* no_rw_check *) logic [TimeWidth-1:0] eligible_mem [Groups];
   (* no_rw_check *) logic [63:0]          count_mem [Groups];
   logic [63:0]          count_copy_mem [Groups];
+  logic [63:0]          count_copy_q;
 
   logic [TimeWidth-1:0] bucket_read_q, bucket_q, bucket_sum_q, bucket_choice_q;
   logic [TimeWidth-1:0] group_read_q, group_q, group_sum_q;
-  logic [63:0]          count_read_q, count_q, count_sum_q, count_choice_q, count_last_q;
+  logic [63:0]          count_read_q, count_q, count_sum_q, count_choice_q, count_last_q, count_next_q;
   logic [FillWidth-1:0] residence_read_q, residence_q, residence_sum_q;
   logic [TimeWidth-1:0] limit_q;
   logic [TimeWidth-1:0] scheduler_eligible_q, scheduler_eligible_choice_q;
   logic [TimeWidth-1:0] full_q, full_choice_q;
+  // From where the frame may be sent to where the bucket is full: modulo the width, it may be negative.
+  logic [TimeWidth-1:0] ahead_q, ahead_choice_q;
   logic [TimeWidth-1:0] floor_q, eligible_q;
   logic                 bucket_old_q, group_old_q, bucket_old_choice_q, group_old_choice_q;
 
@@ -283,6 +298,7 @@ module ats_engine #(
     // Step 2: sums. For a refresh, `arrival` is the least time that is kept.
     scheduler_eligible_q <= bucket_q + TimeWidth'(step_q[2].recovery);
     full_q               <= bucket_q + TimeWidth'(step_q[2].fill);
+    ahead_q              <= TimeWidth'(step_q[2].fill) - TimeWidth'(step_q[2].recovery);
     floor_q              <= later_of(step_q[2].frame.arrival, group_q);
     bucket_old_q         <= earlier(bucket_q, step_q[2].frame.arrival);
     group_old_q          <= earlier(group_q, step_q[2].frame.arrival);
@@ -294,6 +310,7 @@ module ats_engine #(
     eligible_q                  <= later_of(scheduler_eligible_q, floor_q);
     scheduler_eligible_choice_q <= scheduler_eligible_q;
     full_choice_q               <= full_q;
+    ahead_choice_q              <= ahead_q;
     bucket_old_choice_q         <= bucket_old_q;
     group_old_choice_q          <= group_old_q;
     bucket_choice_q             <= bucket_sum_q;
@@ -313,6 +330,7 @@ module ats_engine #(
     too_long_q      <= too_long;
     eligible_last_q <= step_q[4].refresh ? step_q[4].frame.arrival : eligible_q;
     count_last_q    <= count_choice_q;
+    count_next_q    <= {count_choice_q[63:32] + 32'd1, count_choice_q[31:0] + 32'd1};
     write_bucket_q  <= step_q[4].refresh ? bucket_old_choice_q : !step_q[4].exceeds;
     write_group_q   <= step_q[4].refresh ? group_old_choice_q : !step_q[4].exceeds;
     if (step_q[4].refresh) begin
@@ -320,7 +338,7 @@ module ats_engine #(
     end else if (earlier(eligible_q, full_choice_q)) begin
       bucket_after_q <= scheduler_eligible_choice_q;
     end else begin
-      bucket_after_q <= scheduler_eligible_choice_q + (eligible_q - full_choice_q);
+      bucket_after_q <= eligible_q - ahead_choice_q;
     end
   end
 
@@ -353,8 +371,8 @@ module ats_engine #(
       group_address  = last.group;
       bucket_data    = bucket_after_q;
       eligible_data  = eligible_last_q;
-      count_data     = {count_last_q[63:32] + 32'(discards_burst),
-                        count_last_q[31:0] + 32'(discards_residence)};
+      count_data     = {discards_burst ? count_next_q[63:32] : count_last_q[63:32],
+                        discards_residence ? count_next_q[31:0] : count_last_q[31:0]};
     end
   end
 
@@ -365,13 +383,16 @@ module ats_engine #(
       count_mem[group_address]      <= count_data;
       count_copy_mem[group_address] <= count_data;
     end
-    {count_exceeds_burst_o, count_exceeds_residence_o} <= count_copy_mem[count_index_i];
+    count_copy_q <= count_copy_mem[count_index_i];
+    {count_exceeds_burst_o, count_exceeds_residence_o} <= count_copy_q;
   end
 
   localparam int unsigned IntervalWidth = $clog2(RefreshInterval + 1);
   logic [IntervalWidth-1:0] interval_q;
 
-  assign refresh_due = interval_q == '0;
+  // The interval is over.
+  logic refresh_due_q;
+  assign refresh_due = refresh_due_q;
 
   always_ff @(posedge clk_i) begin
     if (!initialised) begin
@@ -379,14 +400,17 @@ module ats_engine #(
       if (initial_index_q == SchedulerWidth'(Schedulers - 1)) initialised <= 1'b1;
     end
     if (!refresh_due) interval_q <= interval_q - 1'b1;
+    if (interval_q == IntervalWidth'(1)) refresh_due_q <= 1'b1;
     if (issue && issued.refresh) begin
       interval_q      <= IntervalWidth'(RefreshInterval - 1);
+      refresh_due_q   <= 1'b0;
       refresh_index_q <= refresh_index_q + 1'b1;
     end
     if (!rst_ni) begin
       initialised     <= 1'b0;
       initial_index_q <= '0;
       interval_q      <= IntervalWidth'(RefreshInterval - 1);
+      refresh_due_q   <= 1'b0;
       refresh_index_q <= '0;
     end
   end
@@ -422,7 +446,7 @@ module ats_engine #(
       keeps |-> !earlier(bucket_after_q + TimeWidth'(last.fill),
                          eligible_last_q + TimeWidth'(last.recovery)));
   StateIsReadOnce: assert property (@(posedge clk_i)
-      disable iff (!rst_ni) issue |-> !conflict);
+      disable iff (!rst_ni) issue |-> !conflict_q && step_valid_q[Latency-2:0] == '0);
 `endif
 
 endmodule

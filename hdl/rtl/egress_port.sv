@@ -8,8 +8,8 @@
 //
 // The heads of one class are read in a cycle and go through a pipeline of comparisons, two steps for every
 // doubling of lanes, so a head is seen at most `Classes` + `Steps` + 1 cycles after it became one or became eligible.
-// The choice among classes is made a cycle before the start, and given up if gate or credit forbid it there.
-// Credit is exact: its unit is 8e-9 bit, what 1 bit/s earns in 8 ns.
+// The choice among classes is made a cycle before the start. Gates and settings are those of a cycle before it.
+// Credit is exact: its unit is 8e-9 bit, what 1 bit/s earns in 8 ns. It stays within 0.56 Mbit.
 //
 // A frame that is still coming in may pass by the queues (`cut_*`): if nothing of its class waits, no
 // frame may be sent in this cycle, and its class has an open gate and no credit-based shaper.
@@ -36,10 +36,12 @@ module egress_port #(
   input  logic                                      rst_ni,
   input  logic [TimeWidth-1:0]                      now_i,
 
-  // A frame; only where there is room in its queue. `room` is that of two cycles ago: between two frames of one
-  // queue there are three cycles.
+  // Whether there is room in a queue, as it was two cycles ago: between two frames of one queue there are three cycles.
+  input  logic [ClassWidth-1:0]                     room_class_i,
+  input  logic [LaneWidth-1:0]                      room_lane_i,
+  output logic                                      room_o,
+  // A frame; only where there is room in its queue.
   input  logic                                      enqueue_valid_i,
-  output logic                                      enqueue_room_o,
   input  logic [ClassWidth-1:0]                     enqueue_class_i,
   input  logic [LaneWidth-1:0]                      enqueue_lane_i,
   input  logic [CellWidth-1:0]                      enqueue_cell_i,
@@ -93,6 +95,10 @@ module egress_port #(
     return difference[TimeWidth-1];
   endfunction
 
+  // The candidate of every class, and the class that was chosen, one bit for each.
+  candidate_t         candidate_q [Classes];
+  logic [Classes-1:0] choice_q;
+
   // --- Queues: rings in one memory per lane.
 
   logic [Lanes-1:0][Classes-1:0][DepthWidth:0] write_q, read_q;
@@ -101,9 +107,8 @@ module egress_port #(
   logic [ClassWidth-1:0]                       scan_q;
   logic                                        pop, popped_q;
   logic [ClassWidth-1:0]                       pop_class, popped_class_q;
-  logic [LaneWidth-1:0]                        pop_lane;
 
-  assign enqueue_room_o = !full_q[enqueue_lane_i][enqueue_class_i];
+  assign room_o = !full_q[room_lane_i][room_class_i];
 
   for (genvar l = 0; l < Lanes; l++) begin : g_lane
     // A place is read only when it was written before: a collision gives a word that nobody uses.
@@ -127,7 +132,7 @@ module egress_port #(
       assign filled[l][c] = write_q[l][c] != read_q[l][c];
       always_ff @(posedge clk_i) begin
         if (push && enqueue_class_i == ClassWidth'(c)) write_q[l][c] <= write_q[l][c] + 1'b1;
-        if (pop && pop_class == ClassWidth'(c) && pop_lane == LaneWidth'(l)) begin
+        if (pop && choice_q[c] && candidate_q[c].lane == LaneWidth'(l)) begin
           read_q[l][c] <= read_q[l][c] + 1'b1;
         end
         filled_q[l][c] <= filled[l][c];
@@ -155,9 +160,6 @@ module egress_port #(
   // After a comparison: of every pair the second goes on.
   logic [Steps-1:0][Lanes-1:0]                second_q;
   logic                                       due_q;
-  candidate_t                                 candidate_q [Classes];
-  // The class that was chosen, one bit for each.
-  logic [Classes-1:0]                         choice_q;
 
   always_comb begin
     {entry, there, lane} = {entry_q, there_q, lane_q};
@@ -212,11 +214,16 @@ module egress_port #(
     end
   end
 
+  // The time is as far as it has come here: a cycle old, so nothing is due early.
+  logic [TimeWidth-1:0] now_q;
+
   always_ff @(posedge clk_i) begin
-    due_q <= there[Best][0] && !earlier(now_i, entry[Best][0].eligible);
-    if (live_q[Steps-1]) begin
+    now_q <= now_i;
+    due_q <= there[Best][0] && !earlier(now_q, entry[Best][0].eligible);
+    // What is due stays so until it is sent; an earlier one may take its place.
+    if (live_q[Steps-1] && due_q) begin
       candidate_q[class_q[Steps-1]] <= '{
-        valid:  due_q,
+        valid:  1'b1,
         lane:   lane[Steps-1][0],
         first:  entry[Steps-1][0].first,
         octets: entry[Steps-1][0].octets
@@ -230,16 +237,18 @@ module egress_port #(
 
   // --- Selection: a choice, and in the next cycle the start.
 
-  logic [Classes-1:0]    allowed, debt, sends, low_q;
+  // Gates and shapers as they have come here from the registers: a cycle old.
+  logic [Classes-1:0]    gate_q, credit_based_q;
+  // Classes that owe, or may owe when they begin.
+  logic [Classes-1:0]    allowed, stop_q;
   logic                  choice_valid_q, cut_choice_q;
   logic [ClassWidth-1:0] chosen, chosen_q, cut_class_q;
 
   always_comb begin
     chosen = '0;
     for (int unsigned c = 0; c < Classes; c++) begin
-      allowed[c] = candidate_q[c].valid && gate_open_i[c] && !(credit_based_i[c] && debt[c]);
+      allowed[c] = candidate_q[c].valid && gate_q[c] && !stop_q[c];
       if (allowed[c]) chosen = ClassWidth'(c);
-      sends[c] = choice_q[c] && allowed[c] && !(credit_based_i[c] && low_q[c]);
     end
   end
 
@@ -263,11 +272,13 @@ module egress_port #(
   end
 
   always_ff @(posedge clk_i) begin
+    gate_q         <= gate_open_i;
+    credit_based_q <= credit_based_i;
     choice_valid_q <= line_ready_i && |allowed && !choice_valid_q && !cut_choice_q;
     chosen_q       <= chosen;
     for (int unsigned c = 0; c < Classes; c++) choice_q[c] <= allowed[c] && chosen == ClassWidth'(c);
     cut_choice_q   <= cut_valid_i && line_ready_i && !(|allowed) && !choice_valid_q && !cut_choice_q
-                      && !waiting_q[cut_class_i] && gate_open_i[cut_class_i] && !credit_based_i[cut_class_i];
+                      && !waiting_q[cut_class_i] && gate_q[cut_class_i] && !credit_based_q[cut_class_i];
     cut_class_q    <= cut_class_i;
     if (!rst_ni) begin
       choice_valid_q <= 1'b0;
@@ -276,7 +287,7 @@ module egress_port #(
   end
 
   assign cut_ready_o = cut_choice_q;
-  assign start_o = choice_valid_q && |sends;
+  assign start_o = choice_valid_q;
   assign start_class_o = chosen_q;
   assign pop = start_o;
   assign pop_class = chosen_q;
@@ -285,38 +296,46 @@ module egress_port #(
   always_comb begin
     start_cell_o = '0;
     start_octets_o = '0;
-    pop_lane = '0;
     for (int unsigned c = 0; c < Classes; c++) begin
       if (choice_q[c]) begin
         start_cell_o |= candidate_q[c].first;
         start_octets_o |= candidate_q[c].octets;
-        pop_lane |= candidate_q[c].lane;
       end
     end
   end
 
   // --- Credit (8.6.8.2): falls while the class sends, rises while it waits or owes. What is left of it when
   // the class has nothing to send, and at the end of its last frame, is given up. A frame that would follow one of its
-  // class at once, with so little credit that it may be in debt when it begins, waits for the end of the line's.
+  // class at once, with so little credit that it may be in debt when it begins, is not chosen before that one's end.
 
   for (genvar c = 0; c < Classes; c++) begin : g_credit
-    logic signed [47:0] credit_q, changed;
-    logic signed [31:0] fall_q;
-    logic               mine_q;
+    // What was left is given up a cycle later, in front of the sum: `none_q` says that the credit is zero.
+    logic signed [47:0] left_q, changed;
+    logic signed [31:0] fall_q, rise_q, addend, send_slope;
+    logic               mine_q, none_q, low;
 
-    assign debt[c] = credit_q[47];
-    assign credit_o[c] = credit_q;
-    assign changed = credit_q + (mine_q ? 48'(fall_q) : $signed({18'd0, idle_slope_i[c]}));
+    // Less than what four cycles take.
+    assign low = mine_q && (none_q || left_q[47] || left_q[46:32] == '0 || !credit_based_q[c]);
+    assign credit_o[c] = none_q ? '0 : left_q;
+    // Whoever waits for long behind others earns no more than fits, and nobody owes more.
+    assign addend = left_q[47:46] == {mine_q, !mine_q} ? '0 : mine_q ? fall_q : rise_q;
+    assign send_slope = rise_q - 32'(Rate);
+    assign changed = $signed(credit_o[c]) + 48'(addend);
 
     always_ff @(posedge clk_i) begin
-      // sendSlope.
-      low_q[c] <= mine_q && credit_q[47:31] == '0;
-      fall_q <= $signed({2'b00, idle_slope_i[c]}) - 32'(Rate);
+      stop_q[c] <= credit_based_i[c] && (low || (changed[47] && credit_based_q[c]));
+      // sendSlope, which never rises, and idleSlope.
+      fall_q <= send_slope[31] ? send_slope : '0;
+      rise_q <= $signed({2'b00, idle_slope_i[c]});
       mine_q <= (start_o && choice_q[c]) || (cut_start_i && cut_class_q == ClassWidth'(c)) || (mine_q && !line_last_i);
-      credit_q <= changed;
-      if (!waiting_q[c] && (!mine_q || line_last_i) && !changed[47]) credit_q <= '0;
-      if (!rst_ni || !credit_based_i[c]) credit_q <= '0;
-      if (!rst_ni) mine_q <= 1'b0;
+      left_q <= changed;
+      none_q <= !waiting_q[c] && (!mine_q || line_last_i) && !changed[47];
+      if (!rst_ni || !credit_based_q[c]) left_q <= '0;
+      if (!rst_ni) begin
+        mine_q <= 1'b0;
+        rise_q <= '0;
+        fall_q <= '0;
+      end
     end
   end
 
@@ -325,9 +344,9 @@ module egress_port #(
       enqueue_valid_i |-> (write_q[enqueue_lane_i][enqueue_class_i] ^ read_q[enqueue_lane_i][enqueue_class_i])
                           != {1'b1, {DepthWidth{1'b0}}});
   OnlyWhatIsThereIsSent: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      pop |-> filled[pop_lane][pop_class]);
+      pop |-> filled[candidate_q[pop_class].lane][pop_class]);
   NothingIsSentInDebt: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      start_o && credit_based_i[chosen_q] |-> !debt[chosen_q]);
+      start_o |-> !credit_o[chosen_q][47]);
   NothingIsSentOnABusyLine: assert property (@(posedge clk_i) disable iff (!rst_ni)
       start_o |-> $past(line_ready_i));
   OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)

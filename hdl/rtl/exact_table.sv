@@ -2,7 +2,7 @@
 //
 // Ports look keys up and teach new ones; software writes entries that stay. The turn goes from port to port, one in a
 // cycle; software is first, then a lookup of the port whose turn it is, then its learning, then ageing. A
-// lookup is answered `Latency` cycles after its turn, within Latency + Requesters cycles unless software takes
+// lookup is answered `Latency` + 1 cycles after its turn, within Latency + 1 + Requesters unless software takes
 // its turn; what changes the table waits until the change before it has written. What was taught and not
 // used as a source for three ageing ticks is forgotten.
 //
@@ -79,28 +79,30 @@ module exact_table #(
   logic [Requesters-1:0][KeyWidth-1:0]   lookup_key_q, learn_key_q;
   logic [Requesters-1:0][ValueWidth-1:0] learn_value_q;
   logic [TurnWidth-1:0]                  turn_q;
+  // What was asked by the one whose turn it was a cycle before.
+  logic [TurnWidth-1:0]                  pick_q;
+  logic                                  pick_lookup_q, pick_learn_q;
+  logic [KeyWidth-1:0]                   pick_lookup_key_q, pick_learn_key_q;
+  logic [ValueWidth-1:0]                 pick_value_q;
   logic                                  clearing_q, sweeping_q;
   logic [BucketWidth-1:0]                sweep_q;
-  logic                                  may_change, take_write, take_lookup, take_learn, take_age;
+  logic                                  take_write, take_lookup, take_learn, take_age, take_change;
 
   // Steps on their way: the first hashes, the second reads, the last but one decides, the last writes.
-  localparam int unsigned Latency = 6;
+  localparam int unsigned Latency = 7;
   logic [Latency-2:0] valid_q;
-  logic [Latency-3:0] changes;
+  // Of those that read what another one may be about to write: they change the table. Whether none is on its way.
+  logic [Latency-4:0] change_q;
+  logic               may_change_q;
   step_t              step_q [Latency-1];
   step_t              hashed, issued;
 
-  always_comb begin
-    for (int unsigned k = 0; k < Latency - 2; k++) changes[k] = valid_q[k] && step_q[k].op != OpLookup;
-  end
-
-  // The last step writes before what is issued now reads.
-  assign may_change = changes == '0;
-  assign write_ready_o = !clearing_q && may_change;
+  assign write_ready_o = may_change_q;
   assign take_write = write_valid_i && write_ready_o;
-  assign take_lookup = !clearing_q && lookup_q[turn_q] && !take_write;
-  assign take_learn = !clearing_q && may_change && learn_q[turn_q] && !take_write && !take_lookup;
-  assign take_age = !clearing_q && may_change && sweeping_q && !take_write && !take_lookup && !take_learn;
+  assign take_lookup = pick_lookup_q && !take_write;
+  assign take_learn = write_ready_o && pick_learn_q && !take_write && !pick_lookup_q;
+  assign take_age = write_ready_o && sweeping_q && !take_write && !pick_lookup_q && !pick_learn_q;
+  assign take_change = take_write || take_learn || take_age;
   assign ready_o = !clearing_q;
 
   always_comb begin
@@ -112,12 +114,12 @@ module exact_table #(
       issued.value  = write_value_i;
     end else if (take_lookup) begin
       issued.op        = OpLookup;
-      issued.requester = turn_q;
-      issued.key       = lookup_key_q[turn_q];
+      issued.requester = pick_q;
+      issued.key       = pick_lookup_key_q;
     end else if (take_learn) begin
       issued.op    = OpLearn;
-      issued.key   = learn_key_q[turn_q];
-      issued.value = learn_value_q[turn_q];
+      issued.key   = pick_learn_key_q;
+      issued.value = pick_value_q;
     end
     hashed = step_q[0];
     if (step_q[0].op != OpAge) hashed.bucket = bucket_of(step_q[0].key);
@@ -125,7 +127,14 @@ module exact_table #(
 
   always_ff @(posedge clk_i) begin
     valid_q <= {valid_q[Latency-3:0], take_write || take_lookup || take_learn || take_age};
-    turn_q  <= turn_q + 1'b1;
+    // The last step writes before what is issued then reads.
+    change_q     <= {change_q[Latency-5:0], take_change};
+    may_change_q <= !clearing_q && !(take_change || change_q[Latency-4:0] != '0);
+    turn_q       <= turn_q + 1'b1;
+    pick_q       <= turn_q;
+    // Who asks anew in this cycle waits for the next turn.
+    pick_lookup_q <= !clearing_q && lookup_q[turn_q] && !lookup_valid_i[turn_q];
+    pick_learn_q  <= !clearing_q && learn_q[turn_q] && !learn_valid_i[turn_q];
     if (age_tick_i) sweeping_q <= 1'b1;
     if (clearing_q || take_age) begin
       sweep_q <= sweep_q + 1'b1;
@@ -136,13 +145,18 @@ module exact_table #(
     end
     for (int unsigned p = 0; p < Requesters; p++) begin
       if (lookup_valid_i[p]) lookup_q[p] <= 1'b1;
-      else if (take_lookup && turn_q == TurnWidth'(p)) lookup_q[p] <= 1'b0;
+      else if (take_lookup && pick_q == TurnWidth'(p)) lookup_q[p] <= 1'b0;
       if (learn_valid_i[p]) learn_q[p] <= 1'b1;
-      else if (take_learn && turn_q == TurnWidth'(p)) learn_q[p] <= 1'b0;
+      else if (take_learn && pick_q == TurnWidth'(p)) learn_q[p] <= 1'b0;
     end
     if (!rst_ni) begin
       valid_q    <= '0;
-      turn_q     <= '0;
+      change_q   <= '0;
+      may_change_q  <= 1'b0;
+      turn_q        <= '0;
+      pick_q        <= '1;
+      pick_lookup_q <= 1'b0;
+      pick_learn_q  <= 1'b0;
       lookup_q   <= '0;
       learn_q    <= '0;
       clearing_q <= 1'b1;
@@ -152,6 +166,9 @@ module exact_table #(
   end
 
   always_ff @(posedge clk_i) begin
+    pick_lookup_key_q <= lookup_key_q[turn_q];
+    pick_learn_key_q  <= learn_key_q[turn_q];
+    pick_value_q      <= learn_value_q[turn_q];
     step_q[0] <= issued;
     step_q[1] <= hashed;
     for (int unsigned k = 2; k < Latency - 1; k++) step_q[k] <= step_q[k-1];
@@ -164,10 +181,14 @@ module exact_table #(
     end
   end
 
-  // --- The bucket: read, registered, compared, decided.
+  // --- The bucket: read, registered, compared in pieces of eight bits, then as a whole, decided.
+
+  localparam int unsigned Pieces = (KeyWidth + 7) / 8;
 
   entry_t             mem_a [Buckets], mem_b [Buckets];
-  entry_t             a_read_q, b_read_q, a_held_q, b_held_q, a_q, b_q;
+  entry_t             a_read_q, b_read_q, a_held_q, b_held_q, a_pieces_q, b_pieces_q, a_q, b_q;
+  logic [Pieces-1:0]  same_a_q, same_b_q;
+  logic [Pieces*8-1:0] key_a, key_b, key_asked;
   logic               hit_a_q, hit_b_q, write_a, write_b, take_b, overflows;
   entry_t             new_a, new_b, fresh;
   // What was decided, to be written.
@@ -177,6 +198,9 @@ module exact_table #(
   step_t              last;
   logic               decides;
 
+  assign key_a = (Pieces * 8)'(a_held_q.key);
+  assign key_b = (Pieces * 8)'(b_held_q.key);
+  assign key_asked = (Pieces * 8)'(step_q[3].key);
   assign last = step_q[Latency-2];
   assign decides = valid_q[Latency-2];
 
@@ -236,10 +260,16 @@ module exact_table #(
     b_read_q <= mem_b[step_q[1].bucket];
     a_held_q <= a_read_q;
     b_held_q <= b_read_q;
-    a_q      <= a_held_q;
-    b_q      <= b_held_q;
-    hit_a_q  <= a_held_q.valid && a_held_q.key == step_q[Latency-3].key;
-    hit_b_q  <= b_held_q.valid && b_held_q.key == step_q[Latency-3].key;
+    a_pieces_q <= a_held_q;
+    b_pieces_q <= b_held_q;
+    for (int unsigned k = 0; k < Pieces; k++) begin
+      same_a_q[k] <= key_a[8*k +: 8] == key_asked[8*k +: 8];
+      same_b_q[k] <= key_b[8*k +: 8] == key_asked[8*k +: 8];
+    end
+    a_q      <= a_pieces_q;
+    b_q      <= b_pieces_q;
+    hit_a_q  <= a_pieces_q.valid && &same_a_q;
+    hit_b_q  <= b_pieces_q.valid && &same_b_q;
     if (!rst_ni) begin
       write_a_q  <= 1'b0;
       write_b_q  <= 1'b0;

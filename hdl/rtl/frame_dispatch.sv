@@ -1,6 +1,6 @@
 // From the ports' arrivals to the queues: a port in turn, to the ATS engine or past it where a frame is not shaped.
 //
-// A frame, or a decision of the engine, takes four cycles on its way into the queues: taken, room asked for, put
+// A frame, or a decision of the engine, takes four cycles on its way into the queues: room asked for, its answer, put
 // into the queues of all its ports at once, claimed in the buffer. The engine decides about a frame in every
 // sixth cycle at most, and decisions come first, so that one of them waits at most.
 //
@@ -58,6 +58,7 @@ module frame_dispatch #(
   output logic [CellWidth-1:0]                  enqueue_cell_o,
   output logic [LengthWidth-1:0]                enqueue_octets_o,
   output logic [TimeWidth-1:0]                  enqueue_eligible_o,
+  // In the cycle after the question.
   input  logic [Ports-1:0]                      room_i,
   output logic [Ports-1:0]                      enqueue_valid_o,
   // For one cycle: no room.
@@ -81,15 +82,16 @@ module frame_dispatch #(
 
   // --- The next arrival.
 
+  // Whose turn it is, also with one bit for every port.
   logic [PortWidth-1:0]      turn_q;
+  logic [Ports-1:0]          turn_hot_q;
   logic                      item_valid_q, item_keep_q, item_shaped_q, item_gone, direct;
   descriptor_t               item_q;
   logic [SchedulerWidth-1:0] item_scheduler_q;
   logic [TimeWidth-1:0]      item_time_q;
 
   always_comb begin
-    arrived_pop_o = '0;
-    arrived_pop_o[turn_q] = arrived_valid_i[turn_q] && !item_valid_q;
+    arrived_pop_o = arrived_valid_i & turn_hot_q & {Ports{!item_valid_q}};
   end
 
   assign frame_valid_o = item_valid_q && item_keep_q && item_shaped_q;
@@ -101,6 +103,7 @@ module frame_dispatch #(
 
   always_ff @(posedge clk_i) begin
     turn_q       <= turn_q + 1'b1;
+    turn_hot_q   <= {turn_hot_q[Ports-2:0], turn_hot_q[Ports-1]};
     item_valid_q <= item_valid_q ? !item_gone : arrived_valid_i[turn_q];
     if (!item_valid_q) begin
       item_q <= '{
@@ -118,6 +121,7 @@ module frame_dispatch #(
     end
     if (!rst_ni) begin
       turn_q       <= '0;
+      turn_hot_q   <= Ports'(1);
       item_valid_q <= 1'b0;
     end
   end
@@ -148,7 +152,7 @@ module frame_dispatch #(
   logic [Ports-1:0]       wanted, taken_q;
   logic [CountWidth-1:0]  readers, readers_q;
 
-  // Steps: room, queues, claim, and one for the fill of the queues to be known.
+  // Steps: question, room, queues, claim.
   assign free = step_q == '0;
   assign decided_taken = free && decided_valid_q;
   assign direct = free && !decided_valid_q && item_valid_q && !(item_keep_q && item_shaped_q);
@@ -168,8 +172,8 @@ module frame_dispatch #(
       keep_q     <= decided_valid_q ? decided_keep_q : item_keep_q;
     end
     octets_q  <= way_q.octets - LengthWidth'(4);
-    taken_q   <= step_q[0] ? wanted & room_i : '0;
-    dropped_o <= step_q[0] ? wanted & ~room_i : '0;
+    taken_q   <= step_q[1] ? wanted & room_i : '0;
+    dropped_o <= step_q[1] ? wanted & ~room_i : '0;
     readers_q <= readers;
     if (!rst_ni) begin
       step_q    <= '0;
@@ -184,7 +188,7 @@ module frame_dispatch #(
   assign enqueue_octets_o = octets_q;
   assign enqueue_eligible_o = eligible_q;
   assign enqueue_valid_o = taken_q;
-  assign claim_valid_o = step_q[2];
+  assign claim_valid_o = step_q[3];
   assign claim_cell_o = way_q.first;
   assign claim_readers_o = readers_q;
   assign claim_cells_o = way_q.cells;

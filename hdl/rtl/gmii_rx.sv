@@ -81,10 +81,10 @@ module gmii_rx #(
 
   always_ff @(posedge clk_i) begin
     count_q       <= count_next;
-    full_q        <= count_next == LengthWidth'(OctetsMax);
-    past_check_q  <= count_next >= LengthWidth'(4);
-    header_open_q <= count_next < LengthWidth'(18);
-    header_last_q <= count_next == LengthWidth'(17);
+    full_q        <= state_q == StFrame && (take ? count_q == LengthWidth'(OctetsMax - 1) : full_q);
+    past_check_q  <= state_q == StFrame && (past_check_q || (take && count_q == LengthWidth'(3)));
+    header_open_q <= state_q != StFrame || (header_open_q && !(take && count_q == LengthWidth'(17)));
+    header_last_q <= take && count_q == LengthWidth'(16);
     unique case (state_q)
       StIdle: if (gmii_rx_dv_i) state_q <= gmii_rxd_i == 8'hd5 ? StFrame
                                            : gmii_rxd_i == 8'h55 ? StPreamble : StSkip;

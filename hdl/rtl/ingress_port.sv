@@ -77,7 +77,7 @@ module ingress_port #(
   input  logic                                  filter_hit_i,
   input  logic [SchedulerWidth-1:0]             filter_scheduler_i,
 
-  // Cut-through: to which port the frame would be sent, in which class; it still comes in; it was begun.
+  // Cut-through: to which port the frame would be sent, in which class; it still came in a cycle before; it was begun.
   // Frames of any port are between here and the queues.
   output logic [Ports-1:0]                      cut_ask_o,
   output logic [ClassWidth-1:0]                 cut_class_o,
@@ -212,22 +212,25 @@ module ingress_port #(
 
   // --- Cut-through.
 
-  logic                  may_cut_q, cut_q;
+  logic                  may_cut_q, cut_q, alive, alive_q;
   logic [Ports-1:0]      cut_to;
 
   always_comb begin
     for (int unsigned e = 0; e < Ports; e++) cut_to[e] = allowed[e] && cut_through_i[e][class_q];
   end
   assign cut_class_o = class_q;
-  assign cut_alive_o = inside_q && !end_valid && !cut_q;
+  assign alive = inside_q && !end_valid && !cut_q;
+  assign cut_alive_o = alive_q;
 
   always_ff @(posedge clk_i) begin
     may_cut_q <= CutThrough && ports_known_q && members_known_q && !header_valid && !reserved_q
                  && !ats_class_i[class_q] && (allowed & (allowed - 1'b1)) == '0;
-    cut_ask_o <= may_cut_q && cut_alive_o && !arrived_valid_o && !dispatch_busy_i ? cut_to : '0;
+    alive_q   <= alive && !cut_begun_i;
+    cut_ask_o <= may_cut_q && alive && !arrived_valid_o && !dispatch_busy_i ? cut_to : '0;
     cut_q     <= cut_begun_i || (cut_q && !done_valid_i);
     if (!rst_ni) begin
       may_cut_q <= 1'b0;
+      alive_q   <= 1'b0;
       cut_ask_o <= '0;
       cut_q     <= 1'b0;
     end
@@ -272,7 +275,9 @@ module ingress_port #(
   assign arrived_scheduler_o = oldest.scheduler;
   assign arrived_time_o = oldest.arrival;
 
-  // --- Counters.
+  // --- Counters; what is lost a cycle later.
+
+  logic lost_q, no_cell_q, not_member_q, no_port_q;
 
   always_ff @(posedge clk_i) begin
     if (end_valid) begin
@@ -281,12 +286,17 @@ module ingress_port #(
       received_long_o  <= received_long_o + 32'(end_long);
       received_check_o <= received_check_o + 32'(end_check && !end_short && !end_long);
     end
-    if (done_valid_i && good_q && !cut_q) begin
-      if (!done_whole_i) dropped_no_cell_o <= dropped_no_cell_o + 1;
-      else if ((members_q & Here) == '0) dropped_not_member_o <= dropped_not_member_o + 1;
-      else if (!pushed.keep) dropped_no_port_o <= dropped_no_port_o + 1;
+    lost_q       <= done_valid_i && good_q && !cut_q;
+    no_cell_q    <= !done_whole_i;
+    not_member_q <= (members_q & Here) == '0;
+    no_port_q    <= !pushed.keep;
+    if (lost_q) begin
+      if (no_cell_q) dropped_no_cell_o <= dropped_no_cell_o + 1;
+      else if (not_member_q) dropped_not_member_o <= dropped_not_member_o + 1;
+      else if (no_port_q) dropped_no_port_o <= dropped_no_port_o + 1;
     end
     if (!rst_ni) begin
+      lost_q               <= 1'b0;
       received_o           <= '0;
       received_short_o     <= '0;
       received_long_o      <= '0;

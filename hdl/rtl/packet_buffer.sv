@@ -100,7 +100,7 @@ module packet_buffer #(
   logic                  data_write, next_write;
   logic [CellWidth+2:0]  data_write_address, data_read_address;
   logic [63:0]           data_write_word, data_mem_q, data_read_q;
-  logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_read_q;
+  logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_mem_q, next_read_q;
 
   always_ff @(posedge clk_i) begin
     if (data_write) data_mem[data_write_address] <= data_write_word;
@@ -110,7 +110,8 @@ module packet_buffer #(
       next_mem[next_write_address]      <= next_write_cell;
       next_copy_mem[next_write_address] <= next_write_cell;
     end
-    next_read_q <= next_mem[next_read_address];
+    next_mem_q  <= next_mem[next_read_address];
+    next_read_q <= next_mem_q;
   end
 
   // --- Free list: filled with every cell after a reset, then by the release.
@@ -168,13 +169,8 @@ module packet_buffer #(
   logic [Ports-1:0][ChainWidth-1:0] cells_q;
 
   // One port a cycle takes a cell: the one whose word is taken in the next cycle.
-  logic [SlotWidth-1:0] taker;
-  assign taker = slot_q + 1'b1;
   assign wants_cell = ~spare_valid_q;
-  always_comb begin
-    takes_cell = '0;
-    takes_cell[taker] = wants_cell[taker] && free_head_valid_q && initialised;
-  end
+  assign takes_cell = wants_cell & {slot_hot_q[Ports-2:0], slot_hot_q[Ports-1]} & {Ports{free_head_valid_q && initialised}};
   assign free_pop = |takes_cell;
 
   // The word of the port whose cycle it is is taken with what its port knows, and written in the next cycle.
@@ -280,8 +276,10 @@ module packet_buffer #(
   // have none then; its reader gives one of its cycles to the number when the successor's first word is there.
 
   logic [Ports-1:0]                 reading_q, cut_q, there_q, link_q, link_known_q;
-  logic [Ports-1:0]                 fetch, fetch_q, fetched_q, follow, follow_q, next_fetch_q;
+  logic [Ports-1:0]                 fetch, fetch_q, fetched_q, follow, follow_q, followed_q, next_fetch_q, next_fetched_q;
   logic [Ports-1:0]                 last_q, last_fetched_q, bad_q;
+  // The next word of a reader is its frame's last one.
+  logic [Ports-1:0]                 final_q;
   logic [Ports-1:0][PortWidth-1:0]  source_q;
   logic [Ports-1:0][2:0]            tail_q;
   logic [Ports-1:0][CellWidth-1:0]  read_cell_q, read_next_q, read_head_q;
@@ -298,24 +296,31 @@ module packet_buffer #(
   assign next_read_address = read_cell_q[slot_q];
 
   for (genvar p = 0; p < Ports; p++) begin : g_reader
-    logic turn, last_fetch;
-    assign turn = reading_q[p] && slot_hot_q[p] && (!cut_q[p] || there_q[p]);
+    logic turn, last_fetch, ends;
+    assign turn = reading_q[p] && slot_hot_q[p] && (!cut_q[p] || there_q[p])
+                  && (Ports >= 4 || (!follow_q[p] && !followed_q[p]));
     assign fetch[p] = turn && !link_q[p] && room_q[p] != '0;
     assign follow[p] = turn && link_q[p];
-    assign last_fetch = fetch[p] && !cut_q[p] && words_read_q[p] + 1'b1 == words_all_q[p];
-    assign freed_push[p] = last_fetch;
+    assign last_fetch = fetch[p] && !cut_q[p] && final_q[p];
+    assign ends = cut_q[p] && ends_q[source_q[p]];
+    assign freed_push[p] = last_q[p];
 
     always_ff @(posedge clk_i) begin
       fetch_q[p]      <= fetch[p];
       fetched_q[p]    <= fetch_q[p];
       follow_q[p]     <= follow[p];
+      followed_q[p]   <= follow_q[p];
       last_q[p]       <= last_fetch;
       last_fetched_q[p] <= last_q[p];
       next_fetch_q[p] <= fetch[p] && read_offset_q[p] == 3'd0;
+      next_fetched_q[p] <= next_fetch_q[p];
       there_q[p]      <= words_q[source_q[p]] != words_read_q[p];
-      if (next_fetch_q[p]) read_next_q[p] <= next_read_q;
+      if (next_fetched_q[p]) read_next_q[p] <= next_read_q;
       room_q[p] <= room_q[p] - 3'(fetch[p]) + 3'(read_pop_i[p]);
+      // Between two words of a reader there are two cycles: its count is known.
+      final_q[p] <= words_read_q[p] + 1'b1 == (ends ? end_words_q : words_all_q[p]);
       if (read_start_i[p]) begin
+        final_q[p]       <= read_octets_i[p] <= LengthWidth'(8);
         reading_q[p]     <= 1'b1;
         cut_q[p]         <= read_cut_i[p];
         alone_q[p]       <= read_cut_i[p];
@@ -342,9 +347,9 @@ module packet_buffer #(
           if (last_fetch) reading_q[p] <= 1'b0;
         end
         if (follow[p]) link_q[p] <= 1'b0;
-        if (follow_q[p]) read_cell_q[p] <= next_read_q;
+        if (followed_q[p]) read_cell_q[p] <= next_read_q;
         // The end of the frame: from here on it is read like any other.
-        if (cut_q[p] && ends_q[source_q[p]]) begin
+        if (ends) begin
           cut_q[p]        <= 1'b0;
           bad_q[p]        <= end_bad_q;
           tail_q[p]       <= end_tail_q;
@@ -357,9 +362,12 @@ module packet_buffer #(
         cut_q[p]        <= 1'b0;
         link_q[p]       <= 1'b0;
         follow_q[p]     <= 1'b0;
+        followed_q[p]   <= 1'b0;
         fetch_q[p]      <= 1'b0;
+        last_q[p]       <= 1'b0;
         fetched_q[p]    <= 1'b0;
         next_fetch_q[p] <= 1'b0;
+        next_fetched_q[p] <= 1'b0;
         room_q[p]       <= 3'd4;
       end
     end
@@ -376,13 +384,13 @@ module packet_buffer #(
     );
   end
 
-  // --- Release: one reader less; after the last one cell in two cycles goes back.
+  // --- Release: one reader less; after the last one cell in three cycles goes back.
 
-  typedef enum logic [2:0] {StIdle, StRead, StWait, StCount, StWalk, StNext} release_e;
+  typedef enum logic [2:0] {StIdle, StRead, StWait, StCount, StWalk, StNext, StStep} release_e;
 
   release_e              release_q;
   logic [SlotWidth-1:0]  turn_q;
-  logic [CellWidth-1:0]  walk_q, next_copy_q;
+  logic [CellWidth-1:0]  walk_q, next_copy_mem_q, next_copy_q;
   logic [ChainWidth-1:0] walk_left_q;
   logic [CountWidth-1:0] readers_mem_q, readers_read_q;
   logic                  orphan_valid, orphan_pop, orphan_full;
@@ -398,10 +406,23 @@ module packet_buffer #(
     .valid_o(orphan_valid), .data_o({orphan_cell, orphan_cells}), .pop_i(orphan_pop)
   );
 
-  assign orphan_pop = release_q == StIdle && orphan_valid;
+  // What waits is known a cycle later, and not in the cycle after one of it was taken.
+  logic             orphan_waits_q;
+  logic [Ports-1:0] freed_waits_q;
+
+  always_ff @(posedge clk_i) begin
+    orphan_waits_q <= orphan_valid && !orphan_pop;
+    freed_waits_q  <= freed_valid & ~freed_pop;
+    if (!rst_ni) begin
+      orphan_waits_q <= 1'b0;
+      freed_waits_q  <= '0;
+    end
+  end
+
+  assign orphan_pop = release_q == StIdle && orphan_waits_q;
   always_comb begin
     freed_pop = '0;
-    freed_pop[turn_q] = release_q == StIdle && !orphan_valid && freed_valid[turn_q];
+    freed_pop[turn_q] = release_q == StIdle && !orphan_waits_q && freed_waits_q[turn_q];
   end
 
   // A claim writes first; the count of another frame waits for it. A frame without a cell has no count.
@@ -418,7 +439,8 @@ module packet_buffer #(
     end
     readers_mem_q <= readers_mem[walk_q];
     readers_read_q <= readers_mem_q;
-    next_copy_q <= next_copy_mem[walk_q];
+    next_copy_mem_q <= next_copy_mem[walk_q];
+    next_copy_q <= next_copy_mem_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -443,6 +465,7 @@ module packet_buffer #(
         walk_left_q <= walk_left_q - 1'b1;
         release_q   <= walk_left_q == ChainWidth'(1) ? StIdle : StNext;
       end
+      StNext: release_q <= StStep;
       default: begin
         walk_q    <= next_copy_q;
         release_q <= StWalk;

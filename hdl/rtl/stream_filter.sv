@@ -21,7 +21,7 @@ module stream_filter #(
   input  logic [Ports-1:0]                 start_i,
   input  logic [Ports-1:0]                 octet_valid_i,
   input  logic [Ports-1:0][7:0]            octet_i,
-  // Two cycles after the octet that decided it.
+  // Three cycles after the octet that decided it.
   output logic [Ports-1:0]                 hit_o,
   output logic [Ports-1:0][ValueWidth-1:0] value_o,
 
@@ -50,30 +50,38 @@ module stream_filter #(
   end
 
   for (genvar p = 0; p < Ports; p++) begin : g_port
+    // The octet and what the rules have for its place, a cycle later.
     logic [6:0]       place_q;
+    logic             start_q, begins_q, compares_q;
+    logic [7:0]       octet_q;
     logic [Rules-1:0] agrees, matches_q;
 
     for (genvar r = 0; r < Rules; r++) begin : g_rule
       (* ram_style = "distributed" *)
       logic [15:0] mem [64];
-      logic [15:0] row;
-      assign row = mem[place_q[5:0]];
-      assign agrees[r] = ((octet_i[p] ^ row[15:8]) & row[7:0]) == '0;
+      logic [15:0] row_q;
+      assign agrees[r] = ((octet_q ^ row_q[15:8]) & row_q[7:0]) == '0;
       always_ff @(posedge clk_i) begin
+        row_q <= mem[place_q[5:0]];
         if (octet_write_i && octet_rule_i == RuleWidth'(r)) mem[octet_place_i] <= {octet_value_i, octet_mask_i};
       end
     end
 
     always_ff @(posedge clk_i) begin
-      if (octet_valid_i[p] && !place_q[6]) begin
-        place_q   <= place_q + 1'b1;
-        matches_q <= matches_q & agrees;
+      if (octet_valid_i[p] && !place_q[6]) place_q <= place_q + 1'b1;
+      if (start_q) place_q <= '0;
+      octet_q    <= octet_i[p];
+      compares_q <= octet_valid_i[p] && !place_q[6];
+      if (compares_q) matches_q <= matches_q & agrees;
+      if (begins_q) matches_q <= enable_q;
+      start_q  <= start_i[p];
+      begins_q <= start_q;
+      if (!rst_ni) begin
+        matches_q  <= '0;
+        start_q    <= 1'b0;
+        begins_q   <= 1'b0;
+        compares_q <= 1'b0;
       end
-      if (start_i[p]) begin
-        place_q   <= '0;
-        matches_q <= enable_q;
-      end
-      if (!rst_ni) matches_q <= '0;
     end
 
     always_ff @(posedge clk_i) begin

@@ -386,14 +386,36 @@ module switch_fabric #(
     logic [LengthWidth-1:0]   start_octets;
     logic [Classes-1:0][47:0] credit;
 
+    // The way to the port and back is long: a cycle for each.
+    logic                   push_q;
+    logic [ClassWidth-1:0]  push_class_q;
+    logic [PortWidth-1:0]   push_lane_q;
+    logic [CellWidth-1:0]   push_cell_q;
+    logic [LengthWidth-1:0] push_octets_q;
+    logic [TimeWidth-1:0]   push_eligible_q;
+    logic                   room;
+
+    always_ff @(posedge clk_i) begin
+      push_q          <= enqueue_valid[p];
+      if (enqueue_valid[p]) begin
+        push_class_q    <= enqueue_class;
+        push_lane_q     <= enqueue_lane;
+        push_cell_q     <= enqueue_cell;
+        push_octets_q   <= enqueue_octets;
+        push_eligible_q <= enqueue_eligible;
+      end
+      enqueue_room[p] <= room;
+      if (!rst_ni) push_q <= 1'b0;
+    end
+
     egress_port #(
       .Classes(Classes), .Lanes(Ports), .Depth(Depth), .CellWidth(CellWidth),
       .LengthWidth(LengthWidth), .TimeWidth(TimeWidth)
     ) u_port (
       .clk_i, .rst_ni, .now_i(now_q),
-      .enqueue_valid_i(enqueue_valid[p]), .enqueue_room_o(enqueue_room[p]),
-      .enqueue_class_i(enqueue_class), .enqueue_lane_i(enqueue_lane), .enqueue_cell_i(enqueue_cell),
-      .enqueue_octets_i(enqueue_octets), .enqueue_eligible_i(enqueue_eligible),
+      .room_class_i(enqueue_class), .room_lane_i(enqueue_lane), .room_o(room),
+      .enqueue_valid_i(push_q), .enqueue_class_i(push_class_q), .enqueue_lane_i(push_lane_q),
+      .enqueue_cell_i(push_cell_q), .enqueue_octets_i(push_octets_q), .enqueue_eligible_i(push_eligible_q),
       .cut_valid_i(ask_valid[p]), .cut_class_i(ask_class[p]), .cut_ready_o(cut_ready[p]),
       .cut_start_i(cut_start[p]),
       .line_ready_i(line_ready), .line_last_i(line_last),

@@ -107,7 +107,6 @@ module switch_registers #(
 );
 
   localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
-  localparam int unsigned PortWidth = $clog2(Ports);
   localparam logic [11:0] PortBase = 12'h800;
 
   function automatic logic [31:0] merged(
@@ -126,68 +125,62 @@ module switch_registers #(
   logic [11:0] waddr_q;
   logic [31:0] wdata_q;
   logic [3:0]  wstrb_q;
-  logic        wfound, wcommand, wready, wport, wfound_q, wcommand_q;
-  logic [2:0]  wport_index;
+  logic        wready;
+  // A bit for every register that can be written, and for every port.
+  logic [21:0] write_hit_q;
+  logic [12:0] port_write_hit_q;
+  logic [7:0] command_hit_q;
+  logic [Ports-1:0] wport_q;
 
   assign axil_awready_o = write_q == StIdle && axil_awvalid_i && axil_wvalid_i;
   assign axil_wready_o = axil_awready_o;
   assign axil_bvalid_o = write_q == StAnswer;
-  assign wport = waddr_q >= PortBase && 32'(wport_index) < Ports;
-  assign wport_index = waddr_q[10:8];
 
-  always_comb begin
-    {wfound, wcommand} = 2'b00;
-    unique case (waddr_q) inside
-      12'h020: wfound = 1'b1;
-      12'h024: wfound = 1'b1;
-      12'h028: {wfound, wcommand} = 2'b11;
-      12'h02c: wfound = 1'b1;
-      12'h040: wfound = 1'b1;
-      12'h044: wfound = 1'b1;
-      12'h048: wfound = 1'b1;
-      12'h050: wfound = 1'b1;
-      12'h054: wfound = 1'b1;
-      12'h058: wfound = 1'b1;
-      12'h05c: wfound = 1'b1;
-      12'h060: wfound = 1'b1;
-      12'h064: wfound = 1'b1;
-      12'h068: {wfound, wcommand} = 2'b11;
-      12'h070: wfound = 1'b1;
-      12'h074: wfound = 1'b1;
-      12'h078: {wfound, wcommand} = 2'b11;
-      12'h07c: wfound = 1'b1;
-      12'h090: wfound = 1'b1;
-      12'h094: wfound = 1'b1;
-      12'h098: wfound = 1'b1;
-      12'h09c: {wfound, wcommand} = 2'b11;
-      12'h0a0: {wfound, wcommand} = 2'b11;
-      12'h0a4: {wfound, wcommand} = 2'b11;
-      12'h0b0: wfound = 1'b1;
-      12'h0b4: wfound = 1'b1;
-      12'h0b8: wfound = 1'b1;
-      12'h0bc: {wfound, wcommand} = 2'b11;
-      12'h0c0: wfound = 1'b1;
-      12'h0c4: {wfound, wcommand} = 2'b11;
-      default: ;
-    endcase
-    if (wport) begin
-      unique case (waddr_q[7:0])
-        8'h00: wfound = 1'b1;
-        8'h04: wfound = 1'b1;
-        8'h08: wfound = 1'b1;
-        8'h0c: wfound = 1'b1;
-        8'h10: wfound = 1'b1;
-        8'h40: wfound = 1'b1;
-        8'h44: wfound = 1'b1;
-        8'h48: wfound = 1'b1;
-        8'h4c: wfound = 1'b1;
-        8'h50: wfound = 1'b1;
-        8'h54: wfound = 1'b1;
-        8'h58: wfound = 1'b1;
-        8'h5c: wfound = 1'b1;
-        default: ;
-      endcase
-    end
+  always_ff @(posedge clk_i) begin
+    write_hit_q[0] <= waddr_q == 12'h020;
+    write_hit_q[1] <= waddr_q == 12'h024;
+    write_hit_q[2] <= waddr_q == 12'h02c;
+    write_hit_q[3] <= waddr_q == 12'h040;
+    write_hit_q[4] <= waddr_q == 12'h044;
+    write_hit_q[5] <= waddr_q == 12'h048;
+    write_hit_q[6] <= waddr_q == 12'h050;
+    write_hit_q[7] <= waddr_q == 12'h054;
+    write_hit_q[8] <= waddr_q == 12'h058;
+    write_hit_q[9] <= waddr_q == 12'h05c;
+    write_hit_q[10] <= waddr_q == 12'h060;
+    write_hit_q[11] <= waddr_q == 12'h064;
+    write_hit_q[12] <= waddr_q == 12'h070;
+    write_hit_q[13] <= waddr_q == 12'h074;
+    write_hit_q[14] <= waddr_q == 12'h07c;
+    write_hit_q[15] <= waddr_q == 12'h090;
+    write_hit_q[16] <= waddr_q == 12'h094;
+    write_hit_q[17] <= waddr_q == 12'h098;
+    write_hit_q[18] <= waddr_q == 12'h0b0;
+    write_hit_q[19] <= waddr_q == 12'h0b4;
+    write_hit_q[20] <= waddr_q == 12'h0b8;
+    write_hit_q[21] <= waddr_q == 12'h0c0;
+    command_hit_q[0] <= waddr_q == 12'h028;
+    command_hit_q[1] <= waddr_q == 12'h068;
+    command_hit_q[2] <= waddr_q == 12'h078;
+    command_hit_q[3] <= waddr_q == 12'h09c;
+    command_hit_q[4] <= waddr_q == 12'h0a0;
+    command_hit_q[5] <= waddr_q == 12'h0a4;
+    command_hit_q[6] <= waddr_q == 12'h0bc;
+    command_hit_q[7] <= waddr_q == 12'h0c4;
+    port_write_hit_q[0] <= waddr_q[7:0] == 8'h00;
+    port_write_hit_q[1] <= waddr_q[7:0] == 8'h04;
+    port_write_hit_q[2] <= waddr_q[7:0] == 8'h08;
+    port_write_hit_q[3] <= waddr_q[7:0] == 8'h0c;
+    port_write_hit_q[4] <= waddr_q[7:0] == 8'h10;
+    port_write_hit_q[5] <= waddr_q[7:0] == 8'h40;
+    port_write_hit_q[6] <= waddr_q[7:0] == 8'h44;
+    port_write_hit_q[7] <= waddr_q[7:0] == 8'h48;
+    port_write_hit_q[8] <= waddr_q[7:0] == 8'h4c;
+    port_write_hit_q[9] <= waddr_q[7:0] == 8'h50;
+    port_write_hit_q[10] <= waddr_q[7:0] == 8'h54;
+    port_write_hit_q[11] <= waddr_q[7:0] == 8'h58;
+    port_write_hit_q[12] <= waddr_q[7:0] == 8'h5c;
+    for (int unsigned p = 0; p < Ports; p++) wport_q[p] <= waddr_q >= PortBase && 32'(waddr_q[10:8]) == p;
   end
 
   // A command stands until it is taken.
@@ -238,14 +231,10 @@ module switch_registers #(
         wdata_q <= axil_wdata_i;
         wstrb_q <= axil_wstrb_i;
       end
-      StFind: begin
-        write_q    <= StWork;
-        wfound_q   <= wfound;
-        wcommand_q <= wcommand;
-      end
-      StWork: if (!wcommand_q || wready) begin
+      StFind: write_q <= StWork;
+      StWork: if (command_hit_q == '0 || wready) begin
         write_q      <= StAnswer;
-        axil_bresp_o <= wfound_q ? Okay : SlaveError;
+        axil_bresp_o <= |{write_hit_q, command_hit_q} || (wport_q != '0 && |port_write_hit_q) ? Okay : SlaveError;
       end
       default: if (axil_bready_i) write_q <= StIdle;
     endcase
@@ -254,85 +243,42 @@ module switch_registers #(
 
   always_ff @(posedge clk_i) begin
     if (write_q == StWork) begin
-      unique case (waddr_q)
-        12'h020:
-          clock_rate_o <= 32'(merged(32'(clock_rate_o), wdata_q, wstrb_q));
-        12'h024:
-          clock_step_high_o <= 32'(merged(32'(clock_step_high_o), wdata_q, wstrb_q));
-        12'h02c:
-          ageing_interval_o <= 16'(merged(32'(ageing_interval_o), wdata_q, wstrb_q));
-        12'h040:
-          ats_classes_o <= 8'(merged(32'(ats_classes_o), wdata_q, wstrb_q));
-        12'h044:
-          charged_overhead_o <= 8'(merged(32'(charged_overhead_o), wdata_q, wstrb_q));
-        12'h048:
-          processing_delay_max_o <= 32'(merged(32'(processing_delay_max_o), wdata_q, wstrb_q));
-        12'h050:
-          scheduler_group_o <= 16'(merged(32'(scheduler_group_o), wdata_q, wstrb_q));
-        12'h054:
-          scheduler_octet_time_low_o <= 32'(merged(32'(scheduler_octet_time_low_o), wdata_q, wstrb_q));
-        12'h058:
-          scheduler_octet_time_high_o <= 8'(merged(32'(scheduler_octet_time_high_o), wdata_q, wstrb_q));
-        12'h05c:
-          scheduler_empty_to_full_low_o <= 32'(merged(32'(scheduler_empty_to_full_low_o), wdata_q, wstrb_q));
-        12'h060:
-          scheduler_empty_to_full_high_o <= 4'(merged(32'(scheduler_empty_to_full_high_o), wdata_q, wstrb_q));
-        12'h064:
-          scheduler_octets_max_o <= 15'(merged(32'(scheduler_octets_max_o), wdata_q, wstrb_q));
-        12'h070:
-          group_residence_low_o <= 32'(merged(32'(group_residence_low_o), wdata_q, wstrb_q));
-        12'h074:
-          group_residence_high_o <= 4'(merged(32'(group_residence_high_o), wdata_q, wstrb_q));
-        12'h07c:
-          group_count_index_o <= 16'(merged(32'(group_count_index_o), wdata_q, wstrb_q));
-        12'h090:
-          stream_key_low_o <= 32'(merged(32'(stream_key_low_o), wdata_q, wstrb_q));
-        12'h094:
-          stream_key_high_o <= 29'(merged(32'(stream_key_high_o), wdata_q, wstrb_q));
-        12'h098:
-          stream_scheduler_o <= 16'(merged(32'(stream_scheduler_o), wdata_q, wstrb_q));
-        12'h0b0:
-          address_key_low_o <= 32'(merged(32'(address_key_low_o), wdata_q, wstrb_q));
-        12'h0b4:
-          address_key_high_o <= 28'(merged(32'(address_key_high_o), wdata_q, wstrb_q));
-        12'h0b8:
-          address_ports_o <= 8'(merged(32'(address_ports_o), wdata_q, wstrb_q));
-        12'h0c0:
-          vlan_members_o <= 8'(merged(32'(vlan_members_o), wdata_q, wstrb_q));
-        default: ;
-      endcase
+      if (write_hit_q[0]) clock_rate_o <= 32'(merged(32'(clock_rate_o), wdata_q, wstrb_q));
+      if (write_hit_q[1]) clock_step_high_o <= 32'(merged(32'(clock_step_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[2]) ageing_interval_o <= 16'(merged(32'(ageing_interval_o), wdata_q, wstrb_q));
+      if (write_hit_q[3]) ats_classes_o <= 8'(merged(32'(ats_classes_o), wdata_q, wstrb_q));
+      if (write_hit_q[4]) charged_overhead_o <= 8'(merged(32'(charged_overhead_o), wdata_q, wstrb_q));
+      if (write_hit_q[5]) processing_delay_max_o <= 32'(merged(32'(processing_delay_max_o), wdata_q, wstrb_q));
+      if (write_hit_q[6]) scheduler_group_o <= 16'(merged(32'(scheduler_group_o), wdata_q, wstrb_q));
+      if (write_hit_q[7]) scheduler_octet_time_low_o <= 32'(merged(32'(scheduler_octet_time_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[8]) scheduler_octet_time_high_o <= 8'(merged(32'(scheduler_octet_time_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[9]) scheduler_empty_to_full_low_o <= 32'(merged(32'(scheduler_empty_to_full_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[10]) scheduler_empty_to_full_high_o <= 4'(merged(32'(scheduler_empty_to_full_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[11]) scheduler_octets_max_o <= 15'(merged(32'(scheduler_octets_max_o), wdata_q, wstrb_q));
+      if (write_hit_q[12]) group_residence_low_o <= 32'(merged(32'(group_residence_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[13]) group_residence_high_o <= 4'(merged(32'(group_residence_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[14]) group_count_index_o <= 16'(merged(32'(group_count_index_o), wdata_q, wstrb_q));
+      if (write_hit_q[15]) stream_key_low_o <= 32'(merged(32'(stream_key_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[16]) stream_key_high_o <= 29'(merged(32'(stream_key_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[17]) stream_scheduler_o <= 16'(merged(32'(stream_scheduler_o), wdata_q, wstrb_q));
+      if (write_hit_q[18]) address_key_low_o <= 32'(merged(32'(address_key_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[19]) address_key_high_o <= 28'(merged(32'(address_key_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[20]) address_ports_o <= 8'(merged(32'(address_ports_o), wdata_q, wstrb_q));
+      if (write_hit_q[21]) vlan_members_o <= 8'(merged(32'(vlan_members_o), wdata_q, wstrb_q));
       for (int unsigned p = 0; p < Ports; p++) begin
-        if (waddr_q >= PortBase && 32'(wport_index) == p) begin
-          unique case (waddr_q[7:0])
-            8'h00:
-              class_of_pcp_o[p] <= 32'(merged(32'(class_of_pcp_o[p]), wdata_q, wstrb_q));
-            8'h04:
-              default_tag_o[p] <= 15'(merged(32'(default_tag_o[p]), wdata_q, wstrb_q));
-            8'h08:
-              gates_o[p] <= 8'(merged(32'(gates_o[p]), wdata_q, wstrb_q));
-            8'h0c:
-              credit_based_o[p] <= 8'(merged(32'(credit_based_o[p]), wdata_q, wstrb_q));
-            8'h10:
-              cut_through_o[p] <= 8'(merged(32'(cut_through_o[p]), wdata_q, wstrb_q));
-            8'h40:
-              idle_slope_o[p][0] <= 30'(merged(32'(idle_slope_o[p][0]), wdata_q, wstrb_q));
-            8'h44:
-              idle_slope_o[p][1] <= 30'(merged(32'(idle_slope_o[p][1]), wdata_q, wstrb_q));
-            8'h48:
-              idle_slope_o[p][2] <= 30'(merged(32'(idle_slope_o[p][2]), wdata_q, wstrb_q));
-            8'h4c:
-              idle_slope_o[p][3] <= 30'(merged(32'(idle_slope_o[p][3]), wdata_q, wstrb_q));
-            8'h50:
-              idle_slope_o[p][4] <= 30'(merged(32'(idle_slope_o[p][4]), wdata_q, wstrb_q));
-            8'h54:
-              idle_slope_o[p][5] <= 30'(merged(32'(idle_slope_o[p][5]), wdata_q, wstrb_q));
-            8'h58:
-              idle_slope_o[p][6] <= 30'(merged(32'(idle_slope_o[p][6]), wdata_q, wstrb_q));
-            8'h5c:
-              idle_slope_o[p][7] <= 30'(merged(32'(idle_slope_o[p][7]), wdata_q, wstrb_q));
-            default: ;
-          endcase
-        end
+        if (wport_q[p] && port_write_hit_q[0]) class_of_pcp_o[p] <= 32'(merged(32'(class_of_pcp_o[p]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[1]) default_tag_o[p] <= 15'(merged(32'(default_tag_o[p]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[2]) gates_o[p] <= 8'(merged(32'(gates_o[p]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[3]) credit_based_o[p] <= 8'(merged(32'(credit_based_o[p]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[4]) cut_through_o[p] <= 8'(merged(32'(cut_through_o[p]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[5]) idle_slope_o[p][0] <= 30'(merged(32'(idle_slope_o[p][0]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[6]) idle_slope_o[p][1] <= 30'(merged(32'(idle_slope_o[p][1]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[7]) idle_slope_o[p][2] <= 30'(merged(32'(idle_slope_o[p][2]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[8]) idle_slope_o[p][3] <= 30'(merged(32'(idle_slope_o[p][3]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[9]) idle_slope_o[p][4] <= 30'(merged(32'(idle_slope_o[p][4]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[10]) idle_slope_o[p][5] <= 30'(merged(32'(idle_slope_o[p][5]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[11]) idle_slope_o[p][6] <= 30'(merged(32'(idle_slope_o[p][6]), wdata_q, wstrb_q));
+        if (wport_q[p] && port_write_hit_q[12]) idle_slope_o[p][7] <= 30'(merged(32'(idle_slope_o[p][7]), wdata_q, wstrb_q));
       end
     end
     if (!rst_ni) begin
@@ -378,7 +324,7 @@ module switch_registers #(
 
   // --- Reading: of each part of a port's and of the switch's registers, then of all parts, then one of them.
 
-  typedef enum logic [2:0] {RdIdle, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;
+  typedef enum logic [2:0] {RdIdle, RdFind, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;
 
   localparam int unsigned CommonParts = 5;
   localparam int unsigned PortParts = 4;
@@ -388,6 +334,11 @@ module switch_registers #(
   logic [31:0]             common_q;
   logic [Ports-1:0][31:0]  port_q;
   logic                    rfound_q;
+  // A bit for every register that can be read, and for every port.
+  logic [33:0] read_hit_q;
+  logic [27:0] port_read_hit_q;
+  logic [Ports-1:0]        rport_q;
+  logic [31:0]             joined;
   logic [CommonParts-1:0][31:0]          common_part_q;
   logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;
   logic [31:0] time_high_q;
@@ -397,14 +348,22 @@ module switch_registers #(
 
   assign axil_arready_o = read_q == RdIdle;
   assign axil_rvalid_o = read_q == RdAnswer;
+  always_comb begin
+    joined = common_q;
+    for (int unsigned p = 0; p < Ports; p++) joined |= {32{rport_q[p]}} & port_q[p];
+  end
 
   always_ff @(posedge clk_i) begin
     unique case (read_q)
       RdIdle: if (axil_arvalid_i) begin
-        read_q  <= RdSelect;
+        read_q  <= RdFind;
         raddr_q <= {axil_araddr_i[11:2], 2'b00};
       end
-      RdSelect: read_q <= RdMerge;
+      RdFind: read_q <= RdSelect;
+      RdSelect: begin
+        read_q   <= RdMerge;
+        rfound_q <= |read_hit_q || (rport_q != '0 && |port_read_hit_q);
+      end
       RdMerge: begin
         read_q   <= RdJoin;
         common_q <= '0;
@@ -418,9 +377,8 @@ module switch_registers #(
       end
       RdJoin: begin
         read_q       <= RdAnswer;
-        axil_rdata_o <= raddr_q < PortBase ? common_q
-                        : 32'(raddr_q[10:8]) < Ports ? port_q[PortWidth'(raddr_q[10:8])] : '0;
-        axil_rresp_o <= rfound_q && (raddr_q < PortBase || 32'(raddr_q[10:8]) < Ports) ? Okay : SlaveError;
+        axil_rdata_o <= joined;
+        axil_rresp_o <= rfound_q ? Okay : SlaveError;
       end
       default: if (axil_rready_i) read_q <= RdIdle;
     endcase
@@ -428,131 +386,141 @@ module switch_registers #(
   end
 
   always_ff @(posedge clk_i) begin
+    read_hit_q[0] <= raddr_q == 12'h000;
+    read_hit_q[1] <= raddr_q == 12'h004;
+    read_hit_q[2] <= raddr_q == 12'h008;
+    read_hit_q[3] <= raddr_q == 12'h00c;
+    read_hit_q[4] <= raddr_q == 12'h010;
+    read_hit_q[5] <= raddr_q == 12'h014;
+    read_hit_q[6] <= raddr_q == 12'h018;
+    read_hit_q[7] <= raddr_q == 12'h01c;
+    read_hit_q[8] <= raddr_q == 12'h020;
+    read_hit_q[9] <= raddr_q == 12'h024;
+    read_hit_q[10] <= raddr_q == 12'h02c;
+    read_hit_q[11] <= raddr_q == 12'h030;
+    read_hit_q[12] <= raddr_q == 12'h034;
+    read_hit_q[13] <= raddr_q == 12'h040;
+    read_hit_q[14] <= raddr_q == 12'h044;
+    read_hit_q[15] <= raddr_q == 12'h048;
+    read_hit_q[16] <= raddr_q == 12'h050;
+    read_hit_q[17] <= raddr_q == 12'h054;
+    read_hit_q[18] <= raddr_q == 12'h058;
+    read_hit_q[19] <= raddr_q == 12'h05c;
+    read_hit_q[20] <= raddr_q == 12'h060;
+    read_hit_q[21] <= raddr_q == 12'h064;
+    read_hit_q[22] <= raddr_q == 12'h070;
+    read_hit_q[23] <= raddr_q == 12'h074;
+    read_hit_q[24] <= raddr_q == 12'h07c;
+    read_hit_q[25] <= raddr_q == 12'h080;
+    read_hit_q[26] <= raddr_q == 12'h084;
+    read_hit_q[27] <= raddr_q == 12'h090;
+    read_hit_q[28] <= raddr_q == 12'h094;
+    read_hit_q[29] <= raddr_q == 12'h098;
+    read_hit_q[30] <= raddr_q == 12'h0b0;
+    read_hit_q[31] <= raddr_q == 12'h0b4;
+    read_hit_q[32] <= raddr_q == 12'h0b8;
+    read_hit_q[33] <= raddr_q == 12'h0c0;
+    port_read_hit_q[0] <= raddr_q[7:0] == 8'h00;
+    port_read_hit_q[1] <= raddr_q[7:0] == 8'h04;
+    port_read_hit_q[2] <= raddr_q[7:0] == 8'h08;
+    port_read_hit_q[3] <= raddr_q[7:0] == 8'h0c;
+    port_read_hit_q[4] <= raddr_q[7:0] == 8'h10;
+    port_read_hit_q[5] <= raddr_q[7:0] == 8'h20;
+    port_read_hit_q[6] <= raddr_q[7:0] == 8'h24;
+    port_read_hit_q[7] <= raddr_q[7:0] == 8'h28;
+    port_read_hit_q[8] <= raddr_q[7:0] == 8'h2c;
+    port_read_hit_q[9] <= raddr_q[7:0] == 8'h40;
+    port_read_hit_q[10] <= raddr_q[7:0] == 8'h44;
+    port_read_hit_q[11] <= raddr_q[7:0] == 8'h48;
+    port_read_hit_q[12] <= raddr_q[7:0] == 8'h4c;
+    port_read_hit_q[13] <= raddr_q[7:0] == 8'h50;
+    port_read_hit_q[14] <= raddr_q[7:0] == 8'h54;
+    port_read_hit_q[15] <= raddr_q[7:0] == 8'h58;
+    port_read_hit_q[16] <= raddr_q[7:0] == 8'h5c;
+    port_read_hit_q[17] <= raddr_q[7:0] == 8'h80;
+    port_read_hit_q[18] <= raddr_q[7:0] == 8'h84;
+    port_read_hit_q[19] <= raddr_q[7:0] == 8'h88;
+    port_read_hit_q[20] <= raddr_q[7:0] == 8'h8c;
+    port_read_hit_q[21] <= raddr_q[7:0] == 8'h90;
+    port_read_hit_q[22] <= raddr_q[7:0] == 8'h94;
+    port_read_hit_q[23] <= raddr_q[7:0] == 8'h98;
+    port_read_hit_q[24] <= raddr_q[7:0] == 8'h9c;
+    port_read_hit_q[25] <= raddr_q[7:0] == 8'ha0;
+    port_read_hit_q[26] <= raddr_q[7:0] == 8'ha4;
+    port_read_hit_q[27] <= raddr_q[7:0] == 8'ha8;
+    for (int unsigned p = 0; p < Ports; p++) rport_q[p] <= raddr_q >= PortBase && 32'(raddr_q[10:8]) == p;
+    common_part_q[0] <= ({32{read_hit_q[0]}} & 32'h54415554)
+        | ({32{read_hit_q[1]}} & 32'h00000001)
+        | ({32{read_hit_q[2]}} & 32'(shape_i))
+        | ({32{read_hit_q[3]}} & 32'(status_i))
+        | ({32{read_hit_q[4]}} & 32'(time_low_i))
+        | ({32{read_hit_q[5]}} & 32'(time_high_q))
+        | ({32{read_hit_q[6]}} & 32'(clock_low_i))
+        | ({32{read_hit_q[7]}} & 32'(clock_high_q));
+    common_part_q[1] <= ({32{read_hit_q[8]}} & 32'(clock_rate_o))
+        | ({32{read_hit_q[9]}} & 32'(clock_step_high_o))
+        | ({32{read_hit_q[10]}} & 32'(ageing_interval_o))
+        | ({32{read_hit_q[11]}} & 32'(free_cells_i))
+        | ({32{read_hit_q[12]}} & 32'(table_overflows_i))
+        | ({32{read_hit_q[13]}} & 32'(ats_classes_o))
+        | ({32{read_hit_q[14]}} & 32'(charged_overhead_o))
+        | ({32{read_hit_q[15]}} & 32'(processing_delay_max_o));
+    common_part_q[2] <= ({32{read_hit_q[16]}} & 32'(scheduler_group_o))
+        | ({32{read_hit_q[17]}} & 32'(scheduler_octet_time_low_o))
+        | ({32{read_hit_q[18]}} & 32'(scheduler_octet_time_high_o))
+        | ({32{read_hit_q[19]}} & 32'(scheduler_empty_to_full_low_o))
+        | ({32{read_hit_q[20]}} & 32'(scheduler_empty_to_full_high_o))
+        | ({32{read_hit_q[21]}} & 32'(scheduler_octets_max_o))
+        | ({32{read_hit_q[22]}} & 32'(group_residence_low_o))
+        | ({32{read_hit_q[23]}} & 32'(group_residence_high_o));
+    common_part_q[3] <= ({32{read_hit_q[24]}} & 32'(group_count_index_o))
+        | ({32{read_hit_q[25]}} & 32'(group_exceeds_burst_i))
+        | ({32{read_hit_q[26]}} & 32'(group_exceeds_residence_i))
+        | ({32{read_hit_q[27]}} & 32'(stream_key_low_o))
+        | ({32{read_hit_q[28]}} & 32'(stream_key_high_o))
+        | ({32{read_hit_q[29]}} & 32'(stream_scheduler_o))
+        | ({32{read_hit_q[30]}} & 32'(address_key_low_o))
+        | ({32{read_hit_q[31]}} & 32'(address_key_high_o));
+    common_part_q[4] <= ({32{read_hit_q[32]}} & 32'(address_ports_o))
+        | ({32{read_hit_q[33]}} & 32'(vlan_members_o));
+    for (int unsigned p = 0; p < Ports; p++) begin
+      port_part_q[p][0] <= ({32{port_read_hit_q[0]}} & 32'(class_of_pcp_o[p]))
+          | ({32{port_read_hit_q[1]}} & 32'(default_tag_o[p]))
+          | ({32{port_read_hit_q[2]}} & 32'(gates_o[p]))
+          | ({32{port_read_hit_q[3]}} & 32'(credit_based_o[p]))
+          | ({32{port_read_hit_q[4]}} & 32'(cut_through_o[p]))
+          | ({32{port_read_hit_q[5]}} & 32'(received_stamp_low_i[p]))
+          | ({32{port_read_hit_q[6]}} & 32'(received_stamp_high_q[p]))
+          | ({32{port_read_hit_q[7]}} & 32'(sent_stamp_low_i[p]));
+      port_part_q[p][1] <= ({32{port_read_hit_q[8]}} & 32'(sent_stamp_high_q[p]))
+          | ({32{port_read_hit_q[9]}} & 32'(idle_slope_o[p][0]))
+          | ({32{port_read_hit_q[10]}} & 32'(idle_slope_o[p][1]))
+          | ({32{port_read_hit_q[11]}} & 32'(idle_slope_o[p][2]))
+          | ({32{port_read_hit_q[12]}} & 32'(idle_slope_o[p][3]))
+          | ({32{port_read_hit_q[13]}} & 32'(idle_slope_o[p][4]))
+          | ({32{port_read_hit_q[14]}} & 32'(idle_slope_o[p][5]))
+          | ({32{port_read_hit_q[15]}} & 32'(idle_slope_o[p][6]));
+      port_part_q[p][2] <= ({32{port_read_hit_q[16]}} & 32'(idle_slope_o[p][7]))
+          | ({32{port_read_hit_q[17]}} & 32'(received_i[p]))
+          | ({32{port_read_hit_q[18]}} & 32'(received_short_i[p]))
+          | ({32{port_read_hit_q[19]}} & 32'(received_long_i[p]))
+          | ({32{port_read_hit_q[20]}} & 32'(received_check_i[p]))
+          | ({32{port_read_hit_q[21]}} & 32'(dropped_no_cell_i[p]))
+          | ({32{port_read_hit_q[22]}} & 32'(dropped_no_port_i[p]))
+          | ({32{port_read_hit_q[23]}} & 32'(dropped_not_member_i[p]));
+      port_part_q[p][3] <= ({32{port_read_hit_q[24]}} & 32'(dropped_queue_full_i[p]))
+          | ({32{port_read_hit_q[25]}} & 32'(sent_i[p]))
+          | ({32{port_read_hit_q[26]}} & 32'(sent_cut_through_i[p]))
+          | ({32{port_read_hit_q[27]}} & 32'(sent_bad_i[p]));
+    end
+    // Of a value of 64 bits the upper half, in the cycle in which the lower one is read.
     if (read_q == RdSelect) begin
-      common_part_q[0] <= '0;
-      unique case (raddr_q)
-        12'h000: common_part_q[0] <= 32'h54415554;
-        12'h004: common_part_q[0] <= 32'h00000001;
-        12'h008: common_part_q[0] <= 32'(shape_i);
-        12'h00c: common_part_q[0] <= 32'(status_i);
-        12'h010: common_part_q[0] <= 32'(time_low_i);
-        12'h014: common_part_q[0] <= 32'(time_high_q);
-        12'h018: common_part_q[0] <= 32'(clock_low_i);
-        12'h01c: common_part_q[0] <= 32'(clock_high_q);
-        default: ;
-      endcase
-      common_part_q[1] <= '0;
-      unique case (raddr_q)
-        12'h020: common_part_q[1] <= 32'(clock_rate_o);
-        12'h024: common_part_q[1] <= 32'(clock_step_high_o);
-        12'h02c: common_part_q[1] <= 32'(ageing_interval_o);
-        12'h030: common_part_q[1] <= 32'(free_cells_i);
-        12'h034: common_part_q[1] <= 32'(table_overflows_i);
-        12'h040: common_part_q[1] <= 32'(ats_classes_o);
-        12'h044: common_part_q[1] <= 32'(charged_overhead_o);
-        12'h048: common_part_q[1] <= 32'(processing_delay_max_o);
-        default: ;
-      endcase
-      common_part_q[2] <= '0;
-      unique case (raddr_q)
-        12'h050: common_part_q[2] <= 32'(scheduler_group_o);
-        12'h054: common_part_q[2] <= 32'(scheduler_octet_time_low_o);
-        12'h058: common_part_q[2] <= 32'(scheduler_octet_time_high_o);
-        12'h05c: common_part_q[2] <= 32'(scheduler_empty_to_full_low_o);
-        12'h060: common_part_q[2] <= 32'(scheduler_empty_to_full_high_o);
-        12'h064: common_part_q[2] <= 32'(scheduler_octets_max_o);
-        12'h070: common_part_q[2] <= 32'(group_residence_low_o);
-        12'h074: common_part_q[2] <= 32'(group_residence_high_o);
-        default: ;
-      endcase
-      common_part_q[3] <= '0;
-      unique case (raddr_q)
-        12'h07c: common_part_q[3] <= 32'(group_count_index_o);
-        12'h080: common_part_q[3] <= 32'(group_exceeds_burst_i);
-        12'h084: common_part_q[3] <= 32'(group_exceeds_residence_i);
-        12'h090: common_part_q[3] <= 32'(stream_key_low_o);
-        12'h094: common_part_q[3] <= 32'(stream_key_high_o);
-        12'h098: common_part_q[3] <= 32'(stream_scheduler_o);
-        12'h0b0: common_part_q[3] <= 32'(address_key_low_o);
-        12'h0b4: common_part_q[3] <= 32'(address_key_high_o);
-        default: ;
-      endcase
-      common_part_q[4] <= '0;
-      unique case (raddr_q)
-        12'h0b8: common_part_q[4] <= 32'(address_ports_o);
-        12'h0c0: common_part_q[4] <= 32'(vlan_members_o);
-        default: ;
-      endcase
-      rfound_q <= 1'b1;
-      unique case (raddr_q)
-        12'h000, 12'h004, 12'h008, 12'h00c, 12'h010, 12'h014, 12'h018, 12'h01c,
-        12'h020, 12'h024, 12'h02c, 12'h030, 12'h034, 12'h040, 12'h044, 12'h048,
-        12'h050, 12'h054, 12'h058, 12'h05c, 12'h060, 12'h064, 12'h070, 12'h074,
-        12'h07c, 12'h080, 12'h084, 12'h090, 12'h094, 12'h098, 12'h0b0, 12'h0b4,
-        12'h0b8, 12'h0c0: ;
-        default: rfound_q <= raddr_q >= PortBase;
-      endcase
-      if (raddr_q == 12'h010) time_high_q <= time_high_i;
-      if (raddr_q == 12'h018) clock_high_q <= clock_high_i;
-      if (raddr_q >= PortBase) begin
-        unique case (raddr_q[7:0])
-          8'h00, 8'h04, 8'h08, 8'h0c, 8'h10, 8'h20, 8'h24, 8'h28,
-          8'h2c, 8'h40, 8'h44, 8'h48, 8'h4c, 8'h50, 8'h54, 8'h58,
-          8'h5c, 8'h80, 8'h84, 8'h88, 8'h8c, 8'h90, 8'h94, 8'h98,
-          8'h9c, 8'ha0, 8'ha4, 8'ha8: ;
-          default: rfound_q <= 1'b0;
-        endcase
-      end
-      for (int unsigned p = 0; p < Ports; p++) begin
-        port_part_q[p][0] <= '0;
-        unique case (raddr_q[7:0])
-          8'h00: port_part_q[p][0] <= 32'(class_of_pcp_o[p]);
-          8'h04: port_part_q[p][0] <= 32'(default_tag_o[p]);
-          8'h08: port_part_q[p][0] <= 32'(gates_o[p]);
-          8'h0c: port_part_q[p][0] <= 32'(credit_based_o[p]);
-          8'h10: port_part_q[p][0] <= 32'(cut_through_o[p]);
-          8'h20: port_part_q[p][0] <= 32'(received_stamp_low_i[p]);
-          8'h24: port_part_q[p][0] <= 32'(received_stamp_high_q[p]);
-          8'h28: port_part_q[p][0] <= 32'(sent_stamp_low_i[p]);
-          default: ;
-        endcase
-        port_part_q[p][1] <= '0;
-        unique case (raddr_q[7:0])
-          8'h2c: port_part_q[p][1] <= 32'(sent_stamp_high_q[p]);
-          8'h40: port_part_q[p][1] <= 32'(idle_slope_o[p][0]);
-          8'h44: port_part_q[p][1] <= 32'(idle_slope_o[p][1]);
-          8'h48: port_part_q[p][1] <= 32'(idle_slope_o[p][2]);
-          8'h4c: port_part_q[p][1] <= 32'(idle_slope_o[p][3]);
-          8'h50: port_part_q[p][1] <= 32'(idle_slope_o[p][4]);
-          8'h54: port_part_q[p][1] <= 32'(idle_slope_o[p][5]);
-          8'h58: port_part_q[p][1] <= 32'(idle_slope_o[p][6]);
-          default: ;
-        endcase
-        port_part_q[p][2] <= '0;
-        unique case (raddr_q[7:0])
-          8'h5c: port_part_q[p][2] <= 32'(idle_slope_o[p][7]);
-          8'h80: port_part_q[p][2] <= 32'(received_i[p]);
-          8'h84: port_part_q[p][2] <= 32'(received_short_i[p]);
-          8'h88: port_part_q[p][2] <= 32'(received_long_i[p]);
-          8'h8c: port_part_q[p][2] <= 32'(received_check_i[p]);
-          8'h90: port_part_q[p][2] <= 32'(dropped_no_cell_i[p]);
-          8'h94: port_part_q[p][2] <= 32'(dropped_no_port_i[p]);
-          8'h98: port_part_q[p][2] <= 32'(dropped_not_member_i[p]);
-          default: ;
-        endcase
-        port_part_q[p][3] <= '0;
-        unique case (raddr_q[7:0])
-          8'h9c: port_part_q[p][3] <= 32'(dropped_queue_full_i[p]);
-          8'ha0: port_part_q[p][3] <= 32'(sent_i[p]);
-          8'ha4: port_part_q[p][3] <= 32'(sent_cut_through_i[p]);
-          8'ha8: port_part_q[p][3] <= 32'(sent_bad_i[p]);
-          default: ;
-        endcase
-        if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h20)
-          received_stamp_high_q[p] <= received_stamp_high_i[p];
-        if (raddr_q >= PortBase && 32'(raddr_q[10:8]) == p && raddr_q[7:0] == 8'h28)
-          sent_stamp_high_q[p] <= sent_stamp_high_i[p];
-      end
+      if (read_hit_q[4]) time_high_q <= time_high_i;
+      if (read_hit_q[6]) clock_high_q <= clock_high_i;
+      for (int unsigned p = 0; p < Ports; p++)
+        if (rport_q[p] && port_read_hit_q[5]) received_stamp_high_q[p] <= received_stamp_high_i[p];
+      for (int unsigned p = 0; p < Ports; p++)
+        if (rport_q[p] && port_read_hit_q[7]) sent_stamp_high_q[p] <= sent_stamp_high_i[p];
     end
   end
 

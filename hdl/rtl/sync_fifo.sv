@@ -23,23 +23,31 @@ module sync_fifo #(
   localparam int unsigned PointerWidth = $clog2(Depth);
 
   logic [Width-1:0]      mem [Depth];
-  logic [PointerWidth:0] write_q, read_q;
+  logic [PointerWidth-1:0] write_q, read_q;
 
-  assign valid_o = write_q != read_q;
-  assign full_o = write_q[PointerWidth-1:0] == read_q[PointerWidth-1:0]
-                  && write_q[PointerWidth] != read_q[PointerWidth];
-  assign data_o = mem[read_q[PointerWidth-1:0]];
+  // Words, and whether there are any.
+  logic [PointerWidth:0] count_q;
+  logic                  valid_q;
+
+  assign valid_o = valid_q;
+  assign full_o = count_q == (PointerWidth + 1)'(Depth);
+  assign data_o = mem[read_q];
 
   always_ff @(posedge clk_i) begin
-    if (push_i) mem[write_q[PointerWidth-1:0]] <= data_i;
+    if (push_i) mem[write_q] <= data_i;
   end
 
   always_ff @(posedge clk_i) begin
     if (push_i) write_q <= write_q + 1'b1;
     if (pop_i) read_q <= read_q + 1'b1;
+    if (push_i && !pop_i) count_q <= count_q + 1'b1;
+    if (pop_i && !push_i) count_q <= count_q - 1'b1;
+    valid_q <= push_i || (valid_q && !(pop_i && count_q == (PointerWidth + 1)'(1)));
     if (!rst_ni) begin
       write_q <= '0;
       read_q  <= '0;
+      count_q <= '0;
+      valid_q <= 1'b0;
     end
   end
 

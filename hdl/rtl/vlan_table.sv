@@ -1,6 +1,6 @@
 // Member sets of VLANs (IEEE Std 802.1Q-2022, 8.8): the ports that belong to each of 4096 VLANs.
 //
-// Ports look their VLAN up in turn, a port in a cycle, so an answer takes at most Ports + 1 cycles. After a reset
+// Ports look their VLAN up in turn, a port in a cycle, so an answer takes at most Ports + 2 cycles. After a reset
 // every port is a member of every VLAN.
 
 module vlan_table #(
@@ -27,7 +27,7 @@ module vlan_table #(
   logic [Ports-1:0]     mem [4096];
   logic [12:0]          initial_q;
   logic [PortWidth-1:0] turn_q;
-  logic [Ports-1:0]     asked_q, asks;
+  logic [Ports-1:0]     asked_q, asks, answers_q, members_q;
 
   assign ready_o = initial_q[12];
   assign asks = asked_q | lookup_valid_i;
@@ -35,18 +35,21 @@ module vlan_table #(
   always_ff @(posedge clk_i) begin
     if (!ready_o) mem[initial_q[11:0]] <= '1;
     else if (write_valid_i) mem[write_vid_i] <= write_members_i;
-    answer_members_o <= mem[lookup_vid_i[turn_q]];
+    members_q        <= mem[lookup_vid_i[turn_q]];
+    answer_members_o <= members_q;
   end
 
   always_ff @(posedge clk_i) begin
     turn_q <= turn_q + 1'b1;
     if (!ready_o) initial_q <= initial_q + 1'b1;
     asked_q <= asks & ~(Ports'(1) << turn_q);
-    answer_valid_o <= asks & (Ports'(1) << turn_q);
+    answers_q      <= asks & (Ports'(1) << turn_q);
+    answer_valid_o <= answers_q;
     if (!rst_ni) begin
       turn_q         <= '0;
       initial_q      <= '0;
       asked_q        <= '0;
+      answers_q      <= '0;
       answer_valid_o <= '0;
     end
   end

@@ -17,6 +17,7 @@ import tempfile
 import zlib
 
 import numpy as np
+import way
 from latency import OVERHEAD, host, stream
 from switch_run import (
     ADDRESSES,
@@ -51,9 +52,8 @@ STREAMS = PORTS * SHIFTS
 SHARE = 0.3
 CYCLE_PS = TICKS_PER_CYCLE * QUANTUM_PS
 FRAME_CYCLES = 84
-# From the end of a frame to where selection sees it, at most; what is held is seen so much after its time.
-# Each port more may have a frame before it in the engine, and every doubling of ports is one of lanes.
-LAG, SCAN = 72 + 8 * (PORTS - 4), 18 + 2 * (PORTS - 1).bit_length() - 2
+# From the end of a frame to its start on a free line, at most; what is held is seen so much after its time (`way.py`).
+LAG, SCAN = way.lag(PORTS), way.scan(PORTS)
 # A reset, until frames are taken again: 4 096 entries of the tables, and the settings.
 SETTLING = 30_000
 

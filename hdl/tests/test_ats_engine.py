@@ -18,7 +18,7 @@ from verilated import harness
 QUANTUM_PS = 500
 TICKS_PER_CYCLE = 16
 OCTET_PS = 8 * 10**12
-LATENCY_MIN = 12
+LATENCY_MIN = 13
 
 
 @dataclasses.dataclass
