@@ -12,6 +12,7 @@ import harts_experiments
 import harts_mechanisms
 from harts_figures import draw
 from harts_runs import PATHS, scenario_statistics
+from harts_sensitivity import table as sensitivity
 from harts_table1 import checklist
 from harts_testbed import statistics, table3, table5
 from tautwire.claims import Study
@@ -21,13 +22,13 @@ MODULES = (harts_centralised, harts_experiments, harts_mechanisms)
 
 
 def finish(study: Study) -> None:
-    """Draws the figures, and writes Table 1's checklist and both tables beside the published ones."""
+    """Draws the figures, and writes Table 1, what was switched off, and both tables beside the published ones."""
     draw(study)
-    rows = checklist(study)
-    with open(study.output("table1.csv"), "w", newline="", encoding="utf-8") as file:
-        told = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        told.writeheader()
-        told.writerows(rows)
+    for name, rows in (("table1", checklist(study)), ("sensitivity", sensitivity(study))):
+        with open(study.output(f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
+            told = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            told.writeheader()
+            told.writerows(rows)
     columns = ("min", "mean", "max", "std_dev")
     with open(study.output("tables.csv"), "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

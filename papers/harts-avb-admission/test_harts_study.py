@@ -8,7 +8,9 @@ import pytest
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+import harts_sensitivity as sensitivity  # noqa: E402
 import harts_testbed as testbed  # noqa: E402
+from harts_runs import requests  # noqa: E402
 from harts_table1 import checklist  # noqa: E402
 from tautwire.claims import Study  # noqa: E402
 
@@ -33,3 +35,31 @@ def test_every_cell_of_table_1_is_found_in_runs(study: Study) -> None:
     assert len(rows) == 14
     wrong = [row for row in rows if row["printed"] != row["found"]]
     assert not wrong, wrong
+
+
+def test_what_was_expected_otherwise_before_the_first_run_is_explained(study: Study) -> None:
+    first = {row["claim"]: row["verdict"] for row in study.table("first_verdicts")}
+    now = {id: said.verdict.value for id, said in study.expected().items()}
+    assert list(first) == list(now)
+    changed = {id for id in now if first[id] != now[id]}
+    assert changed == {"HAR-04", "HAR-07", "HAR-08", "HAR-19", "HAR-20", "HAR-46"}
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert all(f"\n**{id}**" in readme for id in changed), "a paragraph each"
+
+
+@pytest.mark.parametrize("name", ["I", "III"])
+def test_the_limit_of_mrpdus_makes_avb_slow(study: Study, name: str) -> None:
+    asked = requests(study, name)
+    start = {"warm_up_ns": 0} if name == "I" else {}
+    means = [
+        float(sensitivity.short(study, "AVB", asked, count=20, avb={**start, "limited": limited}).mean())
+        for limited in (True, False)
+    ]
+    published = sensitivity.published_mean(study, name, "AVB")
+    assert means[0] > 1.15 * published > 1.15 * means[1], "what is beyond 20 % is gone without the limit"
+
+
+def test_disjoint_paths_meet_in_the_limit_alone(study: Study) -> None:
+    rows = {row["setting"]: float(row["mean"]) for row in sensitivity.disjoint(study) if row["protocol"] == "AVB"}
+    assert rows["both"] > 1.5 * rows["alone"]
+    assert rows["both, no limit of MRPDUs"] < 1.1 * rows["alone, no limit of MRPDUs"]

@@ -83,7 +83,9 @@ fn timing(scenario: &Scenario, bridge: bool) -> MrpTiming {
     let join = Duration::from_ns(scenario.avb.join_ns.max(1));
     let default = MrpTiming::default();
     if bridge {
-        return default;
+        // Three in one and a half milliseconds are no limit: a bridge takes longer over each.
+        let join = if scenario.avb.limited { default.join } else { Duration::from_ms(1) };
+        return MrpTiming { join, ..default };
     }
     let rule = match scenario.avb.join {
         JoinKind::AtOnce => JoinRule::AtOnce,

@@ -62,6 +62,8 @@ struct Run<'s> {
     /// Where in its cycle the network begins.
     phase: u64,
     slow: bool,
+    /// What is drawn for the tests of the run, thousandths of a deviation, if it lasts.
+    noise: Option<i64>,
     outcome: Outcome,
     /// When each producer asked, and when a pair was complete at the ACMaster.
     asked: Vec<Option<u64>>,
@@ -145,6 +147,7 @@ impl<'s> Run<'s> {
             spent: BTreeMap::new(),
             phase,
             slow,
+            noise: None,
             complete: BTreeMap::new(),
         };
         for request in &scenario.installed {
@@ -297,8 +300,12 @@ impl<'s> Run<'s> {
             low.1
         };
         let time = if self.slow { time * test.slow_factor_permille / 1_000 } else { time };
-        let noise =
-            self.random.normal_milli().clamp(-3_000, 3_000) * i64::try_from(test.noise_permille).unwrap_or(0);
+        let drawn = match self.noise {
+            Some(drawn) => drawn,
+            None => self.random.normal_milli().clamp(-3_000, 3_000),
+        };
+        self.noise = test.noise_lasts.then_some(drawn);
+        let noise = drawn * i64::try_from(test.noise_permille).unwrap_or(0);
         let noise = i128::from(time) * i128::from(noise) / 1_000_000;
         u64::try_from(i128::from(time) + noise).unwrap_or(0)
     }
@@ -364,8 +371,13 @@ impl<'s> Run<'s> {
         let mut begin = ready;
         if let Some(load) = self.scenario.load {
             let share = load.packets_per_second.saturating_mul(load.frame_ns);
-            if self.random.up_to(999_999_999) < share.min(999_999_999) {
+            let share = share.min(999_999_999);
+            if self.random.up_to(999_999_999) < share {
                 begin += self.random.up_to(load.frame_ns);
+            }
+            // In the load's own queue the frames before it go first: as many as a line that busy has waiting.
+            while !times.control_first && self.random.up_to(999_999_999) < share {
+                begin += load.frame_ns;
             }
         }
         loop {

@@ -79,6 +79,9 @@ pub struct TestTime {
     pub slow_factor_permille: u64,
     /// Standard deviation of a single test, in thousandths of its time, cut at three of them.
     pub noise_permille: u64,
+    /// Whether that is drawn once for all tests of a run; else for each.
+    #[serde(default)]
+    pub noise_lasts: bool,
 }
 
 /// Times of HaRTES.
@@ -90,6 +93,9 @@ pub struct HartsTimes {
     pub before_ns: u64,
     /// Octets of the wire of control messages that a port sends in a cycle.
     pub control_octets: u64,
+    /// Whether the control channel goes before everything else; if not, it has what the load leaves, in its place.
+    #[serde(default = "yes")]
+    pub control_first: bool,
     /// Handling of a message in the ACMaster.
     pub handling: Spread,
     /// Relaying of a request in a switch's master.
@@ -140,10 +146,17 @@ pub struct AvbTimes {
     pub station: Spread,
     /// Time that a bridge's processor takes for a packet of the load, nanoseconds.
     pub packet_ns: u64,
+    /// Whether bridges keep MRP's limit of three MRPDUs in one and a half join times; to show what follows from it.
+    #[serde(default = "yes")]
+    pub limited: bool,
     /// Most reservations of a bridge.
     pub reservations_max: usize,
     /// Time before the first request, nanoseconds: drawn up to twice it. Zero: the network starts with the requests.
     pub warm_up_ns: u64,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// A run.
