@@ -365,8 +365,10 @@ impl<'network> Session<'network> {
             }
             if plan.policers.get(*number as usize).is_some_and(Option::is_some) {
                 let place = number - plan.first_entry[entry.stream as usize];
-                let link = plan.links[entry.stream as usize].as_ref().expect("it has a policer");
-                links.insert((link.streams()[0], place));
+                // Protocol control frames are policed, too, and are no virtual link.
+                links.extend(
+                    plan.links[entry.stream as usize].as_ref().map(|link| (link.streams()[0], place)),
+                );
             }
             let stale = &mut self.stale[port as usize];
             stale.entries.push(*number);

@@ -63,7 +63,14 @@ impl Timeline {
                 TimelineAction::StartNode(node) => {
                     timeline.talker_returns(network, *node);
                 }
-                TimelineAction::StopStream(_)
+                TimelineAction::Babble(node, _) => {
+                    let frames = network.synchronisation.as_ref().map(|made| &made.frames);
+                    if let Some(stream) = frames.and_then(|frames| frames[node.index()]) {
+                        timeline.curves.insert(stream.0, None);
+                    }
+                }
+                TimelineAction::StopBabbling(_)
+                | TimelineAction::StopStream(_)
                 | TimelineAction::CutCable(_)
                 | TimelineAction::MendCable(_)
                 | TimelineAction::StopNode(_)

@@ -175,9 +175,14 @@ pub(crate) fn policer(network: &Network, stream: &Stream, hop: usize, entry: &En
     let rate = deviation.fastest(u64::try_from(rate).unwrap_or(u64::MAX));
     let held = u128::from(table.bag.as_ps() + table.jitter.as_ps());
     let burst = (u128::from(bits) * held * MICRO).div_ceil(u128::from(time));
+    // A burst of protocol control frames is granted as jitter; of theirs it is the greatest transmission delay.
+    let jitter = match (&stream.virtual_link, &network.synchronisation) {
+        (None, Some(synchronisation)) => synchronisation.delay_max,
+        _ => table.jitter,
+    };
     Some(PolicerPlan {
         line: bunched(Line { burst, rate }, slack),
-        jitter: deviation.shrink(table.jitter.as_ps()).saturating_sub(slack),
+        jitter: deviation.shrink(jitter.as_ps()).saturating_sub(slack),
     })
 }
 
@@ -256,12 +261,19 @@ impl Analysis<'_> {
     /// may discard frames of it; none if it discards nothing, or is none.
     pub(crate) fn policed(&self, number: u32, entry: &Entry) -> Option<Shaped> {
         let policer = (*self.plan.policers.get(number as usize)?)?;
-        let link = self.plan.links[entry.stream as usize].as_ref().expect("it has a policer");
-        if self.jitter_here(entry, link).is_some_and(|jitter| jitter <= policer.jitter) {
+        let jitter = match &self.plan.links[entry.stream as usize] {
+            Some(link) => self.jitter_here(entry, link),
+            // Of protocol control frames: none is known of who babbles.
+            None => {
+                self.here_max(entry).map(|most| u64::try_from(signed(most) - entry.here_min).unwrap_or(0))
+            }
+        };
+        if jitter.is_some_and(|jitter| jitter <= policer.jitter) {
             return None;
         }
+        let of_link = self.plan.links[entry.stream as usize].is_some();
         let tagged = self.plan.entries[entry.previous as usize].tagged;
-        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link: true })
+        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link })
     }
 
     /// How far apart the two copies of a frame may reach a listener, by its clock. Both leave the

@@ -17,6 +17,7 @@ use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
     clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, test_bed,
+    virtual_links,
 };
 
 use crate::args::Command;
@@ -82,6 +83,7 @@ fn tables(summary: &Summary) -> String {
         table::applications(summary, options),
         table::stamps(summary, options),
         table::discards(summary),
+        virtual_links::table(summary, options),
         reservation::table(summary),
         clocks::table(summary),
         harts::table(summary),

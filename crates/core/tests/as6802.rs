@@ -162,7 +162,7 @@ impl Cluster {
                 match entry.remove() {
                     Way::Up(to, frame) if !self.dead.contains(&to) => {
                         let (clock, one) = &mut self.compressors[to];
-                        one.receive(clock.local(next), frame);
+                        one.receive(clock.local(next), frame.membership_new, frame);
                     }
                     Way::Up(..) => {}
                     Way::Down(to, by, frame) => {
@@ -208,6 +208,7 @@ fn compression() -> CompressionConfig {
         window: WINDOW,
         faulty: 1,
         integration_cycle: CYCLE,
+        cycles: 16,
         members_min: 2,
     }
 }

@@ -26,6 +26,8 @@ pub fn random_time_triggered(seed: u64, tight: bool) -> String {
 pub enum Failures {
     /// Nothing.
     None,
+    /// A synchronisation master makes protocol control frames without end, from 110 ms to 300 ms.
+    Babble,
     /// Masters and links fail and come back, bits are wrong, and a station babbles, all until 330 ms.
     Some,
 }
@@ -118,6 +120,14 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
         names("e", masters),
         names("s", compressors)
     );
+    if failures == Failures::Babble {
+        let babbler = dice.between(0, masters - 1);
+        let _ = writeln!(
+            text,
+            "events:\n  - {{at: 110 ms, babble: {{node: e{babbler}, interval: {} us}}}}\n  - {{at: 300 ms, stop-babbling: e{babbler}}}",
+            dice.between(8, 400)
+        );
+    }
     if failures == Failures::Some {
         fail(&mut text, &mut dice, (masters, compressors, stations), &at);
     }

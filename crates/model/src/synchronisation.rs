@@ -12,9 +12,12 @@
 
 use tautwire_core::Priority;
 use tautwire_core::as6802::{CompressionConfig, MasterConfig, Thresholds};
+use tautwire_core::policing::{Account, PolicingParameters};
 use tautwire_units::{Bytes, Duration};
 
-use crate::network::{Network, NodeIndex, StreamIndex, TimelineAction};
+use crate::frame::{frame_length, wire_bits};
+use crate::network::{Network, NodeIndex, NodeKind, Stream, StreamIndex, TimelineAction, Traffic};
+use crate::virtual_link::least_bag;
 
 /// What a node has to do with the network time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +154,37 @@ impl Network {
             window: settings.precision,
             faulty: synchronisation.faulty,
             integration_cycle: settings.integration_cycle,
+            cycles: synchronisation.cycles,
             members_min: synchronisation.members_min(),
+        })
+    }
+
+    /// What the switch next to a synchronisation master polices of its protocol control frames; none of other
+    /// streams and hops. A master sends no more, and frames that were under way for longer than the greatest
+    /// transmission delay are not taken anyway.
+    pub(crate) fn control_frame_policing(&self, stream: &Stream, hop: usize) -> Option<PolicingParameters> {
+        let synchronisation = self.synchronisation.as_ref()?;
+        let is_master = matches!(synchronisation.roles[stream.talker.index()], SyncRole::Master(_));
+        let at = &stream.hops[hop];
+        if !is_master || stream.traffic != Traffic::Protocol || at.previous.is_some() {
+            return None;
+        }
+        let cable = self.ports[at.port.index()].links?.egress;
+        let bridge = self.ports[self.links[cable.index()].to.index()].node;
+        if !matches!(self.nodes[bridge.index()].kind, NodeKind::Bridge { .. }) {
+            return None;
+        }
+        let curve = stream.arrival?;
+        let frame = wire_bits(PCF_PAYLOAD, false);
+        let gap = curve.rate.duration_floor(frame);
+        let frames = curve.burst.get() / frame.get();
+        let octets = frame_length(PCF_PAYLOAD, false).get();
+        Some(PolicingParameters {
+            bag: least_bag(self, gap, stream.talker, bridge),
+            jitter: gap * (frames - 1) + synchronisation.delay_max,
+            account: Account::Frames,
+            octets_min: octets,
+            octets_max: octets,
         })
     }
 

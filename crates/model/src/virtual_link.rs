@@ -64,10 +64,11 @@ pub fn sub_links(network: &Network, id: u16) -> impl Iterator<Item = (usize, &St
     network.streams.iter().enumerate().filter(is_one)
 }
 
-/// The entry of a stream's virtual link in the policing table of the bridge behind a hop.
+/// The entry of a stream's virtual link in the policing table of the bridge behind a hop, or that of a master's
+/// protocol control frames.
 #[must_use]
 pub fn policing_parameters(network: &Network, stream: &Stream, hop: usize) -> Option<PolicingParameters> {
-    let link = stream.virtual_link?;
+    let Some(link) = stream.virtual_link else { return network.control_frame_policing(stream, hop) };
     let policing = link.policing?;
     let at = &stream.hops[hop];
     let cable = network.ports[at.port.index()].links?.egress;
@@ -92,7 +93,7 @@ pub fn policing_parameters(network: &Network, stream: &Stream, hop: usize) -> Op
 }
 
 /// A BAG of the talker's clock as the bridge's may see it at the least, rounded down.
-fn least_bag(network: &Network, bag: Duration, talker: NodeIndex, bridge: NodeIndex) -> Duration {
+pub(crate) fn least_bag(network: &Network, bag: Duration, talker: NodeIndex, bridge: NodeIndex) -> Duration {
     let tolerance = |node: NodeIndex| u128::from(network.nodes[node.index()].clock.tolerance_ppb);
     let off = (tolerance(talker) + tolerance(bridge)).min(999_999_999);
     let ps = u128::from(bag.as_ps()) * (1_000_000_000 - off) / 1_000_000_000;

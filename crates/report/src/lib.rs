@@ -44,6 +44,7 @@ pub mod test_bed;
 mod topology;
 mod trace;
 mod verdict;
+pub mod virtual_links;
 
 #[cfg(test)]
 mod fixture;

@@ -71,6 +71,7 @@ impl Summary {
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
             network_time: network_time::summary(network, observation),
+            virtual_links: crate::virtual_links::summaries(network, bounds, observation),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
         }
     }

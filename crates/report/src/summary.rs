@@ -57,6 +57,9 @@ pub struct Summary {
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,
+    /// Per virtual link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub virtual_links: Vec<crate::virtual_links::VirtualLinkSummary>,
     /// Network time, of a time-triggered network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_time: Option<NetworkTimeSummary>,

@@ -191,6 +191,12 @@ fn action(network: &Network, action: &TimelineAction) -> String {
         TimelineAction::MendCable(index) => format!("cable {} is mended", cable(index)),
         TimelineAction::StopNode(node) => format!("node {} stops", name::node(network, *node)),
         TimelineAction::StartNode(node) => format!("node {} returns", name::node(network, *node)),
+        TimelineAction::Babble(node, interval) => {
+            format!("node {} makes a protocol control frame every {interval}", name::node(network, *node))
+        }
+        TimelineAction::StopBabbling(node) => {
+            format!("node {} makes no more of them than it should", name::node(network, *node))
+        }
         TimelineAction::ChangeTraffic(index, becomes, _) => {
             format!("stream {} becomes {}", stream(index), traffic(becomes))
         }

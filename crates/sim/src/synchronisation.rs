@@ -14,11 +14,11 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tautwire_core::as6802::{
-    CompressionMaster, Outcome, ProtocolControlFrame, SynchronisationMaster, to_transparent_clock,
+    CompressionMaster, Outcome, PcfType, ProtocolControlFrame, SynchronisationMaster, to_transparent_clock,
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
-use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncRole};
+use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncRole, Synchronisation};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
@@ -102,6 +102,35 @@ struct Node {
     due: Option<SimTime>,
     /// Start and number of the cycle that network time counts from.
     cycle: Option<(Instant, u32)>,
+    babble: Option<Babble>,
+}
+
+/// Frames that a faulty master makes beside those of its machine.
+#[derive(Clone, Copy, Debug)]
+struct Babble {
+    next: SimTime,
+    interval: Duration,
+    count: u32,
+}
+
+impl Babble {
+    /// The next one: of all kinds, of any cycle, every fourth under the name of another.
+    fn frame(&mut self, synchronisation: &Synchronisation, number: u8) -> ProtocolControlFrame {
+        let count = self.count;
+        self.count = count.wrapping_add(1);
+        self.next = self.next + self.interval;
+        let masters = u32::try_from(synchronisation.masters()).expect("at most 32");
+        let name = if count % 4 == 3 { (u32::from(number) + 1) % masters } else { u32::from(number) };
+        ProtocolControlFrame {
+            integration_cycle: count / 3 % synchronisation.cycles,
+            membership_new: 1 << name,
+            sync_priority: synchronisation.sync_priority,
+            sync_domain: synchronisation.domain,
+            kind: [PcfType::Integration, PcfType::ColdStart, PcfType::ColdStartAcknowledge]
+                [(count % 3) as usize],
+            transparent_clock: 0,
+        }
+    }
 }
 
 impl Machine {
@@ -162,6 +191,7 @@ impl ControlFrames {
             machine: Some(Machine::new(network, number, clock.local(SimTime::ZERO))),
             due: None,
             cycle: None,
+            babble: None,
         };
         let mut run = Self {
             nodes: clocks.iter().enumerate().map(node).collect(),
@@ -184,6 +214,8 @@ impl ControlFrames {
     fn schedule(&mut self, number: usize, clock: LocalClock, now: SimTime) {
         let node = &mut self.nodes[number];
         let due = node.machine.as_ref().and_then(Machine::deadline).map(|at| clock.true_at(at).max(now));
+        let babble = node.babble.filter(|_| node.machine.is_some()).map(|babble| babble.next.max(now));
+        let due = due.into_iter().chain(babble).min();
         if due != node.due {
             if let Some(before) = std::mem::replace(&mut node.due, due) {
                 self.agenda.remove(&(before, index(number)));
@@ -229,7 +261,7 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     fn act_synchronisation(&mut self, number: usize) {
-        let (now, clock) = (self.now, self.nodes[number].clock);
+        let (now, clock, network) = (self.now, self.nodes[number].clock, self.network);
         let local = clock.local(now);
         let Some(run) = self.synchronisation_mut() else { return };
         let node = &mut run.nodes[number];
@@ -238,6 +270,12 @@ impl<R: Recorder> Engine<'_, R> {
         if let Some(machine) = &mut node.machine {
             frames = machine.advance(local);
             cycle = machine.cycle(local);
+            let role = network.synchronisation.as_ref().map(|made| (made, made.roles[number]));
+            if let (Some(babble), Some((made, SyncRole::Master(member)))) = (&mut node.babble, role)
+                && babble.next <= now
+            {
+                frames.push(babble.frame(made, member));
+            }
         }
         run.schedule(number, clock, now);
         for frame in frames {
@@ -321,7 +359,9 @@ impl<R: Recorder> Engine<'_, R> {
         let transparent_clock = to_transparent_clock(flying.took[place]);
         let frame = ProtocolControlFrame { transparent_clock, ..flying.frame };
         match (&mut run.nodes[node].machine, roles[maker]) {
-            (Some(Machine::Compression(master)), SyncRole::Master(_)) => master.receive(local, frame),
+            (Some(Machine::Compression(master)), SyncRole::Master(number)) => {
+                master.receive(local, 1 << number, frame);
+            }
             (Some(Machine::Master(master)), SyncRole::CompressionMaster(channel)) => {
                 master.receive(local, channel, frame);
             }
@@ -398,6 +438,16 @@ impl<R: Recorder> Engine<'_, R> {
             node.lost += 1;
             node.without_since = Some(now);
         }
+    }
+
+    /// A master begins to make frames without end, or ends it.
+    #[cold]
+    pub(crate) fn babble(&mut self, number: usize, interval: Option<Duration>) {
+        let (now, clock) = (self.now, self.nodes[number].clock);
+        let Some(run) = self.synchronisation_mut() else { return };
+        run.nodes[number].babble = interval.map(|interval| Babble { next: now, interval, count: 0 });
+        run.schedule(number, clock, now);
+        self.arm_timeline();
     }
 
     /// A node stops, or comes back anew.

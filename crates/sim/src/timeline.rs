@@ -81,6 +81,16 @@ impl<R: Recorder> Engine<'_, R> {
                     self.harts_admission_node(node.index(), true);
                 }
             }
+            TimelineAction::Babble(node, interval) => {
+                if R::DRIVES_MACHINES {
+                    self.babble(node.index(), Some(*interval));
+                }
+            }
+            TimelineAction::StopBabbling(node) => {
+                if R::DRIVES_MACHINES {
+                    self.babble(node.index(), None);
+                }
+            }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {
                 // A change has a random stream of its own: its number counts the timeline.
                 let name = stream.index() + (self.next_event << 24);

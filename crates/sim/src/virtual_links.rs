@@ -89,6 +89,7 @@ impl VirtualLinks {
     pub(crate) fn new(network: &Network, plan: &mut Plan, schedulers: &mut [u32]) -> Self {
         let mut all = Self::default();
         if network.streams.iter().all(|stream| stream.virtual_link.is_none()) {
+            all.police_control_frames(network, plan);
             all.receive_timed(network, plan);
             return all;
         }
@@ -141,8 +142,26 @@ impl VirtualLinks {
                 all.receptions.push(Reception { listener, receiver, network, timing });
             }
         }
+        all.police_control_frames(network, plan);
         all.receive_timed(network, plan);
         all
+    }
+
+    /// The switches next to synchronisation masters police their protocol control frames.
+    fn police_control_frames(&mut self, network: &Network, plan: &mut Plan) {
+        let Some(synchronisation) = &network.synchronisation else { return };
+        self.policer_of_hop.resize(plan.hops.len(), NONE);
+        for number in synchronisation.frames.iter().flatten().map(|stream| stream.index()) {
+            let stream = &network.streams[number];
+            for hop in 0..stream.hops.len() {
+                let place = plan.first_hop[number] as usize + hop;
+                if let Some(parameters) = policing_parameters(network, stream, hop) {
+                    self.policers.push(Policer::new(parameters));
+                    self.policer_of_hop[place] = index(self.policers.len() - 1);
+                    plan.hops[place].inspected = true;
+                }
+            }
+        }
     }
 
     /// Listeners of time-triggered links over two networks.

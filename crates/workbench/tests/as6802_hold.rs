@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use tautwire_generate::{Failures, random_as6802, seeds};
 use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
 use tautwire_units::Duration;
+use tautwire_workbench::network::TimelineAction;
 use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
 
 /// Held by each test: a fault of the machines is planted in the whole process.
@@ -128,6 +129,65 @@ fn what_fails_loses_frames_and_delays_none() {
         assert!(held * 2 > seeds.len(), "{held} held");
         assert!(lost > 0 && unsent > 0, "network time is lost {lost} times, {unsent} frames were not sent");
     }
+}
+
+/// A master that makes protocol control frames without end is policed: no frame that has a bound is later, clocks
+/// stay together, and of three masters and more the others lose nothing.
+#[test]
+fn a_babbling_master_is_policed() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seeds = seeds(30);
+    seeds.truncate(10_000);
+    let (mut held, mut policed) = (0, 0);
+    for seed in &seeds {
+        let Some(network) = network(*seed, Failures::Babble) else { continue };
+        let observation = simulate(&network, &mut Options::default());
+        hold(*seed, &network, &observation);
+        policed += policed_frames(&network, &observation);
+        if babbled_without_loss(&network, &observation) {
+            held += 1;
+        } else {
+            let found = lost_by_others(&network, &observation);
+            assert!(found.is_empty(), "seed {seed}: {found:?}");
+        }
+    }
+    if seeds.len() > 1 {
+        assert!(held * 4 > seeds.len() && policed > 1_000, "{held} held, {policed} frames were policed");
+    }
+}
+
+/// Protocol control frames that switches policed.
+fn policed_frames(network: &Network, observation: &Observation) -> u64 {
+    let frames = network.synchronisation.as_ref().expect("it is synchronised").frames.iter().flatten();
+    let dropped = frames.flat_map(|stream| &observation.streams[stream.index()].dropped);
+    dropped.filter(|(reason, _)| *reason == DropReason::PolicedRate).map(|(_, count)| count).sum()
+}
+
+/// Whether no node lost network time.
+fn babbled_without_loss(_: &Network, observation: &Observation) -> bool {
+    time(observation).nodes.iter().all(|node| node.lost == 0 && node.synchronised_at.is_some())
+}
+
+/// Nodes that lost network time although three masters and more were there, and the frames of the others sure.
+fn lost_by_others(network: &Network, observation: &Observation) -> Vec<String> {
+    let synchronisation = network.synchronisation.as_ref().expect("it is synchronised");
+    let babbler = network.events.iter().find_map(|event| match event.action {
+        TimelineAction::Babble(node, _) => Some(node.index()),
+        _ => None,
+    });
+    let bounds = tautwire_analysis::bounds(network);
+    let deadline = network.transmission_deadline().expect("it is synchronised");
+    let others = synchronisation.frames.iter().enumerate().filter(|(node, _)| Some(*node) != babbler);
+    let sure = others.filter_map(|(_, stream)| *stream).all(|stream| {
+        let listeners = &bounds.streams[stream.index()].listeners;
+        listeners.iter().all(|one| one.delay.as_ref().is_ok_and(|delay| *delay <= deadline))
+    });
+    if synchronisation.masters() < 3 || !sure {
+        return Vec::new();
+    }
+    let nodes = time(observation).nodes.iter().enumerate();
+    let lost = nodes.filter(|(_, node)| node.lost > 0 || node.synchronised_at.is_none());
+    lost.map(|(node, _)| network.nodes[node].name.clone()).collect()
 }
 
 /// A bound that forgets that clocks drift is contradicted.

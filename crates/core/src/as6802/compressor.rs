@@ -5,6 +5,11 @@
 //! point as all windows take, and the correction later: so its point tells that of the masters. Invariants:
 //! at most four compressions at a time, the oldest gives way to none; work per call is bounded. Who has
 //! fewer members than the threshold is passed on, but no clock is set by it.
+//!
+//! It polices its masters, whom it knows by their links: of each one frame of a kind may wait to be permanent, and
+//! one compression be open. While its own clock is set it takes integration frames of the next cycle alone, one of each
+//! master, within two windows of when they are due. Who sends anything else, or under another's name, babbles:
+//! nothing of it is taken until the next compressed frame, and again if it goes on.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -32,6 +37,8 @@ pub struct CompressionConfig {
     pub faulty: u32,
     /// Length of an integration cycle.
     pub integration_cycle: Duration,
+    /// Integration cycles until their number begins again.
+    pub cycles: u32,
     /// Members without which its own clock is not set.
     pub members_min: u32,
 }
@@ -57,6 +64,10 @@ pub struct CompressionMaster {
     /// Start and number of the integration cycle of the last frame that set its clock; none without
     /// synchronisation.
     cycle: Option<(Instant, u32)>,
+    /// Members whose frames of the next cycle were taken, while its clock is set.
+    taken: u32,
+    /// Members that babble, since the last compressed frame and before it.
+    babbling: [u32; 2],
 }
 
 impl CompressionMaster {
@@ -70,13 +81,23 @@ impl CompressionMaster {
             leaving: Vec::new(),
             out: VecDeque::new(),
             cycle: None,
+            taken: 0,
+            babbling: [0; 2],
         }
     }
 
-    /// A frame has come; its transparent clock tells how long it took.
-    pub fn receive(&mut self, now: Instant, frame: ProtocolControlFrame) {
+    /// A frame of the master whose bit of the membership is `sender` has come; its transparent clock tells how long
+    /// it took.
+    pub fn receive(&mut self, now: Instant, sender: u32, frame: ProtocolControlFrame) {
         self.advance(now);
         if frame.domain_and_priority() != (self.config.domain, self.config.priority) {
+            return;
+        }
+        let same = |(_, other): &(Instant, ProtocolControlFrame)| {
+            (other.kind, other.membership_new) == (frame.kind, sender)
+        };
+        if frame.membership_new != sender || self.pending.iter().any(same) {
+            self.babbling[0] |= sender;
             return;
         }
         let took = transparent_time(frame.transparent_clock);
@@ -111,6 +132,7 @@ impl CompressionMaster {
                 self.close(place);
             } else {
                 self.cycle = None;
+                (self.taken, self.babbling) = (0, [0; 2]);
             }
         }
     }
@@ -133,7 +155,31 @@ impl CompressionMaster {
         start + self.config.integration_cycle + leaves + self.config.window * 3
     }
 
+    /// Whether a frame is none that its master may send now.
+    fn is_refused(&mut self, at: Instant, frame: &ProtocolControlFrame) -> bool {
+        let sender = frame.membership_new;
+        let Some((start, cycle)) = self.cycle(at) else {
+            let open =
+                |(_, _, compression): &(PcfType, u32, Compression)| compression.membership() & sender != 0;
+            return frame.kind != PcfType::ColdStart && self.compressions.iter().any(open);
+        };
+        let due = start + self.config.integration_cycle + self.config.delay_max;
+        let off = at.saturating_since(due).max(due.saturating_since(at));
+        let is_next = frame.kind == PcfType::Integration
+            && frame.integration_cycle == (cycle + 1) % self.config.cycles
+            && off <= self.config.window * 2;
+        if !is_next || self.taken & sender != 0 {
+            self.babbling[0] |= sender;
+            return true;
+        }
+        self.taken |= sender;
+        (self.babbling[0] | self.babbling[1]) & sender != 0
+    }
+
     fn permanent(&mut self, at: Instant, frame: ProtocolControlFrame) {
+        if self.is_refused(at, &frame) {
+            return;
+        }
         if frame.kind == PcfType::ColdStart {
             self.out.push_back(ProtocolControlFrame { transparent_clock: 0, ..frame });
             return;
@@ -175,6 +221,8 @@ impl CompressionMaster {
             let ago = self.config.delay_max + self.config.compression_delay();
             let start = Instant::from_ps(at.as_ps().saturating_sub(ago.as_ps()));
             self.cycle = Some((start, frame.integration_cycle));
+            self.taken = 0;
+            self.babbling = [0, self.babbling[0]];
         }
     }
 }
@@ -190,6 +238,7 @@ mod tests {
         window: Duration::from_us(10),
         faulty: 1,
         integration_cycle: Duration::from_ms(5),
+        cycles: 8,
         members_min: 2,
     };
 
@@ -211,9 +260,9 @@ mod tests {
     #[test]
     fn integration_frames_become_one() {
         let mut master = CompressionMaster::new(CONFIG);
-        master.receive(us(1_030), frame(PcfType::Integration, 4, 1));
-        master.receive(us(1_036), frame(PcfType::Integration, 4, 2));
-        master.receive(us(1_040), frame(PcfType::Integration, 5, 4));
+        master.receive(us(1_030), 1, frame(PcfType::Integration, 4, 1));
+        master.receive(us(1_036), 2, frame(PcfType::Integration, 4, 2));
+        master.receive(us(1_040), 4, frame(PcfType::Integration, 5, 4));
         assert_eq!(master.deadline(), Some(us(1_100)));
         // Points at 1100 and 1106 us; compressed 20 us behind the first, and their mean later.
         master.advance(us(1_122));
@@ -237,24 +286,71 @@ mod tests {
     fn cold_starts_pass_and_what_is_not_of_its_domain_does_not() {
         let mut master = CompressionMaster::new(CONFIG);
         let start = frame(PcfType::ColdStart, 0, 1);
-        master.receive(us(30), start);
-        master.receive(us(31), ProtocolControlFrame { sync_domain: 9, ..start });
-        master.receive(us(32), ProtocolControlFrame { sync_priority: 3, ..start });
+        master.receive(us(30), 1, start);
+        master.receive(us(31), 1, ProtocolControlFrame { sync_domain: 9, ..start });
+        master.receive(us(32), 1, ProtocolControlFrame { sync_priority: 3, ..start });
         let slow = super::super::to_transparent_clock(Duration::from_us(101));
-        master.receive(us(33), ProtocolControlFrame { transparent_clock: slow, ..start });
+        master.receive(us(33), 1, ProtocolControlFrame { transparent_clock: slow, ..start });
         master.advance(us(1_000));
         assert_eq!(master.poll(), Some(ProtocolControlFrame { transparent_clock: 0, ..start }));
         assert_eq!(master.poll(), None);
     }
 
     #[test]
-    fn a_babbling_master_takes_no_more_than_its_places() {
+    fn a_babbling_master_has_one_place_of_its_own() {
         let mut master = CompressionMaster::new(CONFIG);
         for cycle in 0..1_000 {
-            master.receive(us(30), frame(PcfType::Integration, cycle, 1));
+            master.receive(us(30), 1, frame(PcfType::Integration, cycle, 1));
+            master.receive(us(30), 1, frame(PcfType::Integration, cycle, 4));
         }
+        master.receive(us(31), 2, frame(PcfType::Integration, 7, 2));
         master.advance(us(10_000));
-        let sent = core::iter::from_fn(|| master.poll()).count();
-        assert_eq!(sent, COMPRESSIONS_MAX, "as many compressions as there are places");
+        let sent: Vec<u32> =
+            core::iter::from_fn(|| master.poll()).map(|frame| frame.membership_new).collect();
+        assert_eq!(sent, [1, 2], "its first frame, and none under another's name");
+    }
+
+    /// A compression master whose clock is set: cycle 4 began at 1000 us.
+    fn running() -> CompressionMaster {
+        let mut master = CompressionMaster::new(CONFIG);
+        for sender in [1, 2, 4] {
+            master.receive(us(1_030), sender, frame(PcfType::Integration, 4, sender));
+        }
+        master.advance(us(1_200));
+        assert_eq!(master.poll().map(|frame| frame.membership_new), Some(7));
+        assert_eq!(master.cycle(us(1_200)), Some((us(1_000), 4)));
+        master
+    }
+
+    #[test]
+    fn with_its_clock_set_it_takes_one_frame_of_the_next_cycle_of_each() {
+        let mut master = running();
+        master.receive(us(6_011), 1, frame(PcfType::Integration, 5, 1));
+        master.receive(us(6_050), 2, frame(PcfType::Integration, 5, 2));
+        master.advance(us(6_095));
+        master.receive(us(6_050), 4, frame(PcfType::Integration, 6, 4));
+        master.advance(us(6_300));
+        let sent: Vec<u32> =
+            core::iter::from_fn(|| master.poll()).map(|frame| frame.membership_new).collect();
+        assert_eq!(sent, [1, 2], "early within two windows, late within them; another cycle's is none");
+    }
+
+    #[test]
+    fn who_babbles_is_not_taken_until_it_is_silent_for_a_cycle() {
+        let mut master = running();
+        master.receive(us(3_000), 1, frame(PcfType::ColdStart, 0, 1));
+        master.advance(us(3_200));
+        assert_eq!(master.poll(), None, "nobody starts a network that runs");
+        // Cycles 5 to 7, the babbler's frames as they should be.
+        let mut sent = Vec::new();
+        for cycle in 5..8_u32 {
+            let at = us(1_030) + CONFIG.integration_cycle * u64::from(cycle - 4);
+            for sender in [1, 2, 4] {
+                master.receive(at, sender, frame(PcfType::Integration, cycle, sender));
+            }
+            master.advance(at + Duration::from_us(200));
+            sent.extend(core::iter::from_fn(|| master.poll()).map(|frame| frame.membership_new));
+        }
+        assert_eq!(sent, [6, 6, 7]);
     }
 }

@@ -78,6 +78,12 @@ fn action(
         "mend-link" => TimelineAction::MendCable(topology.cable(value, faults)?),
         "stop-node" => TimelineAction::StopNode(topology.node(value.text()?, value.place, faults)?),
         "start-node" => TimelineAction::StartNode(topology.node(value.text()?, value.place, faults)?),
+        "babble" => {
+            let named = value.get("node")?;
+            let node = topology.node(named.text()?, named.place, faults)?;
+            TimelineAction::Babble(node, value.parsed("interval")?)
+        }
+        "stop-babbling" => TimelineAction::StopBabbling(topology.node(value.text()?, value.place, faults)?),
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,
         "change-shaper" => change_shaper(value, stream_of(faults)?, streams, faults)?,

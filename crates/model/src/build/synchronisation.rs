@@ -13,8 +13,8 @@ use super::topology::Topology;
 use super::{Input, priority};
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, Traffic,
-    TransmissionSelection,
+    ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
+    Traffic, TransmissionSelection,
 };
 use crate::synchronisation::{PCF_PAYLOAD, SyncRole, Synchronisation};
 use crate::text::codes;
@@ -22,6 +22,8 @@ use crate::text::faults::Faults;
 use crate::text::tree::Node;
 use crate::time_triggered::TimeTriggered;
 
+/// Least distance of a babbler's frames: a run takes its time for each.
+const BABBLE_MIN: Duration = Duration::from_us(1);
 /// Most synchronisation masters: a bit of the membership for each.
 const MASTERS_MAX: usize = 32;
 /// The first four octets of the destination address of critical traffic.
@@ -173,7 +175,8 @@ fn add_streams(
     let none = ArrivalCurve { rate: BitRate::ZERO, burst: Bits::ZERO };
     let passed = curves.iter().fold(none, |sum, curve| ArrivalCurve {
         rate: sum.rate.saturating_add(curve.rate),
-        burst: sum.burst + curve.burst + curve.rate.bits_ceil(within),
+        // Policing lets through what may have been held up for the greatest delay.
+        burst: sum.burst + curve.burst + curve.rate.bits_ceil(within + made.delay_max),
     });
     for talker in compressors {
         let listeners: Vec<NodeIndex> = all()
@@ -332,8 +335,27 @@ fn tree(
     (listeners, hops)
 }
 
+/// Only masters make frames that they could make without end.
+fn babblers(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+    for event in &network.events {
+        let (TimelineAction::Babble(node, _) | TimelineAction::StopBabbling(node)) = event.action else {
+            continue;
+        };
+        let roles = network.synchronisation.as_ref().map(|synchronisation| &synchronisation.roles);
+        let short = matches!(event.action, TimelineAction::Babble(_, interval) if interval < BABBLE_MIN);
+        if !roles.is_some_and(|roles| matches!(roles[node.index()], SyncRole::Master(_))) || short {
+            let name = &network.nodes[node.index()].name;
+            let message = format!("`{name}` cannot babble so: it is no synchronisation master, or too quick");
+            let help = format!("name one of `masters`, with an `interval` of at least {BABBLE_MIN}");
+            let place = input.root.get("events").map_or(input.root.anchor(), Node::anchor);
+            faults.error(codes::EVENT, place, message, help);
+        }
+    }
+}
+
 /// Holds the whole against the precision that is stated, and gives the frames their deadline.
 pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut Faults) {
+    babblers(network, input, faults);
     let (Some(bound), Some(settings)) = (network.precision_bound(), network.time_triggered) else { return };
     let place = input.root.get("time-triggered").map_or(input.root.anchor(), |node| {
         node.get("precision").map_or(node.anchor(), |precision| precision.place)

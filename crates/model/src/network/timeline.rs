@@ -29,6 +29,10 @@ pub enum TimelineAction {
     StopNode(NodeIndex),
     /// A node comes back, empty.
     StartNode(NodeIndex),
+    /// A synchronisation master makes protocol control frames without end, one every so long.
+    Babble(NodeIndex, Duration),
+    /// It ends.
+    StopBabbling(NodeIndex),
     /// A stream's traffic and arrival curve change.
     ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),
     /// A class of a port gets another idleSlope.
@@ -51,6 +55,8 @@ impl TimelineAction {
             | Self::MendCable(_)
             | Self::StopNode(_)
             | Self::StartNode(_)
+            | Self::Babble(..)
+            | Self::StopBabbling(_)
             | Self::ChangeIdleSlope(..)
             | Self::ChangeBitErrorRate(..) => None,
         }

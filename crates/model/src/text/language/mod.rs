@@ -141,6 +141,12 @@ static EVENT: Shape = Shape {
         key("mend-link", Kind::Text, "This link is mended."),
         key("stop-node", Kind::Text, "This node stops; its frames are lost."),
         key("start-node", Kind::Text, "This node comes back, empty."),
+        key(
+            "babble",
+            Kind::Object(&BABBLE),
+            "A synchronisation master (AS6802) makes protocol control frames without end.",
+        ),
+        key("stop-babbling", Kind::Text, "This node makes no more of them than it should."),
         key("change-traffic", Kind::Object(&CHANGE_TRAFFIC), "A stream's traffic changes."),
         key(
             "change-idle-slope",
@@ -153,6 +159,15 @@ static EVENT: Shape = Shape {
             Kind::Object(&CHANGE_ERRORS),
             "Both directions of a link get another bit error rate.",
         ),
+    ]],
+};
+
+static BABBLE: Shape = Shape {
+    name: "a babbling master",
+    about: "Who babbles: frames of all kinds, of any integration cycle, some under another's name.",
+    keys: &[&[
+        must("node", Kind::Text, "The synchronisation master."),
+        must("interval", Kind::Duration, "Distance of its frames."),
     ]],
 };
 
