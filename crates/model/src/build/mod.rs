@@ -7,6 +7,7 @@
 
 mod arrival;
 mod ats;
+mod avb_profile;
 mod central;
 mod check;
 mod datagrams;
@@ -97,6 +98,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         assigned = ats::assign(&topology, &models, &mut streams, faults);
         check::check(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
+        avb_profile::check(input, &topology, &streams, reservation.as_ref(), gptp.as_ref(), faults);
         // Behind the check of loads: a bridge refuses what a class has no room for.
         reserved_classes =
             reserved_class::resolve(input, &mut topology, &streams, reservation.as_ref(), faults);

@@ -160,6 +160,8 @@ codes! {
     RESERVATION = "reservation::network";
     /// More declarations than MRP can say again within a LeaveTime.
     RESERVATION_PACE = "reservation::pace";
+    /// What is not as the AVB profile (802.1BA) has it, where the description asks for it.
+    AVB_PROFILE = "reservation::profile";
     /// A reservation of a stream that cannot be reserved, or in a network without stream reservation.
     RESERVED_STREAM = "reservation::stream";
     /// gPTP that cannot be: shaped messages, samples without end, beside slots.

@@ -26,6 +26,11 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
             Kind::Word(&["described", "reserved"]),
             "Who shapes reserved streams: the description, with frames for all listeners once one is ready; or the reservations, which set idleSlopes and ATS parameters, while a port takes frames of reserved streams alone. described.",
         ),
+        key(
+            "profile",
+            Kind::Word(&["none", "avb"]),
+            "Which profile is checked: avb (802.1BA) warns of ports that are not capable, of ways of more than seven links, and of latencies above 2 ms (class A) and 50 ms (class B). Keeping it is no proof. none.",
+        ),
         key("priority", PRIORITY, "Priority whose traffic class MRPDUs take at every port; 7."),
         key("bridges", Kind::Object(&SRP_BRIDGE), "Times and limits of the bridges."),
         key("end-stations", Kind::Object(&SRP_NODE), "Times of the end stations."),
