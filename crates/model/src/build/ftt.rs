@@ -3,8 +3,9 @@
 use tautwire_core::Priority;
 use tautwire_core::ftt::{SchedulerPolicy, SynchronousStream, Violator};
 use tautwire_units::{BitRate, Bytes, Duration};
-use tautwire_wire::{MacAddress, VlanId};
+use tautwire_wire::MacAddress;
 
+use super::control_frames::ControlFrames;
 use super::harts_admission::PRIORITY as CONTROL_PRIORITY;
 use super::models::Models;
 use super::streams::Streams;
@@ -142,39 +143,17 @@ fn triggers(
         }
         ftt.triggers[number] = Some(StreamIndex::at(streams.list.len() + streams.protocol.len()));
         let rate = BitRate::per_period_ceil(frame, harts.cycle).ok();
-        streams.protocol.push(Stream {
-            name: format!("trigger:{}", topology.port_name(PortIndex::at(number))),
-            talker: port.node,
-            listeners: vec![far],
-            destination: TRIGGER_ADDRESS,
-            source: port.address,
-            vlan: VlanId::DEFAULT,
-            tagged: false,
-            priority: Priority::new(7).expect("below eight"),
-            udp: None,
-            payload_min: Bytes::new(PAYLOAD_MIN),
-            payload_max: most,
-            traffic: Traffic::Protocol,
-            arrival: rate.map(|rate| ArrivalCurve { rate, burst: frame * 2 }),
-            deadline: None,
-            shaper: None,
-            shaped_at_talker: false,
-            started: true,
-            hops: vec![Hop {
-                port: PortIndex::at(number),
-                previous: None,
-                class: port.class_table.class_of(Priority::new(7).expect("below eight"), true),
+        streams.protocol.push(
+            ControlFrames {
+                protocol: "trigger",
+                destination: TRIGGER_ADDRESS,
                 priority: Priority::new(7).expect("below eight"),
-                tagged: false,
-                listener: Some(0),
-                scheduler: None,
-            }],
-            learned: false,
-            virtual_link: None,
-            time_triggered: None,
-            stack: None,
-            datagrams: None,
-        });
+                payload_min: Bytes::new(PAYLOAD_MIN),
+                payload_max: most,
+                arrival: rate.map(|rate| ArrivalCurve { rate, burst: frame * 2 }),
+            }
+            .to_neighbour(topology, PortIndex::at(number)),
+        );
     }
 }
 

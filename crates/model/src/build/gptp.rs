@@ -2,9 +2,9 @@
 
 use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bytes, Duration};
-use tautwire_wire::VlanId;
 use tautwire_wire::ptp::GPTP_ADDRESS;
 
+use super::control_frames::ControlFrames;
 use super::models::delay;
 use super::streams::Streams;
 use super::topology::Topology;
@@ -12,8 +12,7 @@ use super::{Input, layered, priority};
 use crate::frame::wire_bits;
 use crate::gptp::{Gptp, GptpServo, GptpSettings};
 use crate::network::{
-    ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
-    TransmissionSelection,
+    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection,
 };
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -147,9 +146,6 @@ fn asymmetries(node: &Node<'_>, gptp: &mut Gptp, topology: &Topology<'_>, faults
 /// The messages of a port. Without faults a port sends, in the interval of each, a request, an answer in two messages, a sync in
 /// two and an announce; the burst is two of each of both ends and the announces of two changes of master.
 fn messages(topology: &Topology<'_>, port: PortIndex, gptp: &Gptp) -> Stream {
-    let described = &topology.ports[port.index()];
-    let links = described.links.expect("it has a cable");
-    let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
     let announce = Bytes::new(ANNOUNCE.0 + ANNOUNCE.1 * topology.nodes.len() as u64);
     let largest = MESSAGE.max(announce).min(Bytes::new(1_500));
     let frame = wire_bits(largest, false);
@@ -161,37 +157,13 @@ fn messages(topology: &Topology<'_>, port: PortIndex, gptp: &Gptp) -> Stream {
         .saturating_add(each(1, gptp.log_announce));
     // Clocks of neighbours and processing: a thousandth more than the nominal rate.
     let rate = rate.saturating_add(BitRate::from_bps(rate.as_bps().div_ceil(1_000)));
-    Stream {
-        name: format!("gptp:{}", topology.port_name(port)),
-        talker: described.node,
-        listeners: vec![far],
+    ControlFrames {
+        protocol: "gptp",
         destination: GPTP_ADDRESS,
-        source: described.address,
-        vlan: VlanId::DEFAULT,
-        tagged: false,
         priority: gptp.priority,
-        udp: None,
         payload_min: Bytes::new(46),
         payload_max: largest,
-        traffic: Traffic::Protocol,
         arrival: Some(ArrivalCurve { rate, burst: frame * 14 }),
-        deadline: None,
-        shaper: None,
-        shaped_at_talker: false,
-        started: true,
-        hops: vec![Hop {
-            port,
-            previous: None,
-            class: described.class_table.class_of(gptp.priority, true),
-            priority: gptp.priority,
-            tagged: false,
-            listener: Some(0),
-            scheduler: None,
-        }],
-        learned: false,
-        virtual_link: None,
-        time_triggered: None,
-        stack: None,
-        datagrams: None,
     }
+    .to_neighbour(topology, port)
 }

@@ -2,17 +2,16 @@
 
 use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bytes, Duration};
-use tautwire_wire::{MacAddress, VlanId};
+use tautwire_wire::MacAddress;
 
+use super::control_frames::ControlFrames;
 use super::models::delay;
 use super::streams::Streams;
 use super::topology::Topology;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts_admission::{AdmissionRequest, DecidesBy, HartsAdmission};
-use crate::network::{
-    ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
-};
+use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -171,8 +170,6 @@ fn control(
     streams: &Streams<'_, '_>,
 ) -> Stream {
     let described = &topology.ports[port.index()];
-    let links = described.links.expect("it has a cable");
-    let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
     let own = admission.requests.iter().filter(|request| {
         let stream = &streams.list[request.stream.index()].stream;
         stream.talker == described.node || stream.listeners.contains(&described.node)
@@ -185,37 +182,13 @@ fn control(
         let rate = BitRate::per_period_ceil(frame * said, admission.patience).ok()?;
         Some(ArrivalCurve { rate, burst: frame * (said * 2) })
     });
-    Stream {
-        name: format!("control:{}", topology.port_name(port)),
-        talker: described.node,
-        listeners: vec![far],
+    ControlFrames {
+        protocol: "control",
         destination: CONTROL_ADDRESS,
-        source: described.address,
-        vlan: VlanId::DEFAULT,
-        tagged: false,
         priority,
-        udp: None,
         payload_min: PAYLOAD,
         payload_max: PAYLOAD,
-        traffic: Traffic::Protocol,
         arrival,
-        deadline: None,
-        shaper: None,
-        shaped_at_talker: false,
-        started: true,
-        hops: vec![Hop {
-            port,
-            previous: None,
-            class: described.class_table.class_of(priority, true),
-            priority,
-            tagged: false,
-            listener: Some(0),
-            scheduler: None,
-        }],
-        learned: false,
-        virtual_link: None,
-        time_triggered: None,
-        stack: None,
-        datagrams: None,
     }
+    .to_neighbour(topology, port)
 }

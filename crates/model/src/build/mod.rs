@@ -10,6 +10,7 @@ mod ats;
 mod avb_profile;
 mod central;
 mod check;
+mod control_frames;
 mod datagrams;
 mod events;
 mod ftt;

@@ -4,17 +4,17 @@ use tautwire_core::Priority;
 use tautwire_core::mrp::{JoinRule, MrpTiming};
 use tautwire_core::srp::SrClass;
 use tautwire_units::{BitRate, Bytes, Duration};
+use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{DomainValue, Rank, StreamId, TalkerValue};
-use tautwire_wire::{MacAddress, VlanId};
 
+use super::control_frames::ControlFrames;
 use super::models::delay;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, central, layered, priority, reservation_pace};
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Delay, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
-    TransmissionSelection,
+    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic, TransmissionSelection,
 };
 use crate::reservation::{ReservedStream, SrpNode, StreamReservation, Tick};
 use crate::text::codes;
@@ -328,43 +328,16 @@ fn requests(
 
 /// The MRPDUs of a port: at most three in one and a half join times.
 fn pdu_stream(topology: &Topology<'_>, port: PortIndex, priority: Priority, settings: &SrpNode) -> Stream {
-    let described = &topology.ports[port.index()];
-    let links = described.links.expect("it has a cable");
-    let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
     let burst = wire_bits(PDU_MAX, false) * 3;
     // Rounded down: the rate becomes the greater.
     let window = Duration::from_ps((settings.timing.join.as_ps() / 2).saturating_mul(3).max(1));
-    Stream {
-        name: format!("msrp:{}", topology.port_name(port)),
-        talker: described.node,
-        listeners: vec![far],
+    ControlFrames {
+        protocol: "msrp",
         destination: MSRP_ADDRESS,
-        source: described.address,
-        vlan: VlanId::DEFAULT,
-        tagged: false,
         priority,
-        udp: None,
         payload_min: PAYLOAD_MIN,
         payload_max: PDU_MAX,
-        traffic: Traffic::Protocol,
         arrival: BitRate::per_period_ceil(burst, window).ok().map(|rate| ArrivalCurve { rate, burst }),
-        deadline: None,
-        shaper: None,
-        shaped_at_talker: false,
-        started: true,
-        hops: vec![Hop {
-            port,
-            previous: None,
-            class: described.class_table.class_of(priority, true),
-            priority,
-            tagged: false,
-            listener: Some(0),
-            scheduler: None,
-        }],
-        learned: false,
-        virtual_link: None,
-        time_triggered: None,
-        stack: None,
-        datagrams: None,
     }
+    .to_neighbour(topology, port)
 }

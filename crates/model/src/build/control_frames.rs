@@ -1,0 +1,65 @@
+//! Frames of a protocol that a port sends to the node behind its cable and no further, as a stream.
+
+use tautwire_core::Priority;
+use tautwire_units::Bytes;
+use tautwire_wire::{MacAddress, VlanId};
+
+use super::topology::Topology;
+use crate::network::{ArrivalCurve, Hop, PortIndex, Stream, Traffic};
+
+/// What is to say of them.
+pub(crate) struct ControlFrames {
+    /// Names the stream, with the port.
+    pub(crate) protocol: &'static str,
+    pub(crate) destination: MacAddress,
+    pub(crate) priority: Priority,
+    pub(crate) payload_min: Bytes,
+    pub(crate) payload_max: Bytes,
+    /// What the port sends of them at most; none if that is unknown.
+    pub(crate) arrival: Option<ArrivalCurve>,
+}
+
+impl ControlFrames {
+    /// The stream, untagged, over one hop.
+    ///
+    /// # Panics
+    /// If the port has no cable.
+    pub(crate) fn to_neighbour(&self, topology: &Topology<'_>, port: PortIndex) -> Stream {
+        let described = &topology.ports[port.index()];
+        let links = described.links.expect("it has a cable");
+        let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
+        Stream {
+            name: format!("{}:{}", self.protocol, topology.port_name(port)),
+            talker: described.node,
+            listeners: vec![far],
+            destination: self.destination,
+            source: described.address,
+            vlan: VlanId::DEFAULT,
+            tagged: false,
+            priority: self.priority,
+            udp: None,
+            payload_min: self.payload_min,
+            payload_max: self.payload_max,
+            traffic: Traffic::Protocol,
+            arrival: self.arrival,
+            deadline: None,
+            shaper: None,
+            shaped_at_talker: false,
+            started: true,
+            hops: vec![Hop {
+                port,
+                previous: None,
+                class: described.class_table.class_of(self.priority, true),
+                priority: self.priority,
+                tagged: false,
+                listener: Some(0),
+                scheduler: None,
+            }],
+            learned: false,
+            virtual_link: None,
+            time_triggered: None,
+            stack: None,
+            datagrams: None,
+        }
+    }
+}
