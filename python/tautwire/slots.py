@@ -14,12 +14,17 @@ __all__ = ["PlannedSlot", "SlotPlan", "plan_slots"]
 
 @dataclass(frozen=True)
 class PlannedSlot:
-    """A slot: its owner, its offset in the cycle and its length in picoseconds, and what it carries."""
+    """A slot: its owner, its offset in the cycle and its length in picoseconds, what it carries, and in which cycles.
+
+    It is used in every so many cycles, in those whose number leaves ``phase`` as the remainder.
+    """
 
     owner: str
     offset_ps: int
     length_ps: int
     carries: str
+    every: int = 1
+    phase: int = 0
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,22 @@ pub fn random_slot_pairs(seed: u64) -> String {
             write_pair(&mut streams, &mut dice, station);
         }
     }
+    // Stations that report with a deadline, in slots of their own.
+    for report in 0..dice.between(0, 4) {
+        let _ = writeln!(text, "  report-{report}: {{type: end-station}}");
+        let _ = writeln!(links, "  - {{between: [report-{report}, s], length: {} m}}", dice.between(0, 90));
+        let _ = writeln!(
+            slots,
+            "    - {{owner: report-{report}, offset: 2500 us, length: 150 us, every: 4, phase: {report}}}"
+        );
+        let _ = writeln!(
+            streams,
+            "  - {{name: report-{report}, talker: report-{report}, listeners: master, priority: 5, tagged: false, \
+             payload: {} B, deadline: {} ms, traffic: {{type: periodic, interval: 60 ms}}}}",
+            dice.between(46, 1_046),
+            dice.between(4, 50)
+        );
+    }
     let (bridges, between) =
         if two { ("  t: {type: bridge}\n", "  - {between: [s, t]}\n") } else { ("", "") };
     let _ = writeln!(
@@ -49,8 +65,9 @@ pub fn random_slot_pairs(seed: u64) -> String {
 /// What the master asks of a slave, and the answer.
 fn write_pair(streams: &mut String, dice: &mut Dice, slave: &str) {
     let (asked, told) = (dice.between(46, 1_446), dice.between(46, 1_446));
-    let (interval, jitter, turn_around) =
-        (dice.between(16_000, 20_000), dice.between(0, 500), dice.between(0, 30));
+    // Some slaves take long: the time between is others'.
+    let turn_around = if dice.chance(30) { dice.between(300, 700) } else { dice.between(0, 30) };
+    let (interval, jitter) = (dice.between(16_000, 20_000), dice.between(0, 500));
     let _ = writeln!(
         streams,
         "  - {{name: ask-{slave}, talker: master, listeners: {slave}, priority: 6, tagged: false, \

@@ -48,6 +48,20 @@ pub struct OwnedSlot {
     pub length: Duration,
 }
 
+impl OwnedSlot {
+    /// Whether two slots share time in a cycle that both are used in.
+    #[must_use]
+    pub fn shares_time_with(&self, other: &Self) -> bool {
+        let apart = self.slot.offset + self.length <= other.slot.offset
+            || other.slot.offset + other.length <= self.slot.offset;
+        let (mut a, mut b) = (self.slot.period, other.slot.period);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        !apart && self.slot.phase % a.max(1) == other.slot.phase % a.max(1)
+    }
+}
+
 impl Network {
     /// The settings of a node's TDMA station; none for a bridge, and without TDMA.
     #[must_use]
@@ -81,8 +95,10 @@ impl Network {
     pub fn with_slots(&self, cycle: Duration, slots: Vec<OwnedSlot>) -> Self {
         let mut changed = self.clone();
         let tdma = changed.tdma.as_mut().expect("slots are those of TDMA");
-        assert!(slots.windows(2).all(|pair| pair[0].slot.offset + pair[0].length <= pair[1].slot.offset));
-        assert!(slots.last().is_none_or(|last| last.slot.offset + last.length <= cycle), "within the cycle");
+        let clash = |one: &OwnedSlot| slots.iter().any(|other| one != other && one.shares_time_with(other));
+        assert!(slots.is_sorted_by_key(|slot| slot.slot.offset), "slots by offset");
+        assert!(!slots.iter().any(clash), "no two slots share time");
+        assert!(slots.iter().all(|slot| slot.slot.offset + slot.length <= cycle), "within the cycle");
         assert!(
             tdma.standby.is_none_or(|standby| standby.offset < cycle),
             "the standby's watch is in the cycle"

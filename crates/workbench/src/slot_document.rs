@@ -38,6 +38,10 @@ pub struct SlotLine {
     pub length_ps: u64,
     /// `real-time` or `ordinary`.
     pub carries: &'static str,
+    /// Used in every so many cycles.
+    pub every: u32,
+    /// In those whose number leaves this remainder.
+    pub phase: u32,
 }
 
 /// A request and its response.
@@ -82,6 +86,8 @@ impl SlotDocument {
             offset_ps: slot.offset.as_ps(),
             length_ps: slot.length.as_ps(),
             carries: if slot.carries == Carries::Ordinary { "ordinary" } else { "real-time" },
+            every: slot.every,
+            phase: slot.phase,
         };
         let answers = |pair: usize| {
             let own = planned.plan.answers.iter().filter(move |answer| answer.pair == pair);
@@ -133,8 +139,13 @@ impl SlotDocument {
         for slot in &self.slots {
             let (offset, length) = (time(slot.offset_ps), time(slot.length_ps));
             let SlotLine { owner, carries, .. } = slot;
+            let turn = if slot.every > 1 {
+                format!(", every: {}, phase: {}", slot.every, slot.phase)
+            } else {
+                String::new()
+            };
             line(format_args!(
-                "    - {{owner: {owner}, offset: {offset}, length: {length}, carries: {carries}}}"
+                "    - {{owner: {owner}, offset: {offset}, length: {length}, carries: {carries}{turn}}}"
             ));
         }
         for pair in &self.pairs {

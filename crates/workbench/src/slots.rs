@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_analysis::{AnswerDemand, SlotDemand, slot_demand};
+use tautwire_analysis::{AnswerDemand, SlotDemand, bounds, slot_demand};
 use tautwire_core::tdma::{Carries, TdmaSlot};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_model::tdma::OwnedSlot;
 use tautwire_synthesis::tdma_slots::{
-    Opening, Pair, SlotFault, SlotPassage, SlotPlan, SlotProblem, Transfer, plan,
+    Alone, Opening, Pair, Rounds, SlotFault, SlotPassage, SlotPlan, SlotProblem, Transfer, plan_as,
 };
 use tautwire_units::Duration;
 
@@ -48,17 +48,74 @@ pub enum NotPlanned {
 pub fn plan_slots(network: &Network, cycle: Option<Duration>) -> Result<PlannedSlots, NotPlanned> {
     let demand = slot_demand(network).ok_or(NotPlanned::NoTdma)?;
     let (problem, pairs) = problem(network, &demand);
-    let plan = plan(&problem, cycle).map_err(|fault| match fault {
+    // What is proven decides: of round trips, and of the deadlines of streams that take turns in a slot.
+    let mut best: Option<(Standing, PlannedSlots)> = None;
+    let mut fault = SlotFault::NoPairs;
+    for (rounds, shares) in [
+        (Rounds::Apart, false),
+        (Rounds::Interleaved, false),
+        (Rounds::Apart, true),
+        (Rounds::Interleaved, true),
+    ] {
+        match plan_as(&problem, cycle, rounds, shares) {
+            Ok(plan) if best.as_ref().is_none_or(|(_, known)| known.plan != plan) => {
+                let planned = placed(network, plan, &pairs);
+                let standing = Standing::of(&planned);
+                if best.as_ref().is_none_or(|(known, _)| standing < *known) {
+                    best = Some((standing, planned));
+                }
+            }
+            Ok(_) => {}
+            Err(why) => fault = why,
+        }
+    }
+    best.map(|(_, planned)| planned).ok_or(match fault {
         SlotFault::NoPairs => NotPlanned::NoPairs,
         SlotFault::TooShort { needed } => NotPlanned::TooShort { needed },
-    })?;
+    })
+}
+
+/// How good slots are by proof: the less, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    /// Round trips without a bound.
+    unbounded: usize,
+    /// Listeners whose deadlines are not proven.
+    not_proven: usize,
+    /// The worst round trip.
+    round_trip: Duration,
+}
+
+impl Standing {
+    fn of(planned: &PlannedSlots) -> Self {
+        let bounds = bounds(&planned.network);
+        let (mut unbounded, mut not_proven, mut round_trip) = (0, 0, Duration::ZERO);
+        for (number, stream) in bounds.streams.iter().enumerate() {
+            let is_response = planned.pairs.iter().any(|(_, response)| response.index() == number);
+            let deadline = planned.network.streams[number].deadline;
+            for listener in &stream.listeners {
+                let known = listener.delay.as_ref().ok();
+                let holds = deadline.is_none_or(|deadline| known.is_some_and(|delay| *delay <= deadline));
+                not_proven += usize::from(!holds);
+                if is_response {
+                    unbounded += usize::from(known.is_none());
+                    round_trip = round_trip.max(known.copied().unwrap_or_default());
+                }
+            }
+        }
+        Self { unbounded, not_proven, round_trip }
+    }
+}
+
+/// The network with planned slots.
+fn placed(network: &Network, plan: SlotPlan, pairs: &[(StreamIndex, StreamIndex)]) -> PlannedSlots {
     let slot = |slot: &tautwire_synthesis::tdma_slots::PlannedSlot| OwnedSlot {
         owner: NodeIndex(slot.owner),
-        slot: TdmaSlot { offset: slot.offset, period: 1, phase: 0, carries: slot.carries },
+        slot: TdmaSlot { offset: slot.offset, period: slot.every, phase: slot.phase, carries: slot.carries },
         length: slot.length,
     };
     let network = network.with_slots(plan.cycle, plan.slots.iter().map(slot).collect());
-    Ok(PlannedSlots { network, plan, pairs })
+    PlannedSlots { network, plan, pairs: pairs.to_vec() }
 }
 
 /// What is to be planned, and the streams of its pairs.
@@ -113,7 +170,7 @@ fn merge(passages: &mut Vec<SlotPassage>, passage: SlotPassage) {
     }
 }
 
-type Pairs = (Vec<Pair>, Vec<(StreamIndex, StreamIndex)>, Vec<usize>);
+type Pairs = (Vec<Pair>, Vec<(StreamIndex, StreamIndex)>, Vec<Alone>);
 
 /// Pairs, their streams, and the transfers of streams that neither ask nor answer.
 fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
@@ -130,6 +187,12 @@ fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
     };
     let opens = |number: &usize| matches!(network.streams[*number].traffic, Traffic::Synchronisation { .. });
     let alone = (0..network.streams.len()).filter(|number| !paired(number) && !opens(number));
-    let alone = alone.map(|number| of_stream[number]).collect();
+    let alone = alone.map(|number| {
+        let transfer = of_stream[number];
+        // Who shares a queue with others waits for them too.
+        let single = of_stream.iter().filter(|other| **other == transfer).count() == 1;
+        Alone { transfer, apart_max: demand.streams[number].apart_max.filter(|_| single) }
+    });
+    let alone = alone.collect();
     (pairs, streams, alone)
 }

@@ -7,11 +7,11 @@
 mod common;
 
 use tautwire_generate::{random_slot_pairs, seeds};
-use tautwire_workbench::{Options, Verdict, bounds, plan_slots, simulate, verify};
+use tautwire_workbench::{Options, PlannedSlots, Verdict, bounds, plan_slots, simulate, verify};
 
 #[test]
 fn planned_slots_are_proven_and_keep_their_proof() {
-    let mut rounds = 0;
+    let (mut rounds, mut interleaved, mut turns) = (0, 0, 0);
     for seed in seeds(40) {
         let text = random_slot_pairs(seed);
         let given = common::described(&text);
@@ -20,6 +20,8 @@ fn planned_slots_are_proven_and_keep_their_proof() {
             let again = format!("TAUTWIRE_SEED={seed} (cycle: {cycle:?})\n{text}");
             let planned = plan_slots(&given, cycle).expect("room for a round in 3 ms");
             rounds = rounds.max(planned.plan.rounds);
+            interleaved += u32::from(is_interleaved(&planned));
+            turns += u32::from(planned.plan.slots.iter().any(|slot| slot.every > 1));
             let (before, proven) = (bounds(&given), bounds(&planned.network));
             for (_, response) in &planned.pairs {
                 let delay = |bounds: &tautwire_workbench::Bounds| {
@@ -41,4 +43,19 @@ fn planned_slots_are_proven_and_keep_their_proof() {
         }
     }
     assert!(rounds > 1, "several rounds in a cycle");
+    assert!(
+        seeds(40).len() == 1 || interleaved > 0 && turns > 0,
+        "rounds interleave and streams take turns at times: {interleaved} {turns}"
+    );
+}
+
+/// Whether a request's slot stands before the answer to the one before.
+fn is_interleaved(planned: &PlannedSlots) -> bool {
+    let answers = &planned.plan.answers;
+    let between = |one: &tautwire_synthesis::tdma_slots::Answer| {
+        answers.iter().any(|other| {
+            one.pair == other.pair && one.request < other.request && other.request < one.response
+        })
+    };
+    answers.iter().any(between)
 }

@@ -29,6 +29,8 @@ pub struct StreamDemand {
     pub length: Duration,
     /// When its talker has heard that a cycle was opened at the latest.
     pub heard: Duration,
+    /// How far apart its slots may be, so that a frame alone at its station keeps the deadline and is gone before the next.
+    pub apart_max: Option<Duration>,
     /// For a response: what it answers.
     pub answer: Option<AnswerDemand>,
 }
@@ -66,8 +68,26 @@ impl Cycle<'_> {
             passages: (0..stream.hops.len()).map(passage).collect(),
             length: length.unwrap_or_default(),
             heard: self.heard(stream.talker),
+            apart_max: self.apart_max(number),
             answer: self.answer_demand(number),
         }
+    }
+
+    /// Rounded down; none without a deadline or with traffic that is not one frame an interval.
+    fn apart_max(&self, number: StreamIndex) -> Option<Duration> {
+        let stream = &self.network.streams[number.index()];
+        let (interval, jitter, burst) = self.handed_over(number)?;
+        if burst > 1 {
+            return None;
+        }
+        let ways = (0..stream.listeners.len()).filter_map(|listener| self.way(stream, listener));
+        let way = ways.map(|(_, way)| way.max).max()?;
+        let transmit = self.transmit(number)?;
+        let errors = self.early + self.late;
+        let left = stream.deadline?.as_ps().checked_sub(transmit.max + way + errors)?;
+        let before_next = interval.checked_sub(jitter + transmit.spread() + errors)?;
+        // A failing master costs a slot.
+        Some(Duration::from_ps(self.deviation.shrink(left.min(before_next)) / (1 + self.lost)))
     }
 
     fn answer_demand(&self, number: StreamIndex) -> Option<AnswerDemand> {

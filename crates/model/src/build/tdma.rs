@@ -134,7 +134,7 @@ fn slots(node: &Node<'_>, cycle: Duration, topology: &Topology<'_>, faults: &mut
         } else if slot.slot.phase >= slot.slot.period {
             Some(format!("no cycle has phase {} of {}", slot.slot.phase, slot.slot.period))
         } else {
-            let meets = |(other, _): &&(OwnedSlot, &Node<'_>)| meet(&slot, other);
+            let meets = |(other, _): &&(OwnedSlot, &Node<'_>)| slot.shares_time_with(other);
             slots.iter().find(meets).map(|(other, _)| format!("it meets the slot at {}", other.slot.offset))
         };
         if let Some(message) = fault {
@@ -163,17 +163,6 @@ fn slot(item: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Option
         },
         length: item.parsed("length")?,
     })
-}
-
-/// Whether two slots share time in a cycle that both are used in.
-fn meet(one: &OwnedSlot, other: &OwnedSlot) -> bool {
-    let apart = one.slot.offset + one.length <= other.slot.offset
-        || other.slot.offset + other.length <= one.slot.offset;
-    let (mut a, mut b) = (one.slot.period, other.slot.period);
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    !apart && one.slot.phase % a.max(1) == other.slot.phase % a.max(1)
 }
 
 /// A stream needs a slot of its talker that carries it and holds its frame.

@@ -1,13 +1,15 @@
 //! Slots of a TDMA cycle that make the worst round trip least.
 //!
 //! `problem.rs` says who sends what and who answers whom, `round.rs` places a request's slots and those of its
-//! responses, `plan.rs` puts rounds into the cycle. Invariant: every response is ready before its slot, in the
+//! responses, `plan.rs` puts rounds into the cycle, `share.rs` lets
+//! streams take turns in one slot. Invariant: every response is ready before its slot, in the
 //! cycle of its request. Not here: the bounds of a network with these slots (`tautwire-analysis`), by which
 //! the plan is proven once more.
 
 mod plan;
 mod problem;
 mod round;
+mod share;
 
-pub use plan::{Answer, PlannedSlot, SlotFault, SlotPlan, plan};
-pub use problem::{Opening, Pair, SlotPassage, SlotProblem, Transfer};
+pub use plan::{Answer, PlannedSlot, Rounds, SlotFault, SlotPlan, plan, plan_as};
+pub use problem::{Alone, Opening, Pair, SlotPassage, SlotProblem, Transfer};

@@ -5,16 +5,33 @@
 //! the longest wait for a slot of the request, the distance of two rounds, and what follows it. A kept cycle
 //! gets as many rounds as lessen it; else the cycle is as short as one round allows. All orders of responses
 //! are tried for up to seven pairs of a requester; beyond that they stand in the order in which they are
-//! ready. Best of all tables whose rounds are alike and do not interleave, with one requester.
+//! ready. Best of all tables whose rounds are alike and do not interleave, with one requester. Rounds that interleave
+//! are tried with every distance; with one pair they are the best of all that are alike and evenly apart. Streams that
+//! neither ask nor answer take turns in one slot where that makes room (`share.rs`).
 
 use tautwire_core::tdma::Carries;
 use tautwire_units::Duration;
 
 use super::problem::SlotProblem;
-use super::round::{Place, Round};
+use super::round::{Interleaved, Place, Round};
+use super::share::{Turn, share};
 
-/// Pairs of one requester of which all orders are tried.
+/// Pairs of one requester of which all orders are tried, and with rounds that interleave.
 const ORDERED_MAX: usize = 7;
+const INTERLEAVED_ORDERED_MAX: usize = 4;
+/// Distances of rounds that are tried at most for a number of rounds; of more, so many evenly.
+const DISTANCES_MAX: u64 = 4_096;
+/// Most rounds of a cycle that interleave.
+const MOST_ROUNDS: u64 = 64;
+
+/// How rounds of one cycle may stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// One behind the other.
+    Apart,
+    /// A round may begin before the one before it is answered.
+    Interleaved,
+}
 
 /// A slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +44,10 @@ pub struct PlannedSlot {
     pub length: Duration,
     /// What it carries.
     pub carries: Carries,
+    /// Used in every so many cycles.
+    pub every: u32,
+    /// In those whose number leaves this remainder.
+    pub phase: u32,
 }
 
 /// A response that is ready for its slot, whichever slot its request had.
@@ -75,28 +96,134 @@ pub enum SlotFault {
 /// # Errors
 /// If there are no pairs, or the cycle is too short.
 pub fn plan(problem: &SlotProblem, cycle: Option<Duration>) -> Result<SlotPlan, SlotFault> {
+    plan_as(problem, cycle, Rounds::Interleaved, true)
+}
+
+/// The same with rounds that stand to each other as is said, and slots that streams share only if they may.
+///
+/// # Errors
+/// As of [`plan`].
+pub fn plan_as(
+    problem: &SlotProblem,
+    cycle: Option<Duration>,
+    rounds: Rounds,
+    shares: bool,
+) -> Result<SlotPlan, SlotFault> {
     if problem.pairs.is_empty() {
         return Err(SlotFault::NoPairs);
     }
+    let whole = best_of_orders(problem, &[], cycle, rounds);
+    // A cycle that becomes shorter allows no period less.
+    let known = cycle.or(whole.as_ref().ok().map(|plan| plan.cycle)).filter(|_| shares);
+    let Some(shared) = known.and_then(|cycle| share(problem, cycle)) else { return whole };
+    let turns = best_of_orders(&shared.problem, &shared.turns, cycle, rounds);
+    match (whole, turns) {
+        (Ok(whole), Ok(turns)) if turns.round_trip < whole.round_trip => Ok(turns),
+        (Err(_), turns) => turns,
+        (whole, _) => whole,
+    }
+}
+
+/// The plan with the best orders of responses; transfers behind those of the network are `turns`.
+fn best_of_orders(
+    problem: &SlotProblem,
+    turns: &[Turn],
+    cycle: Option<Duration>,
+    rounds: Rounds,
+) -> Result<SlotPlan, SlotFault> {
     let mut orders = by_requester(problem);
+    best_orders(&mut orders, ORDERED_MAX, |orders| {
+        in_order(problem, turns, cycle, orders).ok().map(|plan| plan.round_trip)
+    });
+    let apart = in_order(problem, turns, cycle, &orders)?;
+    let Some(cycle) = cycle.filter(|_| rounds == Rounds::Interleaved) else { return Ok(apart) };
+    best_orders(&mut orders, INTERLEAVED_ORDERED_MAX, |orders| {
+        interleaved(problem, turns, cycle, orders, apart.round_trip).map(|plan| plan.round_trip)
+    });
+    Ok(interleaved(problem, turns, cycle, &orders, apart.round_trip).unwrap_or(apart))
+}
+
+/// Puts the responses of each requester of at most `most` pairs in the order of the least worst round trip.
+fn best_orders(
+    orders: &mut [Vec<usize>],
+    most: usize,
+    round_trip: impl Fn(&[Vec<usize>]) -> Option<Duration>,
+) {
     for group in 0..orders.len() {
-        if orders[group].len() > ORDERED_MAX {
+        if orders[group].len() > most {
             continue;
         }
         let mut best: Option<(Duration, Vec<usize>)> = None;
-        let mut tried = orders.clone();
+        let mut tried = orders.to_vec();
         for order in permutations(&orders[group]) {
             tried[group].clone_from(&order);
-            let Ok(plan) = in_order(problem, cycle, &tried) else { continue };
-            if best.as_ref().is_none_or(|(least, _)| plan.round_trip < *least) {
-                best = Some((plan.round_trip, order));
+            let Some(found) = round_trip(&tried) else { continue };
+            if best.as_ref().is_none_or(|(least, _)| found < *least) {
+                best = Some((found, order));
             }
         }
         if let Some((_, order)) = best {
             orders[group] = order;
         }
     }
-    in_order(problem, cycle, &orders)
+}
+
+/// The best plan with rounds that interleave, if its round trip is below `known`.
+fn interleaved(
+    problem: &SlotProblem,
+    turns: &[Turn],
+    cycle: Duration,
+    orders: &[Vec<usize>],
+    known: Duration,
+) -> Option<SlotPlan> {
+    let places = alone(problem);
+    // No two slots share time.
+    let length = |transfer: usize| problem.up(problem.transfers[transfer].length);
+    let lengths = problem.pairs.iter().map(|pair| length(pair.request) + length(pair.response));
+    let round = lengths.fold(problem.quantum, |sum, one| sum + one) - problem.quantum;
+    let nearest = problem.pairs.iter().map(|pair| length(pair.request).max(length(pair.response)));
+    let nearest = nearest.max().unwrap_or_default();
+    let answered = problem.pairs.iter().map(|pair| pair.ready + pair.way).max().unwrap_or_default();
+    let mut best: Option<SlotPlan> = None;
+    let rounds_max = cycle.as_ps() / round.as_ps().max(1);
+    for rounds in 2..=rounds_max.min(MOST_ROUNDS) {
+        let farthest = Duration::from_ps(cycle.as_ps() / (rounds - 1));
+        let steps = farthest.saturating_sub(nearest).as_ps() / problem.quantum.as_ps();
+        let step = problem.quantum * (1 + steps / DISTANCES_MAX);
+        let mut apart = problem.up(nearest);
+        while apart <= farthest {
+            let gap = apart.max(cycle.saturating_sub(apart * (rounds - 1)));
+            let least = best.as_ref().map_or(known, |plan| plan.round_trip);
+            if apart + answered >= least {
+                break;
+            }
+            if gap + answered < least
+                && let Some(round) = Round::interleaved(problem, orders, Interleaved { apart, rounds })
+                && gap + round.answered(problem) < least
+            {
+                let first = first_round(problem, &round, &places);
+                let tail = tail(problem, &round, first, &places);
+                if first + apart * (rounds - 1) + tail <= cycle {
+                    let starts: Vec<Duration> = (0..rounds).map(|number| first + apart * number).collect();
+                    best = Some(finish(problem, turns, &round, places.clone(), cycle, gap, &starts));
+                }
+            }
+            apart = apart + step;
+        }
+    }
+    best
+}
+
+/// Places of the slots of streams that neither ask nor answer: before the first round.
+fn alone(problem: &SlotProblem) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for own in &problem.alone {
+        let behind = |place: &Place| place.offset + problem.slots_apart(place.transfer, own.transfer);
+        let earliest = places.iter().map(behind).max().unwrap_or_default();
+        let offset = problem.up(earliest.max(problem.behind_openings(own.transfer)));
+        places.push(Place { transfer: own.transfer, offset });
+    }
+    places
 }
 
 /// Pairs by requester, each in the order in which they are ready.
@@ -131,17 +258,12 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
 /// The plan with the responses in these orders.
 fn in_order(
     problem: &SlotProblem,
+    turns: &[Turn],
     cycle: Option<Duration>,
     orders: &[Vec<usize>],
 ) -> Result<SlotPlan, SlotFault> {
     let round = Round::new(problem, orders);
-    let mut places = Vec::new();
-    for transfer in &problem.alone {
-        let behind = |place: &Place| place.offset + problem.slots_apart(place.transfer, *transfer);
-        let earliest = places.iter().map(behind).max().unwrap_or_default();
-        let offset = problem.up(earliest.max(problem.behind_openings(*transfer)));
-        places.push(Place { transfer: *transfer, offset });
-    }
+    let places = alone(problem);
     let first = first_round(problem, &round, &places);
     let tail = tail(problem, &round, first, &places);
     let needed = first + tail;
@@ -153,7 +275,7 @@ fn in_order(
         Some(_) => spread(problem, whole, first, problem.down(whole - tail), round.period(problem)),
         None => (whole, vec![first]),
     };
-    Ok(finish(problem, &round, places, whole, gap, &starts))
+    Ok(finish(problem, turns, &round, places, whole, gap, &starts))
 }
 
 /// Where the first round begins.
@@ -209,6 +331,7 @@ fn spread(
 
 fn finish(
     problem: &SlotProblem,
+    turns: &[Turn],
     round: &Round,
     mut places: Vec<Place>,
     cycle: Duration,
@@ -227,15 +350,24 @@ fn finish(
         }));
     }
     places.sort_by_key(|place| place.offset);
-    let slot = |place: &Place| {
-        let own = &problem.transfers[place.transfer];
-        let (owner, carries) = (own.owner, own.carries);
-        PlannedSlot { owner, offset: place.offset, length: problem.up(own.length), carries }
+    let known = problem.transfers.len() - turns.len();
+    let slot = |place: &Place, transfer: usize, every, phase| {
+        let own = &problem.transfers[transfer];
+        let (owner, carries, length) = (own.owner, own.carries, problem.up(own.length));
+        PlannedSlot { owner, offset: place.offset, length, carries, every, phase }
     };
+    let slots = places.iter().flat_map(|place| match place.transfer.checked_sub(known) {
+        Some(turn) => {
+            let Turn { period, members } = &turns[turn];
+            let member = |(phase, transfer): (u32, &usize)| slot(place, *transfer, *period, phase);
+            (0..*period).zip(members).map(member).collect()
+        }
+        None => vec![slot(place, place.transfer, 1, 0)],
+    });
     SlotPlan {
         cycle,
         rounds: starts.len() as u64,
-        slots: places.iter().map(slot).collect(),
+        slots: slots.collect(),
         answers,
         round_trip: gap + round.answered(problem),
     }

@@ -54,6 +54,15 @@ pub struct Opening {
     pub passages: Vec<SlotPassage>,
 }
 
+/// A stream that neither asks nor answers, and needs a slot of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alone {
+    /// What it is sent as.
+    pub transfer: usize,
+    /// How far apart its slots may be, so that its deadline holds; none: every cycle has one.
+    pub apart_max: Option<Duration>,
+}
+
 /// What slots are planned for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotProblem {
@@ -67,8 +76,8 @@ pub struct SlotProblem {
     pub transfers: Vec<Transfer>,
     /// Requests and responses.
     pub pairs: Vec<Pair>,
-    /// Transfers that need a slot of their own in a cycle, once for each such stream.
-    pub alone: Vec<usize>,
+    /// Streams that neither ask nor answer, each once.
+    pub alone: Vec<Alone>,
 }
 
 impl SlotProblem {

@@ -4,7 +4,8 @@
 //! station stand in a row, as many slots as it has requests, for a request leaves in the first slot that
 //! comes. Every response stands where it is ready whichever of these slots its request had: request and
 //! response meet in one round. In a given order the earliest places make all responses and the round as
-//! early as they can be at once. Not here: rounds in the cycle (`plan.rs`).
+//! early as they can be at once. Rounds that interleave are so far apart as is given, and no slot of one meets a slot of
+//! another: a slot takes the first place that is free in all of them. Not here: rounds in the cycle (`plan.rs`).
 
 use tautwire_units::Duration;
 
@@ -26,6 +27,13 @@ pub(super) struct Meeting {
     pub(super) first: usize,
     pub(super) last: usize,
     pub(super) response: usize,
+}
+
+/// Rounds that stand between each other's slots: this far apart, and so many in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interleaved {
+    pub(super) apart: Duration,
+    pub(super) rounds: u64,
 }
 
 /// A round.
@@ -53,6 +61,66 @@ impl Round {
             }
         }
         round
+    }
+
+    /// The same for rounds that interleave; none if they are so near that a slot meets itself.
+    pub(super) fn interleaved(
+        problem: &SlotProblem,
+        orders: &[Vec<usize>],
+        others: Interleaved,
+    ) -> Option<Self> {
+        let mut round = Self { places: Vec::new(), meetings: Vec::new() };
+        for order in orders {
+            let first = round.places.len();
+            let mut from = Duration::ZERO;
+            for pair in order {
+                from = round.put_between(problem, problem.pairs[*pair].request, from, others)?;
+            }
+            let last = round.places.len() - 1;
+            for pair in order {
+                let known = &problem.pairs[*pair];
+                let ready = round.places[last].offset + known.ready;
+                round.put_between(problem, known.response, ready, others)?;
+                round.meetings.push(Meeting { pair: *pair, first, last, response: round.places.len() - 1 });
+            }
+        }
+        Some(round)
+    }
+
+    /// Puts a slot where it is free in all rounds, the first place from `from` on; gives where.
+    fn put_between(
+        &mut self,
+        problem: &SlotProblem,
+        transfer: usize,
+        from: Duration,
+        others: Interleaved,
+    ) -> Option<Duration> {
+        let own = problem.up(problem.slots_apart(transfer, transfer));
+        if others.apart < own {
+            return None;
+        }
+        let mut offset = problem.up(from);
+        // Every step is forward, and behind all other slots of all rounds there is a place.
+        'place: loop {
+            for place in &self.places {
+                let behind = problem.up(problem.slots_apart(place.transfer, transfer));
+                let before = problem.up(problem.slots_apart(transfer, place.transfer));
+                for number in 0..others.rounds {
+                    let far = others.apart * number;
+                    // That slot in a later round and in an earlier one.
+                    for (at, shift) in [(place.offset + far, Duration::ZERO), (place.offset, far)] {
+                        let here = offset + shift;
+                        if here < at + behind && at < here + before {
+                            offset = (at + behind).saturating_sub(shift);
+                            continue 'place;
+                        }
+                    }
+                }
+            }
+            break;
+        }
+        self.places.push(Place { transfer, offset });
+        Some(offset)
     }
 
     /// Puts a slot behind all others, not before `from`.
