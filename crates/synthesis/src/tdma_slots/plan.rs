@@ -208,7 +208,7 @@ fn interleaved(
                     best = Some(finish(problem, turns, &round, places.clone(), cycle, gap, &starts));
                 }
             }
-            apart = apart + step;
+            apart += step;
         }
     }
     best
