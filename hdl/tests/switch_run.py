@@ -101,9 +101,9 @@ def address(text: str) -> bytes:
     return bytes.fromhex(text.replace("-", ""))
 
 
-def frame_octets(destination: bytes, source: bytes, payload: bytes, *, vid: int = 1, pcp: int = 0) -> bytes:
-    """A tagged frame with its frame check sequence, padded to 64 octets."""
-    tag = b"\x81\x00" + (pcp << 13 | vid).to_bytes(2, "big")
+def frame_octets(destination: bytes, source: bytes, payload: bytes, *, vid: int | None = 1, pcp: int = 0) -> bytes:
+    """A frame with its frame check sequence, padded to 64 octets; tagged if it has a VLAN."""
+    tag = b"" if vid is None else b"\x81\x00" + (pcp << 13 | vid).to_bytes(2, "big")
     body = destination + source + tag + b"\x88\xb5" + payload
     body += bytes(max(0, 60 - len(body)))
     return body + zlib.crc32(body).to_bytes(4, "little")
