@@ -17,7 +17,7 @@ use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
     clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, test_bed,
-    virtual_links,
+    virtual_links, vlan_registration,
 };
 
 use crate::args::Command;
@@ -85,6 +85,7 @@ fn tables(summary: &Summary) -> String {
         table::discards(summary),
         virtual_links::table(summary, options),
         reservation::table(summary),
+        vlan_registration::table(summary, options),
         clocks::table(summary),
         harts::table(summary),
         datagrams::table(summary),

@@ -49,6 +49,7 @@ mod text;
 pub mod time_triggered;
 mod trace;
 pub mod virtual_link;
+pub mod vlan_registration;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};

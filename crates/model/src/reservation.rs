@@ -7,12 +7,13 @@
 
 use tautwire_core::Priority;
 use tautwire_core::mrp::MrpTiming;
-use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass};
+use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, VlanLimits};
 use tautwire_units::Duration;
 use tautwire_wire::mrp::TalkerValue;
 
 use crate::central::CentralConfiguration;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
+use crate::vlan_registration::VlanRegistration;
 
 /// Stream reservation of a whole network: every node takes part.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub struct StreamReservation {
     pub nodes: Vec<SrpNode>,
     /// Per port: the stream of the MRPDUs that it sends; none without a cable, or where nobody speaks MSRP.
     pub pdus: Vec<Option<StreamIndex>>,
+    /// Registration of VLANs; none: they are where the description has them.
+    pub vlan_registration: Option<VlanRegistration>,
     /// Reserved streams, in file order.
     pub streams: Vec<ReservedStream>,
     /// Central configuration; none: bridges decide among themselves.
@@ -113,8 +116,26 @@ impl Network {
             streams_max: settings.streams_max as usize,
             reservations_max: settings.reservations_max as usize,
             fan_in_max: settings.fan_in_max as usize,
+            vlans: self.vlan_limits(&ports),
         };
         (config, ports)
+    }
+
+    /// Where streams of a VLAN cannot leave these ports: it may not be registered there, or leaves without a tag.
+    fn vlan_limits(&self, ports: &[PortIndex]) -> VlanLimits {
+        let mut limits = VlanLimits::default();
+        let registration = self.reservation.as_ref().and_then(|known| known.vlan_registration.as_ref());
+        for (place, port) in ports.iter().enumerate() {
+            let forbidden = registration.into_iter().flat_map(|vlans| vlans.forbidden(self, *port));
+            limits.forbidden.extend(forbidden.map(|vlan| (place, vlan.number())));
+            for vlan in &self.vlans {
+                let own = vlan.members.iter().find(|member| member.port == *port);
+                if own.is_some_and(|member| !member.tagged) {
+                    limits.untagged.insert((place, vlan.id.number()));
+                }
+            }
+        }
+        limits
     }
 
     /// The ports of a node that have cables.

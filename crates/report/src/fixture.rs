@@ -386,6 +386,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         streams,
         ports,
         reservations: Vec::new(),
+        vlan_registrations: Vec::new(),
         clocks: Vec::new(),
         harts: None,
         slots: Vec::new(),

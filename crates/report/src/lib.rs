@@ -45,6 +45,7 @@ mod topology;
 mod trace;
 mod verdict;
 pub mod virtual_links;
+pub mod vlan_registration;
 
 #[cfg(test)]
 mod fixture;

@@ -178,10 +178,10 @@ pub fn table(summary: &Summary) -> String {
     text
 }
 
-/// Frames of MSRP, of central configuration and of central admission, counted on every link that they pass.
+/// Frames of MSRP and MVRP, of central configuration and of central admission, counted on every link that they pass.
 #[must_use]
 pub fn control_frames(summary: &Summary) -> u64 {
-    let is_control = |name: &str| name.starts_with("msrp:") || name.starts_with("control:");
+    let is_control = |name: &str| ["msrp:", "mvrp:", "control:"].iter().any(|own| name.starts_with(own));
     let streams = summary.streams.iter().filter(|stream| is_control(&stream.name));
     streams
         .flat_map(|stream| &stream.hops)

@@ -73,6 +73,8 @@ impl Summary {
             network_time: network_time::summary(network, observation),
             virtual_links: crate::virtual_links::summaries(network, bounds, observation),
             reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
+            vlan_registrations: observation
+                .map_or_else(Vec::new, |seen| crate::vlan_registration::summaries(network, seen)),
         }
     }
 }

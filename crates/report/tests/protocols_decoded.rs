@@ -85,3 +85,34 @@ fn gptp_and_msrp_of_a_run_are_decoded_with_their_values_and_none_is_malformed() 
     }
     std::fs::remove_file(&capture).expect("ours");
 }
+
+#[test]
+fn mvrp_of_a_run_is_decoded_with_its_vlan_and_events() {
+    let scenario = include_str!("../../../scenarios/vlan-registration.yaml")
+        .replace("interval: 250 us}", "interval: 50 ms}")
+        .replace("interval: 500 us}", "interval: 50 ms}");
+    let loaded = tautwire_model::load_text("decoded.yaml", &scenario);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let capture = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mvrp-{}.pcapng", std::process::id()));
+    let file = File::create(&capture).expect("a scratch file");
+    let mut recorder = TraceRecorder::new(&network, None, Some(file)).expect("begun");
+    let seen = run_with(&network, &mut Options::default(), &mut recorder);
+    recorder.finish().expect("written");
+    let complaints = tshark(&capture, &["-Y", "(_ws.malformed || _ws.expert) && mrp-mvrp"]);
+    assert_eq!(complaints, [""; 0]);
+    let streams = network.streams.iter().zip(&seen.streams);
+    let mvrp = streams.filter(|(stream, _)| stream.name.starts_with("mvrp:"));
+    let created: u64 = mvrp.map(|(_, seen)| seen.created).sum();
+    assert_eq!(tshark(&capture, &["-Y", "mrp-mvrp"]).len() as u64, created);
+    assert_eq!(tshark(&capture, &["-Y", "mrp-mvrp && eth.dst != 01:80:c2:00:00:21"]), [""; 0]);
+    // New (0), JoinIn (1), JoinMt (3) or Lv (5) of VLAN 2, at the upper place of three in an octet; a leave-all says zero.
+    let screen = &network.nodes.iter().position(|node| node.name == "screen").expect("a node");
+    let source = network.ports[network.nodes[*screen].ports.start as usize].address;
+    let events = field(&capture, &format!("mrp-mvrp && eth.src == {source}"), "mrp-mvrp.three_packed_event");
+    let vlans = field(&capture, &format!("mrp-mvrp && eth.src == {source}"), "mrp-mvrp.vid");
+    assert!(vlans.iter().all(|all| all.split(',').all(|vlan| ["0", "2"].contains(&vlan))), "{vlans:?}");
+    let first = (events.first().expect("it declares"), vlans.first().expect("it declares"));
+    assert_eq!((first.0.split(',').next(), first.1.as_str()), (Some("0"), "2"), "{events:?}");
+    assert!(events.iter().any(|all| all.split(',').next() == Some("5")), "it leaves: {events:?}");
+    std::fs::remove_file(&capture).expect("ours");
+}

@@ -29,6 +29,9 @@ impl<R: Recorder> Engine<'_, R> {
         if R::DRIVES_MACHINES && hop.reserved && !self.is_granted(hop_index) {
             return self.filter(place);
         }
+        if R::DRIVES_MACHINES && hop.registered && self.is_shut_out(hop_index) {
+            return self.filter_vlan(place, hop_index);
+        }
         let port_index = hop.port;
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;

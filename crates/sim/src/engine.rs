@@ -251,7 +251,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
         self.observe_network_time();
         let network_time = self.network_time_observation();
         let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
-        let reservations = srp.map_or_else(Vec::new, |srp| srp.observations(self.network));
+        let (reservations, vlan_registrations) =
+            srp.map_or_else(Default::default, |srp| srp.observations(self.network));
         for ring in &self.rings {
             for place in ring.iter(&self.slab) {
                 let stream = self.slab.get(place).stream;
@@ -279,6 +280,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             test: None,
             harts: ftt.map(|ftt| Box::new(ftt.observation(admission))),
             reservations,
+            vlan_registrations,
             clocks,
             slots: slots.unwrap_or_default(),
             start_up: start_up.unwrap_or_default(),

@@ -43,6 +43,7 @@ mod time_triggered;
 mod timeline;
 mod tournament;
 mod virtual_links;
+mod vlan_registration;
 
 use tautwire_model::Network;
 
@@ -67,6 +68,7 @@ pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
     CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
 };
+pub use vlan_registration::VlanObservation;
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
 ///

@@ -10,6 +10,7 @@ use tautwire_model::network::{
 };
 
 use crate::frame::Aim;
+use crate::srp;
 
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -47,6 +48,8 @@ pub(crate) struct HopPlan {
     pub(crate) inspected: bool,
     /// Whether it waits for a dispatch point at the port.
     pub(crate) time_triggered: bool,
+    /// Whether its port takes its frames only while their VLAN is registered there.
+    pub(crate) registered: bool,
     /// Whether its port takes frames of reserved streams alone.
     pub(crate) reserved: bool,
 }
@@ -217,7 +220,8 @@ impl Plan {
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 listener: hop.listener.unwrap_or(NONE),
-                inspected: filtered,
+                inspected: filtered || srp::enters(network, stream, hop.port).is_some(),
+                registered: srp::leaves(network, stream, hop.port),
                 time_triggered: stream.time_triggered.is_some(),
                 reserved: network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class),
             });

@@ -12,6 +12,7 @@ use crate::synchronisation::NetworkTimeObservation;
 use crate::test_bed::TestObservation;
 
 use crate::reservation::ReservationObservation;
+use crate::vlan_registration::VlanObservation;
 
 /// Why a frame, or a copy of it, was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,6 +135,8 @@ pub struct Observation {
     pub ports: Vec<PortObservation>,
     /// Per reserved stream, in the order of the network's reservation.
     pub reservations: Vec<ReservationObservation>,
+    /// VLANs at ports of bridges, by port and VLAN, in a network with MVRP.
+    pub vlan_registrations: Vec<VlanObservation>,
     /// Per node, in a network with gPTP.
     pub clocks: Vec<ClockObservation>,
     /// Masters and nodes of HaRTES, in a network that has it.
@@ -172,7 +175,7 @@ pub struct StreamObservation {
     pub replicated: u64,
     /// Copies that reached a listener.
     pub delivered: u64,
-    /// Copies that reached an end station that is no listener, or a port at which their stream is not reserved.
+    /// Copies that reached an end station that is no listener, or a port at which their stream is not reserved or their VLAN not registered.
     pub consumed: u64,
     /// Copies on their way at the end of the run.
     pub in_flight: u64,

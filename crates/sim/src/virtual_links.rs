@@ -290,7 +290,7 @@ impl<R: Recorder> Engine<'_, R> {
         received: SimTime,
         ring: u32,
     ) -> Option<DropReason> {
-        if self.plan.filtered[hop] {
+        if self.plan.filtered[hop] || (R::DRIVES_MACHINES && self.is_shut_in(hop)) {
             return Some(DropReason::IngressFiltering);
         }
         let policer = *self.virtual_links.policer_of_hop.get(hop)?;

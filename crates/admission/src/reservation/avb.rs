@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use tautwire_core::mrp::{JoinRule, MrpTiming};
-use tautwire_core::srp::{BridgeConfig, Offer, PortConfig, SrClass, SrpBridge, SrpStation};
+use tautwire_core::srp::{BridgeConfig, Offer, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits};
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
@@ -132,6 +132,7 @@ impl<'s> Run<'s> {
                     streams_max: 1_000,
                     reservations_max: scenario.avb.reservations_max,
                     fan_in_max: 1_000,
+                    vlans: VlanLimits::default(),
                 };
                 Machine::Bridge(Box::new(SrpBridge::new(config, seed, Instant::ZERO)))
             } else {

@@ -1,6 +1,10 @@
 //! Propagation of attributes in a bridge (IEEE Std 802.1Q-2022, 10.3): what a port has registered, every other port of
 //! the context declares. For MVRP and MMRP; streams follow rules of their own.
+//!
+//! The administrative control of a registrar (10.7.2) can forbid a registration at a port: what is declared there is
+//! neither registered nor passed on.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use tautwire_units::Instant;
@@ -14,6 +18,8 @@ pub struct Relay<V> {
     ports: Vec<Participant<V>>,
     /// Whether a port takes part: it forwards.
     forwarding: Vec<bool>,
+    /// What cannot be registered, by port (Registration Forbidden).
+    forbidden: BTreeSet<(usize, V)>,
 }
 
 impl<V: AttributeValue> Relay<V> {
@@ -21,7 +27,18 @@ impl<V: AttributeValue> Relay<V> {
     #[must_use]
     pub fn new(ports: Vec<Participant<V>>) -> Self {
         let forwarding = alloc::vec![true; ports.len()];
-        Self { ports, forwarding }
+        Self { ports, forwarding, forbidden: BTreeSet::new() }
+    }
+
+    /// An attribute cannot be registered at a port. To be said before anything is heard.
+    pub fn forbid(&mut self, port: usize, value: V) {
+        self.forbidden.insert((port, value));
+    }
+
+    /// Whether an attribute is registered at a port.
+    #[must_use]
+    pub fn is_registered(&self, port: usize, value: &V) -> bool {
+        !self.forbidden.contains(&(port, *value)) && self.ports[port].is_registered(value)
     }
 
     /// A port's participant.
@@ -30,18 +47,29 @@ impl<V: AttributeValue> Relay<V> {
         &self.ports[port]
     }
 
-    /// An MRPDU comes in.
-    pub fn receive(&mut self, now: Instant, port: usize, pdu: &MrpPdu<V>) {
+    /// An MRPDU comes in; gives whether a registration changed.
+    pub fn receive(&mut self, now: Instant, port: usize, pdu: &MrpPdu<V>) -> bool {
         self.ports[port].receive(now, pdu);
-        self.propagate(now);
+        self.propagate(now)
     }
 
-    /// Lets time pass.
-    pub fn advance(&mut self, now: Instant) {
+    /// Lets time pass; gives whether a registration changed.
+    pub fn advance(&mut self, now: Instant) -> bool {
         for port in &mut self.ports {
             port.advance(now);
         }
-        self.propagate(now);
+        self.propagate(now)
+    }
+
+    /// The link of a port goes down: all that it registered is forgotten; gives whether that was anything.
+    pub fn link_down(&mut self, now: Instant, port: usize) -> bool {
+        self.ports[port].flush(now);
+        self.propagate(now)
+    }
+
+    /// The link of a port is up again: the port declares anew.
+    pub fn link_up(&mut self, now: Instant, port: usize) {
+        self.ports[port].redeclare(now);
     }
 
     /// The MRPDU that a port sends at `now`.
@@ -72,21 +100,24 @@ impl<V: AttributeValue> Relay<V> {
         }
     }
 
-    fn propagate(&mut self, now: Instant) {
+    fn propagate(&mut self, now: Instant) -> bool {
+        let mut changed = false;
         for from in 0..self.ports.len() {
             while let Some(indication) = self.ports[from].poll_indication() {
+                changed = true;
                 let new = indication.notice == Notice::Join(true);
                 for to in (0..self.ports.len()).filter(|to| *to != from) {
                     self.settle(now, to, indication.value, new);
                 }
             }
         }
+        changed
     }
 
     /// A port declares what another port of the context has registered, and nothing else.
     fn settle(&mut self, now: Instant, to: usize, value: V, new: bool) {
         let registered =
-            |from: usize| from != to && self.forwarding[from] && self.ports[from].is_registered(&value);
+            |from: usize| from != to && self.forwarding[from] && self.is_registered(from, &value);
         let declares = self.forwarding[to] && (0..self.ports.len()).any(registered);
         let before = self.ports[to].declared().any(|(declared, _)| declared == value);
         if declares && (new || !before) {

@@ -48,6 +48,17 @@ pub struct BridgeConfig {
     pub reservations_max: usize,
     /// Most ports that bring streams (others fail with code 15).
     pub fan_in_max: usize,
+    /// What VLANs do to streams at ports.
+    pub vlans: VlanLimits,
+}
+
+/// Ports at which streams of a VLAN cannot leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct VlanLimits {
+    /// Ports and VLANs that cannot be registered there (they fail with code 17).
+    pub forbidden: BTreeSet<(usize, u16)>,
+    /// Ports and VLANs whose frames leave without a tag, and so without a priority (they fail with code 18).
+    pub untagged: BTreeSet<(usize, u16)>,
 }
 
 /// A talker in the table.
@@ -348,6 +359,10 @@ impl SrpBridge {
         let class = self.class(talker)?;
         if self.is_boundary(egress, &self.config.classes[class]) {
             Some(FailureCode::PORT_NOT_CAPABLE)
+        } else if self.config.vlans.forbidden.contains(&(egress, talker.vlan)) {
+            Some(FailureCode::VLAN_BLOCKED)
+        } else if self.config.vlans.untagged.contains(&(egress, talker.vlan)) {
+            Some(FailureCode::VLAN_UNTAGGED)
         } else if talker.frame_size_max > self.config.ports[egress].frame_size_max {
             Some(FailureCode::FRAME_TOO_LONG)
         } else {

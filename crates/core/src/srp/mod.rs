@@ -16,6 +16,6 @@ pub mod station;
 mod talkers;
 
 pub use bandwidth::PortBandwidth;
-pub use bridge::{BridgeConfig, PortConfig, SrpBridge};
+pub use bridge::{BridgeConfig, PortConfig, SrpBridge, VlanLimits};
 pub use class::{SrClass, hop_latency_ns, idle_slope};
 pub use station::{Offer, SrpStation};

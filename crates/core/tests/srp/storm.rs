@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use tautwire_core::mrp::MrpTiming;
-use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation};
+use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits};
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
@@ -93,6 +93,7 @@ impl Run {
                 streams_max: 65_535,
                 reservations_max: 65_535,
                 fan_in_max: 65_535,
+                vlans: VlanLimits::default(),
             };
             let bridge = SrpBridge::new(config, 1_000 + number as u64, Instant::ZERO);
             nodes.push(Node { machine: Machine::Bridge(Box::new(bridge)), peers, deadline: Instant::ZERO });

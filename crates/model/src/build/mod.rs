@@ -36,6 +36,7 @@ mod time_triggered;
 mod topology;
 mod traffic;
 mod virtual_links;
+mod vlan_registration;
 mod vlans;
 
 use std::path::Path;

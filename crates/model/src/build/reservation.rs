@@ -11,7 +11,7 @@ use super::control_frames::ControlFrames;
 use super::models::delay;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{Input, central, layered, priority, reservation_pace};
+use super::{Input, central, layered, priority, reservation_pace, vlan_registration};
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic, TransmissionSelection,
@@ -81,8 +81,19 @@ pub(crate) fn reservation(
             streams.protocol.push(stream);
         }
     }
+    let vlan_registration =
+        vlan_registration::read(node, topology, streams, &reserved, &nodes, priority, faults);
+    if let Some(section) = node.get("mvrp").filter(|_| model == central::Model::FullyCentralized) {
+        let message = "MVRP beside a CUC that speaks for the end stations".to_owned();
+        faults.error(
+            codes::VLAN_REGISTRATION,
+            section.anchor(),
+            message,
+            "leave out `mvrp`, or choose another `model`",
+        );
+    }
     let central = central::central(node, model, topology, streams, &ends, priority, faults);
-    Some(StreamReservation { classes, priority, nodes, pdus, streams: reserved, central })
+    Some(StreamReservation { classes, priority, nodes, pdus, vlan_registration, streams: reserved, central })
 }
 
 /// MSRP follows an active topology without loops; here that is the whole one.

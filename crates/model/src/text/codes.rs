@@ -162,6 +162,8 @@ codes! {
     RESERVATION_PACE = "reservation::pace";
     /// What is not as the AVB profile (802.1BA) has it, where the description asks for it.
     AVB_PROFILE = "reservation::profile";
+    /// Registration of VLANs where there is none to register, or nobody to say it.
+    VLAN_REGISTRATION = "reservation::vlans";
     /// A reservation of a stream that cannot be reserved, or in a network without stream reservation.
     RESERVED_STREAM = "reservation::stream";
     /// gPTP that cannot be: shaped messages, samples without end, beside slots.

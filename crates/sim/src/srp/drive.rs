@@ -57,14 +57,17 @@ impl<R: Recorder> Engine<'_, R> {
         match request.event {
             RungEvent::Offered => station.advertise(local, reserved.talker),
             RungEvent::Withdrawn => station.withdraw(local, id),
-            RungEvent::Asked if reserved.when_offered => node.waits_for.push(request.stream),
+            RungEvent::Asked if reserved.when_offered => return node.waits_for.push(request.stream),
             RungEvent::Asked => station.attach(local, id, reserved.latency_max_ns),
             RungEvent::Detached => {
                 node.waits_for.retain(|stream| *stream != request.stream);
                 station.detach(local, id);
             }
-            _ => {}
+            _ => return,
         }
+        let talks = matches!(request.event, RungEvent::Offered | RungEvent::Withdrawn);
+        let wants = matches!(request.event, RungEvent::Offered | RungEvent::Asked);
+        self.want_vlan(request.node as usize, local, request.stream, talks, wants);
     }
 
     /// A node hears what its processor is done with, and looks at its timers.
@@ -85,7 +88,8 @@ impl<R: Recorder> Engine<'_, R> {
         if node.timers(settings).is_some_and(|at| at <= local) {
             changed |= node.advance(local);
             for port in 0..node.ports.len() {
-                pdus.extend(node.poll_transmit(local, port).map(|pdu| (node.ports[port], pdu)));
+                let own = node.ports[port];
+                pdus.extend(node.poll_transmit(local, port).map(|pdu| (own, pdu)));
             }
         }
         for (port, pdu) in pdus {
@@ -106,6 +110,7 @@ impl<R: Recorder> Engine<'_, R> {
                 Machine::None => {}
             }
         }
+        self.settle_vlans(number);
         self.srp().schedule(network, number, clock, now);
     }
 

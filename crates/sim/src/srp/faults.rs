@@ -3,6 +3,7 @@
 use tautwire_model::network::{NodeIndex, PortIndex};
 
 use super::node::{Machine, Node};
+use super::vlans::VlanNode;
 use crate::engine::Engine;
 use crate::plan::index;
 use crate::recorder::Recorder;
@@ -29,6 +30,7 @@ impl<R: Recorder> Engine<'_, R> {
         let node = &mut self.srp().nodes[number];
         let place = node.ports.iter().position(|own| *own == port.0).expect("a port with a cable");
         let mut changed = false;
+        node.vlans.link(local, place, up);
         match &mut node.machine {
             Machine::Bridge(bridge) if up => bridge.link_up(local, place),
             Machine::Bridge(bridge) => changed = bridge.link_down(local, place),
@@ -64,6 +66,7 @@ impl<R: Recorder> Engine<'_, R> {
         let mut node = Node::new(network, number, clock.local(now), seed);
         if !up {
             node.machine = Machine::None;
+            node.vlans = VlanNode::stopped();
         }
         node.due = due;
         self.srp().nodes[number] = node;

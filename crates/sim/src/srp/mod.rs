@@ -13,25 +13,27 @@ mod request;
 mod said;
 mod shaping;
 mod talkers;
+mod vlans;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
 
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
-use tautwire_wire::mrp::{MrpPdu, MsrpValue, StreamId};
+use tautwire_wire::mrp::StreamId;
 
 pub use self::central::AdmissionControl;
+pub(crate) use self::vlans::{enters, leaves};
 
 use self::central::Central;
 use self::node::Node;
+use self::pdus::Pdu;
 use self::request::{Request, requests};
 use self::shaping::Shaping;
+use self::vlans::Vlans;
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::{NONE, Plan, index};
 use crate::reservation::{Declaration, ReservationObservation, Rung, RungEvent};
-
-type Pdu = Rc<MrpPdu<MsrpValue>>;
+use crate::vlan_registration::VlanObservation;
 
 /// Stream reservation of a run.
 pub(crate) struct Srp {
@@ -54,6 +56,8 @@ pub(crate) struct Srp {
     central: Option<Central>,
     /// What reservations set at the ports; none: the description shapes.
     shaping: Option<Shaping>,
+    /// Registered VLANs; none: VLANs are where the description has them.
+    vlans: Option<Vlans>,
 }
 
 impl Srp {
@@ -67,7 +71,8 @@ impl Srp {
     ) -> Option<Self> {
         let reservation = network.reservation.as_ref()?;
         let mut senders = vec![NONE; network.streams.len()];
-        for (port, stream) in reservation.pdus.iter().enumerate() {
+        let vlans = reservation.vlan_registration.iter().flat_map(|vlans| vlans.pdus.iter().enumerate());
+        for (port, stream) in reservation.pdus.iter().enumerate().chain(vlans) {
             if let Some(stream) = stream {
                 senders[stream.index()] = index(port);
             }
@@ -85,6 +90,7 @@ impl Srp {
             said: BTreeMap::new(),
             central: Central::new(network, clocks, seed, admission),
             shaping: Shaping::new(network, plan),
+            vlans: Vlans::new(network, plan),
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = Node::new(network, number, clock.local(SimTime::ZERO), seed);
@@ -110,10 +116,15 @@ impl Srp {
     }
 
     /// What was observed.
-    pub(crate) fn observations(self, network: &Network) -> Vec<ReservationObservation> {
+    pub(crate) fn observations(
+        self,
+        network: &Network,
+    ) -> (Vec<ReservationObservation>, Vec<VlanObservation>) {
         let reserved = network.reservation.as_ref().expect("stream reservation").streams.iter();
         let ladders = reserved.zip(self.ladders);
-        ladders.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder }).collect()
+        let ladders =
+            ladders.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder });
+        (ladders.collect(), self.vlans.map_or_else(Vec::new, Vlans::observations))
     }
 
     /// Puts a node's next instant into the agenda.

@@ -4,6 +4,7 @@
 //! processor is done with them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use tautwire_core::central::EdgeBridge;
 use tautwire_core::srp::{SrpBridge, SrpStation};
@@ -11,15 +12,18 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind};
 use tautwire_model::reservation::SrpNode as Settings;
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{MrpPdu, MsrpValue, StreamId};
+use tautwire_wire::mrp::StreamId;
 
-use super::Pdu;
+use super::pdus::Pdu;
+use super::vlans::VlanNode;
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
 
 /// A node.
 pub(super) struct Node {
     pub(super) machine: Machine,
+    /// Its MVRP.
+    pub(super) vlans: VlanNode,
     /// Ports with cables; the machine numbers them so.
     pub(super) ports: Vec<u32>,
     /// Heard, until the processor is done with them.
@@ -60,8 +64,10 @@ impl Node {
         let talks = reservation.streams.iter().zip(0..);
         let talks =
             talks.filter(|(reserved, _)| network.streams[reserved.stream.index()].talker.index() == number);
+        let drawn = random.up_to(u64::MAX);
         Self {
-            machine: Machine::new(network, number, now, random.up_to(u64::MAX)),
+            machine: Machine::new(network, number, now, drawn),
+            vlans: VlanNode::new(network, number, now, drawn),
             ports: network.srp_ports(NodeIndex::at(number)).into_iter().map(|port| port.0).collect(),
             inbox: VecDeque::new(),
             busy_until: SimTime::ZERO,
@@ -78,12 +84,13 @@ impl Node {
 
     /// When its timers are looked at next, on its clock.
     pub(super) fn timers(&self, settings: &Settings) -> Option<Instant> {
-        let deadline = match &self.machine {
-            Machine::Bridge(machine) => machine.deadline(),
-            Machine::Station(machine) => machine.deadline(),
-            Machine::Edge(machine) => machine.deadline(),
-            Machine::None => return None,
+        let streams = match &self.machine {
+            Machine::Bridge(machine) => Some(machine.deadline()),
+            Machine::Station(machine) => Some(machine.deadline()),
+            Machine::Edge(machine) => Some(machine.deadline()),
+            Machine::None => None,
         };
+        let deadline = streams.into_iter().chain(self.vlans.deadline()).min()?;
         let Some(tick) = settings.tick else { return Some(deadline) };
         // Behind an MRPDU a whole step passes first.
         let from = if tick.restarts { self.step_from + tick.period } else { self.step_from };
@@ -95,6 +102,13 @@ impl Node {
     }
 
     pub(super) fn receive(&mut self, now: Instant, port: usize, pdu: &Pdu) -> bool {
+        let pdu = match pdu {
+            Pdu::Streams(pdu) => pdu,
+            Pdu::Vlans(pdu) => {
+                self.vlans.receive(now, port, pdu);
+                return false;
+            }
+        };
         match &mut self.machine {
             Machine::Bridge(machine) => machine.receive(now, port, pdu),
             Machine::Station(machine) => port == 0 && machine.receive(now, pdu),
@@ -107,6 +121,7 @@ impl Node {
     }
 
     pub(super) fn advance(&mut self, now: Instant) -> bool {
+        self.vlans.advance(now);
         match &mut self.machine {
             Machine::Bridge(machine) => machine.advance(now),
             Machine::Station(machine) => machine.advance(now),
@@ -118,13 +133,17 @@ impl Node {
         }
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Instant, port: usize) -> Option<MrpPdu<MsrpValue>> {
-        match &mut self.machine {
+    /// What a port sends at `now`, of MSRP and of MVRP.
+    pub(super) fn poll_transmit(&mut self, now: Instant, port: usize) -> impl Iterator<Item = Pdu> + use<> {
+        let streams = match &mut self.machine {
             Machine::Bridge(machine) => machine.poll_transmit(now, port),
             Machine::Station(machine) if port == 0 => machine.poll_transmit(now),
             Machine::Edge(machine) => machine.poll_transmit(now, port),
             Machine::Station(_) | Machine::None => None,
-        }
+        };
+        let vlans = self.vlans.poll_transmit(now, port);
+        let streams = streams.map(|pdu| Pdu::Streams(Rc::new(pdu)));
+        streams.into_iter().chain(vlans.map(|pdu| Pdu::Vlans(Rc::new(pdu))))
     }
 }
 

@@ -24,10 +24,15 @@ impl<R: Recorder> Engine<'_, R> {
         let (asked, waiting) = std::mem::take(&mut node.waits_for).into_iter().partition(offered);
         node.waits_for = waiting;
         let asked: Vec<u32> = asked;
-        for stream in asked {
-            let wanted = &reserved[stream as usize];
+        for stream in &asked {
+            let wanted = &reserved[*stream as usize];
             station.attach(local, wanted.talker.stream, wanted.latency_max_ns);
         }
+        for stream in asked {
+            self.want_vlan(number, local, stream, false, true);
+        }
+        let node = &self.srp().nodes[number];
+        let Machine::Station(station) = &node.machine else { return };
         let said = |stream: &u32| {
             let said = station.listeners(reserved[*stream as usize].talker.stream);
             (*stream, matches!(said, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed)))

@@ -125,6 +125,10 @@ impl FailureCode {
     pub const FAN_IN: Self = Self(15);
     /// The stream's values changed without a withdrawal.
     pub const VALUE_CHANGED: Self = Self(16);
+    /// The stream's VLAN cannot be registered at the egress port.
+    pub const VLAN_BLOCKED: Self = Self(17);
+    /// Frames of the stream's VLAN leave the egress port without a tag.
+    pub const VLAN_UNTAGGED: Self = Self(18);
 }
 
 impl StreamId {

@@ -1,7 +1,7 @@
 //! Stream reservation, of the network and of a stream.
 
 use super::devices::DELAY;
-use super::{MANY, PRIORITY, VLAN_ID, key, must};
+use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
 pub(super) static STREAM_RESERVATION: Shape = Shape {
@@ -31,6 +31,11 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
             Kind::Word(&["none", "avb"]),
             "Which profile is checked: avb (802.1BA) warns of ports that are not capable, of ways of more than seven links, and of latencies above 2 ms (class A) and 50 ms (class B). Keeping it is no proof. none.",
         ),
+        key(
+            "mvrp",
+            Kind::Object(&MVRP),
+            "Registration of VLANs (MVRP): end stations declare the VLANs of streams that they offer or ask for, and frames leave bridges where these are registered; without this key VLANs are where `vlans` has them.",
+        ),
         key("priority", PRIORITY, "Priority whose traffic class MRPDUs take at every port; 7."),
         key("bridges", Kind::Object(&SRP_BRIDGE), "Times and limits of the bridges."),
         key("end-stations", Kind::Object(&SRP_NODE), "Times of the end stations."),
@@ -40,6 +45,16 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
             "Times and limits of nodes that differ from the rest.",
         ),
     ]],
+};
+
+static MVRP: Shape = Shape {
+    name: "registration of VLANs",
+    about: "MVRP in every node, with the times of MSRP. The default VLAN is everywhere.",
+    keys: &[&[key(
+        "forbidden",
+        REFERENCES,
+        "Bridge ports at which no VLAN of reserved streams can be registered (Registration Forbidden); `node` for all ports of a node. Beside these, where `vlans` lists members, all others.",
+    )]],
 };
 
 static CNC: Shape = Shape {
