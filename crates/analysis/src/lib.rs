@@ -17,6 +17,7 @@
 //! those of the wire (frame, preamble, gap) unless a name says charged. A bound is from the talker's
 //! application to the last bit at the listener's MAC, in true time.
 
+mod admission;
 mod analysis;
 mod arrival;
 mod busy_period;
@@ -55,6 +56,7 @@ mod time_triggered;
 mod timeline;
 mod virtual_link;
 
+pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
 pub use contention::contention_max;
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]

@@ -84,6 +84,10 @@ pub enum PlantedFault {
     NeighborRateIgnored,
     /// The rate of the grandmaster is taken for that of the neighbour.
     CumulativeRateForgotten,
+    /// Three MRPDUs leave a port in fifteen join times. These are found by the search for a late admission alone.
+    WindowTenfold,
+    /// The ACMaster looks at replies when its patience is over.
+    ReplyWaits,
 }
 
 impl PlantedFault {
@@ -115,6 +119,9 @@ impl PlantedFault {
         Self::NeighborRateIgnored,
         Self::CumulativeRateForgotten,
     ];
+
+    /// Those that make admissions late.
+    pub const OF_ADMISSION_TIME: [Self; 2] = [Self::WindowTenfold, Self::ReplyWaits];
 
     /// Those of TDMA and of datagrams.
     pub const OF_TDMA: [Self; 8] = [

@@ -5,6 +5,7 @@
 //! on every machine. Which seeds a search tries, the environment may say ([`seeds()`]).
 
 mod backbone;
+mod random_admission;
 mod random_avionics;
 mod random_gptp;
 mod random_harts;
@@ -19,6 +20,7 @@ mod seeds;
 mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
+pub use random_admission::random_admission;
 pub use random_avionics::random_avionics;
 pub use random_gptp::random_gptp;
 pub use random_harts::random_harts;

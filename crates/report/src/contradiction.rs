@@ -1,7 +1,7 @@
 //! Observations that a bound excludes.
 //!
 //! Held against each other are the delays end to end (greatest and least), the greatest delay at
-//! each hop, backlog and credit of each class of each port, and the precision of network time.
+//! each hop, backlog and credit of each class of each port, the precision of network time, and the time of admissions.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use tautwire_core::TrafficClass;
 use tautwire_model::network::{Network, PortIndex, StreamIndex};
 use tautwire_sim::Observation;
 
+use crate::admission_bounds;
 use crate::name;
 use crate::table::microseconds;
 use crate::verdict::observed_delay;
@@ -42,6 +43,8 @@ pub enum Place {
     Class(PortIndex, TrafficClass),
     /// Between the clocks of the network.
     Clocks,
+    /// In the admission of a stream.
+    Admission(StreamIndex),
 }
 
 /// What a bound speaks of, and its unit.
@@ -53,6 +56,8 @@ pub enum Quantity {
     DelayMin,
     /// Precision of the network time, ps.
     Precision,
+    /// Time that an admission took, ps.
+    AdmissionTime,
     /// Backlog, bits.
     Backlog,
     /// Greatest credit, bits.
@@ -69,6 +74,7 @@ impl Quantity {
             Self::DelayMax => "greatest delay",
             Self::DelayMin => "least delay",
             Self::Precision => "precision",
+            Self::AdmissionTime => "time of the admission",
             Self::Backlog => "backlog",
             Self::HiCredit => "hiCredit",
             Self::LoCredit => "loCredit",
@@ -78,7 +84,9 @@ impl Quantity {
     /// `value` with its unit.
     fn with_unit(self, value: i64) -> String {
         match self {
-            Self::DelayMax | Self::DelayMin | Self::Precision => format!("{} us", microseconds(value.into())),
+            Self::DelayMax | Self::DelayMin | Self::Precision | Self::AdmissionTime => {
+                format!("{} us", microseconds(value.into()))
+            }
             Self::Backlog | Self::HiCredit | Self::LoCredit => format!("{value} bit"),
         }
     }
@@ -86,7 +94,9 @@ impl Quantity {
     /// Whether the bound excludes the observation.
     const fn excludes(self, observed: i64, bound: i64) -> bool {
         match self {
-            Self::DelayMax | Self::Precision | Self::Backlog | Self::HiCredit => observed > bound,
+            Self::DelayMax | Self::Precision | Self::AdmissionTime | Self::Backlog | Self::HiCredit => {
+                observed > bound
+            }
             Self::DelayMin | Self::LoCredit => observed < bound,
         }
     }
@@ -100,7 +110,7 @@ impl Contradiction {
         match self.place {
             Place::Listener(of, index) | Place::Application(of, index) => of == stream && index == listener,
             Place::Hop(of, _) => of == stream,
-            Place::Class(..) | Place::Clocks => false,
+            Place::Class(..) | Place::Clocks | Place::Admission(_) => false,
         }
     }
 }
@@ -121,6 +131,11 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
         let stated = network.time_triggered.map(|settings| settings.precision);
         let bound = network.precision_bound().or(stated).map(|bound| to_i64(bound.as_ps()));
         found.hold(Place::Clocks, Quantity::Precision, Some(to_i64(seen.precision.as_ps())), bound);
+    }
+    let admissions = tautwire_analysis::admission_bounds(network, bounds);
+    for taken in admission_bounds::taken(network, &admissions, observation) {
+        let (seen, bound) = (to_i64(taken.observed.as_ps()), to_i64(taken.bound.as_ps()));
+        found.hold(Place::Admission(taken.stream), Quantity::AdmissionTime, Some(seen), Some(bound));
     }
     for (index, (bounds, observed)) in bounds.ports.iter().zip(&observation.ports).enumerate() {
         for class in TrafficClass::all() {
@@ -197,6 +212,9 @@ impl Found<'_> {
                 format!("{} at port {}", stream.name, name::port(self.network, stream.hops[hop].port))
             }
             Place::Clocks => "network time".to_owned(),
+            Place::Admission(stream) => {
+                format!("admission of {}", self.network.streams[stream.index()].name)
+            }
             Place::Class(port, class) => format!("class {class} of port {}", name::port(self.network, port)),
         }
     }

@@ -127,6 +127,8 @@ fn reservation(
         stream: stream_name(network, request.stream).unwrap_or_default(),
         set_up_ps: request.latency().map(Duration::as_ps),
         admission_ps: complete.zip(started).map(|(since, until)| (until - since).as_ps()),
+        admission_bound_ps: None,
+        admission_unbounded: None,
         started_ps: started.map(Duration::as_ps),
         sends: last.next() == Some(true),
         lapses: 0,

@@ -15,6 +15,7 @@
 //!
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
+mod admission_bounds;
 pub mod arrow;
 pub mod clocks;
 mod contradiction;

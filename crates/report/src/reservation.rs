@@ -4,10 +4,12 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tautwire_analysis::{Bounds, admission_bounds};
 use tautwire_model::network::{Network, NodeIndex, NodeKind};
 use tautwire_sim::{Declaration, Observation, ReservationObservation, RungEvent};
 use tautwire_units::Duration;
 
+use crate::admission_bounds::{allowed, reason};
 use crate::harts_admission;
 use crate::name;
 use crate::summary::Summary;
@@ -26,6 +28,12 @@ pub struct ReservationSummary {
     /// between the models of configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admission_ps: Option<u64>,
+    /// Most that the admission may take if nobody refuses the stream and no frame of the protocol is lost; with bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission_bound_ps: Option<u64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission_unbounded: Option<String>,
     /// When the talker first began to send the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_ps: Option<u64>,
@@ -80,9 +88,22 @@ pub struct RungSummary {
 }
 
 /// The reservations of a run.
-pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<ReservationSummary> {
+pub(crate) fn summaries(
+    network: &Network,
+    bounds: Option<&Bounds>,
+    observation: &Observation,
+) -> Vec<ReservationSummary> {
     let reserved = observation.reservations.iter().map(|seen| summary(network, seen));
-    reserved.chain(harts_admission::reservations(network, observation)).collect()
+    let mut all: Vec<_> = reserved.chain(harts_admission::reservations(network, observation)).collect();
+    for bound in bounds.map_or_else(Vec::new, |bounds| admission_bounds(network, bounds)) {
+        let name = &network.streams[bound.stream.index()].name;
+        let Some(summary) = all.iter_mut().find(|summary| summary.stream == *name) else { continue };
+        match allowed(&bound, observation) {
+            Ok(delay) => summary.admission_bound_ps = Some(delay.as_ps()),
+            Err(why) => summary.admission_unbounded = Some(reason(network, why)),
+        }
+    }
+    all
 }
 
 fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSummary {
@@ -119,6 +140,8 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
         stream: stream.name.clone(),
         set_up_ps: ps(seen.set_up(stream.talker)),
         admission_ps: ps(seen.admission()),
+        admission_bound_ps: None,
+        admission_unbounded: None,
         started_ps: ps(seen.first(|rung| rung.event == RungEvent::Started)),
         sends: last == Some(true),
         lapses: seen.lapses(),
@@ -152,11 +175,11 @@ pub fn table(summary: &Summary) -> String {
     let widest =
         summary.reservations.iter().map(|seen| seen.stream.chars().count()).max().unwrap_or(0).max(11);
     let mut text = format!(
-        "{:widest$}  {:>9}  {:>12}  {:>10}  {:>6}  {:>7}  state\n",
-        "reservation", "set-up ms", "admission ms", "started ms", "lapses", "failure"
+        "{:widest$}  {:>9}  {:>12}  {:>10}  {:>10}  {:>6}  {:>7}  state\n",
+        "reservation", "set-up ms", "admission ms", "bound ms", "started ms", "lapses", "failure"
     );
     let rule = |width: usize| "─".repeat(width);
-    let rules = [rule(widest), rule(9), rule(12), rule(10), rule(6), rule(7), rule(8)];
+    let rules = [rule(widest), rule(9), rule(12), rule(10), rule(10), rule(6), rule(7), rule(8)];
     writeln!(text, "{}", rules.join("  ")).expect("a string can be written");
     for seen in &summary.reservations {
         let ms = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), milliseconds);
@@ -164,10 +187,11 @@ pub fn table(summary: &Summary) -> String {
         let failure = seen.failure_code.map_or_else(|| "-".to_owned(), |code| code.to_string());
         writeln!(
             text,
-            "{:widest$}  {:>9}  {:>12}  {:>10}  {:>6}  {failure:>7}  {state}",
+            "{:widest$}  {:>9}  {:>12}  {:>10}  {:>10}  {:>6}  {failure:>7}  {state}",
             seen.stream,
             ms(seen.set_up_ps),
             ms(seen.admission_ps),
+            ms(seen.admission_bound_ps),
             ms(seen.started_ps),
             seen.lapses
         )

@@ -72,7 +72,8 @@ impl Summary {
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
             network_time: network_time::summary(network, observation),
             virtual_links: crate::virtual_links::summaries(network, bounds, observation),
-            reservations: observation.map_or_else(Vec::new, |seen| reservation::summaries(network, seen)),
+            reservations: observation
+                .map_or_else(Vec::new, |seen| reservation::summaries(network, bounds, seen)),
             vlan_registrations: observation
                 .map_or_else(Vec::new, |seen| crate::vlan_registration::summaries(network, seen)),
         }

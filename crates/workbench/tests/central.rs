@@ -112,10 +112,15 @@ fn the_page_shows_what_the_models_give() {
             Control { streams: network.streams.iter().map(is_control).collect(), ..Control::default() };
         let seen = tautwire_workbench::simulate_with(&network, &mut Options::default(), &mut control);
         let admission = |name: &str| milliseconds(of(&network, &seen, name).admission());
+        let proven = tautwire_workbench::bounds(&network);
+        let proven = tautwire_analysis::admission_bounds(&network, &proven);
+        let camera = of(&network, &seen, "camera").stream;
+        let most = proven.iter().find(|bound| bound.stream == camera).and_then(|bound| bound.delay.ok());
         rows.push(format!(
-            "| {model} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {model} | {} | {} | {} | {} | {} | {} | {} | {} |",
             if test.is_empty() { "bandwidth" } else { test },
             admission("camera"),
+            milliseconds(most),
             admission("audio"),
             admission("control"),
             admission("record"),

@@ -16,6 +16,7 @@
 //! What the background server carries has no bound. Not here: equation 3 (`tautwire-admission`), which reckons without
 //! drift, jitter and phases.
 
+mod admission;
 mod arrivals;
 mod port;
 mod synchronous;
@@ -28,6 +29,8 @@ use tautwire_model::network::{
 };
 use tautwire_model::{frame_length, wire_bits};
 use tautwire_units::{Bytes, Duration};
+
+pub(crate) use self::admission::bounds as admission_bounds;
 
 use self::arrivals::Arrivals;
 use self::port::Port;

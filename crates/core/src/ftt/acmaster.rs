@@ -133,6 +133,9 @@ impl AcMaster {
             FttMessage::Reply { stream, switch, installed: true } => {
                 let Some(entry) = self.entries.get_mut(stream) else { return };
                 let last = entry.missing.remove(switch) && entry.missing.is_empty();
+                if planted!(ReplyWaits) {
+                    return;
+                }
                 if last && entry.unknown {
                     self.configure(now, *stream);
                 }

@@ -52,6 +52,7 @@ impl Opportunities {
     /// When an opportunity comes that is asked for at `now`; `draw` is a random number.
     pub(super) fn next(&self, timing: &MrpTiming, now: Instant, draw: u64) -> Instant {
         let limited = match self.last[0] {
+            Some(oldest) if planted!(WindowTenfold) => oldest + timing.join * 15,
             // Rounded up: not a picosecond too early.
             Some(oldest) => oldest + Duration::from_ps((timing.join.as_ps() * 3).div_ceil(2)),
             None => now,

@@ -90,7 +90,9 @@ impl Node {
             Machine::Edge(machine) => Some(machine.deadline()),
             Machine::None => None,
         };
-        let deadline = streams.into_iter().chain(self.vlans.deadline()).min()?;
+        // An edge bridge without users has nothing to wait for.
+        let due = streams.into_iter().chain(self.vlans.deadline()).filter(|due| *due < Instant::MAX);
+        let deadline = due.min()?;
         let Some(tick) = settings.tick else { return Some(deadline) };
         // Behind an MRPDU a whole step passes first.
         let from = if tick.restarts { self.step_from + tick.period } else { self.step_from };
