@@ -44,6 +44,10 @@ pub enum PlantedFault {
     CopyAccepted,
     /// Protocol control frames are permanent when they come. Found by the search of synchronised networks alone.
     PermanenceForgotten,
+    /// Protocol control frames of all domains are heard. This and the next are found by the search of clusters alone.
+    DomainIgnored,
+    /// A node of a lower synchronisation priority keeps to its own cluster.
+    NoWayGiven,
     /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.
     SlopeLoweredAtOnce,
     /// A server's frame may run over the end of its window. These are found by the search of HaRTES networks alone.

@@ -7,6 +7,7 @@
 mod backbone;
 mod random_admission;
 mod random_avionics;
+mod random_clusters;
 mod random_gptp;
 mod random_harts;
 mod random_harts_admission;
@@ -22,6 +23,7 @@ mod time_triggered;
 pub use backbone::{Backbone, Topology};
 pub use random_admission::random_admission;
 pub use random_avionics::random_avionics;
+pub use random_clusters::{Relation, random_clusters};
 pub use random_gptp::random_gptp;
 pub use random_harts::random_harts;
 pub use random_harts_admission::random_harts_admission;

@@ -1,8 +1,9 @@
 //! Synchronisation of a time-triggered network (SAE AS6802), resolved: who has which part in it, whose frames
 //! go where, and what precision that keeps.
 //!
-//! Every synchronisation master and every compression master has a stream of its protocol control frames: a
-//! master's to all compression masters, a compression master's to all others. Their deadline is what
+//! Nodes are of clusters, mostly of one. Every synchronisation master and every compression master has a stream of
+//! its protocol control frames: a master's to the compression masters of its cluster, a compression master's to all
+//! others and to the clusters that give way to it; bridges of other clusters hear what they pass on. Their deadline is what
 //! `max-transmission-delay` leaves, so that a verification shows whether frames are sure to be taken. Not
 //! here: the machines (`tautwire_core::as6802`), how the streams are made (`build/synchronisation.rs`).
 //!
@@ -11,7 +12,7 @@
 //! `docs/mechanisms/as6802.md`.
 
 use tautwire_core::Priority;
-use tautwire_core::as6802::{CompressionConfig, MasterConfig, Thresholds};
+use tautwire_core::as6802::{CompressionConfig, MasterConfig, PartConfig, Thresholds};
 use tautwire_core::policing::{Account, PolicingParameters};
 use tautwire_units::{Bytes, Duration};
 
@@ -30,12 +31,14 @@ pub enum SyncRole {
     Client,
 }
 
-/// Synchronisation of a whole network.
+/// A cluster: nodes of one synchronisation domain and priority, which keep one network time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Synchronisation {
-    /// Synchronisation domain.
+pub struct SyncCluster {
+    /// Its name.
+    pub name: String,
+    /// Synchronisation domain: clusters of others are not heard.
     pub domain: u8,
-    /// Synchronisation priority.
+    /// Synchronisation priority: in one domain the lower gives way to the higher.
     pub sync_priority: u8,
     /// Priority that tells the traffic class of protocol control frames at every port; they have no tag.
     pub priority: Priority,
@@ -49,31 +52,32 @@ pub struct Synchronisation {
     pub cold_start_timeout: Duration,
     /// From a cold start frame to its acknowledgement.
     pub cold_start_offset: Duration,
+    /// How many synchronisation masters there are.
+    pub masters: u32,
+    /// How many compression masters there are.
+    pub compression_masters: u32,
+}
+
+/// Synchronisation of a whole network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synchronisation {
+    /// Clusters, in the order of the description; mostly one.
+    pub clusters: Vec<SyncCluster>,
     /// Integration cycles after which all periods come again.
     pub cycles: u32,
+    /// Per node: the place of its cluster.
+    pub cluster_of: Vec<u16>,
     /// Per node.
     pub roles: Vec<SyncRole>,
     /// Per node: the stream of the frames that it makes; none of a client.
     pub frames: Vec<Option<StreamIndex>>,
 }
 
-impl Synchronisation {
-    /// How many synchronisation masters there are.
-    #[must_use]
-    pub fn masters(&self) -> usize {
-        self.roles.iter().filter(|role| matches!(role, SyncRole::Master(_))).count()
-    }
-
-    /// How many compression masters there are.
-    #[must_use]
-    pub fn compression_masters(&self) -> usize {
-        self.roles.iter().filter(|role| matches!(role, SyncRole::CompressionMaster(_))).count()
-    }
-
+impl SyncCluster {
     /// Members without which nobody is synchronised: more than half, so that no two cliques are.
     #[must_use]
-    pub fn members_min(&self) -> u32 {
-        u32::try_from(self.masters() / 2 + 1).expect("at most 32 masters")
+    pub const fn members_min(&self) -> u32 {
+        self.masters / 2 + 1
     }
 
     /// From the first point at a compression master to the compressed one, windows of `precision`.
@@ -90,8 +94,42 @@ impl Synchronisation {
 
     /// Distance of the cold start frames of a master.
     #[must_use]
-    pub fn cold_start_timeout_of(&self, number: u8, integration_cycle: Duration) -> Duration {
+    pub fn cold_start_timeout_of(&self, number: u32, integration_cycle: Duration) -> Duration {
         self.cold_start_timeout + integration_cycle * u64::from(number)
+    }
+}
+
+impl Synchronisation {
+    /// The cluster of a node.
+    #[must_use]
+    pub fn cluster(&self, node: NodeIndex) -> &SyncCluster {
+        &self.clusters[usize::from(self.cluster_of[node.index()])]
+    }
+
+    /// The places of the clusters that a cluster gives way to, the highest first.
+    #[must_use]
+    pub fn above(&self, cluster: u16) -> Vec<u16> {
+        let own = &self.clusters[usize::from(cluster)];
+        let higher =
+            |other: &SyncCluster| other.domain == own.domain && other.sync_priority > own.sync_priority;
+        let mut above: Vec<u16> =
+            (0..).zip(&self.clusters).filter(|(_, other)| higher(other)).map(|(place, _)| place).collect();
+        above.sort_by_key(|place| std::cmp::Reverse(self.clusters[usize::from(*place)].sync_priority));
+        above
+    }
+
+    /// The cluster whose time the nodes of a stream's way have in common: the highest of theirs. None if they
+    /// are of several domains.
+    #[must_use]
+    pub fn cluster_of_way(&self, nodes: impl Iterator<Item = NodeIndex>) -> Option<u16> {
+        let places = nodes.map(|node| self.cluster_of[node.index()]);
+        let at = |place: u16| &self.clusters[usize::from(place)];
+        places.map(Some).reduce(|one, other| {
+            let (one, other) = (one?, other?);
+            let same = at(one).domain == at(other).domain;
+            let higher = if at(other).sync_priority > at(one).sync_priority { other } else { one };
+            same.then_some(higher)
+        })?
     }
 }
 
@@ -107,31 +145,42 @@ impl Network {
         Some(self.time_triggered?.integration_cycle * u64::from(synchronisation.cycles))
     }
 
-    /// The settings of a synchronisation master, or of a client; none of a compression master.
+    /// A node's part in its cluster, and what it is as a client of the clusters above that, the highest first. None
+    /// without synchronisation.
     #[must_use]
-    pub fn synchronisation_master(&self, node: NodeIndex) -> Option<MasterConfig> {
-        let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
-        let number = match synchronisation.roles[node.index()] {
-            SyncRole::Master(number) => Some(number),
-            SyncRole::Client => None,
-            SyncRole::CompressionMaster(_) => return None,
+    pub fn synchronised_node(&self, node: NodeIndex) -> Option<(PartConfig, Vec<MasterConfig>)> {
+        let synchronisation = self.synchronisation.as_ref()?;
+        let own = synchronisation.cluster_of[node.index()];
+        let above = synchronisation.above(own).into_iter();
+        let above = above.filter_map(|place| self.member_of(place, None)).collect();
+        let part = match synchronisation.roles[node.index()] {
+            SyncRole::Master(number) => PartConfig::Master(self.member_of(own, Some(number))?),
+            SyncRole::Client => PartConfig::Master(self.member_of(own, None)?),
+            SyncRole::CompressionMaster(_) => PartConfig::Compression(self.compression_of(own)?),
         };
-        let members = synchronisation.members_min();
+        Some((part, above))
+    }
+
+    /// The settings of the synchronisation master of this number in a cluster, or of a client.
+    fn member_of(&self, cluster: u16, number: Option<u8>) -> Option<MasterConfig> {
+        let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
+        let cluster = &synchronisation.clusters[usize::from(cluster)];
+        let members = cluster.members_min();
         Some(MasterConfig {
             member: number.map(|number| 1 << number),
-            domain: synchronisation.domain,
-            priority: synchronisation.sync_priority,
-            delay_max: synchronisation.delay_max,
-            compression_delay: synchronisation.compression_delay(settings.precision),
+            domain: cluster.domain,
+            priority: cluster.sync_priority,
+            delay_max: cluster.delay_max,
+            compression_delay: cluster.compression_delay(settings.precision),
             integration_cycle: settings.integration_cycle,
             cycles: synchronisation.cycles,
             acceptance: settings.precision,
-            listen_timeout: synchronisation.listen_timeout,
-            cold_start_timeout: synchronisation
-                .cold_start_timeout_of(number.unwrap_or(0), settings.integration_cycle),
-            cold_start_offset: synchronisation.cold_start_offset,
-            acknowledge_offset: synchronisation.delay_max,
-            faulty: synchronisation.faulty,
+            listen_timeout: cluster.listen_timeout,
+            cold_start_timeout: cluster
+                .cold_start_timeout_of(number.unwrap_or(0).into(), settings.integration_cycle),
+            cold_start_offset: cluster.cold_start_offset,
+            acknowledge_offset: cluster.delay_max,
+            faulty: cluster.faulty,
             thresholds: Thresholds {
                 to_sync: members,
                 to_tentative: 1,
@@ -142,21 +191,38 @@ impl Network {
         })
     }
 
-    /// The settings of a compression master; none of others.
-    #[must_use]
-    pub fn compression_master(&self, node: NodeIndex) -> Option<CompressionConfig> {
+    /// The settings of the compression masters of a cluster.
+    fn compression_of(&self, cluster: u16) -> Option<CompressionConfig> {
         let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
-        let SyncRole::CompressionMaster(_) = synchronisation.roles[node.index()] else { return None };
+        let cluster = &synchronisation.clusters[usize::from(cluster)];
         Some(CompressionConfig {
-            domain: synchronisation.domain,
-            priority: synchronisation.sync_priority,
-            delay_max: synchronisation.delay_max,
+            domain: cluster.domain,
+            priority: cluster.sync_priority,
+            delay_max: cluster.delay_max,
             window: settings.precision,
-            faulty: synchronisation.faulty,
+            faulty: cluster.faulty,
             integration_cycle: settings.integration_cycle,
             cycles: synchronisation.cycles,
-            members_min: synchronisation.members_min(),
+            members_min: cluster.members_min(),
         })
+    }
+
+    /// The cluster whose time a time-triggered link follows if its nodes are of several; none if they are of one, or
+    /// without synchronisation.
+    #[must_use]
+    pub fn cluster_of_link(&self, stream: &Stream) -> Option<u16> {
+        let synchronisation = self.synchronisation.as_ref().filter(|made| made.clusters.len() > 1)?;
+        stream.time_triggered.as_ref()?;
+        let first = synchronisation.cluster_of[stream.talker.index()];
+        let nodes = || self.nodes_of(stream);
+        let several = nodes().any(|node| synchronisation.cluster_of[node.index()] != first);
+        synchronisation.cluster_of_way(nodes()).filter(|_| several)
+    }
+
+    /// Talker, bridges and listeners of a stream.
+    pub(crate) fn nodes_of<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = NodeIndex> + 'a {
+        let senders = stream.hops.iter().map(|hop| self.ports[hop.port.index()].node);
+        senders.chain(stream.listeners.iter().copied())
     }
 
     /// What the switch next to a synchronisation master polices of its protocol control frames; none of other
@@ -178,26 +244,38 @@ impl Network {
         let frame = wire_bits(PCF_PAYLOAD, false);
         let gap = curve.rate.duration_floor(frame);
         let frames = curve.burst.get() / frame.get();
+        let delay_max = synchronisation.cluster(stream.talker).delay_max;
         let octets = frame_length(PCF_PAYLOAD, false).get();
         Some(PolicingParameters {
             bag: least_bag(self, gap, stream.talker, bridge),
-            jitter: gap * (frames - 1) + synchronisation.delay_max,
+            jitter: gap * (frames - 1) + delay_max,
             account: Account::Frames,
             octets_min: octets,
             octets_max: octets,
         })
     }
 
-    /// The most by which the network times of two synchronised nodes may differ; none without synchronisation
-    /// by protocol control frames.
+    /// The most by which the network times of two nodes that follow one cluster may differ, in any cluster; none
+    /// without synchronisation by protocol control frames.
     #[must_use]
     pub fn precision_bound(&self) -> Option<Duration> {
+        self.clusters().filter_map(|cluster| self.precision_bound_of(cluster)).max()
+    }
+
+    /// The places of all clusters.
+    pub fn clusters(&self) -> impl Iterator<Item = u16> + use<> {
+        0..self.synchronisation.as_ref().map_or(0, |made| u16::try_from(made.clusters.len()).expect("few"))
+    }
+
+    /// The most by which the network times of two nodes that follow a cluster may differ.
+    #[must_use]
+    pub fn precision_bound_of(&self, cluster: u16) -> Option<Duration> {
         let settings = self.time_triggered?;
-        let parts = self.precision_parts()?;
+        let parts = self.precision_parts(cluster)?;
         let PrecisionParts { drift, error, compression, step, channels } = parts;
-        let synchronisation = self.synchronisation.as_ref()?;
-        let delay = synchronisation.delay_max.as_ps();
-        let compressed = synchronisation.compression_delay(settings.precision).as_ps();
+        let cluster = &self.synchronisation.as_ref()?.clusters[usize::from(cluster)];
+        let delay = cluster.delay_max.as_ps();
+        let compressed = cluster.compression_delay(settings.precision).as_ps();
         let acceptance = settings.precision.as_ps();
         // From the frame that set a clock to the next one that does: a cycle, and all that a frame may be late.
         let span = settings.integration_cycle.as_ps() + 2 * delay + compressed + 6 * acceptance;
@@ -219,38 +297,57 @@ impl Network {
         Some(Duration::from_ps(most))
     }
 
-    /// The longest that synchronisation takes from when all masters, compression masters and links work, by
-    /// the slowest clock: listening, a cold start that others are in the way of once, its acknowledgement and the first cycles.
+    /// The longest that synchronisation of all takes from when all masters, compression masters and links work, by
+    /// the slowest clock.
     #[must_use]
     pub fn resynchronisation_max(&self) -> Option<Duration> {
+        self.clusters().filter_map(|cluster| self.resynchronisation_max_of(cluster)).max()
+    }
+
+    /// The longest that it takes the nodes of a cluster: listening, a cold start that others are in the way of once,
+    /// its acknowledgement and the first cycles. Where they give way it is as long until the cluster above is
+    /// there, two cycles without network time, and one for the first frame and one for the look at it.
+    #[must_use]
+    pub fn resynchronisation_max_of(&self, cluster: u16) -> Option<Duration> {
         let settings = self.time_triggered?;
         let synchronisation = self.synchronisation.as_ref()?;
-        let evaluation = synchronisation.evaluation(settings.precision);
         let cycle = settings.integration_cycle;
-        let last = u8::try_from(synchronisation.masters()).expect("at most 32 masters");
-        let cold_start = synchronisation.cold_start_timeout_of(last, cycle);
-        let all = synchronisation.listen_timeout
-            + cold_start * 2
-            + synchronisation.cold_start_offset * 2
-            + evaluation * 5
-            + cycle * 4;
+        let start = |place: u16| {
+            let cluster = &synchronisation.clusters[usize::from(place)];
+            let cold_start = cluster.cold_start_timeout_of(cluster.masters, cycle);
+            cluster.listen_timeout
+                + cold_start * 2
+                + cluster.cold_start_offset * 2
+                + cluster.evaluation(settings.precision) * 5
+                + cycle * 4
+        };
+        let above = synchronisation.above(cluster).into_iter();
+        let above = above.map(|place| start(place) + cycle * 4).max();
+        let all = start(cluster).max(above.unwrap_or_default());
         Some(all.stretched_ceil(self.worst_ppb()))
     }
 
-    /// How much of the greatest transmission delay is left to a frame when clocks are off.
+    /// How much of the greatest transmission delay is left to a frame when clocks are off, in any cluster.
     #[must_use]
     pub fn transmission_deadline(&self) -> Option<Duration> {
-        let delay = self.synchronisation.as_ref()?.delay_max;
-        Some(Duration::from_ps(delay.as_ps().saturating_sub(self.precision_parts()?.error)))
+        self.clusters().filter_map(|cluster| self.transmission_deadline_of(cluster)).min()
+    }
+
+    /// How much of the greatest transmission delay of a cluster is left to a frame when clocks are off.
+    #[must_use]
+    pub fn transmission_deadline_of(&self, cluster: u16) -> Option<Duration> {
+        let delay = self.synchronisation.as_ref()?.clusters[usize::from(cluster)].delay_max;
+        Some(Duration::from_ps(delay.as_ps().saturating_sub(self.precision_parts(cluster)?.error)))
     }
 
     fn worst_ppb(&self) -> u64 {
         self.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0)
     }
 
-    fn precision_parts(&self) -> Option<PrecisionParts<impl Fn(u64) -> u64>> {
+    fn precision_parts(&self, place: u16) -> Option<PrecisionParts<impl Fn(u64) -> u64 + use<>>> {
         let settings = self.time_triggered?;
         let synchronisation = self.synchronisation.as_ref()?;
+        let cluster = &synchronisation.clusters[usize::from(place)];
         let worst = u128::from(self.worst_ppb());
         // Of a span on a clock, in true time: rounded up, and some for the product of two deviations.
         let ppb = worst + (worst * worst).div_ceil(1_000_000_000 - worst.min(999_999_999));
@@ -267,17 +364,19 @@ impl Network {
             }
             depths.into_iter().max().unwrap_or(0)
         };
-        let hops = synchronisation.frames.iter().flatten().map(depth).max().unwrap_or(0);
-        let compressed = synchronisation.compression_delay(settings.precision).as_ps();
+        let own = synchronisation.frames.iter().zip(&synchronisation.cluster_of);
+        let own = own.filter(|(_, of)| **of == place).filter_map(|(stream, _)| stream.as_ref());
+        let hops = own.map(depth).max().unwrap_or(0);
+        let compressed = cluster.compression_delay(settings.precision).as_ps();
         Some(PrecisionParts {
             // Every node reads its clock twice; the cable is known but for what the PHYs vary.
-            error: drift(synchronisation.delay_max.as_ps())
+            error: drift(cluster.delay_max.as_ps())
                 + hops * (2 * step + phy.max().unwrap_or(0) + 4)
                 + 2 * step
                 + 8,
             compression: 2 * drift(compressed) + 4 * step + 8,
             step,
-            channels: match synchronisation.compression_masters() {
+            channels: match cluster.compression_masters {
                 0 | 1 => Channels::One,
                 _ if self.may_lose_frames() => Channels::OneMissing,
                 _ => Channels::Equal,

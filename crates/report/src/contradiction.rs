@@ -129,8 +129,10 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
     }
     if let Some(seen) = &observation.network_time {
         let stated = network.time_triggered.map(|settings| settings.precision);
-        let bound = network.precision_bound().or(stated).map(|bound| to_i64(bound.as_ps()));
-        found.hold(Place::Clocks, Quantity::Precision, Some(to_i64(seen.precision.as_ps())), bound);
+        for (cluster, apart) in (0..).zip(&seen.clusters) {
+            let bound = network.precision_bound_of(cluster).or(stated).map(|bound| to_i64(bound.as_ps()));
+            found.hold(Place::Clocks, Quantity::Precision, Some(to_i64(apart.as_ps())), bound);
+        }
     }
     let admissions = tautwire_analysis::admission_bounds(network, bounds);
     for taken in admission_bounds::taken(network, &admissions, observation) {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, Stream};
 use tautwire_model::time_triggered::Release;
-use tautwire_sim::Observation;
+use tautwire_sim::{NetworkTimeObservation, Observation};
 use tautwire_units::Duration;
 
 use crate::summary::Summary;
@@ -34,9 +34,38 @@ pub struct NetworkTimeSummary {
     /// When the last node first had network time, true time since the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronised_ps: Option<u64>,
-    /// Nodes that lost it in the run, or never had it.
+    /// Each cluster, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ClusterSummary>,
+    /// Nodes that lost it in the run, left it for that of another cluster, or never had it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<WithoutSummary>,
+}
+
+/// A cluster of a synchronised network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterSummary {
+    /// Its name.
+    pub name: String,
+    /// Synchronisation domain.
+    pub domain: u8,
+    /// Synchronisation priority.
+    pub sync_priority: u8,
+    /// The clusters that it gives way to, the highest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gives_way_to: Vec<String>,
+    /// The precision that nodes which follow it are proven to keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_bound_ps: Option<u64>,
+    /// Greatest difference of the network times of two nodes that followed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_observed_ps: Option<u64>,
+    /// The longest that synchronisation of its nodes takes once all works, with those it gives way to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resynchronisation_max_ps: Option<u64>,
+    /// Nodes that follow it at the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_at_end: Option<usize>,
 }
 
 /// A node that was without network time after it had it, or always.
@@ -47,8 +76,11 @@ pub struct WithoutSummary {
     /// When it first had network time; none if never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronised_ps: Option<u64>,
-    /// How often it lost it.
+    /// How often it lost it, other than by giving way.
     pub lost: u64,
+    /// How often it gave way to a cluster above its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gave_way: u64,
     /// The longest that it was without, from a loss until it had it again.
     pub without_max_ps: u64,
     /// Whether it is without at the end.
@@ -60,8 +92,10 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
     let settings = network.time_triggered?;
     let seen = observation.and_then(|observation| observation.network_time.as_ref());
     let nodes = seen.map_or(&[][..], |seen| &seen.nodes);
-    let without =
-        nodes.iter().enumerate().filter(|(_, node)| node.lost > 0 || node.synchronised_at.is_none());
+    let without = nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.lost + node.gave_way > 0 || node.synchronised_at.is_none());
     Some(NetworkTimeSummary {
         precision_ps: settings.precision.as_ps(),
         precision_bound_ps: network.precision_bound().map(Duration::as_ps),
@@ -69,16 +103,48 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
         jitter_observed_ps: observation.and_then(|run| jitter_observed(network, run)).map(Duration::as_ps),
         resynchronisation_max_ps: network.resynchronisation_max().map(Duration::as_ps),
         synchronised_ps: seen.and_then(|seen| seen.synchronised_at()).map(Duration::as_ps),
+        clusters: clusters(network, seen),
         without: without
             .map(|(number, node)| WithoutSummary {
                 node: network.nodes[number].name.clone(),
                 synchronised_ps: node.synchronised_at.map(Duration::as_ps),
                 lost: node.lost,
+                gave_way: node.gave_way,
                 without_max_ps: node.without_max.as_ps(),
                 at_end: node.synchronised_at.is_none() || node.without_since.is_some(),
             })
             .collect(),
     })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Each of several clusters.
+fn clusters(network: &Network, seen: Option<&NetworkTimeObservation>) -> Vec<ClusterSummary> {
+    let Some(made) = network.synchronisation.as_ref().filter(|made| made.clusters.len() > 1) else {
+        return Vec::new();
+    };
+    let name = |place: u16| made.clusters[usize::from(place)].name.clone();
+    let summary = |place: u16| {
+        let cluster = &made.clusters[usize::from(place)];
+        let followers = |seen: &NetworkTimeObservation| {
+            seen.nodes.iter().filter(|node| node.cluster == Some(place)).count()
+        };
+        ClusterSummary {
+            name: cluster.name.clone(),
+            domain: cluster.domain,
+            sync_priority: cluster.sync_priority,
+            gives_way_to: made.above(place).into_iter().map(name).collect(),
+            precision_bound_ps: network.precision_bound_of(place).map(Duration::as_ps),
+            precision_observed_ps: seen.map(|seen| seen.clusters[usize::from(place)].as_ps()),
+            resynchronisation_max_ps: network.resynchronisation_max_of(place).map(Duration::as_ps),
+            nodes_at_end: seen.map(followers),
+        }
+    };
+    network.clusters().map(summary).collect()
 }
 
 /// The greatest jitter of the links that are locked to network time; none if none was received.
@@ -97,6 +163,26 @@ pub(crate) fn is_excused(network: &Network, observation: &Observation) -> bool {
     let Some(seen) = &observation.network_time else { return false };
     let fails = network.may_lose_frames();
     seen.nodes.iter().all(|node| node.synchronised_at.is_some() && (node.lost == 0 || fails))
+}
+
+/// A line on a node that was without network time.
+fn without(node: &WithoutSummary) -> String {
+    let times = |what: &str, count: u64| match count {
+        0 => None,
+        1 => Some(format!("{what} once")),
+        count => Some(format!("{what} {count} times")),
+    };
+    let parts = [times("gave way to another cluster", node.gave_way), times("lost network time", node.lost)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return format!("{} never had network time", node.node);
+    }
+    let most = match node.without_max_ps {
+        0 => String::new(),
+        most => format!(", and had none for {} us at most", microseconds(most.into())),
+    };
+    let end = if node.at_end { ", and is without it at the end" } else { "" };
+    format!("{} {}{most}{end}", node.node, parts.join(" and "))
 }
 
 /// Lines on network time; empty without synchronisation by protocol control frames.
@@ -120,16 +206,23 @@ pub fn table(summary: &Summary) -> String {
     if let Some(at) = time.synchronised_ps {
         say(format!("all nodes synchronised after {} us", us(Some(at))));
     }
-    for node in &time.without {
-        let lost = match node.lost {
-            0 => "never had network time".to_owned(),
-            1 => "lost network time once".to_owned(),
-            times => format!("lost network time {times} times"),
+    for cluster in &time.clusters {
+        let above = match &cluster.gives_way_to[..] {
+            [] => String::new(),
+            above => format!(", gives way to {}", above.join(", ")),
         };
-        let most = format!(", for {} us at most", us(Some(node.without_max_ps)));
-        let most = if node.without_max_ps > 0 { most } else { String::new() };
-        let end = if node.at_end && node.lost > 0 { ", and is without it at the end" } else { "" };
-        say(format!("{} {lost}{most}{end}", node.node));
+        let nodes = cluster.nodes_at_end.map_or(String::new(), |nodes| format!(", {nodes} nodes at the end"));
+        say(format!(
+            "cluster {} (domain {}, priority {}{above}): precision us: {} proven, {} observed{nodes}",
+            cluster.name,
+            cluster.domain,
+            cluster.sync_priority,
+            us(cluster.precision_bound_ps),
+            us(cluster.precision_observed_ps),
+        ));
+    }
+    for node in &time.without {
+        say(without(node));
     }
     let frames = summary.streams.iter().filter(|stream| stream.name.starts_with("pcf:"));
     for stream in frames {

@@ -7,18 +7,16 @@
 //! In a capture the field is what has been added when the frame leaves. A bridge that is on the way hears a
 //! frame and passes it on.
 //!
-//! A machine tells start and number of a cycle; network time counts on from there. The number begins again
+//! Every cluster has a time of its own. A machine tells start and number of a cycle; network time counts on from there. The number begins again
 //! with every cluster cycle: the time that goes on is that next to the node's own, or to that of others; after
 //! a loss by all it is the next that is not before. True time only compares.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use tautwire_core::as6802::{
-    CompressionMaster, Outcome, PcfType, ProtocolControlFrame, SynchronisationMaster, to_transparent_clock,
-};
+use tautwire_core::as6802::{Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock};
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
-use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncRole, Synchronisation};
+use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncCluster, SyncRole};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
@@ -37,8 +35,10 @@ const PCF_ON_LINE: Bytes = Bytes::new(8 + 14 + PCF_PAYLOAD.get() + 4);
 /// What was observed of network time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkTimeObservation {
-    /// Greatest difference of the network times of two nodes that had it, at any instant of the run.
+    /// Greatest difference of the network times of two nodes that followed one cluster, at any instant of the run.
     pub precision: Duration,
+    /// The same per cluster; one without protocol control frames.
+    pub clusters: Vec<Duration>,
     /// Per node; empty if clocks are corrected as stated.
     pub nodes: Vec<NodeTime>,
 }
@@ -48,8 +48,12 @@ pub struct NetworkTimeObservation {
 pub struct NodeTime {
     /// When it first had network time, true time since the start.
     pub synchronised_at: Option<Duration>,
-    /// How often it lost it.
+    /// How often it lost it, other than by giving way.
     pub lost: u64,
+    /// How often it left its cluster's time for that of a cluster above.
+    pub gave_way: u64,
+    /// The place of the cluster that it follows at the end.
+    pub cluster: Option<u16>,
     /// The longest that it was without, between two times of having it.
     pub without_max: Duration,
     /// Since when it is without at the end, if it had it before.
@@ -59,7 +63,12 @@ pub struct NodeTime {
 impl NetworkTimeObservation {
     pub(crate) fn new(network: &Network) -> Self {
         let count = network.synchronisation.as_ref().map_or(0, |_| network.nodes.len());
-        Self { precision: Duration::ZERO, nodes: vec![NodeTime::default(); count] }
+        let clusters = network.synchronisation.as_ref().map_or(1, |made| made.clusters.len());
+        Self {
+            precision: Duration::ZERO,
+            clusters: vec![Duration::ZERO; clusters],
+            nodes: vec![NodeTime::default(); count],
+        }
     }
 
     /// When the last of the nodes first had network time; none if one never had, or without protocol control
@@ -68,6 +77,12 @@ impl NetworkTimeObservation {
     pub fn synchronised_at(&self) -> Option<Duration> {
         let all: Option<Vec<Duration>> = self.nodes.iter().map(|node| node.synchronised_at).collect();
         all?.into_iter().max()
+    }
+
+    /// Takes the greatest difference of two nodes that follow a cluster at an instant.
+    pub(crate) fn see(&mut self, cluster: usize, apart: Duration) {
+        self.clusters[cluster] = self.clusters[cluster].max(apart);
+        self.precision = self.precision.max(apart);
     }
 }
 
@@ -79,8 +94,8 @@ pub(crate) struct ControlFrames {
     makers: Vec<u32>,
     /// Per stream: its last frames.
     flying: Vec<VecDeque<Flying>>,
-    /// The latest network time of any node, and when that was.
-    latest: (Instant, SimTime),
+    /// Per cluster: the latest network time of any node, and when that was.
+    latest: Vec<(Instant, SimTime)>,
 }
 
 /// A frame on its way.
@@ -91,17 +106,14 @@ struct Flying {
     took: Vec<Duration>,
 }
 
-enum Machine {
-    Master(SynchronisationMaster),
-    Compression(CompressionMaster),
-}
-
 struct Node {
     /// None while the node is stopped.
-    machine: Option<Machine>,
+    machine: Option<SyncNode>,
     due: Option<SimTime>,
-    /// Start and number of the cycle that network time counts from.
-    cycle: Option<(Instant, u32)>,
+    /// Cluster, start and number of the cycle that network time counts from.
+    cycle: Option<(u16, Instant, u32)>,
+    /// Places of the clusters that its own gives way to, the highest first.
+    above: Vec<u16>,
     babble: Option<Babble>,
 }
 
@@ -115,17 +127,17 @@ struct Babble {
 
 impl Babble {
     /// The next one: of all kinds, of any cycle, every fourth under the name of another.
-    fn frame(&mut self, synchronisation: &Synchronisation, number: u8) -> ProtocolControlFrame {
+    fn frame(&mut self, cluster: &SyncCluster, cycles: u32, number: u8) -> ProtocolControlFrame {
         let count = self.count;
         self.count = count.wrapping_add(1);
         self.next = self.next + self.interval;
-        let masters = u32::try_from(synchronisation.masters()).expect("at most 32");
+        let masters = cluster.masters;
         let name = if count % 4 == 3 { (u32::from(number) + 1) % masters } else { u32::from(number) };
         ProtocolControlFrame {
-            integration_cycle: count / 3 % synchronisation.cycles,
+            integration_cycle: count / 3 % cycles,
             membership_new: 1 << name,
-            sync_priority: synchronisation.sync_priority,
-            sync_domain: synchronisation.domain,
+            sync_priority: cluster.sync_priority,
+            sync_domain: cluster.domain,
             kind: [PcfType::Integration, PcfType::ColdStart, PcfType::ColdStartAcknowledge]
                 [(count % 3) as usize],
             transparent_clock: 0,
@@ -133,48 +145,10 @@ impl Babble {
     }
 }
 
-impl Machine {
-    fn new(network: &Network, node: usize, now: Instant) -> Self {
-        let node = NodeIndex::at(node);
-        match (network.synchronisation_master(node), network.compression_master(node)) {
-            (Some(config), _) => Self::Master(SynchronisationMaster::new(config, now)),
-            (None, Some(config)) => Self::Compression(CompressionMaster::new(config)),
-            (None, None) => unreachable!("every node has a part in the synchronisation"),
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        match self {
-            Self::Master(master) => Some(master.deadline()),
-            Self::Compression(master) => master.deadline(),
-        }
-    }
-
-    /// Does what is due, and gives the frames that it makes.
-    fn advance(&mut self, now: Instant) -> Vec<ProtocolControlFrame> {
-        match self {
-            Self::Master(master) => {
-                master.advance(now);
-                let told = core::iter::from_fn(|| master.poll());
-                let sent = told.filter_map(|outcome| match outcome {
-                    Outcome::Send(frame) => Some(frame),
-                    Outcome::Synchronised { .. } | Outcome::Cycle { .. } | Outcome::Lost => None,
-                });
-                sent.collect()
-            }
-            Self::Compression(master) => {
-                master.advance(now);
-                core::iter::from_fn(|| master.poll()).collect()
-            }
-        }
-    }
-
-    fn cycle(&self, now: Instant) -> Option<(Instant, u32)> {
-        match self {
-            Self::Master(master) => master.cycle(),
-            Self::Compression(master) => master.cycle(now),
-        }
-    }
+/// A node's machine.
+fn machine(network: &Network, node: usize, now: Instant) -> SyncNode {
+    let (part, above) = network.synchronised_node(NodeIndex::at(node)).expect("every node has a part");
+    SyncNode::new(part, &above, now)
 }
 
 impl ControlFrames {
@@ -188,9 +162,10 @@ impl ControlFrames {
             }
         }
         let node = |(number, clock): (usize, &LocalClock)| Node {
-            machine: Some(Machine::new(network, number, clock.local(SimTime::ZERO))),
+            machine: Some(machine(network, number, clock.local(SimTime::ZERO))),
             due: None,
             cycle: None,
+            above: synchronisation.above(synchronisation.cluster_of[number]),
             babble: None,
         };
         let mut run = Self {
@@ -198,7 +173,7 @@ impl ControlFrames {
             agenda: BTreeSet::new(),
             makers,
             flying: (0..network.streams.len()).map(|_| VecDeque::new()).collect(),
-            latest: (Instant::ZERO, SimTime::ZERO),
+            latest: vec![(Instant::ZERO, SimTime::ZERO); synchronisation.clusters.len()],
         };
         for (number, clock) in clocks.iter().enumerate() {
             run.schedule(number, *clock, SimTime::ZERO);
@@ -213,7 +188,7 @@ impl ControlFrames {
 
     fn schedule(&mut self, number: usize, clock: LocalClock, now: SimTime) {
         let node = &mut self.nodes[number];
-        let due = node.machine.as_ref().and_then(Machine::deadline).map(|at| clock.true_at(at).max(now));
+        let due = node.machine.as_ref().and_then(SyncNode::deadline).map(|at| clock.true_at(at).max(now));
         let babble = node.babble.filter(|_| node.machine.is_some()).map(|babble| babble.next.max(now));
         let due = due.into_iter().chain(babble).min();
         if due != node.due {
@@ -268,13 +243,18 @@ impl<R: Recorder> Engine<'_, R> {
         let mut frames = Vec::new();
         let mut cycle = None;
         if let Some(machine) = &mut node.machine {
-            frames = machine.advance(local);
-            cycle = machine.cycle(local);
+            machine.advance(local);
+            frames.extend(core::iter::from_fn(|| machine.poll()));
+            let own = network.synchronisation.as_ref().map_or(0, |made| made.cluster_of[number]);
+            cycle = machine.time(local).map(|time| {
+                let cluster = time.above.map_or(own, |place| node.above[place]);
+                (cluster, time.start, time.cycle)
+            });
             let role = network.synchronisation.as_ref().map(|made| (made, made.roles[number]));
             if let (Some(babble), Some((made, SyncRole::Master(member)))) = (&mut node.babble, role)
                 && babble.next <= now
             {
-                frames.push(babble.frame(made, member));
+                frames.push(babble.frame(made.cluster(NodeIndex::at(number)), made.cycles, member));
             }
         }
         run.schedule(number, clock, now);
@@ -358,14 +338,13 @@ impl<R: Recorder> Engine<'_, R> {
         let Some(flying) = run.flying(slot.stream, slot.number) else { return true };
         let transparent_clock = to_transparent_clock(flying.took[place]);
         let frame = ProtocolControlFrame { transparent_clock, ..flying.frame };
-        match (&mut run.nodes[node].machine, roles[maker]) {
-            (Some(Machine::Compression(master)), SyncRole::Master(number)) => {
-                master.receive(local, 1 << number, frame);
-            }
-            (Some(Machine::Master(master)), SyncRole::CompressionMaster(channel)) => {
-                master.receive(local, channel, frame);
-            }
-            _ => {}
+        let maker = match roles[maker] {
+            SyncRole::Master(number) => Maker::Master(1 << number),
+            SyncRole::CompressionMaster(channel) => Maker::Compression(channel),
+            SyncRole::Client => unreachable!("clients make no frames"),
+        };
+        if let Some(machine) = &mut run.nodes[node].machine {
+            machine.receive(local, maker, frame);
         }
         self.act_synchronisation(node);
         self.arm_timeline();
@@ -373,69 +352,77 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// A node's machine tells the cycle that network time counts from, or that there is none.
-    fn set_network_time(&mut self, number: usize, cycle: Option<(Instant, u32)>) {
+    fn set_network_time(&mut self, number: usize, cycle: Option<(u16, Instant, u32)>) {
         let run = self.synchronisation_mut().expect("a machine of it");
-        if std::mem::replace(&mut run.nodes[number].cycle, cycle) == cycle {
+        let before = std::mem::replace(&mut run.nodes[number].cycle, cycle);
+        if before == cycle {
             return;
         }
+        let gives_way = run.nodes[number].machine.as_ref().is_some_and(SyncNode::gives_way);
         let had = self.timed().is_some_and(|timed| timed.is_synchronised(number));
-        match cycle {
-            Some((start, cycle)) => self.count_from(number, start, cycle),
-            None if had => {
-                self.observe_network_time();
-                self.lose_network_time(number);
-            }
-            None => {}
+        let moves = before.zip(cycle).is_some_and(|((before, ..), (after, ..))| before != after);
+        if had && (cycle.is_none() || moves) {
+            self.observe_network_time();
+            self.lose_network_time(number);
         }
-        self.note_node_time(number, had);
+        if let Some((cluster, start, cycle)) = cycle {
+            self.count_from(number, cluster, start, cycle);
+        }
+        self.note_node_time(number, had, gives_way);
     }
 
-    /// Network time at a node is so many cycles since a reading of its clock.
-    fn count_from(&mut self, number: usize, start: Instant, cycle: u32) {
+    /// A cluster's time at a node is so many cycles since a reading of its clock.
+    fn count_from(&mut self, number: usize, cluster: u16, start: Instant, cycle: u32) {
         let (now, network) = (self.now, self.network);
         let settings = network.time_triggered.expect("a time-triggered network");
-        let cluster = network.cluster_cycle().expect("it is synchronised").as_ps();
+        let whole = network.cluster_cycle().expect("it is synchronised").as_ps();
         let local = self.nodes[number].clock.local(now);
         let within =
             settings.integration_cycle.as_ps() * u64::from(cycle) + local.saturating_since(start).as_ps();
         let timed = self.timed().expect("a time-triggered network");
-        let others = (0..self.nodes.len()).filter(|node| timed.is_synchronised(*node));
-        let near = core::iter::once(number).chain(others).find(|node| timed.is_synchronised(*node));
+        let follows = |node: &usize| timed.follows(*node) == Some(cluster);
+        let near = core::iter::once(number).chain(0..self.nodes.len()).find(follows);
         let time = match near {
             Some(node) => {
                 // The nearest that is the same time of a cluster cycle.
-                let near = timed.network(node, self.nodes[node].clock, now).as_ps() + cluster / 2;
-                let behind = (near + cluster - within % cluster) % cluster;
+                let near = timed.network(node, self.nodes[node].clock, now).as_ps() + whole / 2;
+                let behind = (near + whole - within % whole) % whole;
                 near.saturating_sub(behind)
             }
             None => {
-                let (latest, at) = self.synchronisation().expect("it is there").latest;
+                let (latest, at) = self.synchronisation().expect("it is there").latest[usize::from(cluster)];
                 let latest = latest.as_ps() + now.since(at).as_ps();
-                latest + (within % cluster + cluster - latest % cluster) % cluster
+                latest + (within % whole + whole - latest % whole) % whole
             }
         };
         let correction = i64::try_from(i128::from(time) - i128::from(local.as_ps()))
             .expect("clocks that are less than 106 days apart");
         let run = self.synchronisation_mut().expect("it is there");
-        run.latest = (Instant::from_ps(time), now);
+        run.latest[usize::from(cluster)] = (Instant::from_ps(time), now);
         self.observe_network_time();
+        self.follow(number, cluster);
         self.correct_clock(number, correction);
         self.observe_network_time();
     }
 
     /// Notes since when a node has network time, or is without.
-    fn note_node_time(&mut self, number: usize, had: bool) {
+    fn note_node_time(&mut self, number: usize, had: bool, gives_way: bool) {
         let now = self.now.since_start();
         let Some(timed) = self.timed_mut() else { return };
-        let has = timed.is_synchronised(number);
+        let follows = timed.follows(number);
         let node = &mut timed.observed.nodes[number];
-        if has && !had {
+        node.cluster = follows;
+        if follows.is_some() && !had {
             node.synchronised_at.get_or_insert(now);
             if let Some(since) = node.without_since.take() {
                 node.without_max = node.without_max.max(now.saturating_sub(since));
             }
-        } else if had && !has {
-            node.lost += 1;
+        } else if had && follows.is_none() {
+            if gives_way {
+                node.gave_way += 1;
+            } else {
+                node.lost += 1;
+            }
             node.without_since = Some(now);
         }
     }
@@ -455,7 +442,7 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn synchronised_node(&mut self, number: usize, up: bool) {
         let (now, network, clock) = (self.now, self.network, self.nodes[number].clock);
         let Some(run) = self.synchronisation_mut() else { return };
-        run.nodes[number].machine = up.then(|| Machine::new(network, number, clock.local(now)));
+        run.nodes[number].machine = up.then(|| machine(network, number, clock.local(now)));
         run.schedule(number, clock, now);
         self.act_synchronisation(number);
         self.arm_timeline();

@@ -34,6 +34,10 @@ pub(crate) struct Timed {
     corrections: Vec<i64>,
     /// Per node: whether it has network time.
     synchronised: Vec<bool>,
+    /// Per node: the place of the cluster whose time it has.
+    clusters: Vec<u16>,
+    /// Per stream: the cluster whose time all its nodes must have, if they are of several.
+    links: Vec<Option<u16>>,
     /// What is observed of it.
     pub(crate) observed: NetworkTimeObservation,
     /// Per hop: its slot at its port, or [`NONE`], and the window of the node behind it.
@@ -95,6 +99,8 @@ impl Timed {
                 .saturating_sub(drift.saturating_add(step).saturating_add(4)),
             corrections: vec![0; network.nodes.len()],
             synchronised: vec![network.synchronisation.is_none(); network.nodes.len()],
+            clusters: vec![0; network.nodes.len()],
+            links: network.streams.iter().map(|stream| network.cluster_of_link(stream)).collect(),
             observed: NetworkTimeObservation::new(network),
             slots,
             windows,
@@ -117,6 +123,17 @@ impl Timed {
     /// Whether a node has network time.
     pub(crate) fn is_synchronised(&self, node: usize) -> bool {
         self.synchronised[node]
+    }
+
+    /// The place of the cluster whose time a node has; none without network time.
+    pub(crate) fn follows(&self, node: usize) -> Option<u16> {
+        self.synchronised[node].then(|| self.clusters[node])
+    }
+
+    /// Whether a node has the time that a link follows.
+    fn has_time_of(&self, node: usize, stream: u32) -> bool {
+        let own = self.links[stream as usize];
+        own.map_or_else(|| self.synchronised[node], |own| self.follows(node) == Some(own))
     }
 
     /// What a node's clock reads when network time is `network` there.
@@ -160,6 +177,13 @@ impl<R: Recorder> Engine<'_, R> {
         let correction = i64::try_from(i128::from(network) - i128::from(local.as_ps()))
             .expect("clocks that are less than 106 days apart");
         self.correct_clock(node, correction);
+    }
+
+    /// A node follows the time of a cluster from now on.
+    pub(crate) fn follow(&mut self, node: usize, cluster: u16) {
+        if let Some(timed) = self.timed_mut() {
+            timed.clusters[node] = cluster;
+        }
     }
 
     /// Sets a node's network time: the clock's reading and so much.
@@ -212,17 +236,20 @@ impl<R: Recorder> Engine<'_, R> {
         }
     }
 
-    /// How far the network times of nodes are apart now.
+    /// How far the network times of nodes that follow one cluster are apart now.
     pub(crate) fn observe_network_time(&mut self) {
         let now = self.now;
-        let Some(timed) = self.timed() else { return };
-        let nodes = self.nodes.iter().enumerate().filter(|(node, _)| timed.synchronised[*node]);
-        let times = nodes.map(|(node, state)| timed.network(node, state.clock, now));
-        let (least, most) = times
-            .fold((Instant::MAX, Instant::ZERO), |(least, most), time| (least.min(time), most.max(time)));
-        let apart = most.saturating_since(least);
-        if let Some(timed) = self.timed_mut() {
-            timed.observed.precision = timed.observed.precision.max(apart);
+        for cluster in 0..self.timed().map_or(0, |timed| timed.observed.clusters.len()) {
+            let Some(timed) = self.timed() else { return };
+            let nodes = self.nodes.iter().enumerate();
+            let nodes = nodes.filter(|(node, _)| timed.follows(*node).map(usize::from) == Some(cluster));
+            let times = nodes.map(|(node, state)| timed.network(node, state.clock, now));
+            let (least, most) = times
+                .fold((Instant::MAX, Instant::ZERO), |(least, most), time| (least.min(time), most.max(time)));
+            let apart = most.saturating_since(least);
+            if let Some(timed) = self.timed_mut() {
+                timed.observed.see(cluster, apart);
+            }
         }
     }
 
@@ -234,11 +261,16 @@ impl<R: Recorder> Engine<'_, R> {
         let frame = self.slab.get_mut(place);
         (frame.hop, frame.queued) = (hop_index, self.now);
         let octets = octets_of(frame.payload, hop.overhead);
-        let payload = frame.payload;
+        let (payload, stream) = (frame.payload, frame.stream);
         let handle = Handle { slot: place, octets, class: TrafficClass::new(hop.class).expect("a class") };
-        let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
+        let port = self.ports[port_index as usize].as_ref().expect("a hop's port is connected");
+        let foreign = self.timed().is_some_and(|timed| {
+            timed.links[stream as usize].is_some() && !timed.has_time_of(port.node as usize, stream)
+        });
         let reason = if payload > port.mtu {
             Some(DropReason::Oversize)
+        } else if foreign {
+            Some(DropReason::Unsynchronised)
         } else if slot == NONE {
             Some(DropReason::Unscheduled)
         } else if self.may_fail && !self.nodes[port.node as usize].up {
@@ -251,6 +283,7 @@ impl<R: Recorder> Engine<'_, R> {
         if let Some(reason) = reason {
             return self.drop_frame(place, reason);
         }
+        let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
         let local = port.clock.local(self.now);
         match port.egress.hold(local, slot, handle) {
             Held::Waiting => {}
@@ -347,7 +380,7 @@ impl<R: Recorder> Engine<'_, R> {
         let NodeIndex(node) = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
         let clock = self.nodes[node as usize].clock;
         // Who has no network time knows no window; a switch drops the frame then, for it keeps none.
-        !timed.is_synchronised(node as usize)
+        !timed.has_time_of(node as usize, frame.stream)
             || window.is_open(timed.network(node as usize, clock, frame.received))
     }
 }

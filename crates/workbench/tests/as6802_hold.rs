@@ -182,7 +182,7 @@ fn lost_by_others(network: &Network, observation: &Observation) -> Vec<String> {
         let listeners = &bounds.streams[stream.index()].listeners;
         listeners.iter().all(|one| one.delay.as_ref().is_ok_and(|delay| *delay <= deadline))
     });
-    if synchronisation.masters() < 3 || !sure {
+    if synchronisation.clusters[0].masters < 3 || !sure {
         return Vec::new();
     }
     let nodes = time(observation).nodes.iter().enumerate();

@@ -90,7 +90,7 @@ impl CompressionMaster {
     /// it took.
     pub fn receive(&mut self, now: Instant, sender: u32, frame: ProtocolControlFrame) {
         self.advance(now);
-        if frame.domain_and_priority() != (self.config.domain, self.config.priority) {
+        if !super::is_of(&frame, self.config.domain, self.config.priority) {
             return;
         }
         let same = |(_, other): &(Instant, ProtocolControlFrame)| {

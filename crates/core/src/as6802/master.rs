@@ -190,7 +190,7 @@ impl SynchronisationMaster {
     /// A frame has come by a channel; its transparent clock tells how long it took.
     pub fn receive(&mut self, now: Instant, channel: u8, frame: ProtocolControlFrame) {
         self.advance(now);
-        if frame.domain_and_priority() != (self.config.domain, self.config.priority) {
+        if !super::is_of(&frame, self.config.domain, self.config.priority) {
             return;
         }
         let took = transparent_time(frame.transparent_clock);

@@ -9,17 +9,25 @@
 //!
 //! Frames are made permanent: what the transparent clock says that they took is filled up to the greatest
 //! transmission delay, so that what was sent at one time is permanent at one time. The standard's text is
-//! not free: states and functions are taken from publications about it, with names of their own. Kept to: one
-//! priority and domain a node, one synchronisation domain; not here: priorities that give way to one
-//! another, high-integrity devices, who carries the frames and the transparent clock.
+//! not free: states and functions are taken from publications about it, with names of their own. A node is of one
+//! cluster, which is a domain and a priority, and gives way to clusters of a higher one. Not here: who carries the
+//! frames and the transparent clock.
 
 mod compression;
 mod compressor;
 mod master;
+mod node;
 mod permanence;
 
 pub use compression::{Compression, fault_tolerant_average};
 pub use compressor::{CompressionConfig, CompressionMaster};
 pub use master::{MasterConfig, MasterState, Outcome, SynchronisationMaster, Thresholds};
+pub use node::{Maker, PartConfig, SyncNode, Time};
 pub use permanence::{permanent_at, to_transparent_clock, transparent_time};
 pub use tautwire_wire::{PcfType, ProtocolControlFrame};
+
+/// Whether a frame is of a cluster.
+fn is_of(frame: &ProtocolControlFrame, domain: u8, priority: u8) -> bool {
+    let domain = if planted!(DomainIgnored) { frame.sync_domain } else { domain };
+    frame.domain_and_priority() == (domain, priority)
+}

@@ -10,6 +10,7 @@ mod ats;
 mod avb_profile;
 mod central;
 mod check;
+mod clusters;
 mod control_frames;
 mod datagrams;
 mod events;

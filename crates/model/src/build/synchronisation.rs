@@ -1,4 +1,5 @@
-//! `synchronisation:` of a time-triggered network, and the streams of its protocol control frames.
+//! `synchronisation:` of a time-triggered network, and the streams of its protocol control frames. Who is of which
+//! cluster: `clusters.rs`.
 //!
 //! A stream goes over the fewest links, as those of the description do. What a master may send at most
 //! (`burst` below): each kind of frame once at once, integration frames once a cycle that a correction
@@ -10,13 +11,13 @@ use tautwire_wire::{MacAddress, VlanId};
 
 use super::streams::Streams;
 use super::topology::Topology;
-use super::{Input, priority};
+use super::{Input, clusters, priority};
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
     Traffic, TransmissionSelection,
 };
-use crate::synchronisation::{PCF_PAYLOAD, SyncRole, Synchronisation};
+use crate::synchronisation::{PCF_PAYLOAD, SyncCluster, SyncRole, Synchronisation};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -24,8 +25,6 @@ use crate::time_triggered::TimeTriggered;
 
 /// Least distance of a babbler's frames: a run takes its time for each.
 const BABBLE_MIN: Duration = Duration::from_us(1);
-/// Most synchronisation masters: a bit of the membership for each.
-const MASTERS_MAX: usize = 32;
 /// The first four octets of the destination address of critical traffic.
 const CRITICAL_TRAFFIC_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
 
@@ -38,11 +37,46 @@ pub(crate) fn synchronisation(
     faults: &mut Faults,
 ) -> Option<Synchronisation> {
     let (settings, node) = (settings?, input.root.get("time-triggered")?.get("synchronisation")?);
-    let (roles, masters, compressors) = roles(topology, node, faults)?;
+    let listed = clusters::listed(node);
+    let parts = clusters::parts(topology, listed, faults)?;
+    let read = |(place, node): (usize, &Node<'_>)| {
+        cluster(node, settings, place, [&parts.masters[place], &parts.compressors[place]])
+    };
+    let mut made = Synchronisation {
+        clusters: listed.iter().enumerate().map(read).collect::<Option<_>>()?,
+        cycles: cycles(node, settings, streams, faults)?,
+        frames: vec![None; parts.roles.len()],
+        cluster_of: parts.cluster_of,
+        roles: parts.roles,
+    };
+    for (place, node) in listed.iter().enumerate() {
+        if !suits(&made, place, node, settings, faults) {
+            return None;
+        }
+    }
+    for (place, node) in (0..).zip(listed) {
+        let masters = [&parts.masters[usize::from(place)][..], &parts.compressors[usize::from(place)]];
+        add_streams(topology, settings, &mut made, (place, masters), node, streams, faults);
+    }
+    Some(made)
+}
+
+/// What is said of a cluster.
+fn cluster(
+    node: &Node<'_>,
+    settings: &TimeTriggered,
+    place: usize,
+    [masters, compressors]: [&Vec<NodeIndex>; 2],
+) -> Option<SyncCluster> {
     let cycle = settings.integration_cycle;
     let span = |key: &str, default: Duration| node.parsed(key).unwrap_or(default);
     let octet = |key: &str, default: u8| node.parsed(key).unwrap_or(default);
-    let mut made = Synchronisation {
+    let count = |list: &[NodeIndex]| u32::try_from(list.len()).expect("at most 32");
+    Some(SyncCluster {
+        name: node
+            .get("name")
+            .and_then(Node::text)
+            .map_or_else(|| format!("cluster-{}", place + 1), str::to_owned),
         domain: octet("domain", 0),
         sync_priority: octet("sync-priority", 1),
         priority: priority(node, "priority").unwrap_or(Priority::new(6).expect("below eight")),
@@ -51,21 +85,40 @@ pub(crate) fn synchronisation(
         listen_timeout: span("listen-timeout", cycle * 3),
         cold_start_timeout: span("cold-start-timeout", cycle * 4),
         cold_start_offset: span("cold-start-offset", cycle),
-        cycles: cycles(node, settings, streams, faults)?,
-        frames: vec![None; roles.len()],
-        roles,
+        masters: count(masters),
+        compression_masters: count(compressors),
+    })
+}
+
+/// Whether a cluster can be: it is alone in its domain and priority, and its times are long enough.
+fn suits(
+    made: &Synchronisation,
+    place: usize,
+    node: &Node<'_>,
+    settings: &TimeTriggered,
+    faults: &mut Faults,
+) -> bool {
+    let (own, cycle) = (&made.clusters[place], settings.integration_cycle);
+    let same = |other: &SyncCluster| {
+        (other.domain, other.sync_priority) == (own.domain, own.sync_priority) || other.name == own.name
     };
-    let evaluation = made.evaluation(settings.precision);
+    if let Some(other) = made.clusters[..place].iter().find(|other| same(other)) {
+        let message = format!("`{}` has the name of `{}`, or its domain and priority", own.name, other.name);
+        let help = "give clusters that keep times of their own another `domain`, and one that gives way a lower `sync-priority`";
+        faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
+        return false;
+    }
+    let evaluation = own.evaluation(settings.precision);
     if evaluation >= cycle {
         let message = format!(
             "frames of a cycle are looked at {evaluation} behind its start, and an integration cycle is {cycle}"
         );
         let help = "make `integration-cycle` longer, or `max-transmission-delay` shorter";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
-        return None;
+        return false;
     }
     for (key, span) in
-        [("listen-timeout", made.listen_timeout), ("cold-start-timeout", made.cold_start_timeout)]
+        [("listen-timeout", own.listen_timeout), ("cold-start-timeout", own.cold_start_timeout)]
     {
         if span < cycle * 2 {
             let place = node.get(key).map_or(node.anchor(), |node| node.place);
@@ -73,49 +126,7 @@ pub(crate) fn synchronisation(
             faults.error(codes::SYNCHRONISATION, place, message, "make it at least two integration cycles");
         }
     }
-    add_streams(topology, settings, &mut made, (&masters, &compressors), node, streams, faults);
-    Some(made)
-}
-
-/// What every node is, and the masters of both kinds in order; none if that is no synchronisation.
-fn roles(
-    topology: &Topology<'_>,
-    node: &Node<'_>,
-    faults: &mut Faults,
-) -> Option<(Vec<SyncRole>, Vec<NodeIndex>, Vec<NodeIndex>)> {
-    let mut roles = vec![SyncRole::Client; topology.nodes.len()];
-    let mut lists = [Vec::new(), Vec::new()];
-    let mut whole = true;
-    for (list, key) in lists.iter_mut().zip(["masters", "compression-masters"]) {
-        for named in node.get(key).map_or(&[][..], Node::items_or_self) {
-            let found = named.text().and_then(|name| topology.node(name, named.place, faults));
-            let Some(found) = found else {
-                whole = false;
-                continue;
-            };
-            if roles[found.index()] != SyncRole::Client {
-                let message = format!("`{}` has a part already", topology.nodes[found.index()].name);
-                let help = "name a node once, as a master or as a compression master";
-                faults.error(codes::SYNCHRONISATION, named.place, message, help);
-                whole = false;
-                continue;
-            }
-            let number = u8::try_from(list.len()).unwrap_or(u8::MAX);
-            roles[found.index()] = match key {
-                "masters" => SyncRole::Master(number),
-                _ => SyncRole::CompressionMaster(number),
-            };
-            list.push(found);
-        }
-    }
-    let [masters, compressors] = lists;
-    if whole && (masters.len() < 2 || masters.len() > MASTERS_MAX || compressors.len() > MASTERS_MAX) {
-        let message = format!("{} synchronisation masters", masters.len());
-        let help = "name from two to 32: one alone answers no cold start";
-        faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
-        whole = false;
-    }
-    whole.then_some((roles, masters, compressors))
+    true
 }
 
 /// Integration cycles after which all periods, and the raster's, come again.
@@ -148,49 +159,51 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// The streams of all masters' frames.
+/// The streams of the frames of a cluster's masters.
 fn add_streams(
     topology: &Topology<'_>,
     settings: &TimeTriggered,
     made: &mut Synchronisation,
-    (masters, compressors): (&[NodeIndex], &[NodeIndex]),
+    (place, [masters, compressors]): (u16, [&[NodeIndex]; 2]),
     node: &Node<'_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) {
-    let curves: Vec<ArrivalCurve> =
-        (0..masters.len()).map(|number| burst(made, settings, u8::try_from(number).expect("few"))).collect();
+    let cluster = &made.clusters[usize::from(place)];
+    let count = 0..u32::try_from(masters.len()).expect("at most 32");
+    let curves: Vec<ArrivalCurve> = count.map(|number| burst(cluster, settings, number)).collect();
     let all = || (0..topology.nodes.len()).map(NodeIndex::at);
     let mut heard = vec![false; topology.nodes.len()];
+    // A frame of a master is passed on, or compressed with others, within so much.
+    let delay_max = cluster.delay_max;
+    let within = delay_max + cluster.compression_delay(settings.precision) * 2;
     for (number, talker) in masters.iter().enumerate() {
-        let listeners: Vec<NodeIndex> = compressors.to_vec();
-        if let Some(stream) =
-            stream(topology, made, *talker, listeners, curves[number], streams, node, faults)
-        {
+        let ends = (place, *talker, compressors.to_vec());
+        if let Some(stream) = stream(topology, made, ends, curves[number], streams, node, faults) {
             made.frames[talker.index()] = Some(stream);
         }
     }
-    // A frame of a master is passed on, or compressed with others, within so much.
-    let within = made.delay_max + made.compression_delay(settings.precision) * 2;
     let none = ArrivalCurve { rate: BitRate::ZERO, burst: Bits::ZERO };
     let passed = curves.iter().fold(none, |sum, curve| ArrivalCurve {
         rate: sum.rate.saturating_add(curve.rate),
         // Policing lets through what may have been held up for the greatest delay.
-        burst: sum.burst + curve.burst + curve.rate.bits_ceil(within + made.delay_max),
+        burst: sum.burst + curve.burst + curve.rate.bits_ceil(within + delay_max),
     });
+    let is_client = |other: NodeIndex| {
+        let of = made.cluster_of[other.index()];
+        let compresses = matches!(made.roles[other.index()], SyncRole::CompressionMaster(_));
+        of == place && !compresses || made.above(of).contains(&place)
+    };
+    let clients: Vec<NodeIndex> = all().filter(|other| is_client(*other)).collect();
     for talker in compressors {
-        let listeners: Vec<NodeIndex> = all()
-            .filter(|other| !matches!(made.roles[other.index()], SyncRole::CompressionMaster(_)))
-            .collect();
-        if let Some(number) = stream(topology, made, *talker, listeners, passed, streams, node, faults) {
+        let ends = (place, *talker, clients.clone());
+        if let Some(number) = stream(topology, made, ends, passed, streams, node, faults) {
             made.frames[talker.index()] = Some(number);
             let added = streams.protocol.last().expect("it was just added");
             added.listeners.iter().for_each(|listener| heard[listener.index()] = true);
         }
     }
-    for deaf in
-        all().filter(|other| matches!(made.roles[other.index()], SyncRole::Client | SyncRole::Master(_)))
-    {
+    for deaf in clients.into_iter().filter(|other| made.cluster_of[other.index()] == place) {
         if !heard[deaf.index()] {
             let message =
                 format!("no compression master's frames reach `{}`", topology.nodes[deaf.index()].name);
@@ -201,7 +214,7 @@ fn add_streams(
 }
 
 /// What a master sends at most.
-fn burst(made: &Synchronisation, settings: &TimeTriggered, number: u8) -> ArrivalCurve {
+fn burst(made: &SyncCluster, settings: &TimeTriggered, number: u32) -> ArrivalCurve {
     let frame = wire_bits(PCF_PAYLOAD, false);
     let evaluation = made.evaluation(settings.precision);
     let cycle = settings.integration_cycle;
@@ -212,19 +225,19 @@ fn burst(made: &Synchronisation, settings: &TimeTriggered, number: u8) -> Arriva
     ArrivalCurve { rate: rate.saturating_add(each(again)).saturating_add(each(answered)), burst: frame * 3 }
 }
 
-/// The stream of one node's frames, to those of `listeners` that it reaches; its number among all streams.
-#[expect(clippy::too_many_arguments, reason = "the parts of one stream, put together once")]
+/// The stream of the frames of a cluster's node, to those of the nodes wanted that it reaches; its number among
+/// all streams.
 fn stream(
     topology: &Topology<'_>,
     made: &Synchronisation,
-    talker: NodeIndex,
-    wanted: Vec<NodeIndex>,
+    (place, talker, wanted): (u16, NodeIndex, Vec<NodeIndex>),
     arrival: ArrivalCurve,
     streams: &mut Streams<'_, '_>,
     node: &Node<'_>,
     faults: &mut Faults,
 ) -> Option<StreamIndex> {
-    let (listeners, hops) = tree(topology, made, talker, &wanted);
+    let cluster = &made.clusters[usize::from(place)];
+    let (listeners, hops) = tree(topology, made, place, talker, wanted);
     let name = &topology.nodes[talker.index()].name;
     let Some(first) = hops.first() else {
         let message = format!("the frames of `{name}` reach nobody");
@@ -256,13 +269,13 @@ fn stream(
         listeners,
         vlan: VlanId::DEFAULT,
         tagged: false,
-        priority: made.priority,
+        priority: cluster.priority,
         udp: None,
         payload_min: PCF_PAYLOAD,
         payload_max: PCF_PAYLOAD,
         traffic: Traffic::Protocol,
         arrival: Some(arrival),
-        deadline: Some(made.delay_max),
+        deadline: Some(cluster.delay_max),
         shaper: None,
         shaped_at_talker: false,
         started: true,
@@ -276,13 +289,16 @@ fn stream(
     Some(number)
 }
 
-/// The tree over the fewest links to those of `wanted` that are reached over bridges, and these.
+/// The tree over the fewest links to those of `wanted` that are reached over bridges, and these; bridges of other
+/// clusters on the way hear what they pass on.
 fn tree(
     topology: &Topology<'_>,
     made: &Synchronisation,
+    place: u16,
     talker: NodeIndex,
-    wanted: &[NodeIndex],
+    wanted: Vec<NodeIndex>,
 ) -> (Vec<NodeIndex>, Vec<Hop>) {
+    let priority = made.clusters[usize::from(place)].priority;
     let mut by: Vec<Option<LinkIndex>> = vec![None; topology.nodes.len()];
     let mut order = vec![talker];
     let mut next = 0;
@@ -305,8 +321,8 @@ fn tree(
         }
     }
     let mut kept = vec![false; topology.nodes.len()];
-    let listeners: Vec<NodeIndex> =
-        wanted.iter().copied().filter(|node| by[node.index()].is_some()).collect();
+    let mut listeners = wanted;
+    listeners.retain(|node| by[node.index()].is_some());
     for listener in &listeners {
         let mut node = *listener;
         while let Some(link) = by[node.index()].filter(|_| !kept[node.index()]) {
@@ -314,6 +330,9 @@ fn tree(
             node = ends(link)[0];
         }
     }
+    let others = (0..kept.len()).filter(|node| kept[*node] && made.cluster_of[*node] != place);
+    let others: Vec<NodeIndex> = others.map(NodeIndex::at).filter(|node| !listeners.contains(node)).collect();
+    listeners.extend(others);
     let mut hops: Vec<Hop> = Vec::new();
     let mut arrived = vec![None; topology.nodes.len()];
     // In the order of the search: a hop stands behind the one before it.
@@ -324,8 +343,8 @@ fn tree(
         hops.push(Hop {
             port: from,
             previous: arrived[ends(link)[0].index()],
-            class: topology.ports[from.index()].class_table.class_of(made.priority, true),
-            priority: made.priority,
+            class: topology.ports[from.index()].class_table.class_of(priority, true),
+            priority,
             tagged: false,
             listener: listener.and_then(|listener| u32::try_from(listener).ok()),
             scheduler: None,
@@ -353,6 +372,20 @@ fn babblers(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
     }
 }
 
+/// A time-triggered link has one time: it is of nodes of one domain.
+fn across(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+    let Some(made) = &network.synchronisation else { return };
+    let nodes = input.root.get("streams").map_or(&[][..], Node::items);
+    for (number, stream) in network.streams.iter().enumerate() {
+        if stream.time_triggered.is_some() && made.cluster_of_way(network.nodes_of(stream)).is_none() {
+            let place = nodes.get(number).map_or(input.root.anchor(), Node::anchor);
+            let message = format!("`{}` goes over nodes of several synchronisation domains", stream.name);
+            let help = "send it as a `virtual-link`, or give the clusters one `domain` and different `sync-priority`";
+            faults.error(codes::SYNCHRONISATION, place, message, help);
+        }
+    }
+}
+
 /// Holds the whole against the precision that is stated, and gives the frames their deadline.
 pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut Faults) {
     babblers(network, input, faults);
@@ -369,8 +402,10 @@ pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut
         faults.error(codes::SYNCHRONISATION, place, message, help);
     }
     let Some(synchronisation) = network.synchronisation.clone() else { return };
-    let deadline = network.transmission_deadline();
-    for stream in synchronisation.frames.iter().flatten() {
+    across(network, input, faults);
+    for (stream, cluster) in synchronisation.frames.iter().zip(&synchronisation.cluster_of) {
+        let Some(stream) = stream else { continue };
+        let deadline = network.transmission_deadline_of(*cluster);
         network.streams[stream.index()].deadline = deadline;
         for hop in network.streams[stream.index()].hops.clone() {
             let timed = network.time_triggered_class(hop.port);

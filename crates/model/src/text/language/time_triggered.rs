@@ -29,8 +29,11 @@ pub(super) static TIME_TRIGGERED: Shape = Shape {
         ),
         key(
             "synchronisation",
-            Kind::Object(&SYNCHRONISATION),
-            "Masters and protocol control frames that keep the clocks together; without this key every clock is corrected as the precision says.",
+            Kind::OneOf(&[
+                Kind::Object(&SYNCHRONISATION),
+                Kind::List(1, 64, &Kind::Object(&SYNCHRONISATION)),
+            ]),
+            "Masters and protocol control frames that keep the clocks together, of one cluster or of each of several; without this key every clock is corrected as the precision says.",
         ),
         key("raster", Kind::Object(&RASTER), "A part of every raster cycle that no other traffic begins in."),
     ]],
@@ -38,8 +41,9 @@ pub(super) static TIME_TRIGGERED: Shape = Shape {
 
 static SYNCHRONISATION: Shape = Shape {
     name: "the synchronisation of a time-triggered network",
-    about: "Which nodes keep the network time by protocol control frames (SAE AS6802); all others follow as clients.",
+    about: "Which nodes keep the network time by protocol control frames (SAE AS6802); others follow as clients. Clusters of one domain give way to those of a higher priority; those of several do not hear one another.",
     keys: &[&[
+        key("name", Kind::Name, "Name of the cluster; `cluster-1` for the first."),
         must("masters", REFERENCES, "Synchronisation masters: from two to 32 nodes that tell their time."),
         must(
             "compression-masters",
@@ -51,11 +55,16 @@ static SYNCHRONISATION: Shape = Shape {
             Kind::Duration,
             "Greatest time that a frame takes between a master and a compression master, or from there to any node: it counts as sent so long before it is used, and a later one is dropped.",
         ),
+        key(
+            "clients",
+            Kind::OneOf(&[Kind::Reference, Kind::List(0, MANY, &Kind::Reference)]),
+            "Nodes that follow; of the only cluster, or of the one that does not say, all that stand nowhere else.",
+        ),
         key("domain", Kind::Integer(0, 255), "Synchronisation domain; frames of others are not heard. 0."),
         key(
             "sync-priority",
             Kind::Integer(0, 255),
-            "Synchronisation priority; frames of others are not heard. 1.",
+            "Synchronisation priority; the nodes join clusters of their domain with a higher one while these are there. 1.",
         ),
         key(
             "priority",
