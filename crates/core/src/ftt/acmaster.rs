@@ -3,8 +3,8 @@
 //! A stream is tested when its producer and at least one consumer have asked for it; attributes that cannot be are
 //! refused at once. The test is another's: the machine asks for it and is told the result. A stream that passes is
 //! told to every switch on its way (Config_Msg); when all have replied, and the standby knows it, producer and
-//! consumers are told (Ack). A refusal is told to all who asked. Messages may be lost: a Config_Msg is repeated until it is
-//! answered, and who asks for what is decided already is answered again.
+//! consumers are told (Ack). A refusal is told to all who asked, and stands until something is given back. Messages may be
+//! lost: a Config_Msg is repeated until it is answered, and who asks for what is decided already is answered again.
 //!
 //! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
 //! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
@@ -95,6 +95,8 @@ pub struct AcMaster {
     pub(super) untold: BTreeSet<(u16, u16)>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
+    /// Streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
+    pub(super) refused: BTreeMap<u16, (FttStream, u16)>,
     pub(super) out: VecDeque<AcAction>,
     tests: u64,
 }
@@ -116,6 +118,7 @@ impl AcMaster {
             entries,
             untold,
             leaving: BTreeMap::new(),
+            refused: BTreeMap::new(),
             out,
             tests: 0,
         }
@@ -289,6 +292,10 @@ impl AcMaster {
         if self.is_leaving(id) {
             return;
         }
+        // Less stands only when something is given back: until then a test would come out as it did.
+        if let Some((_, subject)) = self.refused.get(&id).filter(|(known, _)| *known == stream) {
+            return self.answer(id, node, false, *subject);
+        }
         let entry = self.entries.entry(id).or_default();
         entry.stream = Some(stream);
         if node == stream.producer {
@@ -322,9 +329,11 @@ impl AcMaster {
         let producer = entry.stream.map(|stream| stream.producer);
         self.answer(id, consumer, false, subject);
         if alone {
-            // All who asked are told.
-            let asking: BTreeSet<u16> =
-                self.entries.remove(&id).map(|entry| entry.asking).unwrap_or_default();
+            // All who asked are told, and who has asked and was not heard yet.
+            let entry = self.entries.remove(&id);
+            let stream = entry.as_ref().and_then(|entry| entry.stream);
+            self.refused.extend(stream.map(|stream| (id, (stream, subject))));
+            let asking: BTreeSet<u16> = entry.map(|entry| entry.asking).unwrap_or_default();
             for node in producer.into_iter().chain(asking) {
                 self.answer(id, node, false, subject);
             }

@@ -99,6 +99,7 @@ impl AcMaster {
         }
         leaving.again = None;
         if !core::mem::replace(&mut leaving.confirmed, true) {
+            self.refused.clear();
             self.confirm(id, node);
         }
         // A standby that is not there is told when it is heard again.
