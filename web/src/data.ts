@@ -119,6 +119,7 @@ export interface Summary {
   ports: Port[];
   reservations?: Reservation[];
   slots?: SlotUse[];
+  harts?: { frames?: CycleFrame[] };
 }
 
 /** What became of a slot of a TDMA cycle in the run. */
@@ -148,6 +149,7 @@ export interface Reservation {
   stream: string;
   set_up_ps?: number;
   admission_ps?: number;
+  admission_bound_ps?: number;
   sends: boolean;
   lapses: number;
   failure_code?: number;
@@ -180,18 +182,39 @@ export interface StreamSettings {
   udp: string | null;
 }
 
+/** A frame in an elementary cycle of HaRTES. */
+export interface CycleFrame {
+  port: string;
+  stream: string;
+  number: number;
+  cycle: number;
+  window: Slot["kind"];
+  begin_ps: number;
+  end_ps: number;
+}
+
 /** A slot of a cycle, repeated every period. */
 export interface Slot {
   label: string;
-  kind: "synchronisation" | "standby" | "real-time" | "ordinary" | "time-triggered";
+  kind:
+    | "synchronisation"
+    | "standby"
+    | "real-time"
+    | "ordinary"
+    | "time-triggered"
+    | "trigger"
+    | "turn-around"
+    | "synchronous"
+    | "asynchronous"
+    | "guard";
   offset_ps: number;
   length_ps: number;
   period_ps: number;
 }
 
-/** When who may send: per station of TDMA, or per port of time-triggered frames. */
+/** When who may send: per station of TDMA, per port of time-triggered frames, or per port at a HaRTES switch. */
 export interface Schedule {
-  kind: "tdma" | "time-triggered";
+  kind: "tdma" | "time-triggered" | "harts";
   cycle_ps: number;
   basic_cycle_ps: number;
   rows: { name: string; slots: Slot[] }[];

@@ -154,6 +154,9 @@ function outcome(reservation: Reservation): string {
   const ms = (ps: number) => `${(ps / 1e9).toFixed(3)}\u00a0ms`;
   if (reservation.set_up_ps !== undefined) parts.push(`set up in ${ms(reservation.set_up_ps)}`);
   if (reservation.admission_ps !== undefined) parts.push(`admitted in ${ms(reservation.admission_ps)}`);
+  if (reservation.admission_bound_ps !== undefined) {
+    parts.push(`admission proven within ${ms(reservation.admission_bound_ps)}`);
+  }
   if (reservation.lapses > 0) parts.push(`${reservation.lapses} lapses`);
   if (reservation.failure_code !== undefined) parts.push(`failure code ${reservation.failure_code}`);
   return parts.join(", ");

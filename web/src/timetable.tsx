@@ -1,8 +1,9 @@
-// The slots of a cycle as a Gantt chart: a row per station (TDMA) or egress port (time-triggered links).
+// The slots of a cycle as a Gantt chart: a row per station (TDMA) or egress port (time-triggered links, windows of HaRTES with
+// the frames that left in them).
 
 import { useState } from "preact/hooks";
 import type { Selection } from "./app";
-import type { PageData, Schedule, Slot, SlotUse } from "./data";
+import type { CycleFrame, PageData, Schedule, Slot, SlotUse } from "./data";
 import { delay, integer, span } from "./format";
 
 const STEP = 40;
@@ -15,6 +16,17 @@ const WORDS: Record<Slot["kind"], string> = {
   "real-time": "real-time traffic",
   ordinary: "ordinary traffic",
   "time-triggered": "time-triggered frame",
+  trigger: "trigger message",
+  "turn-around": "turn-around",
+  synchronous: "synchronous window",
+  asynchronous: "asynchronous window",
+  guard: "guard window",
+};
+
+const TITLES: Record<Schedule["kind"], string> = {
+  tdma: "Slots per cycle",
+  "time-triggered": "Schedule per cycle",
+  harts: "Elementary cycles",
 };
 
 interface Bar {
@@ -39,18 +51,21 @@ export function Timetable(props: {
   const [chosen, setChosen] = useState<Bar | undefined>(undefined);
   const from = whole ? 0 : cycle * schedule.basic_cycle_ps;
   const length = whole ? schedule.cycle_ps : schedule.basic_cycle_ps;
-  const byPort = schedule.kind === "time-triggered";
+  const byPort = schedule.kind !== "tdma";
+  const frames = schedule.kind === "harts" ? (props.data.summary.harts?.frames ?? []) : [];
+  const [shown, setFrame] = useState<CycleFrame | undefined>(undefined);
   const rows = schedule.rows.filter((row) => !byPort || !props.ports || props.ports.has(row.name));
   const kinds = [...new Set(schedule.rows.flatMap((row) => row.slots.map((slot) => slot.kind)))];
   const choose = (bar: Bar) => {
     setChosen(bar);
+    setFrame(undefined);
     const stream = props.data.summary.streams.findIndex((each) => each.name === bar.slot.label);
     if (stream >= 0) props.onSelect({ stream, listener: 0 });
   };
   return (
     <section id="timetable" class="panel">
       <div class="heading">
-        <h2>{byPort ? "Schedule" : "Slots"} per cycle</h2>
+        <h2>{TITLES[schedule.kind]}</h2>
         {cycles > 1 && (
           <span class="segments" role="group" aria-label="Part of the timetable">
             <button type="button" aria-pressed={whole} onClick={() => setWhole(true)}>
@@ -130,6 +145,27 @@ export function Timetable(props: {
                     <title>{told(bar)}</title>
                   </rect>
                 ))}
+                {frames
+                  .filter((frame) => frame.port === row.name)
+                  .map((frame) => ({ frame, at: frame.cycle * schedule.basic_cycle_ps + frame.begin_ps - from }))
+                  .filter(({ at }) => at >= 0 && at < length)
+                  .map(({ frame, at }) => (
+                    <rect
+                      key={`${frame.stream} ${frame.number} ${frame.cycle}`}
+                      class={`cycle-frame ${frame.window}`}
+                      x={(1000 * at) / length}
+                      width={Math.max(1, (1000 * (frame.end_ps - frame.begin_ps)) / length)}
+                      y={6}
+                      height={8}
+                      onClick={() => {
+                        setFrame(frame);
+                        const stream = props.data.summary.streams.findIndex((each) => each.name === frame.stream);
+                        if (stream >= 0) props.onSelect({ stream, listener: 0 });
+                      }}
+                    >
+                      <title>{toldFrame(frame)}</title>
+                    </rect>
+                  ))}
               </svg>
             </div>
           );
@@ -142,10 +178,15 @@ export function Timetable(props: {
         </button>
       )}
       <p class="note chosen" aria-live="polite">
-        {chosen ? told(chosen) : "Press a slot to see what it is."}
+        {shown ? toldFrame(shown) : chosen ? told(chosen) : "Press a slot to see what it is."}
       </p>
     </section>
   );
+}
+
+function toldFrame(frame: CycleFrame): string {
+  const when = `${delay(frame.begin_ps)} to ${delay(frame.end_ps)} of cycle ${integer(frame.cycle)}`;
+  return `${frame.stream}, frame ${integer(frame.number)}: ${when} (${WORDS[frame.window]})`;
 }
 
 function told(bar: Bar): string {

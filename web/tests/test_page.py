@@ -322,3 +322,23 @@ def test_the_schedule_of_time_triggered_links_is_drawn(browser: Browser, tmp_pat
     assert page.locator("#stream h2").inner_text().startswith("slow")
     opened.is_quiet()
     opened.context.close()
+
+
+def test_elementary_cycles_are_drawn_with_their_frames(browser: Browser, tmp_path: Path) -> None:
+    report = timetable_of(tmp_path, ROOT / "scenarios" / "harts-synchronous.yaml")
+    opened = Opened(browser, report, WIDTHS["desktop"])
+    table = opened.page.locator("#timetable")
+    assert table.locator("h2").inner_text() == "Elementary cycles"
+    rows = table.locator(".time-row:not(.axis)")
+    windows = ["trigger", "turn-around", "synchronous", "asynchronous"]
+    for row in range(rows.count()):
+        for window in windows:
+            assert rows.nth(row).locator(f"rect.slot.{window}").count() == 1, "one cycle is shown"
+    table.get_by_role("button", name="Whole").click()
+    assert rows.nth(0).locator("rect.slot.trigger").count() == 32
+    frames = table.locator("rect.cycle-frame.synchronous")
+    assert frames.count() > 0
+    frames.first.dispatch_event("click")
+    assert "synchronous window" in table.locator(".chosen").inner_text()
+    opened.is_quiet()
+    opened.context.close()

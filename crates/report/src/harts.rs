@@ -5,10 +5,11 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::Network;
-use tautwire_sim::Observation;
+use tautwire_sim::{CycleFrame, Observation};
 
 use crate::harts_admission::{self, AcMasterSummary, RequestSummary};
 use crate::name;
+use crate::schedule;
 use crate::summary::Summary;
 use crate::table::microseconds;
 
@@ -25,6 +26,28 @@ pub struct HartsSummary {
     /// The ACMaster and its standby at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acmasters: Vec<AcMasterSummary>,
+    /// Frames of the first elementary cycles behind the warm-up, as they left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<CycleFrameSummary>,
+}
+
+/// A frame in an elementary cycle of the switch at its line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CycleFrameSummary {
+    /// The port that it left from.
+    pub port: String,
+    /// Its stream.
+    pub stream: String,
+    /// Its number in it.
+    pub number: u32,
+    /// The cycle, from the first behind the warm-up.
+    pub cycle: u64,
+    /// The window in which it began: trigger, turn-around, synchronous, asynchronous or guard.
+    pub window: String,
+    /// From the start of the cycle.
+    pub begin_ps: u64,
+    /// When the line was free again, from there.
+    pub end_ps: u64,
 }
 
 /// A switch's master.
@@ -79,7 +102,22 @@ pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<Ha
         nodes: nodes.collect(),
         requests: harts_admission::requests(network, seen),
         acmasters: harts_admission::acmasters(network, seen),
+        frames: seen.frames.iter().map(|frame| cycle_frame(network, frame)).collect(),
     })
+}
+
+fn cycle_frame(network: &Network, frame: &CycleFrame) -> CycleFrameSummary {
+    let windows = network.harts.iter().flat_map(schedule::windows);
+    let inside = windows.into_iter().find(|(_, from, to)| (*from..*to).contains(&frame.begin));
+    CycleFrameSummary {
+        port: name::port(network, frame.port),
+        stream: network.streams[frame.stream.index()].name.clone(),
+        number: frame.number,
+        cycle: frame.cycle,
+        window: inside.map_or("guard", |(window, ..)| window).to_owned(),
+        begin_ps: frame.begin.as_ps(),
+        end_ps: frame.end.as_ps(),
+    }
 }
 
 /// Tables of masters and nodes, if anything is polled, and of requests, if anything is asked for.

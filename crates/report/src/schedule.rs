@@ -1,10 +1,11 @@
-//! The timetable of a network for the report: slots of a TDMA cycle, or of time-triggered virtual links.
+//! The timetable of a network for the report: slots of a TDMA cycle, of time-triggered virtual links, or the windows of HaRTES.
 //!
 //! A slot is given once, with its period: whoever draws it repeats it. Not here: what happened in a run.
 
 use serde::{Deserialize, Serialize};
 use tautwire_core::tdma::Carries;
-use tautwire_model::network::{Network, PortIndex, frame_length};
+use tautwire_model::harts::Harts;
+use tautwire_model::network::{Network, NodeKind, PortIndex, frame_length};
 use tautwire_model::time_triggered::Timing;
 use tautwire_units::{Bytes, Duration};
 
@@ -16,13 +17,13 @@ const CYCLE_MAX: Duration = Duration::from_s(10);
 /// When who may send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleDocument {
-    /// `tdma` or `time-triggered`.
+    /// `tdma`, `time-triggered` or `harts`.
     pub kind: String,
     /// After which all repeats.
     pub cycle_ps: u64,
     /// Shortest cycle within it: the basic cycle of TDMA, the raster's, or the shortest period.
     pub basic_cycle_ps: u64,
-    /// Per station of TDMA, or per port that time-triggered frames leave from.
+    /// Per station of TDMA, per port that time-triggered frames leave from, or per port at a cable of a HaRTES switch.
     pub rows: Vec<ScheduleRow>,
 }
 
@@ -40,7 +41,8 @@ pub struct ScheduleRow {
 pub struct ScheduleSlot {
     /// Stream, or what it carries.
     pub label: String,
-    /// `synchronisation`, `standby`, `real-time`, `ordinary` or `time-triggered`.
+    /// `synchronisation`, `standby`, `real-time`, `ordinary` or `time-triggered`; of an elementary cycle its windows: `trigger`,
+    /// `turn-around`, `synchronous`, `asynchronous` or `guard`.
     pub kind: String,
     /// Of the first one, within its period.
     pub offset_ps: u64,
@@ -54,7 +56,7 @@ impl ScheduleDocument {
     /// The timetable of a network; none if it has none.
     #[must_use]
     pub fn new(network: &Network) -> Option<Self> {
-        tdma(network).or_else(|| time_triggered(network))
+        tdma(network).or_else(|| time_triggered(network)).or_else(|| elementary(network))
     }
 }
 
@@ -106,6 +108,44 @@ fn tdma(network: &Network) -> Option<ScheduleDocument> {
         place(name::node(network, slot.owner), drawn);
     }
     Some(document("tdma", all, cycle, rows))
+}
+
+/// The windows of an elementary cycle with their names, empty ones left out.
+pub(crate) fn windows(harts: &Harts) -> Vec<(&'static str, Duration, Duration)> {
+    let all = [
+        ("trigger", Duration::ZERO, harts.trigger),
+        ("turn-around", harts.trigger, harts.synchronous),
+        ("synchronous", harts.synchronous, harts.open),
+        ("asynchronous", harts.open, harts.close),
+        ("guard", harts.close, harts.cycle),
+    ];
+    all.into_iter().filter(|(_, from, to)| from < to).collect()
+}
+
+/// The cycle of HaRTES at both ends of every cable of a switch: the windows are the switch's.
+fn elementary(network: &Network) -> Option<ScheduleDocument> {
+    let harts = network.harts.as_ref()?;
+    let slot = |(window, from, to): (&str, Duration, Duration)| ScheduleSlot {
+        label: window.replace('-', " "),
+        kind: window.to_owned(),
+        offset_ps: from.as_ps(),
+        length_ps: (to - from).as_ps(),
+        period_ps: harts.cycle.as_ps(),
+    };
+    let is_switch = |port: PortIndex| {
+        let node = network.ports[port.index()].node;
+        matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. })
+    };
+    let has_cycle = |port: &PortIndex| {
+        let links = network.ports[port.index()].links;
+        links.is_some_and(|links| is_switch(*port) || is_switch(network.links[links.egress.index()].to))
+    };
+    let ports = (0..network.ports.len()).map(PortIndex::at).filter(has_cycle);
+    let row = |port: PortIndex| ScheduleRow {
+        name: name::port(network, port),
+        slots: windows(harts).into_iter().map(slot).collect(),
+    };
+    Some(document("harts", harts.cycle * tautwire_sim::CYCLES, harts.cycle, ports.map(row).collect()))
 }
 
 fn time_triggered(network: &Network) -> Option<ScheduleDocument> {

@@ -147,6 +147,7 @@ impl<R: Recorder> Engine<'_, R> {
         if R::DRIVES_MACHINES {
             let passed = (slot.stream, slot.number, slot.hop, slot.received);
             self.pass_control_frame(passed, start, received);
+            self.note_cycle(port_index, passed.0, passed.1, start, end);
         }
         let slot = self.slab.get_mut(frame.slot);
         self.statistics.transmitted(start, line, slot.stream, slot.number);

@@ -17,6 +17,7 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream, Polled};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::elementary::CycleFrame;
 use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
@@ -42,6 +43,8 @@ pub(crate) struct Ftt {
     decoded: u64,
     /// By hop.
     policers: BTreeMap<u32, StreamPolicer>,
+    /// Frames of the first cycles.
+    pub(crate) frames: Vec<CycleFrame>,
     random: Random,
 }
 
@@ -111,6 +114,7 @@ impl Ftt {
             decoding: BTreeMap::new(),
             decoded: 0,
             policers: policed.collect(),
+            frames: Vec::new(),
             random: Random::new(seed, Purpose::Ftt, 0),
         })
     }
@@ -139,6 +143,7 @@ impl Ftt {
             requests,
             ladder,
             acmasters,
+            frames: self.frames,
         }
     }
 }

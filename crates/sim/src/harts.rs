@@ -3,6 +3,8 @@
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Duration;
 
+use crate::elementary::CycleFrame;
+
 /// What was observed of masters and nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HartsObservation {
@@ -16,6 +18,8 @@ pub struct HartsObservation {
     pub ladder: Vec<AdmissionRung>,
     /// The ACMaster and its standby at the end.
     pub acmasters: Vec<MasterState>,
+    /// Frames of the first cycles behind the warm-up.
+    pub frames: Vec<CycleFrame>,
 }
 
 /// A talker or listener that asked for a stream.

@@ -14,6 +14,7 @@ mod datagrams;
 mod discipline;
 mod driven;
 mod egress;
+mod elementary;
 mod engine;
 mod frame;
 mod ftt;
@@ -48,6 +49,7 @@ mod vlan_registration;
 use tautwire_model::Network;
 
 pub use clock::SimTime;
+pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,

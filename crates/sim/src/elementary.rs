@@ -1,0 +1,74 @@
+//! Which frames left in which elementary cycle of HaRTES: those of the first cycles behind the warm-up, for the report's picture.
+//!
+//! Cycles are those of the switch at the port, by its clock: of the port's own, or of that at the other end of an end station's
+//! cable. Invariant: what a run does is the same without them.
+
+use tautwire_model::network::{NodeKind, PortIndex, StreamIndex};
+use tautwire_units::Duration;
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::recorder::Recorder;
+
+/// Cycles whose frames are kept.
+pub const CYCLES: u64 = 32;
+/// Most frames that are kept.
+const FRAMES_MAX: usize = 1_500;
+
+/// A frame on a line, within an elementary cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CycleFrame {
+    /// The port that it left from.
+    pub port: PortIndex,
+    /// Its stream.
+    pub stream: StreamIndex,
+    /// Its number in it.
+    pub number: u32,
+    /// The cycle, counted from the first that began behind the warm-up.
+    pub cycle: u64,
+    /// First bit of the preamble, from the start of the cycle.
+    pub begin: Duration,
+    /// When the line was free again.
+    pub end: Duration,
+}
+
+impl<R: Recorder> Engine<'_, R> {
+    /// Keeps a frame that begins now, if its cycle is one of the first.
+    pub(crate) fn note_cycle(&mut self, port: u32, stream: u32, number: u32, start: SimTime, end: SimTime) {
+        let Some(harts) = &self.network.harts else { return };
+        let warm = SimTime::ZERO + self.network.run.warm_up;
+        if start < warm || start.since(warm) > harts.cycle * (CYCLES + 2) {
+            return;
+        }
+        let network = self.network;
+        let is_bridge = |port: PortIndex| {
+            let node = network.ports[port.index()].node;
+            matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. }).then_some(node)
+        };
+        let own = PortIndex(port);
+        let links = network.ports[port as usize].links.expect("a port that sends has a cable");
+        let switch = is_bridge(own).or_else(|| is_bridge(network.links[links.egress.index()].to));
+        let Some(switch) = switch else { return };
+        let clock = self.nodes[switch.index()].clock;
+        let cycle = harts.cycle.as_ps();
+        // Rounded up: the first that begins behind the warm-up.
+        let first = clock.local(warm).as_ps().div_ceil(cycle);
+        let (begin, end) = (clock.local(start).as_ps(), clock.local(end).as_ps());
+        let Some(number_of_cycle) = (begin / cycle).checked_sub(first).filter(|it| *it < CYCLES) else {
+            return;
+        };
+        let frame = CycleFrame {
+            port: own,
+            stream: StreamIndex(stream),
+            number,
+            cycle: number_of_cycle,
+            begin: Duration::from_ps(begin % cycle),
+            end: Duration::from_ps(begin % cycle + (end - begin)),
+        };
+        if let Some(ftt) = self.driven.as_mut().and_then(|driven| driven.ftt.as_mut())
+            && ftt.frames.len() < FRAMES_MAX
+        {
+            ftt.frames.push(frame);
+        }
+    }
+}
