@@ -48,6 +48,19 @@ def limit_of_mrpdus(study: Study) -> list[Row]:
     return rows
 
 
+def window_of_mrpdus(study: Study) -> list[Row]:
+    """AVB's scenarios by the bridges' JoinTime: three MRPDUs leave a port in one and a half of it."""
+    rows = []
+    for name in ("I", "III"):
+        for join_ms in (50, 100, 150, 200):
+            start = {"warm_up_ns": 0} if name == "I" else {}
+            avb = {**start, "bridge_join_ns": join_ms * 1_000_000}
+            values = short(study, "AVB", requests(study, name), count=100, avb=avb)
+            setting = f"Scenario {name}, three in {join_ms * 3 // 2} ms"
+            rows.append(row("window of MRPDUs", "AVB", setting, values, published_mean(study, name, "AVB")))
+    return rows
+
+
 def lasting_noise(study: Study) -> list[Row]:
     """HaRTES's Scenario I with the noise of a test drawn for each, and once for all."""
     rows = []
@@ -116,5 +129,5 @@ def replication(study: Study) -> list[Row]:
 
 def table(study: Study) -> list[Row]:
     """All of it."""
-    parts = (limit_of_mrpdus, lasting_noise, end_nodes, disjoint, channel, replication)
+    parts = (limit_of_mrpdus, window_of_mrpdus, lasting_noise, end_nodes, disjoint, channel, replication)
     return [one for part in parts for one in part(study)]

@@ -84,7 +84,8 @@ fn timing(scenario: &Scenario, bridge: bool) -> MrpTiming {
     let default = MrpTiming::default();
     if bridge {
         // Three in one and a half milliseconds are no limit: a bridge takes longer over each.
-        let join = if scenario.avb.limited { default.join } else { Duration::from_ms(1) };
+        let own = Duration::from_ns(scenario.avb.bridge_join_ns.max(1));
+        let join = if scenario.avb.limited { own } else { Duration::from_ms(1) };
         return MrpTiming { join, ..default };
     }
     let rule = match scenario.avb.join {

@@ -149,6 +149,9 @@ pub struct AvbTimes {
     /// Whether bridges keep MRP's limit of three MRPDUs in one and a half join times; to show what follows from it.
     #[serde(default = "yes")]
     pub limited: bool,
+    /// JoinTime of the bridges, nanoseconds, which that limit goes by: 200 ms.
+    #[serde(default = "join_time")]
+    pub bridge_join_ns: u64,
     /// Most reservations of a bridge.
     pub reservations_max: usize,
     /// Time before the first request, nanoseconds: drawn up to twice it. Zero: the network starts with the requests.
@@ -157,6 +160,10 @@ pub struct AvbTimes {
 
 const fn yes() -> bool {
     true
+}
+
+const fn join_time() -> u64 {
+    200_000_000
 }
 
 /// A run.

@@ -51,6 +51,7 @@ fn scenario(architecture: Architecture, requests: Vec<StreamRequest>) -> Scenari
             station: spread(1_000),
             packet_ns: 20_000,
             limited: true,
+            bridge_join_ns: 200_000_000,
             reservations_max: 8,
             warm_up_ns: 2_000_000_000,
         },
@@ -152,6 +153,26 @@ fn a_listener_that_asks_before_its_talker_spends_opportunities_of_the_bridges() 
         latency > 300_000_000,
         "asking failed, twice, and then ready: the fourth in 300 ms waits: {latency}"
     );
+}
+
+/// The limit of MRPDUs goes by the bridges' JoinTime: requests that come as the network starts take the longer, the longer it is.
+#[test]
+fn the_window_of_mrpdus_makes_simultaneous_requests_slow() {
+    let paths = [("N1", "N2"), ("N3", "N2"), ("N3", "N2"), ("N1", "N5"), ("N1", "N2"), ("N1", "N2")];
+    let requests = (2..).zip(paths).map(|(number, (from, to))| request(&format!("F{number}"), from, to));
+    let mut start = scenario(Architecture::Avb, requests.collect());
+    start.avb.warm_up_ns = 0;
+    let mean = |join_ms: u64| {
+        let mut sum = 0;
+        for seed in 1..=30 {
+            let mut one = start.clone();
+            (one.seed, one.avb.bridge_join_ns) = (seed, join_ms * 1_000_000);
+            sum += latencies(&run(&one).expect("a scenario")).iter().sum::<u64>();
+        }
+        sum / (30 * 6)
+    };
+    let means = [1, 100, 150, 200].map(mean);
+    assert!(means.is_sorted() && means[3] > means[0] * 2, "{means:?} us");
 }
 
 #[test]
