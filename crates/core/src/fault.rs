@@ -72,6 +72,8 @@ pub enum PlantedFault {
     PhaseIgnored,
     /// A frame waits for a slot without end.
     LifetimeForgotten,
+    /// Messages of the start-up leave before real-time frames.
+    ManagementFirst,
     /// A datagram is whole when its last piece has come, whatever was lost.
     PieceForgotten,
     /// The first piece is taken for the datagram.
@@ -128,13 +130,14 @@ impl PlantedFault {
     pub const OF_ADMISSION_TIME: [Self; 2] = [Self::WindowTenfold, Self::ReplyWaits];
 
     /// Those of TDMA and of datagrams.
-    pub const OF_TDMA: [Self; 8] = [
+    pub const OF_TDMA: [Self; 9] = [
         Self::CorrectionForgotten,
         Self::TravelForgotten,
         Self::StandbyTooEarly,
         Self::SlotUsedTwice,
         Self::PhaseIgnored,
         Self::LifetimeForgotten,
+        Self::ManagementFirst,
         Self::PieceForgotten,
         Self::FirstPieceWhole,
     ];

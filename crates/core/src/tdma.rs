@@ -8,7 +8,8 @@
 //! a cycle opened is silent in it. The standby watches: if a cycle is not opened until its offset in it,
 //! it opens that cycle itself, with the start that the cycle had by its own reckoning, and all further
 //! ones. Invariants: one frame a slot and cycle at most, however often it is opened; a frame handed over after the start of a slot waits for
-//! another, and is given up if no slot takes it in its lifetime: what could not be sent is lost and not late; real-time frames go before ordinary ones where a slot carries both.
+//! another, and is given up if no slot takes it in its lifetime: what could not be sent is lost and not late; real-time frames go before ordinary ones where a slot carries both, and messages of the start-up behind all, so that
+//! a station that comes back delays nobody.
 //!
 //! A station that is to find out how long frames travel asks the master in its first slot, and lends it a slot of a later
 //! cycle for the reply; of both frames' stamps follows the time (calibration). That is repeated, and the mean is kept.
@@ -33,6 +34,17 @@ pub enum Carries {
     Ordinary,
     /// Ordinary frames where no real-time frame waits.
     Both,
+}
+
+/// What a frame is to its station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TdmaTraffic {
+    /// Of a real-time stream.
+    RealTime,
+    /// Of an ordinary one, tunnelled.
+    Ordinary,
+    /// Of the start-up (RTcfg): in slots that carry real-time frames, where nothing else waits for them.
+    Management,
 }
 
 /// A slot of a station.
@@ -167,6 +179,7 @@ pub struct TdmaStation<F> {
     again: bool,
     real_time: VecDeque<(Instant, F)>,
     ordinary: VecDeque<(Instant, F)>,
+    management: VecDeque<(Instant, F)>,
     /// Of a station that finds out how long frames travel.
     calibration: Option<Calibration>,
     /// Of a master: in no order.
@@ -206,6 +219,7 @@ impl<F: Copy> TdmaStation<F> {
             active,
             real_time: VecDeque::with_capacity(limit),
             ordinary: VecDeque::with_capacity(limit),
+            management: VecDeque::with_capacity(limit),
             calibration: None,
             owed: Vec::new(),
         }
@@ -228,10 +242,11 @@ impl<F: Copy> TdmaStation<F> {
         self.config.travel
     }
 
-    /// The active master has received a question of station `from` at `now`, and owes it a reply. A cycle that
-    /// has begun its slot already, or another than a master, owes nothing.
+    /// The master has received a question of station `from` at `now`, and owes it a reply, though a standby may open the
+    /// cycles meanwhile. A cycle that has begun its slot already, or another than a master, owes nothing.
     pub fn asked(&mut self, now: Instant, from: u32, request: CalibrationRequest) {
-        if self.active && self.owed.len() < self.config.limit {
+        let answers = self.active || self.config.role == TdmaRole::Master && self.cycle.is_some();
+        if answers && self.owed.len() < self.config.limit {
             let (cycle, offset) = (request.reply_cycle, request.reply_offset);
             let reply = CalibrationReply {
                 to: from,
@@ -266,8 +281,12 @@ impl<F: Copy> TdmaStation<F> {
     ///
     /// # Errors
     /// The frame itself, if as many as the limit wait already.
-    pub fn enqueue(&mut self, ready: Instant, frame: F, real_time: bool) -> Result<(), F> {
-        let queue = if real_time { &mut self.real_time } else { &mut self.ordinary };
+    pub fn enqueue(&mut self, ready: Instant, frame: F, traffic: TdmaTraffic) -> Result<(), F> {
+        let queue = match traffic {
+            TdmaTraffic::RealTime => &mut self.real_time,
+            TdmaTraffic::Ordinary => &mut self.ordinary,
+            TdmaTraffic::Management => &mut self.management,
+        };
         if queue.len() >= self.config.limit {
             return Err(frame);
         }
@@ -338,8 +357,10 @@ impl<F: Copy> TdmaStation<F> {
         self.cycle = None;
         self.taken = None;
         self.owed.clear();
+        self.calibration = None;
         self.next = self.config.slots.len();
-        self.real_time.drain(..).chain(self.ordinary.drain(..)).map(|(_, frame)| frame)
+        let waiting = self.real_time.drain(..).chain(self.ordinary.drain(..));
+        waiting.chain(self.management.drain(..)).map(|(_, frame)| frame)
     }
 
     /// The slot that was acted in last: number of the cycle, and its place among the station's slots.
@@ -350,7 +371,7 @@ impl<F: Copy> TdmaStation<F> {
 
     /// All frames that wait.
     pub fn waiting(&self) -> impl Iterator<Item = F> + '_ {
-        self.real_time.iter().chain(&self.ordinary).map(|(_, frame)| *frame)
+        self.real_time.iter().chain(&self.ordinary).chain(&self.management).map(|(_, frame)| *frame)
     }
 
     /// Whether it opens the cycles.
@@ -408,7 +429,7 @@ impl<F: Copy> TdmaStation<F> {
             return None;
         }
         let lifetime = self.config.lifetime?;
-        for queue in [&mut self.real_time, &mut self.ordinary] {
+        for queue in [&mut self.real_time, &mut self.ordinary, &mut self.management] {
             if queue.front().is_some_and(|(ready, _)| *ready + lifetime < now) {
                 return queue.pop_front().map(|(_, frame)| frame);
             }
@@ -457,11 +478,18 @@ impl<F: Copy> TdmaStation<F> {
             _ => None,
         };
         let mut frame = None;
-        if carries != Carries::Ordinary {
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::ManagementFirst) && carries != Carries::Ordinary {
+            frame = take(&mut self.management);
+        }
+        if frame.is_none() && carries != Carries::Ordinary {
             frame = take(&mut self.real_time);
         }
         if frame.is_none() && carries != Carries::RealTime {
             frame = take(&mut self.ordinary);
+        }
+        if frame.is_none() && carries != Carries::Ordinary {
+            frame = take(&mut self.management);
         }
         #[cfg(feature = "planted-faults")]
         if is_planted(PlantedFault::SlotUsedTwice) && frame.is_some() && !self.again {

@@ -51,7 +51,7 @@ fn sync(cycle: u32, scheduled: u64, transmitted: u64) -> Synchronisation {
 fn the_master_opens_every_cycle_and_sends_one_frame_a_slot() {
     let mut master = station(TdmaRole::Master, vec![slot(200, Carries::RealTime)], 5_000);
     for frame in ['a', 'b'] {
-        master.enqueue(us(5_100), frame, true).unwrap();
+        master.enqueue(us(5_100), frame, TdmaTraffic::RealTime).unwrap();
     }
     let seen = trace(&mut master, 7_999);
     assert_eq!(seen, [(5_000, '#'), (5_200, 'a'), (6_000, '#'), (6_200, 'b'), (7_000, '#'), (7_200, '-')]);
@@ -60,15 +60,15 @@ fn the_master_opens_every_cycle_and_sends_one_frame_a_slot() {
 #[test]
 fn a_frame_handed_over_after_its_slot_began_waits_for_the_next_cycle() {
     let mut master = station(TdmaRole::Master, vec![slot(200, Carries::RealTime)], 0);
-    master.enqueue(us(1_201), 'a', true).unwrap();
+    master.enqueue(us(1_201), 'a', TdmaTraffic::RealTime).unwrap();
     assert_eq!(trace(&mut master, 2_500)[3..], [(1_200, '-'), (2_000, '#'), (2_200, 'a')]);
 }
 
 #[test]
 fn a_slave_corrects_its_clock_and_is_silent_in_a_cycle_that_it_does_not_hear_opened() {
     let mut slave = station(TdmaRole::Slave, vec![slot(300, Carries::RealTime)], 0);
-    slave.enqueue(us(0), 'a', true).unwrap();
-    slave.enqueue(us(0), 'b', true).unwrap();
+    slave.enqueue(us(0), 'a', TdmaTraffic::RealTime).unwrap();
+    slave.enqueue(us(0), 'b', TdmaTraffic::RealTime).unwrap();
     assert_eq!(slave.deadline(), None);
     // Its clock is 70 us ahead of the master's; the frame left 3 us late and travelled 7 us.
     slave.hear(us(4_080), sync(4, 4_000, 4_003));
@@ -83,8 +83,8 @@ fn the_standby_opens_the_cycle_that_the_master_does_not_and_all_further_ones() {
     let mut standby = station(role, vec![slot(50, Carries::Both), slot(500, Carries::Both)], 0);
     assert_eq!(standby.deadline(), None, "it follows, it does not begin");
     standby.hear(us(1_007), sync(1, 1_000, 1_000));
-    standby.enqueue(us(0), 'a', true).unwrap();
-    standby.enqueue(us(0), 'b', true).unwrap();
+    standby.enqueue(us(0), 'a', TdmaTraffic::RealTime).unwrap();
+    standby.enqueue(us(0), 'b', TdmaTraffic::RealTime).unwrap();
     standby.hear(us(1_007), sync(1, 1_000, 1_000));
     assert_eq!(
         trace(&mut standby, 3_100),
@@ -112,8 +112,9 @@ fn what_a_taking_over_standby_sends_keeps_the_raster_of_the_slaves() {
 fn slots_of_every_third_cycle_and_of_ordinary_frames() {
     let third = TdmaSlot { offset: span(10), period: 3, phase: 1, carries: Carries::Ordinary };
     let mut master = station(TdmaRole::Master, vec![third, slot(20, Carries::Both)], 0);
-    for (frame, real_time) in [('o', false), ('p', false), ('q', false), ('r', true)] {
-        master.enqueue(us(0), frame, real_time).unwrap();
+    use TdmaTraffic::{Ordinary, RealTime};
+    for (frame, traffic) in [('o', Ordinary), ('p', Ordinary), ('q', Ordinary), ('r', RealTime)] {
+        master.enqueue(us(0), frame, traffic).unwrap();
     }
     let seen: Vec<_> = trace(&mut master, 4_500).into_iter().filter(|(_, what)| *what != '#').collect();
     assert_eq!(
@@ -126,9 +127,9 @@ fn slots_of_every_third_cycle_and_of_ordinary_frames() {
 fn queues_have_a_limit_and_a_failed_station_gives_its_frames_up() {
     let mut master = station(TdmaRole::Master, vec![slot(20, Carries::Both)], 0);
     for frame in ['a', 'b', 'c', 'd'] {
-        master.enqueue(us(0), frame, true).unwrap();
+        master.enqueue(us(0), frame, TdmaTraffic::RealTime).unwrap();
     }
-    assert_eq!(master.enqueue(us(0), 'e', true), Err('e'));
+    assert_eq!(master.enqueue(us(0), 'e', TdmaTraffic::RealTime), Err('e'));
     assert_eq!(master.waiting().count(), 4);
     assert_eq!(master.reset().collect::<Vec<_>>(), ['a', 'b', 'c', 'd']);
     assert_eq!(master.deadline(), None);
@@ -149,7 +150,7 @@ fn calibration_asks_in_a_slot_lends_one_for_the_reply_and_keeps_the_mean() {
         (sync(u32::try_from(number).unwrap(), number * 1_000, number * 1_000), us(number * 1_000 + travels))
     };
     slave.calibrate(2);
-    slave.enqueue(us(0), 'x', true).unwrap();
+    slave.enqueue(us(0), 'x', TdmaTraffic::RealTime).unwrap();
     assert_eq!(master.act(us(0)).map(|_| ()), Some(()));
     let mut replies = 0;
     for cycle in 0..5 {
@@ -209,9 +210,9 @@ fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
     };
     let mut slave = TdmaStation::new(config, us(0));
     for (ready, frame) in [(100, 'a'), (303, 'b'), (1_500, 'c')] {
-        slave.enqueue(us(ready), frame, true).unwrap();
+        slave.enqueue(us(ready), frame, TdmaTraffic::RealTime).unwrap();
     }
-    slave.enqueue(us(200), 'd', false).unwrap();
+    slave.enqueue(us(200), 'd', TdmaTraffic::Ordinary).unwrap();
     // No cycle is heard before that of 2 ms: its slot begins at 2.303 ms.
     slave.hear(us(2_010), sync(2, 2_000, 2_000));
     assert_eq!(trace(&mut slave, 3_000), [(2_303, 'A'), (2_303, 'D'), (2_303, 'b')]);
@@ -235,7 +236,7 @@ fn a_cycle_that_is_opened_twice_has_none_of_its_slots_twice() {
     let opens = |us: u64| Synchronisation { cycle: 7, transmitted: at(us), scheduled: at(us) };
     slave.hear(at(1_000), opens(1_000));
     for frame in 1..=2 {
-        slave.enqueue(at(1_000), frame, true).expect("room");
+        slave.enqueue(at(1_000), frame, TdmaTraffic::RealTime).expect("room");
     }
     assert_eq!(slave.act(at(1_100)), Some(TdmaAction::Transmit(1)));
     // The standby, which has not heard the master, opens the same cycle by a clock that is 5 us behind.
@@ -243,4 +244,23 @@ fn a_cycle_that_is_opened_twice_has_none_of_its_slots_twice() {
     assert_eq!(slave.act(at(1_110)), None);
     slave.hear(at(2_000), Synchronisation { cycle: 8, ..opens(2_000) });
     assert_eq!(slave.act(at(2_100)), Some(TdmaAction::Transmit(2)));
+}
+
+#[test]
+fn messages_of_the_start_up_leave_where_nothing_else_waits() {
+    let slots = vec![slot(100, Carries::RealTime), slot(200, Carries::Both), slot(300, Carries::Both)];
+    let mut master = station(TdmaRole::Master, slots, 0);
+    master.enqueue(us(0), 'm', TdmaTraffic::Management).unwrap();
+    master.enqueue(us(0), 'o', TdmaTraffic::Ordinary).unwrap();
+    master.enqueue(us(0), 'r', TdmaTraffic::RealTime).unwrap();
+    let mut left = vec![];
+    for at in [0, 100, 200, 300] {
+        if let Some(TdmaAction::Transmit(frame)) = master.act(us(at)) {
+            left.push(frame);
+        }
+    }
+    assert_eq!(left, ['r', 'o', 'm']);
+    master.enqueue(us(300), 'n', TdmaTraffic::Management).unwrap();
+    assert_eq!(master.waiting().collect::<Vec<_>>(), ['n']);
+    assert_eq!(master.reset().collect::<Vec<_>>(), ['n'], "what a failed node held is given out");
 }

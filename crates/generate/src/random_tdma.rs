@@ -26,11 +26,13 @@ pub enum TdmaFailure {
     BitErrorsBesideStandby,
     /// A talker makes frames as fast as it can.
     Babbling,
+    /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
+    SlaveReturns,
 }
 
 impl TdmaFailure {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Nothing,
         Self::MasterStops,
         Self::SlaveCut,
@@ -39,6 +41,7 @@ impl TdmaFailure {
         Self::BitErrors,
         Self::BitErrorsBesideStandby,
         Self::Babbling,
+        Self::SlaveReturns,
     ];
 
     const fn has_standby(self) -> bool {
@@ -67,6 +70,13 @@ impl TdmaFailure {
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
             Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
             Self::BridgeStops => there_and_back("stop-node: s", "start-node: s"),
+            Self::SlaveReturns => {
+                let (at, back) = (at + 80_000, back + 80_000);
+                format!(
+                    "events:\n  - {{at: {at} us, stop-node: slave-0}}\n  \
+                     - {{at: {back} us, start-node: slave-0}}\n"
+                )
+            }
             Self::Babbling => format!(
                 "events:\n  - {{at: {at} us, change-traffic: {{stream: of-standby, traffic: {{type: periodic, \
                  interval: {} us}}}}}}\n",
@@ -91,7 +101,8 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     write_topology(&mut text, &mut dice, &stations, failure);
     write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure, both_stacks);
     text.push_str(&failure.events(&mut dice));
-    text.push_str("run: {duration: 60 ms}\n");
+    let duration = if failure == TdmaFailure::SlaveReturns { 260 } else { 60 };
+    let _ = writeln!(text, "run: {{duration: {duration} ms}}");
     text
 }
 
@@ -218,6 +229,15 @@ fn write_slots_and_streams(
     }
     if failure.loses_synchronisation() {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
+    }
+    if failure == TdmaFailure::SlaveReturns && dice.chance(70) {
+        let (configuration, burst) = (dice.between(0, 4_000), dice.between(1, 4));
+        let (calibrations, heartbeat) = (dice.between(0, 3), dice.between(8, 14));
+        let _ = writeln!(
+            text,
+            "  start-up: {{interval: 12 ms, calibrations: {calibrations}, configuration: {configuration} B, \
+             burst: {burst}, heartbeat: {heartbeat} ms}}"
+        );
     }
     let _ = writeln!(text, "  slots:\n{slots}streams:");
     let openers = [("opening", "master"), ("watching", "standby")];

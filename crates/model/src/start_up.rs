@@ -18,6 +18,10 @@ pub struct StartUp {
     pub configuration: Bytes,
     /// Pieces of it that are sent before an acknowledgement is waited for.
     pub burst: u8,
+    /// The rhythm in which stations say that they live, whole milliseconds; none: who falls silent is not missed.
+    pub heartbeat: Option<Duration>,
+    /// After so many of them without a sign the master takes a station for dead.
+    pub silent_heartbeats: u32,
     /// Measurements of the travel time that each station makes.
     pub calibrations: u32,
     /// The stations, the master first.
@@ -77,6 +81,8 @@ impl Network {
             configuration: number(start_up.configuration.get()),
             piece: number(piece),
             burst: u32::from(start_up.burst),
+            heartbeat: start_up.heartbeat,
+            silent_heartbeats: start_up.silent_heartbeats,
         };
         (0..count).map(config).collect()
     }

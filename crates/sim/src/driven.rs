@@ -10,7 +10,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use tautwire_core::gptp::DisciplinedClock;
-use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation};
+use tautwire_core::tdma::{
+    CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation, TdmaTraffic,
+};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
@@ -193,7 +195,7 @@ impl<R: Recorder> Engine<'_, R> {
         let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(clock, living));
         let admits = driven.harts_admission.as_ref().and_then(|admission| admission.next(living));
         let started = driven.start_up.as_ref();
-        let started = started.and_then(|start_up| start_up.next(|node| self.nodes[node].clock));
+        let started = started.and_then(|start_up| start_up.next(living));
         let synchronised = driven.synchronisation.as_ref().and_then(ControlFrames::next);
         let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
         let protocols = protocols.chain(started).chain(synchronised).chain(admits);
@@ -272,9 +274,13 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn offer_to_station(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
         let stream = StreamIndex(self.slab.get(place).stream);
         let local = self.nodes[node].clock.local(ready);
-        let real_time = self.network.is_real_time(stream);
+        let traffic = match self.network.streams[stream.index()].traffic {
+            Traffic::Protocol => TdmaTraffic::Management,
+            _ if self.network.is_real_time(stream) => TdmaTraffic::RealTime,
+            _ => TdmaTraffic::Ordinary,
+        };
         let Some(station) = &mut self.driven().stations[node] else { return false };
-        let taken = station.machine.enqueue(local, (place, aim), real_time);
+        let taken = station.machine.enqueue(local, (place, aim), traffic);
         if !self.nodes[node].up {
             self.stop_station(node);
         } else if taken.is_err() {

@@ -2,7 +2,8 @@
 //!
 //! A message is a frame of its station's own stream and waits for a slot like any other; a host takes its two delays
 //! between a message and what follows from it. Requests and replies of the calibration leave at once, for they are made
-//! in their slots, and are stamped at the interface. When a station runs its streams begin, as if started then.
+//! in their slots, and are stamped at the interface. When a station runs its streams begin, as if started then. A node that
+//! stops stops its streams; when it is back its station starts up anew, and what ran before begins again at the end of that.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,8 +37,12 @@ pub struct StartUpObservation {
     pub known: u32,
     /// How long a synchronisation frame travels to it, as calibration found; zero of the master.
     pub travel: Duration,
-    /// When its streams began, true time since the start; none if they did not.
+    /// When its streams began, the last time if it came back; true time since the start; none if they did not.
     pub running_at: Option<Duration>,
+    /// How often it has come back and run again.
+    pub returns: u32,
+    /// How often it was heard to be declared dead, by the master that says so.
+    pub declared_dead: u32,
 }
 
 /// The start-up of a run.
@@ -58,6 +63,11 @@ struct Station {
     machine: StartUp,
     calibrates: bool,
     running_at: Option<SimTime>,
+    /// Whether it runs now; what ran when its node stopped.
+    runs: bool,
+    paused: Vec<StreamIndex>,
+    returns: u32,
+    declared_dead: u32,
 }
 
 /// What a frame of the start-up says.
@@ -83,7 +93,16 @@ impl StartUps {
         let station = |(number, config)| {
             let node = settings.stations[number as usize].node;
             let machine = StartUp::new(config, clocks[node.index()].local(SimTime::ZERO));
-            Station { node, machine, calibrates: false, running_at: None }
+            Station {
+                node,
+                machine,
+                calibrates: false,
+                running_at: None,
+                runs: false,
+                paused: Vec::new(),
+                returns: 0,
+                declared_dead: 0,
+            }
         };
         Some(Self {
             stations: (0_u32..).zip(network.start_up_stations()).map(station).collect(),
@@ -96,10 +115,12 @@ impl StartUps {
     }
 
     /// When something is to be done next.
-    pub(crate) fn next(&self, clock: impl Fn(usize) -> LocalClock) -> Option<SimTime> {
+    pub(crate) fn next(&self, living: impl Fn(usize) -> Option<LocalClock>) -> Option<SimTime> {
         let told = self.inbox.first_key_value().map(|((at, _), _)| *at);
-        let due =
-            |station: &Station| station.machine.deadline().map(|at| clock(station.node.index()).true_at(at));
+        let due = |station: &Station| {
+            let clock = living(station.node.index())?;
+            station.machine.deadline().map(|at| clock.true_at(at))
+        };
         self.stations.iter().filter_map(due).chain(told).min()
     }
 
@@ -110,6 +131,8 @@ impl StartUps {
             known: index(station.machine.known()),
             travel: travel(station.node.index()),
             running_at: station.running_at.map(SimTime::since_start),
+            returns: station.returns,
+            declared_dead: station.declared_dead,
         };
         self.stations.iter().map(of).collect()
     }
@@ -174,13 +197,45 @@ impl<R: Recorder> Engine<'_, R> {
             self.say(number, to, message);
         }
         let station = &mut self.start_ups().stations[number];
-        if station.machine.phase() == StartUpPhase::Running && station.running_at.is_none() {
-            station.running_at = Some(now);
-            for (place, stream) in network.streams.iter().enumerate() {
-                if stream.talker == node && stream.started && awaits_start_up(network, stream) {
-                    self.start_stream(StreamIndex::at(place), None);
-                }
+        if station.machine.phase() == StartUpPhase::Running && !station.runs {
+            let again = station.running_at.replace(now).is_some();
+            (station.runs, station.returns) = (true, station.returns + u32::from(again));
+            let own = |(place, stream): (usize, &Stream)| {
+                let begins = stream.talker == node && stream.started && awaits_start_up(network, stream);
+                begins.then(|| StreamIndex::at(place))
+            };
+            let begin = match again {
+                true => std::mem::take(&mut station.paused),
+                false => network.streams.iter().enumerate().filter_map(own).collect(),
+            };
+            for stream in begin {
+                self.start_stream(stream, None);
             }
+        }
+    }
+
+    /// The node of a station stops, with its streams, or is back and starts up anew.
+    pub(crate) fn start_up_node(&mut self, node: NodeIndex, up: bool) {
+        let network = self.network;
+        let local = self.nodes[node.index()].clock.local(self.now);
+        let Some(start_up) = &mut self.driven().start_up else { return };
+        let Some(number) = start_up.at_node(node.index()) else { return };
+        let station = &mut start_up.stations[number];
+        station.runs = false;
+        if up {
+            station.machine.restart(local);
+            station.calibrates = false;
+            return;
+        }
+        let mut stopped = Vec::new();
+        for (place, stream) in network.streams.iter().enumerate() {
+            if stream.talker == node && awaits_start_up(network, stream) && self.talkers[place].running {
+                self.talkers[place].running = false;
+                stopped.push(StreamIndex::at(place));
+            }
+        }
+        if !stopped.is_empty() {
+            self.start_ups().stations[number].paused = stopped;
         }
     }
 
@@ -195,6 +250,11 @@ impl<R: Recorder> Engine<'_, R> {
 
     /// Gives a message to the station's slots.
     fn say(&mut self, number: usize, to: Addressee, message: StartUpMessage) {
+        if let StartUpMessage::Dead { station } = message
+            && to == Addressee::All
+        {
+            self.start_ups().stations[station as usize].declared_dead += 1;
+        }
         let settings = self.start_up_settings();
         let own = settings.stations[number];
         // Answers to the new station go to all: stations have a stream to all and one to the master.
@@ -239,12 +299,14 @@ impl<R: Recorder> Engine<'_, R> {
         let address = Settings::address(index(number));
         let burst_rate = settings.burst;
         let length = index(usize::try_from(settings.configuration.get()).expect("a checked number"));
-        let station = Announcement {
+        let station = |ready| Announcement {
             address: Some(address),
             stage_2: settings.configuration > Bytes::ZERO,
-            ready: false,
+            ready,
             burst_rate,
         };
+        let heartbeat = settings.heartbeat.map_or(0, |heartbeat| heartbeat.as_ps() / 1_000_000_000);
+        let heartbeat_ms = u16::try_from(heartbeat).expect("a checked number");
         // What the configuration says is not known here: its octets are zero.
         let piece = |octets: u32| vec![0; octets as usize];
         let mut octets = Vec::new();
@@ -252,12 +314,14 @@ impl<R: Recorder> Engine<'_, R> {
             StartUpMessage::Invitation => {
                 RtcfgFrame::Stage1 { addresses: None, burst_rate, data: &[] }.emit(&mut octets);
             }
-            StartUpMessage::Announcement => RtcfgFrame::AnnounceNew(station).emit(&mut octets),
-            StartUpMessage::Reply => RtcfgFrame::AnnounceReply(station).emit(&mut octets),
+            StartUpMessage::Announcement { ready } => {
+                RtcfgFrame::AnnounceNew(station(ready)).emit(&mut octets);
+            }
+            StartUpMessage::Reply { ready } => RtcfgFrame::AnnounceReply(station(ready)).emit(&mut octets),
             StartUpMessage::Configuration { offset: 0, length: here } => RtcfgFrame::Stage2 {
                 ready: false,
                 stations: index(settings.stations.len()),
-                heartbeat_ms: 0,
+                heartbeat_ms,
                 length,
                 data: &piece(here),
             }
@@ -269,6 +333,13 @@ impl<R: Recorder> Engine<'_, R> {
                 RtcfgFrame::Acknowledge { length: received }.emit(&mut octets);
             }
             StartUpMessage::Ready => RtcfgFrame::Ready.emit(&mut octets),
+            StartUpMessage::Heartbeat => RtcfgFrame::Heartbeat.emit(&mut octets),
+            StartUpMessage::Dead { station } => {
+                let to_all = settings.stations[station as usize].to_all;
+                let physical = self.network.streams[to_all.index()].source;
+                let address = Some(Settings::address(station));
+                RtcfgFrame::DeadStation { address, physical }.emit(&mut octets);
+            }
         }
         octets
     }

@@ -63,6 +63,7 @@ impl<R: Recorder> Engine<'_, R> {
                 self.stop_node(*node);
                 if R::DRIVES_MACHINES {
                     self.stop_station(node.index());
+                    self.start_up_node(*node, false);
                     self.srp_node(node.index(), false);
                     self.gptp_node(node.index(), false);
                     self.synchronised_node(node.index(), false);
@@ -75,6 +76,7 @@ impl<R: Recorder> Engine<'_, R> {
                 state.up = true;
                 state.up_since = self.now;
                 if R::DRIVES_MACHINES {
+                    self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
                     self.gptp_node(node.index(), true);
                     self.synchronised_node(node.index(), true);

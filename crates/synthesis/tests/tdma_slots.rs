@@ -272,7 +272,7 @@ fn plans_of_several_slaves_with_rounds_that_interleave_are_valid_and_no_worse() 
         let mut problem = problem(&mut Dice::new(seed), 2 + u32::try_from(seed % 3).expect("small"));
         // Slaves that take long: others may use the time.
         for pair in &mut problem.pairs {
-            pair.ready = pair.ready + us(10 + seed % 20);
+            pair.ready += us(10 + seed % 20);
         }
         let (needed, _) = planned(&problem, None, seed).expect("a cycle as long as need be");
         let cycle = needed * (2 + seed % 3);

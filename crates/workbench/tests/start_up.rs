@@ -86,3 +86,32 @@ fn nothing_is_sent_while_a_station_is_missing() {
     assert!(observation.streams[1..4].iter().all(|stream| stream.created == 0));
     assert!(observation.start_up[0].known < 3);
 }
+
+fn returning() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/tdma-node-returns.yaml");
+    std::fs::read_to_string(path).expect("the scenario is there")
+}
+
+#[test]
+fn a_node_that_comes_back_starts_up_anew_and_delays_nobody() {
+    let network = network(&returning());
+    let observation = run(&network);
+    let back = &observation.start_up[2];
+    assert_eq!((back.returns, back.declared_dead), (1, 1), "{back:?}");
+    let again = back.running_at.expect("it runs again").as_ps() / 1_000_000_000;
+    assert!((170..280).contains(&again), "{again} ms");
+    assert!(observation.start_up.iter().all(|station| station.known == 3));
+    assert!(observation.start_up[..2].iter().all(|station| station.returns == 0));
+    let bounds = bounds(&network);
+    assert!(verify(&network, &bounds, &observation).contradictions.is_empty());
+}
+
+#[test]
+fn without_heartbeats_a_node_that_comes_back_stays_out() {
+    let network = network(&returning().replace(", heartbeat: 5 ms, silent-heartbeats: 2", ""));
+    let observation = run(&network);
+    let back = &observation.start_up[2];
+    assert_eq!((back.returns, back.declared_dead), (0, 0), "{back:?}");
+    let with = run(&self::network(&returning()));
+    assert!(observation.streams[3].created < with.streams[3].created, "its stream does not begin again");
+}

@@ -13,9 +13,9 @@ use tautwire_workbench::{Options, bounds, simulate};
 
 use common::{described as network, run_slots};
 
-/// Streams of a network that have a bound, frames that were lost because no slot took them in their lifetime, and
-/// datagrams that were put together, and that were not.
-fn hold(seed: u64, failure: TdmaFailure) -> [u64; 4] {
+/// Streams of a network that have a bound, frames that were lost because no slot took them in their lifetime, datagrams
+/// that were put together, and that were not, and stations that came back and run again.
+fn hold(seed: u64, failure: TdmaFailure) -> [u64; 5] {
     let text = random_tdma(seed, failure);
     let network = network(&text);
     let bounds = bounds(&network);
@@ -28,7 +28,8 @@ fn hold(seed: u64, failure: TdmaFailure) -> [u64; 4] {
     let datagrams = listeners.filter_map(|listener| listener.datagrams.as_ref());
     let (whole, broken) =
         datagrams.fold((0, 0), |(whole, broken), seen| (whole + seen.whole, broken + seen.given_up));
-    [proven.filter(|listener| listener.delay.is_ok()).count() as u64, lost, whole, broken]
+    let returns = run.observation.start_up.iter().map(|station| u64::from(station.returns)).sum();
+    [proven.filter(|listener| listener.delay.is_ok()).count() as u64, lost, whole, broken, returns]
 }
 
 #[test]
@@ -36,8 +37,8 @@ fn no_frame_is_later_than_its_bound() {
     let seeds = seeds(40);
     for failure in TdmaFailure::ALL {
         let held = seeds.iter().map(|seed| hold(*seed, failure));
-        let [bounded, expired, whole, broken] =
-            held.fold([0; 4], |sum, one| std::array::from_fn(|place| sum[place] + one[place]));
+        let [bounded, expired, whole, broken, returns] =
+            held.fold([0; 5], |sum, one| std::array::from_fn(|place| sum[place] + one[place]));
         if seeds.len() > 1 {
             assert!(
                 2 * bounded >= seeds.len() as u64,
@@ -47,8 +48,10 @@ fn no_frame_is_later_than_its_bound() {
         }
         let loses = failure == TdmaFailure::BitErrors;
         assert!(!loses || broken > 0 || seeds.len() < 20, "a lost piece costs its datagram");
-        let may_expire =
-            !matches!(failure, TdmaFailure::Nothing | TdmaFailure::MasterStops | TdmaFailure::Babbling);
+        let comes_back = failure == TdmaFailure::SlaveReturns;
+        assert!(!comes_back || returns > 0 || seeds.len() < 20, "stations start up anew: {returns}");
+        let may_expire = !comes_back
+            && !matches!(failure, TdmaFailure::Nothing | TdmaFailure::MasterStops | TdmaFailure::Babbling);
         assert!(may_expire || expired == 0, "{failure:?}: nothing has a lifetime");
         assert!(
             !may_expire || expired > 0 || seeds.len() < 20 || failure == TdmaFailure::BitErrorsBesideStandby,

@@ -115,10 +115,13 @@ impl Cycle<'_> {
 
     /// Whether a stream keeps its first traffic for the whole run, begun once.
     pub(super) fn keeps(&self, number: StreamIndex) -> bool {
+        let talker = self.network.streams[number.index()].talker;
         self.network.events.iter().all(|event| match &event.action {
             TimelineAction::StartStream(stream) | TimelineAction::ChangeTraffic(stream, ..) => {
                 *stream != number
             }
+            // A node that comes back begins its streams anew when it has started up.
+            TimelineAction::StartNode(node) => self.tdma.start_up.is_none() || *node != talker,
             _ => true,
         })
     }

@@ -19,12 +19,16 @@ impl Cycle<'_> {
         let mut times: BTreeMap<(u32, u64, bool), (u64, u64)> = BTreeMap::new();
         for number in 0..self.network.streams.len() {
             let mut stream = Cow::Borrowed(&self.network.streams[number]);
-            if stream.traffic == Traffic::Protocol {
+            if stream.traffic == Traffic::Protocol && !self.starts_up_again() {
                 // Of a start-up, only that its talker is ready is told when streams have begun: the shortest frame.
                 stream.to_mut().payload_max = stream.payload_min;
             }
             let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
-            for start in self.starts(StreamIndex::at(number), self.cycles + 1) {
+            let mut starts = self.starts(StreamIndex::at(number), self.cycles + 1);
+            if let Some(lender) = self.lends(StreamIndex::at(number)) {
+                starts.extend(self.starts(lender, self.cycles + 1));
+            }
+            for start in starts {
                 for (place, hop) in stream.hops.iter().enumerate() {
                     let (queued, gone) = self.at_hop(&stream, place);
                     let begin = (start + queued.min).saturating_sub(self.early);
@@ -43,6 +47,18 @@ impl Cycle<'_> {
             port = next;
         }
         None
+    }
+
+    /// Whether a station may start up while others run: who comes back, or was taken for dead.
+    fn starts_up_again(&self) -> bool {
+        self.tdma.start_up.as_ref().is_some_and(|start_up| start_up.heartbeat.is_some())
+    }
+
+    /// The stream in whose slots the master answers a station that calibrates by this one, while others run.
+    fn lends(&self, reply: StreamIndex) -> Option<StreamIndex> {
+        let start_up = self.tdma.start_up.as_ref().filter(|_| self.starts_up_again())?;
+        let pairs = start_up.stations.iter().filter_map(|station| station.with_master);
+        pairs.filter(|(_, back)| *back == reply).map(|(there, _)| there).next()
     }
 
     /// Starts of the slots that carry a stream, in order, in the first `cycles`.

@@ -143,8 +143,16 @@ impl<'network> Cycle<'network> {
     /// By how much stations may take a cycle for begun too early, and too late, when they hear these frames.
     fn travel_errors(&self, synchronisation: StreamIndex) -> (u64, u64) {
         let stream = &self.network.streams[synchronisation.index()];
+        let master = self.network.streams[self.tdma.synchronisation.index()].talker;
         let error = |listener: usize| {
             let way = self.way(stream, listener)?.1;
+            if self.tdma.start_up.is_some() && stream.listeners[listener] == master {
+                // The master measures no travel; if it comes back it follows the standby all the same.
+                let back = |event: &tautwire_model::network::TimelineEvent| {
+                    event.action == TimelineAction::StartNode(master)
+                };
+                return Some((0, if self.network.events.iter().any(back) { way.max } else { 0 }));
+            }
             if self.tdma.start_up.as_ref().is_some_and(|start_up| start_up.calibrations == 0) {
                 return Some((0, way.max));
             }
@@ -233,6 +241,8 @@ impl<'network> Cycle<'network> {
                         }
                     }
                 }
+                // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
+                TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => self.lost += 1,
                 TimelineAction::CutCable(cable) => {
                     self.lifetime = lives.filter(|_| is_alone || self.leads_to_a_slave(*cable));
                     if self.lifetime.is_none() {

@@ -19,6 +19,10 @@ use crate::text::tree::Node;
 /// Shortest frame's and longest frame's MAC client data.
 const PAYLOAD: (Bytes, Bytes) = (Bytes::new(46), Bytes::new(1_500));
 
+const PS_PER_MS: u64 = 1_000_000_000;
+/// What a frame of RTcfg can tell.
+const HEARTBEAT_MAX: Duration = Duration::from_ms(65_535);
+
 /// Adds the streams of a start-up behind those of the description, before their routes are found.
 pub(crate) fn drafts<'t, 'a>(
     input: &Input<'t, 'a>,
@@ -110,8 +114,16 @@ pub(crate) fn start_up(
     slots: &[OwnedSlot],
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
+    faults: &mut Faults,
 ) -> Option<StartUp> {
     let node = tdma.get("start-up")?;
+    if let (Some(named), Some(heartbeat)) = (node.get("heartbeat"), node.parsed::<Duration>("heartbeat"))
+        && (heartbeat.is_zero() || heartbeat.as_ps() % PS_PER_MS > 0 || heartbeat > HEARTBEAT_MAX)
+    {
+        let message = format!("a heartbeat every {heartbeat}");
+        let help = "RTcfg tells it in whole milliseconds, at least one and at most 65 535";
+        faults.error(codes::TDMA_STATION, named.place, message, help);
+    }
     let of_start_up = |draft: &StreamDraft<'_, '_>| draft.stream.traffic == Traffic::Protocol;
     let first = streams.list.iter().position(of_start_up)?;
     for draft in &mut streams.list[first..] {
@@ -130,6 +142,8 @@ pub(crate) fn start_up(
         interval: node.parsed("interval").unwrap_or(Duration::from_ms(100)),
         configuration: node.parsed("configuration").unwrap_or(Bytes::ZERO),
         burst: node.parsed("burst").unwrap_or(4),
+        heartbeat: node.parsed("heartbeat"),
+        silent_heartbeats: node.parsed("silent-heartbeats").unwrap_or(2),
         calibrations: node.parsed("calibrations").unwrap_or(100),
         stations: (0..broadcasts).map(station).collect(),
     })

@@ -77,7 +77,7 @@ pub(crate) fn tdma(
         standby = Some(Standby { synchronisation: stream, offset, lost_in_a_row });
     }
     let slots = slots(node, cycle, topology, faults);
-    let start_up = start_up::start_up(node, &slots, topology, streams);
+    let start_up = start_up::start_up(node, &slots, topology, streams, faults);
     for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
         let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
         let help = "remove one of `virtual-link` and `tdma`: the regulator of a link knows no slots";

@@ -44,7 +44,7 @@ static STANDBY: Shape = Shape {
 
 static START_UP: Shape = Shape {
     name: "a start-up",
-    about: "The master invites the other owners of slots, which calibrate, announce themselves, are configured and ready; then the streams begin (RTcfg).",
+    about: "The master invites the other owners of slots, which calibrate, announce themselves, are configured and ready; then the streams begin (RTcfg). With a heartbeat who comes back starts up anew.",
     keys: &[&[
         key(
             "interval",
@@ -61,6 +61,16 @@ static START_UP: Shape = Shape {
             "burst",
             Kind::Integer(1, 255),
             "Pieces that are sent before an acknowledgement is waited for; 4.",
+        ),
+        key(
+            "heartbeat",
+            Kind::Duration,
+            "The rhythm in which stations say that they live, whole milliseconds. Who comes back starts up anew; without it nobody misses or invites it.",
+        ),
+        key(
+            "silent-heartbeats",
+            Kind::Integer(1, 100),
+            "After so many of them without a sign the master takes a station for dead; 2.",
         ),
     ]],
 };
