@@ -12,6 +12,7 @@ import { Timetable } from "./timetable";
 import { StreamDetail } from "./stream";
 import { Streams } from "./streams";
 import { Topology } from "./topology";
+import { VirtualLinks } from "./virtual-links";
 import { Badge } from "./ui";
 
 /** A part of the picture that the reader looks at. */
@@ -51,6 +52,7 @@ export function App({ data }: { data: PageData }) {
           <a href="#stream">Selected</a>
           <a href="#links">Links</a>
           {network.schedule && <a href="#timetable">Timetable</a>}
+          {summary.virtual_links && <a href="#virtual-links">Virtual links</a>}
           {summary.reservations && <a href="#reservations">Reservations</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
@@ -84,6 +86,9 @@ export function App({ data }: { data: PageData }) {
         <Links data={data} ports={ports} />
         {network.schedule && (
           <Timetable data={data} schedule={network.schedule} ports={ports} onSelect={setSelection} />
+        )}
+        {summary.virtual_links && summary.virtual_links.length > 0 && (
+          <VirtualLinks data={data} links={summary.virtual_links} onSelect={setSelection} />
         )}
         {summary.reservations && <Ladders reservations={summary.reservations} />}
         {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}

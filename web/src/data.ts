@@ -24,6 +24,7 @@ export interface Delays {
   quantiles?: Record<string, number>;
   interval?: { interval_min_ps: number; interval_mean_ps: number; interval_max_ps: number };
   late: number;
+  late_at?: { deadline_ps: number; late: number }[];
   worst?: { number: number; created_ps: number; delay_ps: number };
 }
 
@@ -120,6 +121,24 @@ export interface Summary {
   reservations?: Reservation[];
   slots?: SlotUse[];
   harts?: { frames?: CycleFrame[] };
+  virtual_links?: VirtualLink[];
+}
+
+/** A virtual link (ARINC 664 part 7) with all its sub-virtual-links. */
+export interface VirtualLink {
+  id: number;
+  talker: string;
+  streams: string[];
+  bag_ps: number;
+  frame_min: number;
+  frame_max: number;
+  redundant: boolean;
+  granted_bps: number;
+  granted_ppm: number;
+  bag_used_ppm?: number;
+  end_system_jitter_ps: number;
+  end_system_jitter_max_ps: number;
+  delay_max_ps?: number;
 }
 
 /** What became of a slot of a TDMA cycle in the run. */

@@ -48,6 +48,7 @@ export function StreamDetail(props: {
       add("99.9 %", delay(observed.quantiles["delay_p99_9_ps"]));
     }
     add("Late frames", integer(observed.late));
+    for (const at of observed.late_at ?? []) add(`Later than ${span(at.deadline_ps)}`, integer(at.late));
     if (observed.worst)
       add("Worst frame", `no. ${integer(observed.worst.number)}, created at ${span(observed.worst.created_ps)}`);
   }

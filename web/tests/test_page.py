@@ -342,3 +342,24 @@ def test_elementary_cycles_are_drawn_with_their_frames(browser: Browser, tmp_pat
     assert "synchronous window" in table.locator(".chosen").inner_text()
     opened.is_quiet()
     opened.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_virtual_links_are_a_table_by_end_system(browser: Browser, tmp_path: Path, width: str) -> None:
+    """A row for each link with its BAG, what it is granted, its bound; a press shows its stream."""
+    scenario = ROOT / "scenarios" / "avionics.yaml"
+    path = of_command(tmp_path, scenario) or of_sample(tmp_path, scenario)
+    opened = Opened(browser, path, WIDTHS[width])
+    rows = opened.page.locator("#virtual-links tbody tr")
+    expected = opened.page.evaluate(
+        "() => JSON.parse(document.getElementById('tautwire-data').textContent).summary.virtual_links"
+    )
+    assert rows.count() == len(expected) > 3
+    first = expected[0]
+    text = rows.nth(0).inner_text()
+    assert first["talker"] in text and str(first["id"]) in text
+    assert f"{first['bag_ps'] // 10**9}" in text
+    rows.nth(0).locator("button").click()
+    assert opened.page.inner_text("#stream h2").startswith(first["streams"][0])
+    opened.is_quiet()
+    opened.context.close()

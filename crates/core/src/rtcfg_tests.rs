@@ -214,7 +214,7 @@ fn a_station_that_comes_back_does_not_wait_for_one_that_is_dead() {
 #[test]
 fn lost_heartbeats_bury_the_living_who_come_back_by_themselves() {
     for step in 2..7 {
-        let lost = |number: u32| (number.wrapping_mul(2_654_435_769) >> 16) % step == 0;
+        let lost = |number: u32| (number.wrapping_mul(2_654_435_769) >> 16).is_multiple_of(step);
         let (all, told) = live(3, |_, _| true, lost, 600);
         assert!(all.iter().all(|station| station.phase() == StartUpPhase::Running), "one of {step} is lost");
         let buried = told.iter().any(|(_, _, said)| matches!(said, StartUpMessage::Dead { .. }));

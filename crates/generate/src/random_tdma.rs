@@ -28,11 +28,15 @@ pub enum TdmaFailure {
     Babbling,
     /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
     SlaveReturns,
+    /// Beside a standby and for good: the master's or the standby's cable is cut, or a bridge stops.
+    DividedForGood,
+    /// As bit errors, with a lifetime that is derived.
+    BitErrorsUnsaid,
 }
 
 impl TdmaFailure {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Nothing,
         Self::MasterStops,
         Self::SlaveCut,
@@ -42,10 +46,12 @@ impl TdmaFailure {
         Self::BitErrorsBesideStandby,
         Self::Babbling,
         Self::SlaveReturns,
+        Self::DividedForGood,
+        Self::BitErrorsUnsaid,
     ];
 
     const fn has_standby(self) -> bool {
-        !matches!(self, Self::MasterCut | Self::BridgeStops | Self::BitErrors)
+        !matches!(self, Self::MasterCut | Self::BridgeStops | Self::BitErrors | Self::BitErrorsUnsaid)
     }
 
     /// Whether frames may be lost for want of synchronisation, and so have a lifetime.
@@ -65,7 +71,13 @@ impl TdmaFailure {
             format!("events:\n  - {{at: {at} us, {gone}}}\n  - {{at: {back} us, {comes}}}\n")
         };
         match self {
-            Self::Nothing | Self::BitErrors | Self::BitErrorsBesideStandby => String::new(),
+            Self::Nothing | Self::BitErrors | Self::BitErrorsBesideStandby | Self::BitErrorsUnsaid => {
+                String::new()
+            }
+            Self::DividedForGood => {
+                let gone = *dice.one_of(&["cut-link: to-master", "cut-link: to-standby", "stop-node: s"]);
+                format!("events:\n  - {{at: {at} us, {gone}}}\n")
+            }
             Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
             Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
@@ -148,7 +160,7 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
     for (place, station) in stations.iter().enumerate() {
         let bridge = if two && place % 2 == 1 { "t" } else { "s" };
         let errors = match failure {
-            TdmaFailure::BitErrors => ", bit-error-rate: 1e-4",
+            TdmaFailure::BitErrors | TdmaFailure::BitErrorsUnsaid => ", bit-error-rate: 1e-4",
             TdmaFailure::BitErrorsBesideStandby => ", bit-error-rate: 2e-5",
             _ => "",
         };
@@ -227,7 +239,7 @@ fn write_slots_and_streams(
             65 + failure.air()
         );
     }
-    if failure.loses_synchronisation() {
+    if failure.loses_synchronisation() && failure != TdmaFailure::BitErrorsUnsaid {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }
     if failure == TdmaFailure::SlaveReturns && dice.chance(70) {

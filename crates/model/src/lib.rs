@@ -36,6 +36,7 @@ pub mod gptp;
 pub mod harts;
 pub mod harts_admission;
 mod identification;
+mod lifetime;
 mod load;
 pub mod network;
 pub mod reservation;

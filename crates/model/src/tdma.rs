@@ -20,7 +20,7 @@ pub struct Tdma {
     pub slots: Vec<OwnedSlot>,
     /// Per node: how long a synchronisation frame travels to it at least, as calibration finds.
     pub travel: Vec<Duration>,
-    /// How long a frame waits for a slot before it is lost; without end.
+    /// How long a frame waits for a slot before it is lost, stated or derived; without end.
     pub lifetime: Option<Duration>,
     /// How its stations find together; none if they know all from the start.
     pub start_up: Option<StartUp>,
@@ -131,7 +131,7 @@ impl Network {
     }
 
     /// The rate of the line at a stream's talker.
-    fn first_line(&self, stream: StreamIndex) -> Option<BitRate> {
+    pub(crate) fn first_line(&self, stream: StreamIndex) -> Option<BitRate> {
         let hop = self.streams[stream.index()].hops.first()?;
         let links = self.ports[hop.port.index()].links?;
         Some(self.links[links.egress.index()].rate)

@@ -228,6 +228,7 @@ fn add_stream(
             burst: frame.bits(),
         }),
         deadline,
+        count_late: Vec::new(),
         shaper: None,
         shaped_at_talker: false,
         started: true,

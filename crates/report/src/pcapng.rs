@@ -5,7 +5,8 @@
 //! headers of the stream, and a payload that starts with `tautwire`, the index of the stream and the
 //! number of the frame (32 bits each, big endian). No FCS. With TDMA, synchronisation frames are those of RTnet, with
 //! the stamps of their sender's clock, and ordinary frames are tunnelled: four octets of their payload are the
-//! header of RTmac.
+//! header of RTmac. Messages of a test bed have their own octets behind headers of IPv4 and UDP, with addresses of our
+//! choice if the description says none.
 //!
 //! Frames are built straight into the block; the crate that reads captures elsewhere checks them in
 //! the tests.
@@ -16,10 +17,12 @@ use std::io::{BufWriter, Write};
 
 use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, Link, Stream, StreamIndex};
+use tautwire_model::network::{Hop, Link, NodeIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::MissedSlot;
-use tautwire_wire::{EtherType, EthernetHeader, Ipv4Header, RtmacHeader, TdmaFrame, UdpHeader, VlanTag};
+use tautwire_wire::{
+    EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, TdmaFrame, UdpHeader, VlanTag,
+};
 
 use crate::name;
 
@@ -39,8 +42,21 @@ const TIME_STAMP_RESOLUTION: u16 = 9;
 const MARK: &[u8; 8] = b"tautwire";
 /// Synchronisation frames of a stream that may be on their way at a time.
 const OPENINGS: u32 = 64;
+/// The first of the ports that are nobody's: of messages whose description says none.
+const DYNAMIC: u16 = 49_152;
 /// FCS, which captures leave out.
 const FCS: u64 = 4;
+
+/// What is known of a frame beside its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// Nothing: its octets say which frame it is.
+    Nothing,
+    /// The octets of the message that it carries, behind the headers.
+    Message(&'a [u8]),
+    /// Its type and all behind that.
+    Frame(EtherType, &'a [u8]),
+}
 
 /// Writes transmissions as they come.
 #[derive(Debug)]
@@ -108,21 +124,17 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     /// # Panics
     /// If the record is of another network.
     pub fn record(&mut self, record: &FrameRecord) -> io::Result<()> {
-        self.record_with(record, None)
+        self.record_with(record, Known::Nothing)
     }
 
-    /// The same of a frame whose type and contents are known.
+    /// The same of a frame of which more is known.
     ///
     /// # Errors
     /// If the file cannot be written.
     ///
     /// # Panics
     /// If the record is of another network.
-    pub fn record_with(
-        &mut self,
-        record: &FrameRecord,
-        contents: Option<(EtherType, &[u8])>,
-    ) -> io::Result<()> {
+    pub fn record_with(&mut self, record: &FrameRecord, known: Known<'_>) -> io::Result<()> {
         if record.event != FrameEvent::Transmitted {
             return Ok(());
         }
@@ -138,8 +150,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             None if is_tunnelled => Rtmac::Tunnel,
             None => Rtmac::None,
         };
-        match contents {
-            Some((ether_type, octets)) => {
+        match known {
+            Known::Frame(ether_type, octets) => {
                 let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
                 let (destination, source) = (stream.destination, stream.source);
                 EthernetHeader { destination, source, tag, ether_type }.emit(&mut frame);
@@ -147,7 +159,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
                 let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
                 frame.resize(end.max(frame.len()), 0);
             }
-            None => build(&mut frame, stream, hop, record, rtmac),
+            Known::Message(octets) => build(&mut frame, stream, hop, record, (rtmac, Some(octets))),
+            Known::Nothing => build(&mut frame, stream, hop, record, (rtmac, None)),
         }
         let octets = u32::try_from(frame.len()).expect("a frame is short");
         // Rounded down: the stamp is not later than the event.
@@ -235,9 +248,17 @@ enum Rtmac {
 }
 
 /// The frame as it is on the wire behind this hop, without FCS.
-fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, rtmac: Rtmac) {
+fn build(
+    frame: &mut Vec<u8>,
+    stream: &Stream,
+    hop: &Hop,
+    record: &FrameRecord,
+    (rtmac, message): (Rtmac, Option<&[u8]>),
+) {
     let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
-    let ether_type = if stream.udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
+    let assumed = message.map(|_| assumed_flow(stream));
+    let udp = stream.udp.as_ref().or(assumed.as_ref());
+    let ether_type = if udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
     let outer = if matches!(rtmac, Rtmac::None) { ether_type } else { EtherType::RTMAC };
     let (destination, source) = (stream.destination, stream.source);
     EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
@@ -256,7 +277,7 @@ fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, 
             client_data.saturating_sub(RtmacHeader::OCTETS)
         }
     };
-    match &stream.udp {
+    match udp {
         _ if matches!(rtmac, Rtmac::Opening(_)) => {}
         Some(udp) if stream.datagrams.is_some() => {
             let cut = stream.datagrams.expect("looked at");
@@ -284,7 +305,11 @@ fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, 
         }
         Some(udp) => {
             let headers = Ipv4Header::OCTETS + UdpHeader::OCTETS;
-            let payload = payload(record, client_data.saturating_sub(headers));
+            let room = client_data.saturating_sub(headers);
+            let payload = match message {
+                Some(octets) => octets[..octets.len().min(room)].to_vec(),
+                None => payload(record, room),
+            };
             let length = u16::try_from(payload.len() + UdpHeader::OCTETS).expect("a frame is short");
             let ip = Ipv4Header {
                 traffic_class: 0,
@@ -305,6 +330,24 @@ fn build(frame: &mut Vec<u8>, stream: &Stream, hop: &Hop, record: &FrameRecord, 
     if frame.len() < end {
         frame.resize(end, 0);
     }
+}
+
+/// Addresses of a message whose description says none: stations by their numbers, a virtual link's group by its
+/// identifier, as ARINC 664 part 7 has them.
+fn assumed_flow(stream: &Stream) -> UdpFlow {
+    let station = |node: NodeIndex| {
+        let [.., high, low] = node.0.to_be_bytes();
+        Ipv4Address::from([10, 0, high, low])
+    };
+    let destination = match (&stream.virtual_link, &stream.listeners[..]) {
+        (Some(link), _) => {
+            let [high, low] = link.id.to_be_bytes();
+            Ipv4Address::from([224, 224, high, low])
+        }
+        (None, [listener, ..]) => station(*listener),
+        (None, []) => Ipv4Address::BROADCAST,
+    };
+    UdpFlow { source: station(stream.talker), destination, source_port: DYNAMIC, destination_port: DYNAMIC }
 }
 
 /// What opens a cycle; times in whole nanoseconds of the sender's clock, rounded down.

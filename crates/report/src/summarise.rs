@@ -17,6 +17,7 @@ use crate::network_time;
 use crate::reservation;
 use crate::slots;
 use crate::start_up;
+use crate::summary::LateSummary;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
     ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary,
@@ -181,6 +182,11 @@ fn delays(seen: &ListenerObservation) -> DelaySummary {
         delay_sum_ps: moments.sum_ps().to_string(),
         delay_sum_squares_ps2: moments.sum_squares_ps2().to_string(),
         late: seen.late,
+        late_at: seen
+            .late_at
+            .iter()
+            .map(|(span, late)| LateSummary { deadline_ps: span.as_ps(), late: *late })
+            .collect(),
         worst: seen.worst.map(|worst| WorstFrameSummary {
             number: worst.number,
             created_ps: worst.created.as_ps(),

@@ -302,9 +302,21 @@ pub struct DelaySummary {
     pub delay_sum_squares_ps2: String,
     /// Frames later than the deadline, those of the warm-up too.
     pub late: u64,
+    /// For each further span that the stream counts (`count-late`): frames that took longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_at: Vec<LateSummary>,
     /// The frame with the greatest delay, those of the warm-up too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<WorstFrameSummary>,
+}
+
+/// How many frames took longer than a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LateSummary {
+    /// The span.
+    pub deadline_ps: u64,
+    /// Frames that took longer, those of the warm-up too.
+    pub late: u64,
 }
 
 /// Delays that a share of the frames does not exceed.

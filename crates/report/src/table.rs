@@ -98,6 +98,47 @@ fn stream_row(
     row
 }
 
+/// A table of frames later than each of several spans, a row for each listener and span; empty if no stream counts any.
+#[must_use]
+pub fn late(summary: &Summary, options: TableOptions) -> String {
+    let columns = [
+        text("stream", 0),
+        text("listener", 1),
+        number("deadline us", 0),
+        number("frames", 2),
+        number("late", 0),
+        number("share", 3),
+        text("proven", 4),
+    ];
+    let mut rows = Vec::new();
+    for stream in described(summary) {
+        for listener in &stream.listeners {
+            let Some(seen) = &listener.observed else { continue };
+            let bound = listener.bound.as_ref().and_then(|bound| bound.delay_max_ps);
+            // Of one listener those of the warm-up too, as the late ones.
+            let only = stream.frames.as_ref().filter(|_| stream.listeners.len() == 1);
+            let frames = only.map_or(seen.delays.count, |frames| frames.delivered);
+            for at in &seen.late_at {
+                let proven = match bound {
+                    Some(bound) if bound <= at.deadline_ps => "never late",
+                    Some(_) => "no",
+                    None => "-",
+                };
+                rows.push(vec![
+                    stream.name.clone(),
+                    listener.listener.clone(),
+                    microseconds(at.deadline_ps.into()),
+                    frames.to_string(),
+                    at.late.to_string(),
+                    per_cent(at.late.saturating_mul(1_000_000) / frames.max(1)),
+                    proven.to_owned(),
+                ]);
+            }
+        }
+    }
+    render(&columns, &rows, options)
+}
+
 /// A table of what the stations' time stamps say, a row for each listener that stamps; empty if none does.
 #[must_use]
 pub fn stamps(summary: &Summary, options: TableOptions) -> String {

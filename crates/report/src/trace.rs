@@ -16,7 +16,7 @@ use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
 use crate::frame_trace::FrameTraceWriter;
-use crate::pcapng::PcapngWriter;
+use crate::pcapng::{Known, PcapngWriter};
 
 /// A recorder of [`tautwire_sim::run_with`] that writes traces.
 #[derive(Debug)]
@@ -34,6 +34,9 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     contents: HashMap<(u32, u32), (EtherType, Vec<u8>)>,
     /// The same of those in `ahead`, by what was told.
     contents_ahead: HashMap<u64, (EtherType, Vec<u8>)>,
+    /// The message of the transmission that is told next, and of those in `ahead`.
+    message: Option<Vec<u8>>,
+    messages_ahead: HashMap<u64, Vec<u8>>,
     error: Option<io::Error>,
 }
 
@@ -71,6 +74,8 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             arriving: HashMap::new(),
             contents: HashMap::new(),
             contents_ahead: HashMap::new(),
+            message: None,
+            messages_ahead: HashMap::new(),
             error: None,
         })
     }
@@ -108,9 +113,13 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             let record =
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
             let contents = self.contents_ahead.remove(&next.told);
-            let contents = contents.as_ref().map(|(of, octets)| (*of, &octets[..]));
-            let result =
-                self.capture.as_mut().map_or(Ok(()), |capture| capture.record_with(&record, contents));
+            let message = self.messages_ahead.remove(&next.told);
+            let known = match (&contents, &message) {
+                (Some((of, octets)), _) => Known::Frame(*of, octets),
+                (None, Some(octets)) => Known::Message(octets),
+                (None, None) => Known::Nothing,
+            };
+            let result = self.capture.as_mut().map_or(Ok(()), |capture| capture.record_with(&record, known));
             self.attempt(result);
         }
     }
@@ -143,6 +152,14 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         }
     }
 
+    fn takes_messages(&self) -> bool {
+        self.capture.is_some()
+    }
+
+    fn message(&mut self, _stream: u32, _number: u32, octets: &[u8]) {
+        self.message = Some(octets.to_vec());
+    }
+
     fn transmitted(&mut self, told: &Transmission) {
         let Transmission { stream, number, hop, port, .. } = *told;
         let length = Bytes::new(told.octets.into());
@@ -158,6 +175,9 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
             self.ahead.push(Reverse(ahead));
             if let Some(contents) = self.contents.remove(&(stream, number)) {
                 self.contents_ahead.insert(self.told, contents);
+            }
+            if let Some(message) = self.message.take() {
+                self.messages_ahead.insert(self.told, message);
             }
             self.told += 1;
         }

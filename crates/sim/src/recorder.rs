@@ -80,6 +80,16 @@ pub trait Recorder {
         let _ = (stream, number, ether_type, octets);
     }
 
+    /// Whether it takes the octets of messages; they are not made if not.
+    fn takes_messages(&self) -> bool {
+        false
+    }
+
+    /// The octets of the message that a frame carries, before its transmission is told (`test_bed.rs`).
+    fn message(&mut self, stream: u32, number: u32, octets: &[u8]) {
+        let _ = (stream, number, octets);
+    }
+
     /// gPTP has corrected the clock that a node's applications see.
     fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
         let _ = (node, clock);

@@ -200,6 +200,8 @@ pub struct ListenerObservation {
     pub worst: Option<WorstFrame>,
     /// Frames later than the stream's deadline, those of the warm-up too.
     pub late: u64,
+    /// For each further span that the stream counts: how many frames took longer, those of the warm-up too.
+    pub late_at: Vec<(Duration, u64)>,
     /// What the stations' time stamps say; none if the listener does not stamp.
     pub stamped: Option<Box<StampedObservation>>,
     /// What the application at the end of a protocol stack observed; none without stacks.

@@ -1,5 +1,7 @@
 //! What a run counts while it runs, and how that becomes an [`Observation`].
 
+use std::collections::BTreeMap;
+
 use tautwire_model::Network;
 use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_units::Duration;
@@ -26,10 +28,18 @@ struct Listener {
     histogram: Option<Histogram>,
     /// When the last frame came; [`SimTime::MAX`] before the first.
     last: SimTime,
+    /// The least span for which something is counted: the deadline, if there is no other.
     deadline: Duration,
     delivered: u64,
     worst: Option<WorstFrame>,
     late: u64,
+}
+
+/// Several spans for which a listener counts frames that are later.
+#[derive(Clone, Debug)]
+struct Counted {
+    deadline: Option<Duration>,
+    at: Vec<(Duration, u64)>,
 }
 
 /// A value with a cache line of its own.
@@ -45,6 +55,8 @@ pub(crate) struct Statistics {
     hops: Vec<Line<HopObservation>>,
     first_hop: Vec<u32>,
     listeners: Vec<Listener>,
+    /// By listener: of those that count for several spans.
+    counted: BTreeMap<u32, Counted>,
     first_listener: Vec<u32>,
     pub(crate) frame_hops: u64,
     pub(crate) delivered: u64,
@@ -55,14 +67,22 @@ impl Statistics {
     pub(crate) fn new(network: &Network, first_hop: Vec<u32>, histograms: bool) -> Self {
         let mut first_listener = Vec::with_capacity(network.streams.len());
         let mut listeners = Vec::new();
+        let mut counted = BTreeMap::new();
         for stream in &network.streams {
             first_listener.push(index(listeners.len()));
+            if !stream.count_late.is_empty() {
+                let at = stream.count_late.iter().map(|span| (*span, 0)).collect();
+                let own = Counted { deadline: stream.deadline, at };
+                let places = listeners.len()..listeners.len() + stream.listeners.len();
+                counted.extend(places.map(|place| (index(place), own.clone())));
+            }
+            let least = stream.count_late.iter().copied().chain(stream.deadline).min();
             listeners.extend(stream.listeners.iter().map(|_| Listener {
                 delay: Moments::default(),
                 interval: Moments::default(),
                 histogram: histograms.then(Histogram::default),
                 last: SimTime::MAX,
-                deadline: stream.deadline.unwrap_or(Duration::MAX),
+                deadline: least.unwrap_or(Duration::MAX),
                 delivered: 0,
                 worst: None,
                 late: 0,
@@ -75,6 +95,7 @@ impl Statistics {
             hops: vec![Line::default(); hops],
             first_hop,
             listeners,
+            counted,
             first_listener,
             frame_hops: 0,
             delivered: 0,
@@ -135,13 +156,14 @@ impl Statistics {
     ) {
         self.delivered += 1;
         let delay = now.since(created);
-        let observed = &mut self.listeners[(self.first_listener[stream as usize] + listener) as usize];
+        let place = self.first_listener[stream as usize] + listener;
+        let observed = &mut self.listeners[place as usize];
         observed.delivered += 1;
         if observed.worst.is_none_or(|worst| delay > worst.delay) {
             observed.worst = Some(WorstFrame { number, created: created.since_start(), delay });
         }
         if delay > observed.deadline {
-            observed.late += 1;
+            observed.late += is_late(&mut self.counted, place, delay);
         }
         if created < self.warm_up {
             return;
@@ -167,6 +189,7 @@ impl Statistics {
     /// If a frame has appeared or vanished: that would be a fault of the simulator.
     pub(crate) fn into_streams(self, created: impl Fn(usize) -> u64) -> Vec<StreamObservation> {
         let mut listeners = self.listeners.into_iter();
+        let mut counted = self.counted;
         let mut ends = self.first_listener.iter().skip(1).copied().collect::<Vec<_>>();
         ends.push(index(listeners.len()));
         self.streams
@@ -195,12 +218,28 @@ impl Statistics {
                         .map(|reason| (reason, counters.dropped[reason as usize]))
                         .filter(|(_, count)| *count > 0)
                         .collect(),
-                    listeners: listeners.into_iter().map(Listener::observation).collect(),
+                    listeners: (self.first_listener[number]..)
+                        .zip(listeners)
+                        .map(|(place, listener)| {
+                            let at = counted.remove(&place).map_or_else(Vec::new, |counted| counted.at);
+                            ListenerObservation { late_at: at, ..listener.observation() }
+                        })
+                        .collect(),
                     hops: self.hops[hops].iter().map(|line| line.0).collect(),
                 }
             })
             .collect()
     }
+}
+
+/// Counts a frame that took longer than the least span of its listener; whether it missed the deadline.
+#[cold]
+fn is_late(counted: &mut BTreeMap<u32, Counted>, place: u32, delay: Duration) -> u64 {
+    let Some(own) = counted.get_mut(&place) else { return 1 };
+    for (span, frames) in &mut own.at {
+        *frames += u64::from(delay > *span);
+    }
+    u64::from(own.deadline.is_some_and(|deadline| delay > deadline))
 }
 
 impl Listener {
@@ -211,6 +250,7 @@ impl Listener {
             interval: self.interval,
             worst: self.worst,
             late: self.late,
+            late_at: Vec::new(),
             stamped: None,
             application: None,
             datagrams: None,

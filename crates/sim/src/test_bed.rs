@@ -12,15 +12,16 @@ mod track;
 use std::collections::{BTreeMap, VecDeque};
 
 use tautwire_core::gptp::DisciplinedClock;
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TaskKind, Test};
 use tautwire_observe::Moments;
 use tautwire_units::Duration;
-use tautwire_wire::{PayloadType, TestMessage, WireError};
+use tautwire_wire::{EtherType, PayloadType, TestMessage, WireError};
 
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Recorder, Transmission};
+use crate::recorder::{MissedSlot, Recorder, Transmission};
 use crate::result::{DropReason, Observation};
 use clock::SystemClock;
 pub use track::{
@@ -138,6 +139,12 @@ impl<'run, R: Recorder> TestBed<'run, R> {
 
     /// Reads a message as its receiver does: all octets, with what went wrong in them.
     fn read(&mut self, carried: &Carried) -> Result<TestMessage, WireError> {
+        self.write(carried);
+        TestMessage::parse(&self.octets).map(|(message, _)| message)
+    }
+
+    /// Makes the octets of a message, with what went wrong in them.
+    fn write(&mut self, carried: &Carried) {
         let (kind, length) =
             self.contents[carried.message.id as usize].expect("the number of a transmit task");
         self.octets.clear();
@@ -145,7 +152,6 @@ impl<'run, R: Recorder> TestBed<'run, R> {
         for (place, mask) in &carried.wrong {
             self.octets[usize::from(*place)] ^= mask;
         }
-        TestMessage::parse(&self.octets).map(|(message, _)| message)
     }
 
     /// What a station's corrupt tasks make of a message.
@@ -234,8 +240,30 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
         self.recorder.disciplined(node, clock);
     }
 
+    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+        self.recorder.synchronised(stream, number, says);
+    }
+
+    fn slot_missed(&mut self, missed: &MissedSlot) {
+        self.recorder.slot_missed(missed);
+    }
+
+    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+        self.recorder.contents(stream, number, ether_type, octets);
+    }
+
+    fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
+        self.recorder.reassembled(time, stream, listener, datagram, delay);
+    }
+
     fn transmitted(&mut self, sent: &Transmission) {
         self.capture(sent);
+        if self.recorder.takes_messages()
+            && let Some(carried) = self.carried(sent.stream, sent.number).cloned()
+        {
+            self.write(&carried);
+            self.recorder.message(sent.stream, sent.number, &self.octets);
+        }
         self.recorder.transmitted(sent);
     }
 

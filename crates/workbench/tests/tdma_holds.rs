@@ -46,12 +46,18 @@ fn no_frame_is_later_than_its_bound() {
             );
             assert!(whole > 0, "{failure:?}: datagrams are put together");
         }
-        let loses = failure == TdmaFailure::BitErrors;
+        let loses = matches!(failure, TdmaFailure::BitErrors | TdmaFailure::BitErrorsUnsaid);
         assert!(!loses || broken > 0 || seeds.len() < 20, "a lost piece costs its datagram");
         let comes_back = failure == TdmaFailure::SlaveReturns;
         assert!(!comes_back || returns > 0 || seeds.len() < 20, "stations start up anew: {returns}");
-        let may_expire = !comes_back
-            && !matches!(failure, TdmaFailure::Nothing | TdmaFailure::MasterStops | TdmaFailure::Babbling);
+        let keeps = [
+            TdmaFailure::Nothing,
+            TdmaFailure::MasterStops,
+            TdmaFailure::Babbling,
+            TdmaFailure::SlaveReturns,
+            TdmaFailure::DividedForGood,
+        ];
+        let may_expire = !keeps.contains(&failure);
         assert!(may_expire || expired == 0, "{failure:?}: nothing has a lifetime");
         assert!(
             !may_expire || expired > 0 || seeds.len() < 20 || failure == TdmaFailure::BitErrorsBesideStandby,
@@ -130,4 +136,91 @@ fn a_standby_that_misses_frames_opens_cycles_beside_the_master_and_has_bounds_if
         bounded(&unsaid)
     });
     assert!(with > 0 && without.sum::<usize>() == 0, "{with}");
+}
+
+#[test]
+fn a_derived_lifetime_is_enough_while_nothing_fails() {
+    let mut derived = 0;
+    for seed in seeds(40) {
+        let mut network = network(&random_tdma(seed, TdmaFailure::Nothing));
+        let bounds = bounds(&network);
+        let lifetime = network.derived_lifetime();
+        let tdma = network.tdma.as_mut().expect("slots");
+        assert_eq!(tdma.lifetime, None, "nothing fails, so nothing is lost");
+        tdma.lifetime = lifetime;
+        derived += u32::from(lifetime.is_some());
+        let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
+        for (stream, seen) in bounds.streams.iter().zip(&observation.streams) {
+            let proven = stream.listeners.iter().all(|listener| listener.delay.is_ok());
+            let expired = seen.dropped.iter().any(|(reason, _)| *reason == DropReason::Expired);
+            assert!(!(proven && expired), "TAUTWIRE_SEED={seed}: {lifetime:?}");
+        }
+    }
+    assert!(derived > 0, "lifetimes are derived");
+}
+
+/// A master, a standby and two slaves on one bridge, whose clocks drift, and the events that are given.
+fn beside_a_standby(events: &str) -> tautwire_workbench::Network {
+    network(&format!(
+        "name: beside\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+  master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
+  b: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
+  - {{name: to-master, between: [master, s]}}\n  - {{between: [standby, s]}}\n  - {{name: to-a, between: [a, s]}}
+  - {{between: [b, s]}}\nrun: {{duration: 1600 ms}}\n{events}tdma:\n  cycle: 1 ms\n  synchronisation: opening
+  standby: {{synchronisation: watching, offset: 60 us}}\n  slots:
+    - {{owner: master, offset: 150 us, length: 130 us}}\n    - {{owner: a, offset: 280 us, length: 130 us}}
+    - {{owner: standby, offset: 410 us, length: 130 us}}\nstreams:
+  - {{name: opening, talker: master, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: watching, talker: standby, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: x, talker: master, listeners: b, payload: 1400 B, traffic: {{type: periodic, interval: 1100 us}}}}
+  - {{name: y, talker: a, listeners: b, payload: 1400 B, traffic: {{type: periodic, interval: 1100 us}}}}
+  - {{name: z, talker: standby, listeners: b, payload: 1400 B, traffic: {{type: periodic, interval: 1100 us}}}}
+"
+    ))
+}
+
+#[test]
+fn what_is_divided_for_good_has_bounds_and_what_comes_back_beside_a_standby_has_none() {
+    let whole = bounds(&beside_a_standby(""));
+    let proven = |bounds: &tautwire_workbench::Bounds, stream: usize| {
+        bounds.streams[stream].listeners[0].delay.clone().ok()
+    };
+    assert!((2..5).all(|stream| proven(&whole, stream).is_some()), "nothing fails");
+    for gone in ["cut-link: to-master", "stop-node: s", "cut-link: to-a"] {
+        let network = beside_a_standby(&format!("events:\n  - {{at: 500 ms, {gone}}}\n"));
+        let found = bounds(&network);
+        for stream in 2..5 {
+            let more =
+                proven(&found, stream).expect(gone).saturating_sub(proven(&whole, stream).expect("whole"));
+            // A slot of waiting, and what the standby's own reckoning errs.
+            assert!((900..1_200).contains(&(more.as_ps() / 1_000_000)), "{gone}: {more}");
+        }
+        assert!(run_slots(&network, &found, 1).wrong.is_empty());
+    }
+    // The master's raster has drifted off when its cable is mended, and frames of both may meet.
+    let back = "events:\n  - {at: 500 ms, cut-link: to-master}\n  - {at: 1500 ms, mend-link: to-master}\n";
+    let found = bounds(&beside_a_standby(back));
+    assert!((2..5).all(|stream| proven(&found, stream).is_none()), "two rasters");
+}
+
+#[test]
+fn one_run_counts_the_misses_of_several_deadlines() {
+    let text = random_tdma(3, TdmaFailure::Nothing);
+    let spans = ["400 us", "1 ms", "2 ms"];
+    let master = "name: of-master-slave-0, talker";
+    let late = |key: String| {
+        let changed = text.replace(master, &format!("name: of-master-slave-0, {key}, talker"));
+        assert_ne!(changed, text, "the stream is there");
+        let network = network(&changed);
+        let observation = simulate(&network, &mut Options { seed: Some(3), ..Options::default() });
+        let stream =
+            network.streams.iter().position(|stream| stream.name == "of-master-slave-0").expect("there");
+        observation.streams[stream].listeners[0].clone()
+    };
+    let alone: Vec<u64> = spans.iter().map(|span| late(format!("deadline: {span}")).late).collect();
+    let together = late("deadline: 1 ms, count-late: [2 ms, 400 us, 1 ms]".to_owned());
+    let counted: Vec<u64> = together.late_at.iter().map(|(_, count)| *count).collect();
+    assert_eq!(counted, alone, "the least span first");
+    assert_eq!(together.late, alone[1], "the deadline is counted as ever");
+    assert!(alone[0] > 0 && alone[0] >= alone[2], "{alone:?}");
 }

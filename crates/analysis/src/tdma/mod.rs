@@ -16,6 +16,7 @@
 
 mod arrivals;
 mod demand;
+mod failures;
 mod meeting;
 mod round_trip;
 mod wait;
@@ -23,7 +24,7 @@ mod way;
 
 use tautwire_model::Network;
 use tautwire_model::frame_length;
-use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
@@ -193,80 +194,6 @@ impl<'network> Cycle<'network> {
         let port = synchronisation.hops.first()?.port;
         let any = self.tdma.slots.iter().filter(hears).any(missed);
         any.then_some(Unbounded::SynchronisationLost { port })
-    }
-
-    /// Events that cost slots, or all that is proven.
-    fn what_fails(&mut self) -> Option<Unbounded> {
-        let network = self.network;
-        let master = network.streams[self.tdma.synchronisation.index()].talker;
-        let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
-        let fails = Unbounded::SynchronisationLost { port };
-        if self.cycles > CYCLES_MAX {
-            return Some(fails);
-        }
-        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off. If it is said how
-        // long that lasts, it is known how far.
-        let is_alone = self.tdma.standby.is_none();
-        let in_a_row = self.tdma.standby.and_then(|standby| standby.lost_in_a_row);
-        let lives = self.tdma.lifetime.map(Duration::as_ps);
-        let changes = |action: &TimelineAction| matches!(action, TimelineAction::ChangeBitErrorRate(..));
-        let errs = network.links.iter().any(|link| link.bit_error_rate > 0)
-            || network.events.iter().any(|event| changes(&event.action));
-        if errs {
-            self.lifetime = lives.filter(|_| is_alone || in_a_row.is_some());
-            self.beside = in_a_row.unwrap_or(0);
-            if self.lifetime.is_none() {
-                return Some(fails);
-            }
-        }
-        if network.links.iter().any(|link| !link.up) {
-            self.lifetime = lives.filter(|_| is_alone);
-            if self.lifetime.is_none() {
-                return Some(fails);
-            }
-        }
-        for event in &network.events {
-            match &event.action {
-                TimelineAction::StopNode(node) if *node == master && self.tdma.standby.is_some() => {
-                    self.lost += 1;
-                }
-                TimelineAction::StopNode(node) => {
-                    let bridge = matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
-                    let standby = self.tdma.standby.map(|standby| standby.synchronisation);
-                    let opens = standby.is_some_and(|stream| network.streams[stream.index()].talker == *node);
-                    if bridge || opens || *node == master {
-                        self.lifetime = lives.filter(|_| is_alone);
-                        if self.lifetime.is_none() {
-                            return Some(fails);
-                        }
-                    }
-                }
-                // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
-                TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => self.lost += 1,
-                TimelineAction::CutCable(cable) => {
-                    self.lifetime = lives.filter(|_| is_alone || self.leads_to_a_slave(*cable));
-                    if self.lifetime.is_none() {
-                        return Some(fails);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// Whether a cable connects an end station that opens no cycle: without it nobody else misses one.
-    fn leads_to_a_slave(&self, cable: u32) -> bool {
-        let network = self.network;
-        let link = &network.links[cable as usize * 2];
-        let opens = |node: NodeIndex| {
-            let of = [Some(self.tdma.synchronisation), self.tdma.standby.map(|one| one.synchronisation)];
-            of.into_iter().flatten().any(|stream| network.streams[stream.index()].talker == node)
-        };
-        [link.from, link.to].into_iter().any(|port| {
-            let node = network.ports[port.index()].node;
-            matches!(network.nodes[node.index()].kind, NodeKind::EndStation { .. }) && !opens(node)
-        })
     }
 
     /// The bounds of a stream.

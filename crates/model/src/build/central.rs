@@ -282,6 +282,7 @@ fn frames(
         traffic: Traffic::Protocol,
         arrival: BitRate::per_period_ceil(burst, pace).ok().map(|rate| ArrivalCurve { rate, burst }),
         deadline: None,
+        count_late: Vec::new(),
         shaper: None,
         shaped_at_talker: false,
         started: true,

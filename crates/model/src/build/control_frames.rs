@@ -43,6 +43,7 @@ impl ControlFrames {
             traffic: Traffic::Protocol,
             arrival: self.arrival,
             deadline: None,
+            count_late: Vec::new(),
             shaper: None,
             shaped_at_talker: false,
             started: true,

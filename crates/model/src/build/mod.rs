@@ -138,6 +138,12 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         gptp,
         harts,
     };
+    if faults.errors() == 0 && network.costs_slots() {
+        let derived = network.derived_lifetime();
+        if let Some(tdma) = &mut network.tdma {
+            tdma.lifetime = tdma.lifetime.or(derived);
+        }
+    }
     let allowed: Vec<&str> =
         input.root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
     faults.allow(&allowed);

@@ -73,6 +73,7 @@ pub(crate) fn drafts<'t, 'a>(
                 traffic: Traffic::Protocol,
                 arrival: None,
                 deadline: None,
+                count_late: Vec::new(),
                 shaper: None,
                 shaped_at_talker: false,
                 started: true,

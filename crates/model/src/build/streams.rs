@@ -207,6 +207,7 @@ fn draft<'t, 'a>(
         traffic: traffic?,
         arrival: arrival.or(derived),
         deadline: node.parsed::<Duration>("deadline"),
+        count_late: count_late(node),
         shaper: shaper.and_then(|shaper| shaper_settings(shaper, faults)),
         shaped_at_talker: shaper
             .and_then(|shaper| shaper.get("shape-at-talker"))
@@ -401,6 +402,15 @@ fn udp(node: &Node<'_>) -> Option<UdpFlow> {
         source_port: node.parsed("source-port")?,
         destination_port: node.parsed("destination-port")?,
     })
+}
+
+/// Spans of `count-late`, each once, the least first.
+fn count_late(node: &Node<'_>) -> Vec<Duration> {
+    let listed = node.get("count-late").map_or(&[][..], Node::items).iter();
+    let mut spans: Vec<Duration> = listed.filter_map(|span| span.text()?.parse().ok()).collect();
+    spans.sort_unstable();
+    spans.dedup();
+    spans
 }
 
 /// Reads `committed-…` keys.

@@ -276,6 +276,7 @@ fn stream(
         traffic: Traffic::Protocol,
         arrival: Some(arrival),
         deadline: Some(cluster.delay_max),
+        count_late: Vec::new(),
         shaper: None,
         shaped_at_talker: false,
         started: true,

@@ -8,6 +8,7 @@ use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, start_up};
 use crate::frame::{frame_length, wire_bits};
+use crate::lifetime::common;
 use crate::network::{
     ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, NodeIndex, NodeKind, StreamIndex, Switching,
     Traffic, TransmissionSelection,
@@ -220,15 +221,6 @@ fn lifetime(
             "make the lifetime at least the longest distance of its slots, and what a failure may take";
         faults.warning(codes::TDMA_STATION, place, message, help);
     }
-}
-
-/// The least common multiple.
-fn common(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).saturating_mul(b)
 }
 
 /// What bounds of TDMA reckon with: strict priority and store-and-forward.

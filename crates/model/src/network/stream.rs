@@ -40,6 +40,8 @@ pub struct Stream {
     pub arrival: Option<ArrivalCurve>,
     /// Deadline from talker MAC to listener MAC, last bit; none: no requirement.
     pub deadline: Option<Duration>,
+    /// Further spans for which a run counts the frames that are later; they are no requirement.
+    pub count_late: Vec<Duration>,
     /// What the ATS schedulers and the talker's own shaper hold it to.
     pub shaper: Option<ShaperSettings>,
     /// Whether the talker shapes it, by [`Stream::shaper`], before its class (802.1Q-2022 34.6.1).

@@ -32,6 +32,11 @@ pub(crate) static STREAM: Shape = Shape {
         ),
         key("traffic", Kind::Tagged(TRAFFIC), "When its frames come."),
         key("deadline", Kind::Duration, "Deadline from talker MAC to listener MAC, last bit; none."),
+        key(
+            "count-late",
+            Kind::List(1, 16, &Kind::Duration),
+            "Further spans for which a run counts the frames that are later, so that one run tells how often each is missed; no requirement.",
+        ),
         key("shaper", Kind::Object(&SHAPER), "What ATS schedulers and the talker's own shaper hold it to."),
         key(
             "arrival-curve",

@@ -17,7 +17,7 @@ pub(super) static TDMA: Shape = Shape {
         key(
             "lifetime",
             Kind::Duration,
-            "How long a frame waits for a slot before it is lost; without end. With it there are bounds beside failures.",
+            "How long a frame waits for a slot before it is lost. Without it, what fails and comes right again makes it what slots, traffic, clocks and margins need and one lost cycle; else without end.",
         ),
         key(
             "start-up",

@@ -1,0 +1,161 @@
+//! What fails in a TDMA network, and what that costs: slots, a lifetime, or all that is proven.
+//!
+//! What is cut for good, or a bridge that stops for good, divides a network with a standby into sides. On the master's
+//! side nothing changes; on that of the standby it takes over, as if the master had stopped; on any other nobody hears of
+//! a cycle any more and all are silent. No frame crosses, so no two rasters meet: a slot of waiting more, as for a failing
+//! master. Where master and standby stay connected by another way but the standby's tree is cut, two rasters meet: no bound.
+//! What comes back beside a standby has none either: until the standby hears the master again both open cycles, in rasters
+//! that have drifted apart, and frames of one wait for those of the other.
+//!
+//! Otherwise (no standby, or a slave's cable) a lifetime says how long frames wait through a failure.
+
+use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction};
+use tautwire_units::Duration;
+
+use super::{CYCLES_MAX, Cycle};
+use crate::result::Unbounded;
+
+/// What is gone at a time.
+#[derive(Clone, Debug, Default)]
+struct Gone {
+    cables: Vec<u32>,
+    nodes: Vec<NodeIndex>,
+}
+
+impl Cycle<'_> {
+    /// Events that cost slots, or all that is proven.
+    pub(super) fn what_fails(&mut self) -> Option<Unbounded> {
+        let network = self.network;
+        let master = network.streams[self.tdma.synchronisation.index()].talker;
+        let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
+        let fails = Unbounded::SynchronisationLost { port };
+        if self.cycles > CYCLES_MAX {
+            return Some(fails);
+        }
+        // A standby that does not hear the master opens cycles beside it, with a raster that drifts off. If it is said how
+        // long that lasts, it is known how far.
+        let is_alone = self.tdma.standby.is_none();
+        let in_a_row = self.tdma.standby.and_then(|standby| standby.lost_in_a_row);
+        let lives = self.tdma.lifetime.map(Duration::as_ps);
+        let changes = |action: &TimelineAction| matches!(action, TimelineAction::ChangeBitErrorRate(..));
+        let errs = network.links.iter().any(|link| link.bit_error_rate > 0)
+            || network.events.iter().any(|event| changes(&event.action));
+        if errs {
+            self.lifetime = lives.filter(|_| is_alone || in_a_row.is_some());
+            self.beside = in_a_row.unwrap_or(0);
+            if self.lifetime.is_none() {
+                return Some(fails);
+            }
+        }
+        let mut gone = Gone::default();
+        let down = (0..).zip(network.links.chunks(2)).filter(|(_, pair)| pair.iter().any(|link| !link.up));
+        let cut = down.map(|(cable, _)| TimelineAction::CutCable(cable));
+        let stops: Vec<TimelineAction> =
+            cut.chain(network.events.iter().map(|event| event.action.clone())).collect();
+        for action in &stops {
+            let bears = match action {
+                TimelineAction::StopNode(node) if *node == master && !is_alone => {
+                    self.lost += 1;
+                    gone.nodes.push(*node);
+                    true
+                }
+                TimelineAction::StopNode(node) => {
+                    let bridge = matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
+                    gone.nodes.push(*node);
+                    // A slave costs nobody else anything.
+                    !(bridge || self.opens(*node)) || self.bears(action, &gone, !errs)
+                }
+                TimelineAction::CutCable(cable) => {
+                    gone.cables.push(*cable);
+                    self.bears(action, &gone, !errs)
+                }
+                // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
+                TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => {
+                    self.lost += 1;
+                    true
+                }
+                _ => true,
+            };
+            if !bears {
+                return Some(fails);
+            }
+        }
+        None
+    }
+
+    /// Whether there are bounds beside a failure, with what it costs.
+    fn bears(&mut self, action: &TimelineAction, gone: &Gone, for_good: bool) -> bool {
+        let network = self.network;
+        let returns = |other: &TimelineAction| match (action, other) {
+            (TimelineAction::CutCable(cut), TimelineAction::MendCable(mended)) => cut == mended,
+            (TimelineAction::StopNode(stopped), TimelineAction::StartNode(started)) => stopped == started,
+            _ => false,
+        };
+        let comes_back = network.events.iter().any(|event| returns(&event.action));
+        if for_good && !comes_back && self.is_divided(gone) {
+            self.lost += 1;
+            return true;
+        }
+        let slaves_cable = matches!(action, TimelineAction::CutCable(cable) if self.leads_to_a_slave(*cable));
+        let lives = self.tdma.lifetime.map(Duration::as_ps);
+        self.lifetime = lives.filter(|_| self.tdma.standby.is_none() || slaves_cable);
+        self.lifetime.is_some()
+    }
+
+    /// Whether the standby still hears the master, or no way leads from one to the other.
+    fn is_divided(&self, gone: &Gone) -> bool {
+        let network = self.network;
+        let Some(standby) = self.tdma.standby else { return true };
+        let talker = |stream: StreamIndex| network.streams[stream.index()].talker;
+        let (master, standby) = (talker(self.tdma.synchronisation), talker(standby.synchronisation));
+        let is_gone = |cable: u32| {
+            gone.cables.contains(&cable)
+                || network.cable_ends(cable).iter().any(|end| gone.nodes.contains(end))
+        };
+        let opens = &network.streams[self.tdma.synchronisation.index()];
+        let mut hop = opens
+            .hops
+            .iter()
+            .find(|hop| hop.listener.is_some_and(|one| opens.listeners[one as usize] == standby));
+        let mut hears = hop.is_some();
+        while let Some(here) = hop {
+            let links = network.ports[here.port.index()].links.expect("a hop's port has a cable");
+            hears &= !is_gone(links.egress.0 / 2);
+            hop = here.previous.map(|previous| &opens.hops[previous as usize]);
+        }
+        hears || !self.is_connected(master, standby, is_gone)
+    }
+
+    /// Whether cables that are left lead from one node to another.
+    fn is_connected(&self, from: NodeIndex, to: NodeIndex, is_gone: impl Fn(u32) -> bool) -> bool {
+        let cables = u32::try_from(self.network.links.len() / 2).expect("a checked number");
+        let mut reached = vec![false; self.network.nodes.len()];
+        reached[from.index()] = true;
+        loop {
+            let mut grown = false;
+            for cable in (0..cables).filter(|cable| !is_gone(*cable)) {
+                let [one, other] = self.network.cable_ends(cable).map(NodeIndex::index);
+                if reached[one] != reached[other] {
+                    (reached[one], reached[other], grown) = (true, true, true);
+                }
+            }
+            if !grown {
+                return reached[to.index()];
+            }
+        }
+    }
+
+    /// Whether a node opens cycles.
+    fn opens(&self, node: NodeIndex) -> bool {
+        let of = [Some(self.tdma.synchronisation), self.tdma.standby.map(|one| one.synchronisation)];
+        of.into_iter().flatten().any(|stream| self.network.streams[stream.index()].talker == node)
+    }
+
+    /// Whether a cable connects an end station that opens no cycle: without it nobody else misses one.
+    fn leads_to_a_slave(&self, cable: u32) -> bool {
+        self.network.cable_ends(cable).into_iter().any(|node| {
+            let is_station = matches!(self.network.nodes[node.index()].kind, NodeKind::EndStation { .. });
+            is_station && !self.opens(node)
+        })
+    }
+}
