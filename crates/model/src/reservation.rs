@@ -7,7 +7,7 @@
 
 use tautwire_core::Priority;
 use tautwire_core::mrp::MrpTiming;
-use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, VlanLimits};
+use tautwire_core::srp::{AddressTable, BridgeConfig, PortConfig, SrClass, VlanLimits};
 use tautwire_units::Duration;
 use tautwire_wire::mrp::TalkerValue;
 
@@ -53,6 +53,8 @@ pub struct SrpNode {
     pub reservations_max: u32,
     /// Most ports that bring streams, of a bridge.
     pub fan_in_max: u32,
+    /// Where it stores destinations of streams, of a bridge.
+    pub addresses: AddressTable,
     /// Latency that it tells for itself, beside waiting and sending, of a bridge.
     pub device_latency: Duration,
 }
@@ -117,6 +119,7 @@ impl Network {
             reservations_max: settings.reservations_max as usize,
             fan_in_max: settings.fan_in_max as usize,
             vlans: self.vlan_limits(&ports),
+            addresses: settings.addresses,
         };
         (config, ports)
     }

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use tautwire_core::mrp::{JoinRule, MrpTiming};
-use tautwire_core::srp::{BridgeConfig, Offer, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits};
+use tautwire_core::srp::{
+    AddressTable, BridgeConfig, Offer, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits,
+};
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
@@ -134,6 +136,7 @@ impl<'s> Run<'s> {
                     reservations_max: scenario.avb.reservations_max,
                     fan_in_max: 1_000,
                     vlans: VlanLimits::default(),
+                    addresses: AddressTable::default(),
                 };
                 Machine::Bridge(Box::new(SrpBridge::new(config, seed, Instant::ZERO)))
             } else {

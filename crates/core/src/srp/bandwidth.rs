@@ -56,6 +56,35 @@ impl PortBandwidth {
         Ok(())
     }
 
+    /// Takes back what was promised to a class.
+    pub(super) fn release(&mut self, class: usize, slope: u64) {
+        self.held[class] -= slope;
+    }
+
+    /// Takes back all.
+    pub(super) fn clear(&mut self) {
+        self.held.fill(0);
+    }
+
+    /// How many classes there are.
+    pub(super) fn classes(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The most that [`Self::test`] lets into a class: for its own sake, and for that of the classes below.
+    pub(super) fn rooms(&self, class: usize) -> [u64; 2] {
+        let mut rooms = [u64::MAX; 2];
+        let mut held = 0_u64;
+        for (place, limit) in self.limits.iter().enumerate() {
+            held += self.held[place];
+            if place >= class {
+                let room = &mut rooms[usize::from(place > class)];
+                *room = limit.saturating_sub(held).min(*room);
+            }
+        }
+        rooms
+    }
+
     /// Bits in a second that a class holds: its idle slope.
     #[must_use]
     pub fn held(&self, class: usize) -> u64 {

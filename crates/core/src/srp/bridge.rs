@@ -4,20 +4,27 @@
 //! listener is declared on the talker's port alone, merged over the others. Bandwidth is tested when the talker is
 //! declared and again when a listener is ready, which locks it: streams are served by rank, then by the age
 //! of their reservation, then by the order in which they came. An emergency stream takes the place of others.
+//! What is declared follows from what is registered and from these ages alone; after a change only what that can touch is
+//! looked at again (`table.rs`, `egress.rs`), with the same result as if all were (`whole.rs`, for the tests).
 //!
-//! Of two talkers of one stream on two ports the one that was first counts; the other is not passed on.
+//! Of two talkers of one stream on two ports the one that was first counts; behind the port of the other it is declared
+//! as failed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use tautwire_units::{BitRate, Duration, Instant};
+use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{
-    FailureCode, FailureInformation, ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue,
+    DomainValue, FailureCode, FailureInformation, ListenerDeclaration, MrpPdu, MsrpValue, StreamId,
+    TalkerValue,
 };
 
 use super::bandwidth::PortBandwidth;
 use super::class::{SrClass, hop_latency_ns, idle_slope};
-use super::talkers::{Declarations, Talkers, Told, declare};
+use super::egress::{Candidate, Egress, News, Pool};
+use super::table::Table;
+use super::talkers::{Talkers, Told};
 use crate::mrp::{MrpTiming, Participant};
 
 /// A port of a bridge.
@@ -50,6 +57,37 @@ pub struct BridgeConfig {
     pub fan_in_max: usize,
     /// What VLANs do to streams at ports.
     pub vlans: VlanLimits,
+    /// Where destinations are stored.
+    pub addresses: AddressTable,
+}
+
+/// Where a bridge stores the destinations of streams: buckets of a hash of address and VLAN, as forwarding tables in hardware have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddressTable {
+    /// Most destinations (others fail with code 12).
+    pub addresses_max: usize,
+    /// Buckets, at least one.
+    pub buckets: u32,
+    /// Most destinations of a bucket (others fail with code 9).
+    pub depth: usize,
+}
+
+impl Default for AddressTable {
+    /// One bucket without an end.
+    fn default() -> Self {
+        Self { addresses_max: usize::MAX, buckets: 1, depth: usize::MAX }
+    }
+}
+
+impl AddressTable {
+    /// The bucket of a destination: its last four octets and the VLAN, multiplied by 2654435761; the upper 16 of 32 bits, modulo the
+    /// number of buckets.
+    #[must_use]
+    pub fn bucket(&self, destination: (MacAddress, u16)) -> u32 {
+        let [.., a, b, c, d] = destination.0.0;
+        let key = u32::from_be_bytes([a, b, c, d]) ^ u32::from(destination.1);
+        (key.wrapping_mul(2_654_435_761) >> 16) % self.buckets.max(1)
+    }
 }
 
 /// Ports at which streams of a VLAN cannot leave.
@@ -61,27 +99,35 @@ pub struct VlanLimits {
     pub untagged: BTreeSet<(usize, u16)>,
 }
 
-/// A talker in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Entry {
-    port: usize,
-    /// Its place in the order of arrival.
-    arrived: u64,
-}
-
 /// A bridge.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SrpBridge {
     config: BridgeConfig,
     ports: Vec<Participant<MsrpValue>>,
     talkers: Vec<Talkers>,
-    table: BTreeMap<StreamId, Entry>,
-    arrivals: u64,
-    /// Reservations by egress port, with the time since which they stand.
-    reserved: BTreeMap<(usize, StreamId), Instant>,
-    /// Streams that had to give way on a port, until they are served again.
-    preempted: BTreeSet<(usize, StreamId)>,
-    bandwidth: Vec<PortBandwidth>,
+    /// Domains that the ports have registered.
+    domains: Vec<BTreeSet<DomainValue>>,
+    table: Table,
+    egress: Vec<Egress>,
+    pool: Pool,
+    declared: Vec<Declared>,
+}
+
+/// What a port declares of streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Declared {
+    talkers: BTreeMap<StreamId, MsrpValue>,
+    listeners: BTreeMap<StreamId, ListenerDeclaration>,
+}
+
+/// What changed, and is not settled.
+struct Heard {
+    /// Streams whose talkers changed at a port.
+    talkers: BTreeSet<StreamId>,
+    /// Per port: streams whose listeners changed there.
+    listeners: Vec<BTreeSet<StreamId>>,
+    /// Per port: whether a domain changed there.
+    domains: Vec<bool>,
 }
 
 impl SrpBridge {
@@ -95,12 +141,23 @@ impl SrpBridge {
             .zip(seeds)
             .map(|(_, seed)| Participant::new(config.timing, seed, now))
             .collect();
-        let bandwidth =
-            config.ports.iter().map(|port| PortBandwidth::new(port.rate, &config.classes)).collect();
         let talkers = alloc::vec![Talkers::default(); ports.len()];
-        let (table, reserved, preempted) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        let mut bridge = Self { config, ports, talkers, table, arrivals: 0, reserved, preempted, bandwidth };
-        bridge.settle(now);
+        let egress = |port: &PortConfig| Egress::new(PortBandwidth::new(port.rate, &config.classes));
+        let mut bridge = Self {
+            domains: alloc::vec![BTreeSet::new(); ports.len()],
+            table: Table::default(),
+            egress: config.ports.iter().map(egress).collect(),
+            pool: Pool { count: 0, max: config.reservations_max },
+            declared: alloc::vec![Declared::default(); ports.len()],
+            config,
+            ports,
+            talkers,
+        };
+        for port in &mut bridge.ports {
+            for class in &bridge.config.classes {
+                port.join(now, MsrpValue::Domain(class.domain), None, false);
+            }
+        }
         bridge
     }
 
@@ -148,217 +205,186 @@ impl SrpBridge {
 
     /// Reservations by egress port and stream, with the time since which they stand.
     pub fn reservations(&self) -> impl Iterator<Item = (usize, StreamId, Instant)> {
-        self.reserved.iter().map(|((port, stream), since)| (*port, *stream, *since))
+        let ports = self.egress.iter().enumerate();
+        ports.flat_map(|(port, egress)| egress.reserved().map(move |(stream, since)| (port, stream, since)))
     }
 
     /// Since when a stream is reserved on an egress port.
     #[must_use]
     pub fn reserved_since(&self, port: usize, stream: StreamId) -> Option<Instant> {
-        self.reserved.get(&(port, stream)).copied()
+        self.egress[port].since(&stream)
     }
 
     /// What the classes of a port hold.
     #[must_use]
     pub fn bandwidth(&self, port: usize) -> &PortBandwidth {
-        &self.bandwidth[port]
+        self.egress[port].bandwidth()
     }
 
     /// Whether a port is at the boundary of a class's domain: its neighbour does not declare the class with this priority.
     #[must_use]
     pub fn is_boundary(&self, port: usize, class: &SrClass) -> bool {
-        let same = |value: &MsrpValue| {
-            matches!(value, MsrpValue::Domain(domain)
-                if (domain.class, domain.priority) == (class.domain.class, class.domain.priority))
+        let same = |domain: &DomainValue| {
+            (domain.class, domain.priority) == (class.domain.class, class.domain.priority)
         };
-        !self.ports[port].registered().any(|(value, _)| same(&value))
+        !self.domains[port].iter().any(same)
     }
 
     fn hear(&mut self, now: Instant) -> bool {
+        let ports = self.ports.len();
+        let mut heard = Heard {
+            talkers: BTreeSet::new(),
+            listeners: alloc::vec![BTreeSet::new(); ports],
+            domains: alloc::vec![false; ports],
+        };
         let mut changed = false;
-        for (talkers, port) in self.talkers.iter_mut().zip(&mut self.ports) {
-            changed |= talkers.hear(port);
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            let listeners = &mut heard.listeners[number];
+            let domains = &mut heard.domains[number];
+            changed |= self.talkers[number].hear(port, |value| match value {
+                MsrpValue::TalkerAdvertise(talker) | MsrpValue::TalkerFailed(talker, _) => {
+                    heard.talkers.insert(talker.stream);
+                }
+                MsrpValue::Listener(stream) => {
+                    listeners.insert(*stream);
+                }
+                MsrpValue::Domain(_) => *domains = true,
+            });
+            if *domains {
+                let registered = port.registered().filter_map(|(value, _)| match value {
+                    MsrpValue::Domain(domain) => Some(domain),
+                    _ => None,
+                });
+                self.domains[number] = registered.collect();
+            }
         }
         if changed {
-            self.settle(now);
+            self.settle(now, &heard);
         }
         changed
     }
 
-    /// Declares what follows from what is registered.
-    fn settle(&mut self, now: Instant) {
-        self.arrange();
-        let refused = self.refused();
-        let domains: Declarations =
-            self.config.classes.iter().map(|class| (MsrpValue::Domain(class.domain), None)).collect();
-        let mut wanted = alloc::vec![domains; self.ports.len()];
-        let mut said: BTreeMap<StreamId, ListenerDeclaration> = BTreeMap::new();
-        for (egress, wanted) in wanted.iter_mut().enumerate() {
-            let listeners = self.listeners(egress);
-            let verdicts = self.decide(now, egress, &refused, &listeners);
-            for (stream, verdict) in verdicts {
-                wanted.insert(self.passed_on(egress, stream, verdict), None);
-                if let Some(listener) = listeners.get(&stream) {
-                    let listener =
-                        if verdict.is_ok() { *listener } else { ListenerDeclaration::AskingFailed };
-                    let merged = said.get(&stream).map_or(listener, |other| merge(*other, listener));
-                    said.insert(stream, merged);
+    /// Declares what follows from what is registered, as far as what was heard can have changed it.
+    fn settle(&mut self, now: Instant, heard: &Heard) {
+        let (mut changed, gone) = self.table.update(&self.config, &self.talkers, &heard.talkers);
+        for stream in &gone {
+            self.egress.iter_mut().for_each(|egress| egress.forget(stream));
+        }
+        changed.extend(&heard.talkers);
+        let mut declares = self.decide(now, &changed, heard);
+        let mut listens = changed.clone();
+        for (port, declares) in declares.iter_mut().enumerate() {
+            listens.extend(heard.listeners[port].iter().chain(&*declares));
+            declares.extend(&changed);
+        }
+        let mut joins: Vec<Vec<(MsrpValue, Option<ListenerDeclaration>, bool)>> =
+            alloc::vec![Vec::new(); self.ports.len()];
+        // Leaves before joins, as other figures of a stream take the place of those before.
+        for (port, declares) in declares.iter().enumerate() {
+            for stream in declares {
+                let wanted = self.passed_on(port, *stream);
+                let before = match wanted {
+                    Some(wanted) => self.declared[port].talkers.insert(*stream, wanted),
+                    None => self.declared[port].talkers.remove(stream),
+                };
+                if before != wanted {
+                    before.into_iter().for_each(|before| self.ports[port].leave(now, before));
+                    joins[port].extend(wanted.map(|wanted| (wanted, None, true)));
                 }
             }
         }
-        for (stream, listener) in said {
-            wanted[self.table[&stream].port].insert(MsrpValue::Listener(stream), Some(listener));
+        for stream in listens {
+            let at = self.table.get(&stream).map(|entry| entry.port);
+            let merged = self.merged(&stream);
+            for port in 0..self.ports.len() {
+                let wanted = merged.filter(|_| at == Some(port));
+                let before = match wanted {
+                    Some(wanted) => self.declared[port].listeners.insert(stream, wanted),
+                    None => self.declared[port].listeners.remove(&stream),
+                };
+                let value = MsrpValue::Listener(stream);
+                match (before, wanted) {
+                    (Some(_), None) => self.ports[port].leave(now, value),
+                    (before, Some(wanted)) if before != Some(wanted) => {
+                        joins[port].push((value, Some(wanted), before.is_none()));
+                    }
+                    _ => {}
+                }
+            }
         }
-        for (port, wanted) in self.ports.iter_mut().zip(&wanted) {
-            declare(port, now, wanted);
-        }
-    }
-
-    /// Brings the table of talkers in line with what the ports have registered.
-    fn arrange(&mut self) {
-        let talkers = &self.talkers;
-        self.table.retain(|stream, entry| talkers[entry.port].get(stream).is_some());
-        self.preempted.retain(|(_, stream)| self.table.contains_key(stream));
-        for (port, talkers) in talkers.iter().enumerate() {
-            for (stream, _) in talkers.iter() {
-                let arrived = self.arrivals;
-                let entry = self.table.entry(*stream).or_insert(Entry { port, arrived });
-                self.arrivals += u64::from(entry.arrived == arrived);
+        for (port, joins) in self.ports.iter_mut().zip(joins) {
+            for (value, declaration, new) in joins {
+                port.join(now, value, declaration, new);
             }
         }
     }
 
-    /// Streams that the bridge takes on no port, and why; in the order of their arrival, so that those that came
-    /// first keep their places.
-    fn refused(&self) -> BTreeMap<StreamId, FailureCode> {
-        let mut refused = BTreeMap::new();
-        let (mut ports, mut destinations) = (BTreeSet::new(), BTreeSet::new());
-        let mut taken = 0;
-        let mut arrived: Vec<_> = self.table.iter().collect();
-        arrived.sort_by_key(|(_, entry)| entry.arrived);
-        for (stream, entry) in arrived {
-            let told = self.told(*stream);
-            let destination = (told.talker.destination, told.talker.vlan);
-            let known = ports.contains(&entry.port);
-            let code = if taken == self.config.streams_max {
-                Some(FailureCode::MSRP_RESOURCES)
-            } else if !known && ports.len() == self.config.fan_in_max {
-                Some(FailureCode::FAN_IN)
-            } else if destinations.contains(&destination) {
-                Some(FailureCode::DESTINATION_IN_USE)
-            } else if told.changed {
-                Some(FailureCode::VALUE_CHANGED)
-            } else if self.class(&told.talker).is_none() {
-                Some(FailureCode::NOT_A_CLASS_PRIORITY)
-            } else {
-                None
-            };
-            if let Some(code) = code {
-                refused.insert(*stream, code);
-            } else {
-                taken += 1;
-                ports.insert(entry.port);
-                destinations.insert(destination);
-            }
-        }
-        refused
-    }
-
-    /// Which streams can go out of a port; locks the bandwidth of those with ready listeners.
+    /// Has the ports take what became of streams; gives for each port the streams whose verdict changed.
     fn decide(
         &mut self,
         now: Instant,
-        egress: usize,
-        refused: &BTreeMap<StreamId, FailureCode>,
-        listeners: &BTreeMap<StreamId, ListenerDeclaration>,
-    ) -> BTreeMap<StreamId, Result<(), FailureCode>> {
-        let mut verdicts = BTreeMap::new();
-        let mut candidates = Vec::new();
-        for (stream, entry) in self.table.iter().filter(|(_, entry)| entry.port != egress) {
-            let told = self.told(*stream);
-            // Failed upstream: the verdict is not this bridge's.
-            if told.failure.is_some() {
-                verdicts.insert(*stream, Err(FailureCode(0)));
-            } else if let Some(code) =
-                refused.get(stream).copied().or_else(|| self.blocked(egress, &told.talker))
-            {
-                verdicts.insert(*stream, Err(code));
-            } else {
-                let since = self.reserved_since(egress, *stream);
-                let asked =
-                    listeners.get(stream).is_some_and(|said| *said != ListenerDeclaration::AskingFailed);
-                // Streams that ask first, among them by rank, age and arrival.
-                let key = (!asked, told.talker.rank, since.is_none(), since, entry.arrived, *stream);
-                candidates.push((key, told.talker));
-            }
-        }
-        candidates.sort_by_key(|(key, _)| *key);
-        let elsewhere = self.reserved.keys().filter(|(port, _)| *port != egress).count();
-        let before: BTreeMap<StreamId, Instant> = self.take_reserved(egress);
-        let mut bandwidth = PortBandwidth::new(self.config.ports[egress].rate, &self.config.classes);
-        // What streams that cannot be displaced hold, for those that displace others.
-        let mut urgent = bandwidth.clone();
-        let mut count = elsewhere;
-        for ((idle, ..), talker) in candidates {
-            let class = self.class(&talker).expect("others were refused");
-            let slope = idle_slope(&talker, &self.config.classes[class]);
-            let emergency = talker.rank == Rank::Emergency;
-            let old = before.get(&talker.stream);
-            let verdict = if idle {
-                let held = if emergency { &urgent } else { &bandwidth };
-                let free = count < self.config.reservations_max;
-                held.test(class, slope).and(if free { Ok(()) } else { Err(FailureCode::BRIDGE_RESOURCES) })
-            } else if count >= self.config.reservations_max {
-                Err(FailureCode::BRIDGE_RESOURCES)
-            } else if planted!(ReadyNotLocked) {
-                bandwidth.test(class, slope)
-            } else {
-                bandwidth.reserve(class, slope)
-            };
-            if verdict.is_ok() && !idle {
-                count += 1;
-                self.reserved.insert((egress, talker.stream), old.copied().unwrap_or(now));
-                if emergency {
-                    urgent = bandwidth.clone();
+        changed: &BTreeSet<StreamId>,
+        heard: &Heard,
+    ) -> Vec<BTreeSet<StreamId>> {
+        let ports = self.ports.len();
+        let mut declares = alloc::vec![BTreeSet::new(); ports];
+        // Ports to go through, and whether all that ask there are to be gone through again.
+        let mut dirty: BTreeMap<usize, bool> = (0..ports).map(|port| (port, false)).collect();
+        let mut first = alloc::vec![true; ports];
+        let mut from = 0;
+        while let Some((&port, &again)) = dirty.range(from..).next().or_else(|| dirty.iter().next()) {
+            dirty.remove(&port);
+            from = port + 1;
+            let mut streams = BTreeSet::new();
+            if core::mem::replace(&mut first[port], false) {
+                streams.extend(changed.iter().chain(&heard.listeners[port]).copied());
+                if heard.domains[port] {
+                    streams.extend(self.table.streams().copied());
                 }
             }
-            let verdict = self.mark_preempted((egress, talker.stream), old.is_some(), verdict);
-            verdicts.insert(talker.stream, verdict);
-        }
-        self.bandwidth[egress] = bandwidth;
-        verdicts
-    }
-
-    /// A reservation that does not hold any more gave way: its reason stays until it is served again.
-    fn mark_preempted(
-        &mut self,
-        place: (usize, StreamId),
-        was_reserved: bool,
-        verdict: Result<(), FailureCode>,
-    ) -> Result<(), FailureCode> {
-        if verdict.is_ok() {
-            self.preempted.remove(&place);
-        } else if was_reserved {
-            self.preempted.insert(place);
-        }
-        verdict.map_err(|code| if self.preempted.contains(&place) { FailureCode::PREEMPTED } else { code })
-    }
-
-    fn take_reserved(&mut self, egress: usize) -> BTreeMap<StreamId, Instant> {
-        let mut taken = BTreeMap::new();
-        self.reserved.retain(|(port, stream), since| {
-            if *port == egress {
-                taken.insert(*stream, *since);
+            if streams.is_empty() && !again {
+                continue;
             }
-            *port != egress
-        });
-        taken
+            let news: Vec<_> = streams.iter().map(|stream| (*stream, self.news(port, stream))).collect();
+            let was_free = self.pool.is_free();
+            let verdicts = self.egress[port].update(now, news.into_iter(), again, &mut self.pool);
+            declares[port].extend(verdicts);
+            if was_free != self.pool.is_free() {
+                dirty.extend((0..ports).map(|port| (port, true)));
+            }
+        }
+        declares
+    }
+
+    /// What a port makes of a stream.
+    fn news(&self, egress: usize, stream: &StreamId) -> News {
+        let entry = self.table.get(stream).filter(|entry| entry.port != egress)?;
+        let told = self.told(stream)?;
+        // Failed upstream: the verdict is not this bridge's.
+        if told.failure.is_some() {
+            return Some(Err(FailureCode(0)));
+        }
+        let refusal = self.table.refusal(stream);
+        if let Some(code) = refusal.or_else(|| self.blocked(egress, &told.talker)) {
+            return Some(Err(code));
+        }
+        let class = self.class(&told.talker).expect("others were refused");
+        let slope = idle_slope(&told.talker, &self.config.classes[class]);
+        let asked =
+            self.listener(egress, stream).is_some_and(|said| said != ListenerDeclaration::AskingFailed);
+        let (rank, arrived) = (told.talker.rank, entry.arrived);
+        Some(Ok(Candidate { class, slope, rank, asked, arrived }))
     }
 
     /// Why a stream cannot go out of a port, whatever else goes there.
     fn blocked(&self, egress: usize, talker: &TalkerValue) -> Option<FailureCode> {
-        let class = self.class(talker)?;
-        if self.is_boundary(egress, &self.config.classes[class]) {
-            Some(FailureCode::PORT_NOT_CAPABLE)
+        let class = &self.config.classes[self.class(talker)?];
+        if self.talkers[egress].get(&talker.stream).is_some() {
+            // Of the talker there is another one behind this port.
+            Some(FailureCode::STREAM_IN_USE)
+        } else if self.is_boundary(egress, class) {
+            let known = self.domains[egress].iter().any(|domain| domain.class == class.domain.class);
+            Some(if known { FailureCode::PRIORITY_MISMATCH } else { FailureCode::PORT_NOT_CAPABLE })
         } else if self.config.vlans.forbidden.contains(&(egress, talker.vlan)) {
             Some(FailureCode::VLAN_BLOCKED)
         } else if self.config.vlans.untagged.contains(&(egress, talker.vlan)) {
@@ -371,8 +397,9 @@ impl SrpBridge {
     }
 
     /// What a port declares of a talker.
-    fn passed_on(&self, egress: usize, stream: StreamId, verdict: Result<(), FailureCode>) -> MsrpValue {
-        let Told { mut talker, failure, .. } = *self.told(stream);
+    fn passed_on(&self, egress: usize, stream: StreamId) -> Option<MsrpValue> {
+        let verdict = self.egress[egress].verdict(&stream)?;
+        let Told { mut talker, failure, .. } = *self.told(&stream)?;
         if let Some(class) = self.class(&talker) {
             let port = &self.config.ports[egress];
             let percent: u64 =
@@ -381,26 +408,31 @@ impl SrpBridge {
             let hop = hop_latency_ns(port.device, port.rate, class, percent.min(100), &talker);
             talker.accumulated_latency_ns = talker.accumulated_latency_ns.saturating_add(hop);
         }
-        match (failure, verdict) {
+        Some(match (failure, verdict) {
             (Some(failure), _) => MsrpValue::TalkerFailed(talker, failure),
             (None, Ok(())) => MsrpValue::TalkerAdvertise(talker),
             (None, Err(code)) => {
                 MsrpValue::TalkerFailed(talker, FailureInformation { bridge: self.config.id, code })
             }
-        }
+        })
     }
 
-    fn listeners(&self, port: usize) -> BTreeMap<StreamId, ListenerDeclaration> {
-        let registered = self.ports[port].registered();
-        let listener = |(value, said): (MsrpValue, Option<ListenerDeclaration>)| match value {
-            MsrpValue::Listener(stream) => said.map(|said| (stream, said)),
-            MsrpValue::TalkerAdvertise(_) | MsrpValue::TalkerFailed(..) | MsrpValue::Domain(_) => None,
+    /// What the listeners of a stream say together, where it can go out.
+    fn merged(&self, stream: &StreamId) -> Option<ListenerDeclaration> {
+        let at = |port: usize| {
+            let verdict = self.egress[port].verdict(stream)?;
+            let said = self.listener(port, stream)?;
+            Some(if verdict.is_ok() { said } else { ListenerDeclaration::AskingFailed })
         };
-        registered.filter_map(listener).collect()
+        (0..self.ports.len()).filter_map(at).reduce(merge)
     }
 
-    fn told(&self, stream: StreamId) -> &Told {
-        self.talkers[self.table[&stream].port].get(&stream).expect("the table holds what is registered")
+    fn listener(&self, port: usize, stream: &StreamId) -> Option<ListenerDeclaration> {
+        self.ports[port].registration(&MsrpValue::Listener(*stream)).flatten()
+    }
+
+    fn told(&self, stream: &StreamId) -> Option<&Told> {
+        self.talkers[self.table.get(stream)?.port].get(stream)
     }
 
     fn class(&self, talker: &TalkerValue) -> Option<usize> {

@@ -6,16 +6,20 @@
 //! ```
 //!
 //! `class.rs` says what a stream costs and how late a port makes it, `bandwidth.rs` what a port may still
-//! promise, `talkers.rs` which of a talker's values counts. What is declared is computed anew from what is registered
-//! after every change, so it does not depend on the order in which things were heard; ages alone are remembered.
+//! promise, `talkers.rs` which of a talker's values counts, `table.rs` which streams a bridge takes on, `egress.rs` which of them go out
+//! of a port.
 
 pub mod bandwidth;
 pub mod bridge;
 pub mod class;
+mod egress;
 pub mod station;
+mod table;
 mod talkers;
+#[cfg(test)]
+mod whole;
 
 pub use bandwidth::PortBandwidth;
-pub use bridge::{BridgeConfig, PortConfig, SrpBridge, VlanLimits};
+pub use bridge::{AddressTable, BridgeConfig, PortConfig, SrpBridge, VlanLimits};
 pub use class::{SrClass, hop_latency_ns, idle_slope};
 pub use station::{Offer, SrpStation};

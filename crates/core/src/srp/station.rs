@@ -130,7 +130,7 @@ impl SrpStation {
     }
 
     fn hear(&mut self, now: Instant) -> bool {
-        let changed = self.talkers.hear(&mut self.participant);
+        let changed = self.talkers.hear(&mut self.participant, |_| ());
         if changed {
             self.settle(now);
         }

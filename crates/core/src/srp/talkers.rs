@@ -3,10 +3,11 @@
 //! Advertise, failed, and an advertise with other figures are different attributes to MRP. The one heard last takes the place
 //! of the others at once, without waiting for their leave timers.
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
+use alloc::collections::{BTreeMap, BTreeSet};
 
-use tautwire_wire::mrp::{FailureInformation, ListenerDeclaration, MsrpValue, StreamId, TalkerValue};
+use tautwire_wire::mrp::{
+    FailureCode, FailureInformation, ListenerDeclaration, MsrpValue, StreamId, TalkerValue,
+};
 
 use crate::mrp::{Notice, Participant};
 
@@ -15,27 +16,42 @@ use crate::mrp::{Notice, Participant};
 pub(super) struct Told {
     pub(super) talker: TalkerValue,
     pub(super) failure: Option<FailureInformation>,
-    /// Whether its figures changed while they were declared.
-    pub(super) changed: bool,
+    /// Whether its figures changed while they were declared: its latency alone (7), or others (16).
+    pub(super) changed: Option<FailureCode>,
 }
 
 /// The talkers that a port has registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Talkers(BTreeMap<StreamId, Told>);
+pub(super) struct Talkers {
+    told: BTreeMap<StreamId, Told>,
+    /// All values of a stream that are registered.
+    values: BTreeMap<StreamId, BTreeSet<MsrpValue>>,
+}
 
 impl Talkers {
-    /// Hears what a participant has to tell; gives whether anything did change.
-    pub(super) fn hear(&mut self, participant: &mut Participant<MsrpValue>) -> bool {
+    /// Hears what a participant has to tell, and passes on of which values that is; gives whether anything did change.
+    pub(super) fn hear(
+        &mut self,
+        participant: &mut Participant<MsrpValue>,
+        mut heard: impl FnMut(&MsrpValue),
+    ) -> bool {
         let mut changed = false;
         while let Some(indication) = participant.poll_indication() {
             changed = true;
+            heard(&indication.value);
             match (told(&indication.value), indication.notice) {
                 (Some(told), Notice::Join(_)) => self.replace(participant, indication.value, told),
                 (Some((talker, failure)), Notice::Leave) => {
                     let stream = talker.stream;
                     let same = |old: &Told| (old.talker, old.failure) == (talker, failure);
-                    if self.0.get(&stream).is_some_and(same) {
-                        self.0.remove(&stream);
+                    if self.told.get(&stream).is_some_and(same) {
+                        self.told.remove(&stream);
+                    }
+                    if let Some(values) = self.values.get_mut(&stream) {
+                        values.remove(&indication.value);
+                        if values.is_empty() {
+                            self.values.remove(&stream);
+                        }
                     }
                 }
                 (None, _) => {}
@@ -50,28 +66,25 @@ impl Talkers {
         value: MsrpValue,
         (talker, failure): (TalkerValue, Option<FailureInformation>),
     ) {
-        let others: Vec<MsrpValue> = participant
-            .registered()
-            .map(|(other, _)| other)
-            .filter(|other| {
-                *other != value && told(other).is_some_and(|(old, _)| old.stream == talker.stream)
-            })
-            .collect();
-        let mut changed = self.0.get(&talker.stream).is_some_and(|old| old.changed);
-        for other in others {
-            let figures = told(&other).is_some_and(|(old, _)| old != talker);
-            changed |= figures && !participant.is_leaving(&other);
+        let others =
+            core::mem::replace(self.values.entry(talker.stream).or_default(), BTreeSet::from([value]));
+        let mut changed = self.told.get(&talker.stream).and_then(|old| old.changed);
+        for other in others.into_iter().filter(|other| *other != value) {
+            if let Some((old, _)) = told(&other).filter(|_| !participant.is_leaving(&other)) {
+                changed = changed.or_else(|| difference(&old, &talker));
+            }
             participant.drop_registration(other);
         }
-        self.0.insert(talker.stream, Told { talker, failure, changed });
+        self.told.insert(talker.stream, Told { talker, failure, changed });
     }
 
+    #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (&StreamId, &Told)> {
-        self.0.iter()
+        self.told.iter()
     }
 
     pub(super) fn get(&self, stream: &StreamId) -> Option<&Told> {
-        self.0.get(stream)
+        self.told.get(stream)
     }
 }
 
@@ -80,6 +93,18 @@ fn told(value: &MsrpValue) -> Option<(TalkerValue, Option<FailureInformation>)> 
         MsrpValue::TalkerAdvertise(talker) => Some((*talker, None)),
         MsrpValue::TalkerFailed(talker, failure) => Some((*talker, Some(*failure))),
         MsrpValue::Listener(_) | MsrpValue::Domain(_) => None,
+    }
+}
+
+/// How other figures of a stream differ from those before, if they do.
+fn difference(before: &TalkerValue, after: &TalkerValue) -> Option<FailureCode> {
+    let at = TalkerValue { accumulated_latency_ns: before.accumulated_latency_ns, ..*after };
+    if before == after {
+        None
+    } else if *before == at {
+        Some(FailureCode::LATENCY_CHANGED)
+    } else {
+        Some(FailureCode::VALUE_CHANGED)
     }
 }
 

@@ -7,8 +7,8 @@ mod storm;
 mod walks;
 
 use network::{Network, config, stream, talker};
-use tautwire_core::srp::SrClass;
 use tautwire_core::srp::station::Offer;
+use tautwire_core::srp::{AddressTable, SrClass};
 use tautwire_units::Instant;
 use tautwire_wire::mrp::{DomainValue, FailureCode, ListenerDeclaration, Rank};
 
@@ -199,7 +199,7 @@ fn a_domain_ends_where_the_neighbour_tells_frames_otherwise() {
     network.at_station(talks).advertise(at(0), talker(1, 100));
     network.at_station(listens).attach(at(0), stream(1), 2_000_000);
     network.run(at(2_000));
-    assert_eq!(offer(&mut network, listens, 1), failed(FailureCode::PORT_NOT_CAPABLE));
+    assert_eq!(offer(&mut network, listens, 1), failed(FailureCode::PRIORITY_MISMATCH));
     assert_eq!(network.at_station(talks).listeners(stream(1)), Some(ListenerDeclaration::AskingFailed));
     assert!(network.at_bridge(0).is_boundary(1, &SrClass::a()));
     assert!(!network.at_bridge(0).is_boundary(0, &SrClass::a()));
@@ -249,4 +249,90 @@ fn a_lost_link_gives_back_what_was_reserved_behind_it() {
     network.connect((0, 1), (1, 0));
     network.run(at(32_000));
     assert_eq!(network.at_bridge(1).bandwidth(1).held(0), 34_752_000);
+}
+
+#[test]
+fn a_domain_ends_where_the_neighbour_does_not_know_the_class() {
+    let mut network = Network::new();
+    network.bridge(config(0xb0, 2));
+    let talks = network.station(&CLASSES);
+    let listens = network.station(&[SrClass::b()]);
+    network.connect((talks, 0), (0, 0));
+    network.connect((0, 1), (listens, 0));
+    network.run(at(0));
+    network.at_station(talks).advertise(at(0), talker(1, 100));
+    network.run(at(1_000));
+    assert_eq!(offer(&mut network, listens, 1), failed(FailureCode::PORT_NOT_CAPABLE));
+}
+
+#[test]
+fn two_talkers_of_one_identifier_do_not_meet() {
+    let mut network = line();
+    network.at_station(2).advertise(at(0), talker(1, 500));
+    network.run(at(500));
+    // Station 3 behind the second bridge takes the same identifier; it hears that it is taken, and so does the first talker.
+    let other = tautwire_wire::mrp::TalkerValue { destination: talker(9, 1).destination, ..talker(1, 300) };
+    network.at_station(3).advertise(at(500), other);
+    network.run(at(1_500));
+    assert_eq!(offer(&mut network, 3, 1), failed(FailureCode::STREAM_IN_USE));
+    assert!(matches!(offer(&mut network, 4, 1), Offer::Advertised(_)), "the first talker's stream");
+    network.at_station(3).withdraw(at(1_500), stream(1));
+    network.run(at(6_000));
+    assert!(matches!(offer(&mut network, 3, 1), Offer::Advertised(_)), "nobody else has it any more");
+}
+
+#[test]
+fn a_latency_that_changes_without_a_withdrawal_is_told() {
+    let (mut network, listener) = (line(), 3);
+    network.at_station(2).advertise(at(0), talker(1, 500));
+    network.run(at(500));
+    // The talker says both: the older declaration is not left, as if its leave were lost.
+    let later =
+        |latency| tautwire_wire::mrp::TalkerValue { accumulated_latency_ns: latency, ..talker(1, 500) };
+    for (latency, size, code) in
+        [(10_000, 500, FailureCode::LATENCY_CHANGED), (20_000, 400, FailureCode::VALUE_CHANGED)]
+    {
+        let mut network = network.clone();
+        let value = tautwire_wire::mrp::TalkerValue { frame_size_max: size, ..later(latency) };
+        let said = tautwire_wire::mrp::Entry {
+            value: tautwire_wire::mrp::MsrpValue::TalkerAdvertise(value),
+            event: tautwire_wire::mrp::AttributeEvent::JoinIn,
+            declaration: None,
+            optional: false,
+        };
+        let pdu = tautwire_wire::mrp::pack(&[said], &[]).remove(0);
+        let flying = network::Flying { at: network.now, to: (0, 0), pdu };
+        network.deliver(&flying);
+        network.run(at(1_000));
+        assert_eq!(offer(&mut network, listener, 1), failed(code));
+    }
+}
+
+#[test]
+fn destinations_that_a_bridge_cannot_store() {
+    let mut first = config(0xb0, 4);
+    first.addresses.addresses_max = 2;
+    let mut network = with(first, config(0xb1, 2));
+    for number in 1..=3 {
+        network.at_station(2).advertise(at(u64::from(number) * 1_000), talker(number, 100));
+        network.run(at(u64::from(number) * 1_000 + 500));
+    }
+    assert_eq!(offer(&mut network, 3, 3), failed(FailureCode::DESTINATION_NOT_STORED));
+
+    let mut first = config(0xb0, 4);
+    first.addresses = AddressTable { buckets: 4, depth: 1, ..AddressTable::default() };
+    let bucket = |number: u16| first.addresses.bucket((talker(number, 100).destination, 2));
+    let same = (2..).find(|number| bucket(*number) == bucket(1)).expect("four buckets");
+    let other = (2..).find(|number| bucket(*number) != bucket(1)).expect("four buckets");
+    let mut network = with(first, config(0xb1, 2));
+    for (place, number) in [(1, 1), (2, same), (3, other)] {
+        network.at_station(2).advertise(at(place * 1_000), talker(number, 100));
+        network.run(at(place * 1_000 + 500));
+    }
+    assert_eq!(offer(&mut network, 3, same), failed(FailureCode::OTHER_DESTINATION));
+    assert!(matches!(offer(&mut network, 3, other), Offer::Advertised(_)));
+    // With the first gone the second finds its place.
+    network.at_station(2).withdraw(at(4_000), stream(1));
+    network.run(at(8_000));
+    assert!(matches!(offer(&mut network, 3, same), Offer::Advertised(_)));
 }

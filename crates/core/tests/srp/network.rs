@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use tautwire_core::mrp::MrpTiming;
-use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits};
+use tautwire_core::srp::{
+    AddressTable, BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits,
+};
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
@@ -66,6 +68,7 @@ pub(crate) fn config(id: u64, ports: usize) -> BridgeConfig {
         reservations_max: 100,
         fan_in_max: 100,
         vlans: VlanLimits::default(),
+        addresses: AddressTable::default(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use tautwire_core::mrp::MrpTiming;
-use tautwire_core::srp::{BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits};
+use tautwire_core::srp::{
+    AddressTable, BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits,
+};
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
@@ -94,6 +96,7 @@ impl Run {
                 reservations_max: 65_535,
                 fan_in_max: 65_535,
                 vlans: VlanLimits::default(),
+                addresses: AddressTable::default(),
             };
             let bridge = SrpBridge::new(config, 1_000 + number as u64, Instant::ZERO);
             nodes.push(Node { machine: Machine::Bridge(Box::new(bridge)), peers, deadline: Instant::ZERO });

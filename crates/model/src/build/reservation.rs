@@ -2,7 +2,7 @@
 
 use tautwire_core::Priority;
 use tautwire_core::mrp::{JoinRule, MrpTiming};
-use tautwire_core::srp::SrClass;
+use tautwire_core::srp::{AddressTable, SrClass};
 use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::MacAddress;
 use tautwire_wire::mrp::{DomainValue, Rank, StreamId, TalkerValue};
@@ -213,6 +213,14 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         streams_max: count("streams-max"),
         reservations_max: count("reservations-max"),
         fan_in_max: count("fan-in-max"),
+        addresses: AddressTable {
+            addresses_max: count("addresses-max") as usize,
+            buckets: layered(&layers, "address-buckets")
+                .and_then(Node::text)
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(1),
+            depth: count("address-depth") as usize,
+        },
         device_latency: span("device-latency").unwrap_or_default(),
     }
 }

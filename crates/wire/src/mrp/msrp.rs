@@ -115,8 +115,12 @@ impl FailureCode {
     pub const LATENCY_CHANGED: Self = Self(7);
     /// The egress port is not able to carry the class: the boundary of its domain.
     pub const PORT_NOT_CAPABLE: Self = Self(8);
+    /// The destination finds no place where the bridge would store it; another might.
+    pub const OTHER_DESTINATION: Self = Self(9);
     /// No room for the stream in the table of MSRP.
     pub const MSRP_RESOURCES: Self = Self(10);
+    /// The bridge has no room for one more destination.
+    pub const DESTINATION_NOT_STORED: Self = Self(12);
     /// The priority is not that of a stream reservation class.
     pub const NOT_A_CLASS_PRIORITY: Self = Self(13);
     /// The longest frame is too long for the medium.
@@ -129,6 +133,8 @@ impl FailureCode {
     pub const VLAN_BLOCKED: Self = Self(17);
     /// Frames of the stream's VLAN leave the egress port without a tag.
     pub const VLAN_UNTAGGED: Self = Self(18);
+    /// The neighbour tells frames of the class by another priority.
+    pub const PRIORITY_MISMATCH: Self = Self(19);
 }
 
 impl StreamId {

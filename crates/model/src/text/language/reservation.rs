@@ -160,6 +160,21 @@ static SRP_BRIDGE: Shape = Shape {
                 Kind::Integer(0, 65_535),
                 "Most ports that bring streams; others fail with code 15. 65535.",
             ),
+            key(
+                "addresses-max",
+                Kind::Integer(0, 65_535),
+                "Most destinations of streams that it can store; others fail with code 12. 65535.",
+            ),
+            key(
+                "address-buckets",
+                Kind::Integer(1, 65_535),
+                "Buckets in which it stores them, by a hash of address and VLAN; 1.",
+            ),
+            key(
+                "address-depth",
+                Kind::Integer(0, 65_535),
+                "Most destinations of a bucket; others fail with code 9. 65535.",
+            ),
             key("configuration", DELAY, "Time that it takes to apply a configuration of a CNC; 0 s."),
             key(
                 "device-latency",

@@ -1,0 +1,331 @@
+//! An egress port of a bridge: which streams it can take, and what is locked for them (IEEE Std 802.1Q-2022, 35.2.4).
+//!
+//! The streams that listeners ask for are served by rank, then by the age of their reservation, then by the order in which they came;
+//! the others are tested against what these leave. While all that ask are served, their order does not matter: what
+//! goes gives back, what comes takes, and of those that nobody asks for only such are tested again whose answer depends on the
+//! difference. Once one that asks is not served, all that ask at the port are gone through again.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+use tautwire_wire::MacAddress;
+use tautwire_wire::mrp::{FailureCode, Rank, StreamId};
+
+use super::bandwidth::PortBandwidth;
+
+/// A stream as a port sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Candidate {
+    pub(super) class: usize,
+    /// Bits in a second.
+    pub(super) slope: u64,
+    pub(super) rank: Rank,
+    /// Whether a listener asks for it at the port.
+    pub(super) asked: bool,
+    pub(super) arrived: u64,
+}
+
+/// Reservations of the bridge, over all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pool {
+    pub(super) count: usize,
+    pub(super) max: usize,
+}
+
+impl Pool {
+    pub(super) const fn is_free(&self) -> bool {
+        self.count < self.max
+    }
+}
+
+/// What is known of a stream at the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Slot {
+    verdict: Result<(), FailureCode>,
+    /// None if it cannot go out here whatever else does.
+    candidate: Option<Candidate>,
+}
+
+/// What is locked for a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Lock {
+    since: Instant,
+    class: usize,
+    slope: u64,
+    rank: Rank,
+}
+
+/// A port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Egress {
+    slots: BTreeMap<StreamId, Slot>,
+    /// Streams that nobody asks for: rank, class, slope.
+    idle: BTreeSet<(Rank, usize, u64, StreamId)>,
+    asked: BTreeSet<StreamId>,
+    reserved: BTreeMap<StreamId, Lock>,
+    /// Streams that had to give way, until they are served again.
+    preempted: BTreeSet<StreamId>,
+    bandwidth: PortBandwidth,
+    /// What streams that cannot be displaced hold, for those that displace others.
+    urgent: PortBandwidth,
+}
+
+/// What a port makes of a stream, or why it cannot go out there; none if it is none of the port's.
+pub(super) type News = Option<Result<Candidate, FailureCode>>;
+
+/// The first of all identifiers, and the last.
+const FIRST: StreamId = StreamId { source: MacAddress([0; 6]), unique: 0 };
+const LAST: StreamId = StreamId { source: MacAddress([0xff; 6]), unique: u16::MAX };
+
+impl Egress {
+    /// A port that promised nothing.
+    pub(super) fn new(bandwidth: PortBandwidth) -> Self {
+        Self {
+            slots: BTreeMap::new(),
+            idle: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            reserved: BTreeMap::new(),
+            preempted: BTreeSet::new(),
+            urgent: bandwidth.clone(),
+            bandwidth,
+        }
+    }
+
+    pub(super) const fn bandwidth(&self) -> &PortBandwidth {
+        &self.bandwidth
+    }
+
+    /// What is reserved, with the times since which it stands.
+    pub(super) fn reserved(&self) -> impl Iterator<Item = (StreamId, Instant)> {
+        self.reserved.iter().map(|(stream, lock)| (*stream, lock.since))
+    }
+
+    /// Since when a stream is reserved.
+    pub(super) fn since(&self, stream: &StreamId) -> Option<Instant> {
+        self.reserved.get(stream).map(|lock| lock.since)
+    }
+
+    /// Whether a stream can go out; none if it is none of the port's.
+    pub(super) fn verdict(&self, stream: &StreamId) -> Option<Result<(), FailureCode>> {
+        self.slots.get(stream).map(|slot| slot.verdict)
+    }
+
+    /// A stream is not known any more: it does not have to give way.
+    pub(super) fn forget(&mut self, stream: &StreamId) {
+        self.preempted.remove(stream);
+    }
+
+    /// Takes what became of streams, goes through all that ask again if that is needed or `again` says so, and
+    /// gives the streams whose verdict changed.
+    pub(super) fn update(
+        &mut self,
+        now: Instant,
+        news: impl Iterator<Item = (StreamId, News)>,
+        again: bool,
+        pool: &mut Pool,
+    ) -> BTreeSet<StreamId> {
+        let mut changed = BTreeSet::new();
+        let mut touched = Vec::new();
+        let mut simple = !again && !planted!(ReadyNotLocked) && self.reserved.len() == self.asked.len();
+        for (stream, news) in news {
+            let candidate = news.and_then(Result::ok);
+            let before = self.slots.get(&stream).copied();
+            let known = before.and_then(|slot| slot.candidate);
+            simple &= self.is_simple(&stream, known, candidate);
+            self.index(&stream, known, candidate);
+            match news {
+                None => drop(self.slots.remove(&stream)),
+                Some(news) => {
+                    // Of a candidate it is told below.
+                    let told = before.map_or(Err(FailureCode(0)), |slot| slot.verdict);
+                    let verdict = news.map_or_else(Err, |_| told);
+                    self.slots.insert(stream, Slot { verdict, candidate });
+                }
+            }
+            if self.verdict(&stream) != before.map(|slot| slot.verdict) {
+                changed.insert(stream);
+            }
+            touched.push((stream, candidate));
+        }
+        if !(simple && self.settle_simply(now, &touched, pool, &mut changed)) {
+            self.decide(now, pool, &mut changed);
+        }
+        changed
+    }
+
+    /// Whether it does not matter in which order the change of a stream is looked at: its figures are the same, or nothing is locked
+    /// for it.
+    fn is_simple(&self, stream: &StreamId, before: Option<Candidate>, after: Option<Candidate>) -> bool {
+        let (Some(before), Some(after)) = (before, after) else { return true };
+        let figures = |candidate: Candidate| (candidate.class, candidate.slope, candidate.rank);
+        figures(before) == figures(after) || !self.reserved.contains_key(stream)
+    }
+
+    fn index(&mut self, stream: &StreamId, before: Option<Candidate>, after: Option<Candidate>) {
+        if let Some(before) = before {
+            self.idle.remove(&(before.rank, before.class, before.slope, *stream));
+            self.asked.remove(stream);
+        }
+        match after {
+            Some(after) if after.asked => {
+                self.asked.insert(*stream);
+            }
+            Some(after) => {
+                self.idle.insert((after.rank, after.class, after.slope, *stream));
+            }
+            None => {}
+        }
+    }
+
+    /// Gives back and locks for the streams that changed alone, if all that ask have room; else changes nothing.
+    fn settle_simply(
+        &mut self,
+        now: Instant,
+        touched: &[(StreamId, Option<Candidate>)],
+        pool: &mut Pool,
+        changed: &mut BTreeSet<StreamId>,
+    ) -> bool {
+        let (mut bandwidth, mut urgent, mut count) =
+            (self.bandwidth.clone(), self.urgent.clone(), pool.count);
+        let mut gone = BTreeSet::new();
+        let mut come = Vec::new();
+        for (stream, candidate) in touched {
+            let asking = candidate.filter(|candidate| candidate.asked);
+            match (self.reserved.get(stream), asking) {
+                (Some(lock), None) => {
+                    bandwidth.release(lock.class, lock.slope);
+                    if lock.rank == Rank::Emergency {
+                        urgent.release(lock.class, lock.slope);
+                    }
+                    count -= 1;
+                    gone.insert(*stream);
+                }
+                (None, Some(candidate)) => come.push((*stream, candidate)),
+                _ => {}
+            }
+        }
+        for (_, candidate) in &come {
+            if count >= pool.max || bandwidth.reserve(candidate.class, candidate.slope).is_err() {
+                return false;
+            }
+            if candidate.rank == Rank::Emergency {
+                urgent.reserve(candidate.class, candidate.slope).expect("all together have room");
+            }
+            count += 1;
+        }
+        pool.count = count;
+        self.reserved.retain(|stream, _| !gone.contains(stream));
+        for (stream, Candidate { class, slope, rank, .. }) in come {
+            self.reserved.insert(stream, Lock { since: now, class, slope, rank });
+        }
+        let before = core::mem::replace(&mut self.bandwidth, bandwidth);
+        let urgent_before = core::mem::replace(&mut self.urgent, urgent);
+        let mut again: BTreeSet<StreamId> = BTreeSet::new();
+        for (rank, before, after) in
+            [(Rank::Emergency, &urgent_before, &self.urgent), (Rank::NonEmergency, &before, &self.bandwidth)]
+        {
+            again.extend(self.between(rank, before, after));
+        }
+        again.extend(touched.iter().filter(|(_, candidate)| candidate.is_some()).map(|(stream, _)| *stream));
+        for stream in again {
+            self.judge(&stream, gone.contains(&stream), pool, changed);
+        }
+        true
+    }
+
+    /// Streams that nobody asks for whose answer is another one after what is held changed: their slope is between
+    /// what was left and what is left.
+    fn between(&self, rank: Rank, before: &PortBandwidth, after: &PortBandwidth) -> Vec<StreamId> {
+        let mut found = Vec::new();
+        for class in 0..before.classes() {
+            for (one, other) in before.rooms(class).into_iter().zip(after.rooms(class)) {
+                if one != other {
+                    let (low, high) = (one.min(other) + 1, one.max(other));
+                    let range = (rank, class, low, FIRST)..=(rank, class, high, LAST);
+                    found.extend(self.idle.range(range).map(|(.., stream)| *stream));
+                }
+            }
+        }
+        found
+    }
+
+    /// Goes through all that ask at the port, and then through the others.
+    fn decide(&mut self, now: Instant, pool: &mut Pool, changed: &mut BTreeSet<StreamId>) {
+        let before = core::mem::take(&mut self.reserved);
+        pool.count -= before.len();
+        self.bandwidth.clear();
+        self.urgent.clear();
+        let mut asked: Vec<_> = self
+            .asked
+            .iter()
+            .map(|stream| {
+                let candidate = self.slots[stream].candidate.expect("who is asked for may go out");
+                let since = before.get(stream).map(|lock| lock.since);
+                ((candidate.rank, since.is_none(), since, candidate.arrived, *stream), candidate)
+            })
+            .collect();
+        asked.sort_unstable_by_key(|(key, _)| *key);
+        for ((rank, _, since, _, stream), Candidate { class, slope, .. }) in asked {
+            let verdict = if !pool.is_free() {
+                Err(FailureCode::BRIDGE_RESOURCES)
+            } else if planted!(ReadyNotLocked) {
+                self.bandwidth.test(class, slope)
+            } else {
+                self.bandwidth.reserve(class, slope)
+            };
+            if verdict.is_ok() {
+                pool.count += 1;
+                self.reserved.insert(stream, Lock { since: since.unwrap_or(now), class, slope, rank });
+                if rank == Rank::Emergency {
+                    self.urgent = self.bandwidth.clone();
+                }
+            }
+        }
+        let all: Vec<StreamId> = self
+            .slots
+            .iter()
+            .filter(|(_, slot)| slot.candidate.is_some())
+            .map(|(stream, _)| *stream)
+            .collect();
+        for stream in all {
+            self.judge(&stream, before.contains_key(&stream), pool, changed);
+        }
+    }
+
+    /// Says of a stream whether it is served, or could be. A reservation that does not hold any more gave way: its reason
+    /// stays until it is served again.
+    fn judge(
+        &mut self,
+        stream: &StreamId,
+        was_reserved: bool,
+        pool: &Pool,
+        changed: &mut BTreeSet<StreamId>,
+    ) {
+        let Some(Slot { verdict: before, candidate: Some(candidate) }) = self.slots.get(stream).copied()
+        else {
+            return;
+        };
+        let Candidate { class, slope, rank, asked, .. } = candidate;
+        let free = if pool.is_free() { Ok(()) } else { Err(FailureCode::BRIDGE_RESOURCES) };
+        let verdict = if self.reserved.contains_key(stream) {
+            Ok(())
+        } else if asked {
+            free.and_then(|()| self.bandwidth.test(class, slope))
+        } else {
+            let held = if rank == Rank::Emergency { &self.urgent } else { &self.bandwidth };
+            held.test(class, slope).and(free)
+        };
+        if verdict.is_ok() {
+            self.preempted.remove(stream);
+        } else if was_reserved {
+            self.preempted.insert(*stream);
+        }
+        let gave_way = self.preempted.contains(stream);
+        let verdict = verdict.map_err(|code| if gave_way { FailureCode::PREEMPTED } else { code });
+        if verdict != before {
+            changed.insert(*stream);
+            self.slots.get_mut(stream).expect("it was found").verdict = verdict;
+        }
+    }
+}
