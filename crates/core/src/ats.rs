@@ -130,6 +130,12 @@ impl AtsSchedulers {
         self.schedulers[scheduler as usize].parameters = parameters;
     }
 
+    /// Takes the parameters of a scheduler away: it discards every frame until it has others. Its bucket keeps its BucketEmptyTime, so
+    /// what it let pass before counts when it has parameters again.
+    pub fn remove_parameters(&mut self, scheduler: u32) {
+        self.schedulers[scheduler as usize].parameters.octets_max = 0;
+    }
+
     /// ProcessFrame (8.6.11.3): the assigned eligibility time of a frame of `octets` (destination to
     /// FCS) that arrived at `arrival`.
     ///
@@ -142,7 +148,8 @@ impl AtsSchedulers {
         let group = &mut self.groups[group as usize];
         let charged = octets + self.charged_overhead;
         if charged > scheduler.parameters.octets_max {
-            group.discarded += 1;
+            // Without parameters it is none of the scheduler's frames.
+            group.discarded += u64::from(scheduler.parameters.octets_max > 0);
             return Err(AtsDiscard::ExceedsBurstSize);
         }
         let arrival_ticks =
@@ -207,6 +214,19 @@ mod tests {
                 bank.process(scheduler, arrival, *octets).expect("no limit").as_ps() / 1_000
             })
             .collect()
+    }
+
+    #[test]
+    fn without_parameters_nothing_passes_and_the_bucket_is_remembered() {
+        let (mut bank, scheduler) = bank(BitRate::from_mbps(100), Bits::new(8_000), PS);
+        assert_eq!(eligibility_ns(&mut bank, scheduler, &[(0, 1_000)]), [0]);
+        bank.remove_parameters(scheduler);
+        let arrival = Instant::ZERO + Duration::from_us(10);
+        assert_eq!(bank.process(scheduler, arrival, 64), Err(AtsDiscard::ExceedsBurstSize));
+        let parameters = AtsParameters::new(BitRate::from_mbps(100), Bits::new(8_000), PS);
+        bank.set_parameters(scheduler, parameters.expect("a rate"));
+        // The bucket was emptied at the start: it is full at 80 us again.
+        assert_eq!(eligibility_ns(&mut bank, scheduler, &[(20_000, 1_000)]), [80_000]);
     }
 
     /// Frames A to E of the worked example: half a bucket, half, a whole one that must wait, then two

@@ -73,13 +73,13 @@ pub struct RungSummary {
     pub at_ps: u64,
     /// The node.
     pub node: String,
-    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, shaped, started, stopped; of central
+    /// What: offered, withdrawn, asked, detached, sent, received, reserved, released, shaped, regulated, started, stopped; of central
     /// admission of HaRTES asked, sent, received, passed, failed, configured, removed, acknowledged, refused, released.
     pub event: String,
     /// At which of its ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// What the MRPDU says, or the message of central configuration or admission, or which idleSlope the class has.
+    /// What the MRPDU says, or the message of central configuration or admission, or which idleSlope the class or parameters the ATS scheduler has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
     /// The node at the other end of the cable; of a message of central configuration or admission, whom it is for or from.
@@ -132,7 +132,8 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
                 .declaration()
                 .map(Declaration::name)
                 .or(rung.event.control().map(|(_, note)| note.name()))
-                .or(rung.event.idle_slope().map(|slope| format!("idleSlope {slope}"))),
+                .or(rung.event.idle_slope().map(|slope| format!("idleSlope {slope}")))
+                .or(regulated(rung.event)),
             peer: peer.or(rung.event.control().map(|(node, _)| name::node(network, node).to_owned())),
         }
     };
@@ -157,6 +158,15 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
             })
             .collect(),
         ladder: seen.ladder.iter().map(rung).collect(),
+    }
+}
+
+/// Which ATS parameters a scheduler has from then on.
+fn regulated(event: RungEvent) -> Option<String> {
+    match event {
+        RungEvent::Regulated(_, Some((rate, burst))) => Some(format!("ATS {rate}, {burst}")),
+        RungEvent::Regulated(_, None) => Some("no ATS parameters".to_owned()),
+        _ => None,
     }
 }
 

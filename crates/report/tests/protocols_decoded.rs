@@ -116,3 +116,33 @@ fn mvrp_of_a_run_is_decoded_with_its_vlan_and_events() {
     assert!(events.iter().any(|all| all.split(',').next() == Some("5")), "it leaves: {events:?}");
     std::fs::remove_file(&capture).expect("ours");
 }
+
+#[test]
+fn captures_of_shaped_classes_and_corrected_clocks_are_decoded() {
+    let scenario = include_str!("../../../scenarios/avb.yaml")
+        .replace("interval: 125 us}", "interval: 50 ms}")
+        .replace("interval: 250 us}", "interval: 50 ms}")
+        .replace("rate: 10 Mbit/s", "rate: 100 kbit/s");
+    let loaded = tautwire_model::load_text("decoded.yaml", &scenario);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let capture = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("avb-{}.pcapng", std::process::id()));
+    let file = File::create(&capture).expect("a scratch file");
+    let mut recorder = TraceRecorder::new(&network, None, Some(file)).expect("begun");
+    let seen = run_with(&network, &mut Options::default(), &mut recorder);
+    recorder.finish().expect("written");
+    let complaints =
+        tshark(&capture, &["-Y", "(_ws.malformed || _ws.expert) && (mrp-msrp || mrp-mvrp || ptp)"]);
+    assert_eq!(complaints, [""; 0]);
+    for (protocol, prefix) in [("mrp-msrp", "msrp:"), ("mrp-mvrp", "mvrp:"), ("ptp", "gptp:")] {
+        let streams = network.streams.iter().zip(&seen.streams);
+        let own = streams.filter(|(stream, _)| stream.name.starts_with(prefix));
+        let created: u64 = own.map(|(_, seen)| seen.created).sum();
+        assert_eq!(tshark(&capture, &["-Y", protocol]).len() as u64, created, "{protocol}");
+    }
+    // The talkers were granted, and offer what the description says: the priority and the VLAN of class A and B.
+    let priorities = field(&capture, "mrp-msrp.attribute_type == 1", "mrp-msrp.priority");
+    assert!(priorities.iter().any(|all| all.contains('3')) && priorities.iter().any(|all| all.contains('2')));
+    let tagged = field(&capture, "vlan.id == 2", "vlan.priority");
+    assert!(tagged.iter().any(|all| all == "3") && tagged.iter().any(|all| all == "2"), "{}", tagged.len());
+    std::fs::remove_file(&capture).expect("ours");
+}

@@ -98,7 +98,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let first_port = first_source + index(nodes.len());
         let histograms = options.histograms.unwrap_or(network.streams.len() <= 100_000);
         let statistics = Statistics::new(network, plan.first_hop.clone(), histograms);
-        Self {
+        let mut engine = Self {
             end: SimTime::ZERO + options.duration.unwrap_or(network.run.duration),
             now: SimTime::ZERO,
             seed,
@@ -138,7 +138,9 @@ impl<'run, R: Recorder> Engine<'run, R> {
             plan,
             network,
             recorder,
-        }
+        };
+        engine.begin_shaping();
+        engine
     }
 
     pub(crate) fn run(mut self) -> Observation {

@@ -110,6 +110,7 @@ impl<R: Recorder> Engine<'_, R> {
             let (scheduler, port) = (hop.scheduler, hop.port);
             match self.schedule(scheduler, place, port) {
                 Ok(at) => eligible = at,
+                Err(_) if R::DRIVES_MACHINES && self.is_not_granted(hop_index) => return self.filter(place),
                 Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
             }
         }
@@ -140,7 +141,8 @@ impl<R: Recorder> Engine<'_, R> {
             }
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
-                discarded = true;
+                // Where it is not reserved it would not have gone anyway.
+                discarded |= !(R::DRIVES_MACHINES && self.is_not_granted(hop_index));
                 continue;
             };
             let copy = if used {

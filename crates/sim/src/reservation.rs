@@ -5,7 +5,7 @@
 
 use tautwire_core::central::Message;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_units::{BitRate, Duration};
+use tautwire_units::{BitRate, Bits, Duration};
 
 /// What was observed of one reserved stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,9 @@ pub enum RungEvent {
     Released(PortIndex),
     /// The idleSlope of the stream's class at a port becomes this: more at once, less when nothing is left of the class.
     Shaped(PortIndex, BitRate),
+    /// The ATS scheduler of the stream behind which a port is has these parameters from now on, committed rate and burst; or
+    /// none any more.
+    Regulated(PortIndex, Option<(BitRate, Bits)>),
     /// The talker begins to send it: a listener is ready.
     Started,
     /// The talker sends it no more.
@@ -193,6 +196,7 @@ impl RungEvent {
             Self::Reserved(_) => "reserved",
             Self::Released(_) => "released",
             Self::Shaped(..) => "shaped",
+            Self::Regulated(..) => "regulated",
             Self::Started => "started",
             Self::Stopped => "stopped",
         }
@@ -206,7 +210,8 @@ impl RungEvent {
             | Self::Received(port, _)
             | Self::Reserved(port)
             | Self::Released(port)
-            | Self::Shaped(port, _) => Some(port),
+            | Self::Shaped(port, _)
+            | Self::Regulated(port, _) => Some(port),
             Self::Offered
             | Self::Withdrawn
             | Self::Asked

@@ -185,3 +185,16 @@ fn every_event_loop_gives_the_same_ladders() {
         assert_eq!(with(driver), eliding);
     }
 }
+
+#[test]
+fn a_bridge_without_room_for_a_destination_refuses_the_stream() {
+    for (limit, code) in [("addresses-max: 2", 12), ("address-depth: 2", 9)] {
+        let text = SCENARIO
+            .replace("  end-stations:\n", &format!("  nodes: {{Sw2: {{{limit}}}}}\n  end-stations:\n"));
+        let network = network(&text);
+        let seen = run(&network);
+        let refused = of(&network, &seen, "control")
+            .first(|rung| rung.event.declaration() == Some(Declaration::TalkerFailed(code)));
+        assert!(refused.is_some(), "{limit}");
+    }
+}

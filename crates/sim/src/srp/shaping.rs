@@ -2,18 +2,20 @@
 //!
 //! A bridge's port takes frames of a stream from the instant at which it is reserved there until that is given back, a talker's while
 //! the stream is sent. idleSlope of a class follows (`core`, `cbs.rs`): more is there before the first frame can come, less when
-//! nothing is left. ATS schedulers have the parameters of the reservation from the start on, and no frame before it is granted. In a network
+//! nothing is left. An ATS scheduler has committed rate and burst while a stream that passes it is reserved behind it, whoever
+//! granted that, and none before and after; one that several streams share has the sum of all of them. In a network
 //! whose description shapes, none of this happens.
 
 use std::collections::BTreeSet;
 
 use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_model::network::{PortIndex, ShaperSettings, StreamIndex};
 use tautwire_model::reservation::ReservedStream;
 use tautwire_units::BitRate;
 
 use super::Srp;
 use crate::engine::Engine;
+use crate::node::deviation_ppb;
 use crate::plan::{Plan, index};
 use crate::recorder::Recorder;
 use crate::reservation::RungEvent;
@@ -26,6 +28,8 @@ pub(super) struct Shaping {
     open: Vec<bool>,
     /// Per reserved stream: the ports of its talker.
     talker_ports: Vec<Vec<PortIndex>>,
+    /// Per ATS scheduler of the network: who is reserved behind it; none if others than reserved streams pass it.
+    regulated: Vec<Option<BTreeSet<(StreamIndex, PortIndex)>>>,
     /// Changes that are not yet done: node, port, reserved stream, granted or given back.
     changes: Vec<(u32, PortIndex, u32, bool)>,
 }
@@ -43,9 +47,29 @@ impl Shaping {
             granted: vec![BTreeSet::new(); classes.len()],
             open: vec![false; plan.hops.len()],
             talker_ports: reservation.streams.iter().map(talker_ports).collect(),
+            regulated: regulated(network),
             changes: Vec::new(),
         })
     }
+}
+
+/// The ATS schedulers that streams of reserved classes alone pass.
+fn regulated(network: &Network) -> Vec<Option<BTreeSet<(StreamIndex, PortIndex)>>> {
+    let mut regulated = vec![Some(BTreeSet::new()); network.schedulers.len()];
+    for (number, stream) in network.streams.iter().enumerate() {
+        for hop in &stream.hops {
+            let mut classes = network.reserved_classes_at(hop.port);
+            let is_own = classes.any(|class| {
+                let streams = &class.streams;
+                class.class == hop.class
+                    && streams.binary_search_by_key(&StreamIndex::at(number), |(known, _)| *known).is_ok()
+            });
+            if let Some(scheduler) = hop.scheduler.filter(|_| !is_own) {
+                regulated[scheduler.index()] = None;
+            }
+        }
+    }
+    regulated
 }
 
 impl Srp {
@@ -70,11 +94,68 @@ impl<R: Recorder> Engine<'_, R> {
         srp.and_then(|srp| srp.shaping.as_ref()).is_none_or(|shaping| shaping.open[hop as usize])
     }
 
+    /// Whether a hop is of a reserved class and its port takes no frames of the stream.
+    pub(crate) fn is_not_granted(&self, hop: u32) -> bool {
+        self.plan.hops[hop as usize].reserved && !self.is_granted(hop)
+    }
+
     /// A port does not take a frame: nobody behind it has a reservation.
     #[cold]
     pub(crate) fn filter(&mut self, place: u32) {
         let slot = self.slab.remove(place);
         self.statistics.streams[slot.stream as usize].consumed += 1;
+    }
+
+    /// Before anything is reserved, no ATS scheduler of reserved streams has parameters.
+    pub(crate) fn begin_shaping(&mut self) {
+        let Some(shaping) = self.driven.as_ref().and_then(|driven| driven.srp.as_ref()?.shaping.as_ref())
+        else {
+            return;
+        };
+        for (scheduler, _) in shaping.regulated.iter().enumerate().filter(|(_, users)| users.is_some()) {
+            let group = &self.network.scheduler_groups[self.network.schedulers[scheduler].group.index()];
+            let node = self.network.ports[group.reception_port.index()].node;
+            self.nodes[node.index()].ats.remove_parameters(self.schedulers[scheduler]);
+        }
+    }
+
+    /// A stream is reserved behind its ATS scheduler, or is not any more.
+    fn regulate(&mut self, (node, port, number, granted): (u32, PortIndex, u32, bool)) {
+        let network = self.network;
+        let stream =
+            network.reservation.as_ref().expect("stream reservation").streams[number as usize].stream;
+        let hops = network.streams[stream.index()].hops.iter().filter(|hop| hop.port == port);
+        for place in hops.filter_map(|hop| hop.scheduler) {
+            let shaping = self.srp().shaping.as_mut().expect("something is shaped");
+            let Some(users) = &mut shaping.regulated[place.index()] else { continue };
+            let had = !users.is_empty();
+            if granted {
+                users.insert((stream, port));
+            } else {
+                users.remove(&(stream, port));
+            }
+            let has = !users.is_empty();
+            if had == has {
+                continue;
+            }
+            let described = &network.schedulers[place.index()];
+            let own = self.schedulers[place.index()];
+            let settings = ShaperSettings {
+                committed_information_rate: described.committed_information_rate,
+                committed_burst_size: described.committed_burst_size,
+            };
+            let state = &mut self.nodes[node as usize];
+            if has {
+                let deviation = deviation_ppb(network, described, self.seed);
+                let parameters = state.parameters(&settings, deviation);
+                state.ats.set_parameters(own, parameters);
+            } else {
+                state.ats.remove_parameters(own);
+            }
+            let told = has.then_some((settings.committed_information_rate, settings.committed_burst_size));
+            let now = self.now;
+            self.srp().rung(number, now, node, RungEvent::Regulated(port, told));
+        }
     }
 
     /// A node stops: its ports grant nothing any more.
@@ -99,6 +180,7 @@ impl<R: Recorder> Engine<'_, R> {
         let changes = self.srp().shaping.as_mut().map(|shaping| std::mem::take(&mut shaping.changes));
         for change in changes.unwrap_or_default() {
             self.change_shaping(change);
+            self.regulate(change);
         }
     }
 
