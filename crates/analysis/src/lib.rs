@@ -22,6 +22,7 @@ mod analysis;
 mod arrival;
 mod busy_period;
 mod clock;
+mod clock_precision;
 mod contention;
 mod contribution;
 mod credit_based;
@@ -57,6 +58,7 @@ mod timeline;
 mod virtual_link;
 
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
+pub use clock_precision::clock_precision;
 pub use contention::contention_max;
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tautwire_analysis::{Bounds, clock_precision};
 use tautwire_model::network::Network;
 use tautwire_sim::Observation;
 use tautwire_units::Duration;
@@ -41,6 +42,9 @@ pub struct ClockSummary {
     /// Sample standard deviation of the offsets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_sd_ps: Option<u64>,
+    /// What its offset is never beyond, either way, from the grandmaster that it follows at the end: proven while no message is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_ps: Option<u64>,
     /// Least offset of its corrected clock, by which its applications send and stamp; none without a servo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_min_ps: Option<i64>,
@@ -53,7 +57,14 @@ pub struct ClockSummary {
 }
 
 /// The clocks of a run.
-pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<ClockSummary> {
+pub(crate) fn summaries(
+    network: &Network,
+    bounds: Option<&Bounds>,
+    observation: &Observation,
+) -> Vec<ClockSummary> {
+    let bound = |seen: &tautwire_sim::ClockObservation| {
+        clock_precision(network, bounds?, seen.grandmaster?, seen.node).map(Duration::as_ps)
+    };
     let summary = |seen: &tautwire_sim::ClockObservation| ClockSummary {
         node: name::node(network, seen.node).to_owned(),
         grandmaster: seen.grandmaster.map(|node| name::node(network, node).to_owned()),
@@ -65,6 +76,7 @@ pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<Clo
         offset_mean_ps: seen.offset.mean_ps(),
         offset_max_ps: seen.offset.max_ps(),
         offset_sd_ps: seen.offset.standard_deviation_ps(),
+        bound_ps: bound(seen),
         corrected_min_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.min_ps()),
         corrected_max_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.max_ps()),
         steps: seen.corrected.as_ref().map(|corrected| corrected.steps),
@@ -80,22 +92,23 @@ pub fn table(summary: &Summary) -> String {
     }
     let widest = summary.clocks.iter().map(|clock| clock.node.chars().count()).max().unwrap_or(0).max(11);
     let mut text = format!(
-        "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>7}\n",
-        "clock", "grandmaster", "least us", "mean", "greatest", "without"
+        "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>8}  {:>7}\n",
+        "clock", "grandmaster", "least us", "mean", "greatest", "bound", "without"
     );
     let rule = |width: usize| "─".repeat(width);
-    let rules = [rule(widest), rule(widest), rule(10), rule(10), rule(10), rule(7)];
+    let rules = [rule(widest), rule(widest), rule(10), rule(10), rule(10), rule(8), rule(7)];
     writeln!(text, "{}", rules.join("  ")).expect("a string can be written");
     for clock in &summary.clocks {
         let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
         writeln!(
             text,
-            "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>7}",
+            "{:widest$}  {:widest$}  {:>10}  {:>10}  {:>10}  {:>8}  {:>7}",
             clock.node,
             clock.grandmaster.as_deref().unwrap_or("-"),
             us(clock.offset_min_ps),
             us(clock.offset_mean_ps),
             us(clock.offset_max_ps),
+            us(clock.bound_ps.and_then(|bound| i64::try_from(bound).ok())),
             clock.without
         )
         .expect("a string can be written");

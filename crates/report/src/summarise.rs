@@ -69,7 +69,7 @@ impl Summary {
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
-            clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, seen)),
+            clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, bounds, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
             network_time: network_time::summary(network, observation),
             virtual_links: crate::virtual_links::summaries(network, bounds, observation),

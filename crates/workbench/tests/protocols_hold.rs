@@ -9,6 +9,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tautwire_analysis::clock_precision;
 use tautwire_core::srp::idle_slope;
 use tautwire_generate::{random_gptp, random_reserved, seeds};
 use tautwire_model::network::{NodeKind, PortIndex};
@@ -46,6 +47,54 @@ fn every_time_is_near_the_grandmaster_s() {
     let _alone = alone();
     for seed in seeds(30) {
         assert_eq!(wrong_times(seed), None);
+    }
+}
+
+/// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with one way that is
+/// longer than the other by what nobody is told, and with stamps that are late at random.
+fn bounded_times(seed: u64) -> Network {
+    let (text, ..) = random_gptp(seed);
+    let late = seed % 40;
+    let lines = text.lines().map(|line| {
+        if line.contains("processing:") {
+            let (head, _) = line.split_once("processing:").expect("it is there");
+            format!(
+                "{head}stamp-error: {{min: 0 ns, max: {late} ns}}, processing: {{min: 10 us, max: {} us}}}}",
+                20 + seed % 200
+            )
+        } else if line.starts_with("run:") {
+            "run: {duration: 6 s, warm-up: 3 s}".to_owned()
+        } else {
+            line.replace("interval: 1 ms}", "interval: 10 ms}")
+        }
+    });
+    network(&lines.fold(String::new(), |all, line| all + &line + "\n"))
+}
+
+#[test]
+fn no_time_is_beyond_its_bound() {
+    let _alone = alone();
+    let (mut known, mut nearest) = (0, 0);
+    for seed in seeds(30) {
+        let network = bounded_times(seed);
+        let bounds = tautwire_workbench::bounds(&network);
+        let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
+        for clock in &seen.clocks {
+            let (Some(least), Some(most)) = (clock.offset.min_ps(), clock.offset.max_ps()) else { continue };
+            let master = clock.grandmaster.expect("it has a time");
+            let Some(bound) = clock_precision(&network, &bounds, master, clock.node) else { continue };
+            let off = least.unsigned_abs().max(most.unsigned_abs());
+            let name = &network.nodes[clock.node.index()].name;
+            assert!(off <= bound.as_ps(), "TAUTWIRE_SEED={seed}: {name} is {off} ps off, bound {bound}");
+            if master != clock.node {
+                known += 1;
+                nearest = nearest.max(off * 100 / bound.as_ps().max(1));
+            }
+        }
+    }
+    if std::env::var_os("TAUTWIRE_SEED").is_none() {
+        assert!(known > 60, "there are bounds: {known}");
+        assert!(nearest > 25, "and they are near what is seen: {nearest} %");
     }
 }
 

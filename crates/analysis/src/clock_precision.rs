@@ -1,0 +1,216 @@
+//! How far a node's time of its grandmaster can be off (IEEE Std 802.1AS-2020, clauses 10 and 11; [gPTP](../../../docs/mechanisms/gptp.md)).
+//!
+//! Clocks run at constant rates, so what a node does not know of them comes from stamps alone. A stamp of node *i* is off by something
+//! between `err_min - quantum` and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
+//! link *i*, from node *i - 1*:
+//!
+//! - the neighbour's rate is taken over `n` intervals of peer delay, so it is off by `ρ = (w_(i-1) + w_i) / T`, where `T` is `n` intervals less what an
+//!   exchange may take;
+//! - the link's delay is off by half of `w_(i-1) + w_i`, by half of what an exchange takes times `ρ`, and by half of the difference
+//!   of both ways that is not told;
+//! - a sync is stamped when it leaves and when it comes: `apart(i - 1, i)`;
+//! - what passes between is stretched by rates that are off by the sum of `ρ` up to here: the residence in every bridge, and at the end
+//!   the time since the last sync left, three intervals of sync at most.
+//!
+//! Every division is rounded to the greater bound.
+
+use tautwire_model::gptp::{Gptp, GptpSettings};
+use tautwire_model::network::{LinkIndex, Network, NodeIndex, PortIndex};
+use tautwire_units::{Bytes, Duration};
+
+use crate::delay::{delay_max, delay_min};
+use crate::result::Bounds;
+
+/// Octets of the longest message, and more.
+const FRAME_MAX: Bytes = Bytes::new(256);
+
+/// Exchanges that the rate of a neighbour is taken over, at most.
+const WINDOW: u64 = 7;
+/// Messages that come to a port, or leave it, at once.
+const BURST: u128 = 14;
+/// Simple ways that are looked at.
+const WAYS_MAX: usize = 64;
+const SECOND: u128 = 1_000_000_000_000;
+/// Parts of a rate.
+const PARTS: u128 = 1_000_000_000_000_000_000;
+/// Readings and corrections are rounded at so many places of a link, a picosecond each.
+const ROUNDINGS: u128 = 12;
+
+/// The most by which `node`'s time of `grandmaster` is off, either way, while messages are not lost and the way stays as it is; the
+/// worst of all simple ways between them. None if something on a way has no bound: a message, or the time that nodes take for theirs.
+#[must_use]
+pub fn clock_precision(
+    network: &Network,
+    bounds: &Bounds,
+    grandmaster: NodeIndex,
+    node: NodeIndex,
+) -> Option<Duration> {
+    let gptp = network.gptp.as_ref()?;
+    let precision = Precision { network, bounds, gptp, exchanges: exchanges(network, gptp)? };
+    let mut ways = Vec::new();
+    let mut way = Vec::new();
+    precision.ways(grandmaster, node, &mut vec![grandmaster], &mut way, &mut ways);
+    if ways.len() > WAYS_MAX || (ways.is_empty() && grandmaster != node) {
+        return None;
+    }
+    let off = ways.iter().map(|way| precision.over(way)).try_fold(0, |worst, off| Some(off?.max(worst)))?;
+    u64::try_from(off).ok().map(Duration::from_ps)
+}
+
+/// Intervals that lie between the exchanges of a rate for certain, in the samples of a run.
+fn exchanges(network: &Network, gptp: &Gptp) -> Option<u64> {
+    let warm_up = u128::from(network.run.warm_up.as_ps());
+    let passed = u64::try_from(warm_up / interval(gptp.log_pdelay)).unwrap_or(u64::MAX);
+    // Links that come back begin anew, and two exchanges make a rate.
+    let known = if network.events.is_empty() { passed.saturating_sub(3).min(WINDOW) } else { 1 };
+    (known > 0).then_some(known)
+}
+
+fn interval(log: i8) -> u128 {
+    if log < 0 { SECOND >> log.unsigned_abs() } else { SECOND << log }
+}
+
+struct Precision<'n> {
+    network: &'n Network,
+    bounds: &'n Bounds,
+    gptp: &'n Gptp,
+    exchanges: u64,
+}
+
+impl Precision<'_> {
+    fn ways(
+        &self,
+        at: NodeIndex,
+        to: NodeIndex,
+        seen: &mut Vec<NodeIndex>,
+        way: &mut Vec<LinkIndex>,
+        ways: &mut Vec<Vec<LinkIndex>>,
+    ) {
+        if at == to {
+            ways.push(way.clone());
+            return;
+        }
+        if ways.len() > WAYS_MAX {
+            return;
+        }
+        for port in self.network.gptp_ports(at) {
+            let link = self.network.ports[port.index()].links.expect("it has a cable").egress;
+            let next = self.network.ports[self.network.links[link.index()].to.index()].node;
+            if !seen.contains(&next) {
+                seen.push(next);
+                way.push(link);
+                self.ways(next, to, seen, way, ways);
+                way.pop();
+                seen.pop();
+            }
+        }
+    }
+
+    /// How far the node at the end of a way is off, in picoseconds.
+    fn over(&self, way: &[LinkIndex]) -> Option<u128> {
+        let (mut off, mut rate) = (0_u128, 0_u128);
+        let mut hold = 0;
+        for (place, link) in way.iter().enumerate() {
+            let link = &self.network.links[link.index()];
+            let (from, to) = (self.node(link.from), self.node(link.to));
+            let (one, other) = (self.stamps(from), self.stamps(to));
+            let widths = one.width() + other.width();
+            let (busy_from, busy_to) = (self.busy(from)?, self.busy(to)?);
+            let (there, back) = (self.message(link.from)?, self.message(link.to)?);
+            let exchange = there + back + busy_from + busy_to;
+            // The node's clock may run slow by its tolerance: a thousandth is more.
+            let window = u128::from(self.exchanges) * interval(self.gptp.log_pdelay) * 999 / 1_000;
+            let window = window.checked_sub(exchange).filter(|window| *window > 0)?;
+            if place > 0 {
+                // The residence in the bridge that the link begins at, with the rates known there.
+                off += stretched(hold + there, rate);
+            }
+            let own = (widths * PARTS).div_ceil(window);
+            rate += own + own / 1_000 + 2_000_000;
+            let delay = widths.div_ceil(2) + stretched(exchange, own).div_ceil(2) + self.asymmetry(link.to);
+            off += apart(&one, &other) + delay + ROUNDINGS;
+            // From a sync's leave to the end of its follow-up's processing.
+            hold = there * 2 + busy_from + busy_to;
+        }
+        let last = hold + 3 * interval(self.gptp.log_sync) * 1_001 / 1_000;
+        Some(off + stretched(last, rate))
+    }
+
+    fn node(&self, port: PortIndex) -> NodeIndex {
+        self.network.ports[port.index()].node
+    }
+
+    fn stamps(&self, node: NodeIndex) -> Stamps {
+        Stamps::of(&self.gptp.nodes[node.index()])
+    }
+
+    /// How long a message takes to the other end of a port's cable, from its making on.
+    fn message(&self, port: PortIndex) -> Option<u128> {
+        let stream = self.gptp.messages[port.index()]?;
+        let delay = self.bounds.streams[stream.index()].listeners[0].delay.as_ref().ok()?;
+        Some(u128::from(delay.as_ps()))
+    }
+
+    /// How long a node may be busy with messages that came or left: those that come at once, and those that come meanwhile.
+    fn busy(&self, node: NodeIndex) -> Option<u128> {
+        let processing = u128::from(delay_max(&self.gptp.nodes[node.index()].processing, FRAME_MAX));
+        let ports = self.network.gptp_ports(node).len() as u128;
+        let at_once = 2 * ports * BURST * processing;
+        // Sync and follow-up; announce; the three of peer delay; both ways, in a second of this many picoseconds.
+        let per = |count: u128, log: i8| (count * SECOND).div_ceil(interval(log));
+        let messages =
+            per(2, self.gptp.log_sync) + per(1, self.gptp.log_announce) + per(3, self.gptp.log_pdelay);
+        let load = 2 * ports * (messages + 1) * processing * 1_001 / 1_000;
+        let free = SECOND.checked_sub(load).filter(|free| *free > 0)?;
+        Some((at_once * SECOND).div_ceil(free))
+    }
+
+    /// Half of the difference of both ways that a port is not told, with all that PHYs may draw.
+    fn asymmetry(&self, port: PortIndex) -> u128 {
+        let links = self.network.ports[port.index()].links.expect("it has a cable");
+        let way = |link: LinkIndex| {
+            let link = &self.network.links[link.index()];
+            let cable = i128::from(link.propagation.as_ps());
+            (cable + i128::from(link.phy_delay.min.as_ps()), cable + i128::from(link.phy_delay.max.as_ps()))
+        };
+        let (out, into) = (way(links.egress), way(links.ingress));
+        let told = i128::from(self.gptp.asymmetries[port.index()]);
+        let most = (out.1 + into.1 + 1) / 2 - into.0 + told;
+        let least = (out.0 + into.0) / 2 - into.1 + told;
+        // A thousandth for the clock by which it is told.
+        most.unsigned_abs().max(least.unsigned_abs()) + into.1.unsigned_abs() / 1_000 + 1
+    }
+}
+
+/// What a stamp may be off by, in picoseconds.
+struct Stamps {
+    least: i128,
+    most: i128,
+}
+
+impl Stamps {
+    fn of(settings: &GptpSettings) -> Self {
+        let (min, max) = (
+            delay_min(&settings.stamp_error, Bytes::new(0)),
+            delay_max(&settings.stamp_error, Bytes::new(0)),
+        );
+        // The error passes by the node's clock: a thousandth less or more.
+        let most = i128::from(max) * 1_001 / 1_000 + 1;
+        let least = i128::from(min) * 999 / 1_000 - i128::from(settings.stamp_quantum.as_ps()) - 1;
+        Self { least, most }
+    }
+
+    fn width(&self) -> u128 {
+        (self.most - self.least).unsigned_abs()
+    }
+}
+
+/// The most by which the errors of two stamps differ.
+fn apart(one: &Stamps, other: &Stamps) -> u128 {
+    (one.most - other.least).max(other.most - one.least).unsigned_abs()
+}
+
+/// What a span is off by if its rate is off by so many parts.
+fn stretched(span: u128, rate: u128) -> u128 {
+    (span * rate).div_ceil(PARTS)
+}
