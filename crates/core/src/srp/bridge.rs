@@ -296,7 +296,7 @@ impl SrpBridge {
         for stream in listens {
             let at = self.table.get(&stream).map(|entry| entry.port);
             let merged = self.merged(&stream);
-            for port in 0..self.ports.len() {
+            for (port, joins) in joins.iter_mut().enumerate() {
                 let wanted = merged.filter(|_| at == Some(port));
                 let before = match wanted {
                     Some(wanted) => self.declared[port].listeners.insert(stream, wanted),
@@ -306,7 +306,7 @@ impl SrpBridge {
                 match (before, wanted) {
                     (Some(_), None) => self.ports[port].leave(now, value),
                     (before, Some(wanted)) if before != Some(wanted) => {
-                        joins[port].push((value, Some(wanted), before.is_none()));
+                        joins.push((value, Some(wanted), before.is_none()));
                     }
                     _ => {}
                 }
