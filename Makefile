@@ -41,7 +41,7 @@ test-rust:
 # packages that it uses have the features that they are built with already.
 PLANTED := cargo test --locked --workspace --features tautwire-workbench/planted-faults --test planted_faults \
     --test time_triggered_hold --test as6802_hold --test reserved_shaping_holds --test protocols_hold \
-    --test time_triggered_redundancy --test admission_bounds --test as6802_clusters
+    --test time_triggered_redundancy --test admission_bounds --test as6802_clusters --test as6802_integrity
 
 test-planted:
 	@tools/setup rust

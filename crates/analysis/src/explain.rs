@@ -389,6 +389,9 @@ impl fmt::Display for Told<'_> {
                 write!(f, "a host may hold frames without end, behind or before {}", at(port))
             }
             Unbounded::Unscheduled { port } => write!(f, "it has no dispatch point {}", at(port)),
+            Unbounded::NotContained { port } => {
+                write!(f, "a fault of the synchronisation is not contained {}", at(port))
+            }
             Unbounded::Unpolled { port } => {
                 write!(f, "its switch may not poll it in every period {}", at(port))
             }

@@ -158,6 +158,11 @@ pub enum Unbounded {
         /// Its talker's.
         port: PortIndex,
     },
+    /// A fault of the synchronisation that its nodes follow is not contained.
+    NotContained {
+        /// Its talker's.
+        port: PortIndex,
+    },
     /// It has no server of its own: the background server carries it.
     NoServer {
         /// Where.

@@ -103,12 +103,17 @@ impl Plan<'_> {
             let above = others().filter(|entry| usize::from(entry.class) >= least);
             above.map(Entry::wire_max).max().unwrap_or(0).max(control)
         };
+        let contained = network.is_contained_at(network.ports[number].node);
         let lateness = lateness_max(port, settings, largest(0));
         let slots = slots(network, at, port);
         let blocked = std::array::from_fn(|least| {
             let wire = largest(least);
             if least >= class || wire == 0 {
                 return Curve::zero();
+            }
+            // When slots are is not known: nothing is sure to be left.
+            if !contained {
+                return Curve::least_of([Line { burst: 0, rate: port.rate }]);
             }
             let guard = match settings.integration {
                 _ if !guarded => 0,
@@ -217,7 +222,14 @@ impl Plan<'_> {
         let Some(link) = &network.streams[number].time_triggered else { return };
         let first = self.first_entry[number] as usize;
         let unscheduled = link.points.is_empty();
-        let wait = if unscheduled {
+        let contained = network.streams[number].hops.iter().all(|hop| {
+            let links = network.ports[hop.port.index()].links.expect("a hop's port is connected");
+            let to = network.ports[network.links[links.egress.index()].to.index()].node;
+            network.is_contained_at(network.ports[hop.port.index()].node) && network.is_contained_at(to)
+        });
+        let wait = if !contained {
+            Err(Unbounded::NotContained { port: PortIndex(self.entries[first].port) })
+        } else if unscheduled {
             Err(Unbounded::Unscheduled { port: PortIndex(self.entries[first].port) })
         } else {
             self.wait(number, settings, waits)

@@ -63,13 +63,18 @@ impl Timeline {
                 TimelineAction::StartNode(node) => {
                     timeline.talker_returns(network, *node);
                 }
-                TimelineAction::Babble(node, _) => {
+                // A command/monitor pair sends nothing that is wrong.
+                TimelineAction::Babble(node, _) | TimelineAction::Mistime(node, _)
+                    if !network.is_high_integrity(*node) =>
+                {
                     let frames = network.synchronisation.as_ref().map(|made| &made.frames);
                     if let Some(stream) = frames.and_then(|frames| frames[node.index()]) {
                         timeline.curves.insert(stream.0, None);
                     }
                 }
-                TimelineAction::StopBabbling(_)
+                TimelineAction::Babble(..)
+                | TimelineAction::Mistime(..)
+                | TimelineAction::StopBabbling(_)
                 | TimelineAction::StopStream(_)
                 | TimelineAction::CutCable(_)
                 | TimelineAction::MendCable(_)

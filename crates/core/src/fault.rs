@@ -48,6 +48,11 @@ pub enum PlantedFault {
     DomainIgnored,
     /// A node of a lower synchronisation priority keeps to its own cluster.
     NoWayGiven,
+    /// A compression master takes whatever its masters send. This and the next are found by the search of babbling
+    /// masters and of high-integrity devices alone.
+    BabbleTaken,
+    /// The monitor of a command/monitor pair lets everything pass.
+    MonitorAsleep,
     /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.
     SlopeLoweredAtOnce,
     /// A server's frame may run over the end of its window. These are found by the search of HaRTES networks alone.

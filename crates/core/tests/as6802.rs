@@ -230,6 +230,7 @@ fn config(member: Option<u32>, masters: usize, number: usize) -> MasterConfig {
         cold_start_offset: Duration::from_ms(2),
         acknowledge_offset: Duration::from_ms(2),
         faulty: 1,
+        high_integrity: false,
         thresholds: Thresholds {
             to_sync: members / 2 + 1,
             to_tentative: 1,

@@ -28,6 +28,9 @@ pub enum Failures {
     None,
     /// A synchronisation master makes protocol control frames without end, from 110 ms to 300 ms.
     Babble,
+    /// A master of either kind babbles or is at the wrong time, from 110 ms to 300 ms: a command/monitor pair, or a
+    /// synchronisation master that averages leave out.
+    Integrity,
     /// Masters and links fail and come back, bits are wrong, and a station babbles, all until 330 ms.
     Some,
 }
@@ -58,7 +61,7 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
          receive: {{min: 1 us, max: {} us}}}}\ndevices:\n  d:\n    stages:\n      - {{name: passage, position: processing, \
          latency: {{min: {latency_min} ns, max: {} ns}}}}\ndefaults: {{rate: {}, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n\
          time-triggered: {{precision: {precision} ns, integration-cycle: {cycle} ms, integration: {integration}, \
-         empty-slot: {}SYNCHRONISATION}}\nnodes:\n",
+         empty-slot: {}RASTERSYNCHRONISATION}}\nnodes:\n",
         dice.one_of(&["none", "{priority: 6}"]),
         dice.between(1, 60),
         dice.between(1, 60),
@@ -105,7 +108,15 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     let payload = 46 + dice.between(0, 200);
     let slot = (((payload + 42) * octet + late) * 1_001 / 1_000 + 200) / 1_000 + 1;
     let links = Links { slot, payload, precision, tight, at: &at };
-    links.write(&mut text, &mut dice);
+    let count = links.write(&mut text, &mut dice);
+    // In a fourth of the loose networks a raster, whose window holds all slots; what else there is follows from the seed
+    // as it does without.
+    let window = count * slot + 10;
+    let raster = match !tight && seed % 4 == 1 && window <= 600 {
+        true => format!(", raster: {{cycle: {CYCLE} us, window: {window} us}}"),
+        false => String::new(),
+    };
+    text = text.replace("RASTER", &raster);
     write_others(&mut text, &mut dice, stations, others, fast);
     let Some(failures) = synchronised else {
         let _ = writeln!(text, "run: {{duration: 60 ms, seed: {}}}", seed + 1);
@@ -115,8 +126,15 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     let compressors = dice.between(1, switches.min(2));
     let names =
         |of: &str, count: u64| (0..count).map(|one| format!("{of}{one}")).collect::<Vec<_>>().join(", ");
+    let mut further = String::new();
+    if failures == Failures::Integrity {
+        further = fail_masters(&mut text, &mut dice, (masters, compressors), precision);
+    }
+    if failures == Failures::Babble && masters > 2 {
+        further = ", faulty-masters: 1".to_owned();
+    }
     let synchronisation = format!(
-        ", synchronisation: {{masters: [{}], compression-masters: [{}], max-transmission-delay: 2 ms}}",
+        ", synchronisation: {{masters: [{}], compression-masters: [{}], max-transmission-delay: 2 ms{further}}}",
         names("e", masters),
         names("s", compressors)
     );
@@ -133,6 +151,39 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     }
     let _ = writeln!(text, "run: {{duration: 600 ms, seed: {}}}", seed + 1);
     text.replace("SYNCHRONISATION", &synchronisation)
+}
+
+/// Writes the events of a faulty master of either kind; gives the further settings of the synchronisation.
+fn fail_masters(
+    text: &mut String,
+    dice: &mut Dice,
+    (masters, compressors): (u64, u64),
+    precision: u64,
+) -> String {
+    // Averages leave out a standard-integrity master if there are three.
+    let pair = masters < 3 || dice.chance(70);
+    let faulty = match pair && dice.chance(50) {
+        true => format!("s{}", dice.between(0, compressors - 1)),
+        false => format!("e{}", dice.between(0, masters - 1)),
+    };
+    text.push_str("events:\n");
+    if dice.chance(50) {
+        let interval = dice.between(8, 400);
+        let _ = writeln!(
+            text,
+            "  - {{at: 110 ms, babble: {{node: {faulty}, interval: {interval} us}}}}\n  - {{at: 300 ms, stop-babbling: {faulty}}}"
+        );
+    } else {
+        let most = if dice.chance(50) { 2 * precision } else { 500_000 };
+        let by = dice.between(100, most);
+        let _ = writeln!(
+            text,
+            "  - {{at: 110 ms, mistime: {{node: {faulty}, by: {by} ns}}}}\n  - {{at: 300 ms, mistime: {{node: {faulty}, by: 0 s}}}}"
+        );
+    }
+    let left_out = if masters > 2 { ", faulty-masters: 1" } else { "" };
+    let pairs = if pair { format!(", high-integrity: {faulty}") } else { String::new() };
+    format!("{left_out}{pairs}")
 }
 
 /// A babbling station, a master's link that is cut, a compression master that stops, a link with wrong bits.
@@ -182,7 +233,8 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    fn write(&self, text: &mut String, dice: &mut Dice) {
+    /// Writes them; how many there are.
+    fn write(&self, text: &mut String, dice: &mut Dice) -> u64 {
         let stations = self.at.len() as u64;
         let count = dice.between(2, 7).min(CYCLE / self.slot);
         let mut asked: Option<(u64, u64)> = None;
@@ -222,6 +274,7 @@ impl Links<'_> {
             );
             asked = dice.chance(35).then_some((number, listener));
         }
+        count
     }
 
     /// A cycle later at every further hop.

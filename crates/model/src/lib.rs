@@ -28,6 +28,7 @@
 mod build;
 pub mod central;
 mod configuration;
+pub mod containment;
 pub mod datagram;
 mod diagnostic;
 mod frame;

@@ -56,6 +56,8 @@ pub struct SyncCluster {
     pub masters: u32,
     /// How many compression masters there are.
     pub compression_masters: u32,
+    /// Members without which nobody is synchronised; more than half, so that no two cliques are, if not stated.
+    pub members_min: u32,
 }
 
 /// Synchronisation of a whole network.
@@ -69,17 +71,13 @@ pub struct Synchronisation {
     pub cluster_of: Vec<u16>,
     /// Per node.
     pub roles: Vec<SyncRole>,
+    /// Per node: whether it is a command/monitor pair.
+    pub high_integrity: Vec<bool>,
     /// Per node: the stream of the frames that it makes; none of a client.
     pub frames: Vec<Option<StreamIndex>>,
 }
 
 impl SyncCluster {
-    /// Members without which nobody is synchronised: more than half, so that no two cliques are.
-    #[must_use]
-    pub const fn members_min(&self) -> u32 {
-        self.masters / 2 + 1
-    }
-
     /// From the first point at a compression master to the compressed one, windows of `precision`.
     #[must_use]
     pub fn compression_delay(&self, precision: Duration) -> Duration {
@@ -153,9 +151,12 @@ impl Network {
         let own = synchronisation.cluster_of[node.index()];
         let above = synchronisation.above(own).into_iter();
         let above = above.filter_map(|place| self.member_of(place, None)).collect();
+        let high_integrity = synchronisation.high_integrity[node.index()];
+        let own_part =
+            |number| self.member_of(own, number).map(|part| MasterConfig { high_integrity, ..part });
         let part = match synchronisation.roles[node.index()] {
-            SyncRole::Master(number) => PartConfig::Master(self.member_of(own, Some(number))?),
-            SyncRole::Client => PartConfig::Master(self.member_of(own, None)?),
+            SyncRole::Master(number) => PartConfig::Master(own_part(Some(number))?),
+            SyncRole::Client => PartConfig::Master(own_part(None)?),
             SyncRole::CompressionMaster(_) => PartConfig::Compression(self.compression_of(own)?),
         };
         Some((part, above))
@@ -165,7 +166,7 @@ impl Network {
     fn member_of(&self, cluster: u16, number: Option<u8>) -> Option<MasterConfig> {
         let (settings, synchronisation) = (self.time_triggered?, self.synchronisation.as_ref()?);
         let cluster = &synchronisation.clusters[usize::from(cluster)];
-        let members = cluster.members_min();
+        let members = cluster.members_min;
         Some(MasterConfig {
             member: number.map(|number| 1 << number),
             domain: cluster.domain,
@@ -181,6 +182,7 @@ impl Network {
             cold_start_offset: cluster.cold_start_offset,
             acknowledge_offset: cluster.delay_max,
             faulty: cluster.faulty,
+            high_integrity: false,
             thresholds: Thresholds {
                 to_sync: members,
                 to_tentative: 1,
@@ -203,7 +205,7 @@ impl Network {
             faulty: cluster.faulty,
             integration_cycle: settings.integration_cycle,
             cycles: synchronisation.cycles,
-            members_min: cluster.members_min(),
+            members_min: cluster.members_min,
         })
     }
 
@@ -267,10 +269,14 @@ impl Network {
         0..self.synchronisation.as_ref().map_or(0, |made| u16::try_from(made.clusters.len()).expect("few"))
     }
 
-    /// The most by which the network times of two nodes that follow a cluster may differ.
+    /// The most by which the network times of two nodes that follow a cluster may differ; none if a fault of it is not
+    /// contained.
     #[must_use]
     pub fn precision_bound_of(&self, cluster: u16) -> Option<Duration> {
         let settings = self.time_triggered?;
+        if self.uncontained(cluster).is_some() {
+            return None;
+        }
         let parts = self.precision_parts(cluster)?;
         let PrecisionParts { drift, error, compression, step, channels } = parts;
         let cluster = &self.synchronisation.as_ref()?.clusters[usize::from(cluster)];
@@ -394,6 +400,8 @@ impl Network {
                 TimelineAction::CutCable(_)
                     | TimelineAction::StopNode(_)
                     | TimelineAction::ChangeBitErrorRate(..)
+                    | TimelineAction::Babble(..)
+                    | TimelineAction::Mistime(..)
             )
         };
         self.links.iter().any(|link| link.bit_error_rate > 0 || !link.up)

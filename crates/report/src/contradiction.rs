@@ -130,7 +130,11 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
     if let Some(seen) = &observation.network_time {
         let stated = network.time_triggered.map(|settings| settings.precision);
         for (cluster, apart) in (0..).zip(&seen.clusters) {
-            let bound = network.precision_bound_of(cluster).or(stated).map(|bound| to_i64(bound.as_ps()));
+            let bound = match network.synchronisation {
+                Some(_) => network.precision_bound_of(cluster),
+                None => stated,
+            };
+            let bound = bound.map(|bound| to_i64(bound.as_ps()));
             found.hold(Place::Clocks, Quantity::Precision, Some(to_i64(apart.as_ps())), bound);
         }
     }

@@ -72,6 +72,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::Unscheduled { port: at } => {
             format!("it has no dispatch point at port {}", port(network, *at))
         }
+        Unbounded::NotContained { port: at } => {
+            format!(
+                "a fault of the synchronisation that port {} follows is not contained",
+                port(network, *at)
+            )
+        }
         Unbounded::NoServer { port: at } => {
             format!("the background server of port {} carries it", port(network, *at))
         }
@@ -101,6 +107,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::StageTooSlow { port }
         | Unbounded::SlotsMeet { port }
         | Unbounded::NoServer { port }
+        | Unbounded::NotContained { port }
         | Unbounded::ServerTooSmall { port }
         | Unbounded::SynchronisationLost { port }
         | Unbounded::Host { port }

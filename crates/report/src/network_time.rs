@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_model::network::{Network, Stream};
+use tautwire_model::containment::Uncontained;
+use tautwire_model::network::{Network, NodeIndex, Stream};
 use tautwire_model::time_triggered::Release;
 use tautwire_sim::{NetworkTimeObservation, Observation};
 use tautwire_units::Duration;
@@ -34,6 +35,9 @@ pub struct NetworkTimeSummary {
     /// When the last node first had network time, true time since the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronised_ps: Option<u64>,
+    /// Why no precision is proven: what of the synchronisation is not contained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_contained: Vec<String>,
     /// Each cluster, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<ClusterSummary>,
@@ -103,6 +107,7 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
         jitter_observed_ps: observation.and_then(|run| jitter_observed(network, run)).map(Duration::as_ps),
         resynchronisation_max_ps: network.resynchronisation_max().map(Duration::as_ps),
         synchronised_ps: seen.and_then(|seen| seen.synchronised_at()).map(Duration::as_ps),
+        not_contained: network.clusters().filter_map(|cluster| not_contained(network, cluster)).collect(),
         clusters: clusters(network, seen),
         without: without
             .map(|(number, node)| WithoutSummary {
@@ -120,6 +125,16 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// Why the network time of a cluster is not contained, if it is not.
+fn not_contained(network: &Network, cluster: u16) -> Option<String> {
+    let name = |node: NodeIndex| &network.nodes[node.index()].name;
+    Some(match network.uncontained(cluster)? {
+        Uncontained::CompressionMaster(node) => format!("faults of compression master {}", name(node)),
+        Uncontained::Masters(node) => format!("faults of as many masters as {}", name(node)),
+        Uncontained::Cliques => "two cliques of half of the masters".to_owned(),
+    })
 }
 
 /// Each of several clusters.
@@ -188,7 +203,8 @@ fn without(node: &WithoutSummary) -> String {
 /// Lines on network time; empty without synchronisation by protocol control frames.
 #[must_use]
 pub fn table(summary: &Summary) -> String {
-    let Some(time) = summary.network_time.as_ref().filter(|time| time.precision_bound_ps.is_some()) else {
+    let Some(time) = summary.network_time.as_ref().filter(|time| time.resynchronisation_max_ps.is_some())
+    else {
         return String::new();
     };
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
@@ -205,6 +221,9 @@ pub fn table(summary: &Summary) -> String {
     }
     if let Some(at) = time.synchronised_ps {
         say(format!("all nodes synchronised after {} us", us(Some(at))));
+    }
+    for what in &time.not_contained {
+        say(format!("not contained: {what}"));
     }
     for cluster in &time.clusters {
         let above = match &cluster.gives_way_to[..] {

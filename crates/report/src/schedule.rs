@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 use tautwire_core::tdma::Carries;
 use tautwire_model::harts::Harts;
-use tautwire_model::network::{Network, NodeKind, PortIndex, frame_length};
+use tautwire_model::network::{Network, NodeIndex, NodeKind, PortIndex, frame_length};
+use tautwire_model::synchronisation::SyncRole;
 use tautwire_model::time_triggered::Timing;
 use tautwire_units::{Bytes, Duration};
 
@@ -23,7 +24,8 @@ pub struct ScheduleDocument {
     pub cycle_ps: u64,
     /// Shortest cycle within it: the basic cycle of TDMA, the raster's, or the shortest period.
     pub basic_cycle_ps: u64,
-    /// Per station of TDMA, per port that time-triggered frames leave from, or per port at a cable of a HaRTES switch.
+    /// Per station of TDMA, per port that time-triggered frames leave from (or control frames of its own node), or per port
+    /// at a cable of a HaRTES switch.
     pub rows: Vec<ScheduleRow>,
 }
 
@@ -159,12 +161,16 @@ fn time_triggered(network: &Network) -> Option<ScheduleDocument> {
             let Some(point) = link.points.get(hop) else { continue };
             (all, shortest) = (common(all, link.period), shortest.min(link.period));
             slots.push(ScheduleSlot {
-                label: stream.name.clone(),
+                label: in_cluster(network, network.ports[port.index()].node, &stream.name),
                 kind: "time-triggered".to_owned(),
                 offset_ps: (point.offset % link.period).as_ps(),
                 length_ps: timing.slot_length(stream, hop).as_ps(),
                 period_ps: link.period.as_ps(),
             });
+        }
+        if let Some(slot) = control_frames(network, port) {
+            all = common(all, Duration::from_ps(slot.period_ps));
+            slots.push(slot);
         }
         if !slots.is_empty() {
             let node = name::node(network, network.ports[port.index()].node);
@@ -172,12 +178,43 @@ fn time_triggered(network: &Network) -> Option<ScheduleDocument> {
             rows.push(ScheduleRow { name, slots });
         }
     }
-    if rows.is_empty() {
+    if rows.is_empty() || shortest == Duration::MAX {
         return None;
     }
     let basic = network.time_triggered.and_then(|settings| settings.raster);
     let basic = basic.map_or(shortest, |raster| raster.cycle);
     Some(document("time-triggered", all, basic, rows))
+}
+
+/// What leaves a port whose node has the time of a cluster, if there are several.
+fn in_cluster(network: &Network, node: NodeIndex, what: &str) -> String {
+    match network.synchronisation.as_ref().filter(|made| made.clusters.len() > 1) {
+        Some(made) => format!("{what} (cluster {})", made.cluster(node).name),
+        None => what.to_owned(),
+    }
+}
+
+/// When a master's own integration frame, or a compressed one, leaves by a port of its maker: at the start of the
+/// integration cycle, or as long behind it as the way of the masters' frames and their compression take.
+fn control_frames(network: &Network, port: PortIndex) -> Option<ScheduleSlot> {
+    let (settings, made) = (network.time_triggered?, network.synchronisation.as_ref()?);
+    let node = network.ports[port.index()].node;
+    let stream = &network.streams[made.frames[node.index()]?.index()];
+    stream.hops.iter().find(|hop| hop.port == port && hop.previous.is_none())?;
+    let cluster = made.cluster(node);
+    let offset = match made.roles[node.index()] {
+        SyncRole::Master(_) => Duration::ZERO,
+        _ => cluster.delay_max + cluster.compression_delay(settings.precision),
+    };
+    let links = network.ports[port.index()].links?;
+    let octets = frame_length(stream.payload_max, false) + Bytes::new(8);
+    Some(ScheduleSlot {
+        label: in_cluster(network, node, &stream.name),
+        kind: "synchronisation".to_owned(),
+        offset_ps: (offset % settings.integration_cycle).as_ps(),
+        length_ps: network.links[links.egress.index()].rate.duration_ceil(octets.bits()).as_ps(),
+        period_ps: settings.integration_cycle.as_ps(),
+    })
 }
 
 fn document(kind: &str, cycle: Duration, basic: Duration, mut rows: Vec<ScheduleRow>) -> ScheduleDocument {
@@ -233,6 +270,26 @@ mod tests {
     fn without_offsets_there_is_nothing_to_draw() {
         assert_eq!(of("to-be-scheduled.yaml"), None);
         assert_eq!(of("in-vehicle.yaml"), None);
+    }
+
+    #[test]
+    fn links_of_several_clusters_and_control_frames_stand_by_port() {
+        let schedule = of("as6802-clusters.yaml").expect("links with points");
+        assert_eq!((schedule.cycle_ps, schedule.basic_cycle_ps), (4_000_000_000, 2_000_000_000));
+        let slots = |row: &str| {
+            let row = schedule.rows.iter().find(|one| one.name.starts_with(row)).expect("a row");
+            row.slots.iter().map(|slot| (slot.label.as_str(), slot.kind.as_str())).collect::<Vec<_>>()
+        };
+        let engine = [
+            ("pcf:engine (cluster tractor)", "synchronisation"),
+            ("torque (cluster tractor)", "time-triggered"),
+        ];
+        assert_eq!(slots("engine."), engine);
+        assert_eq!(slots("camera-1."), [("pcf:camera-1 (cluster cameras)", "synchronisation")]);
+        let compressed = schedule.rows.iter().find(|row| row.name.starts_with("trailer-switch."));
+        let frame = compressed.and_then(|row| row.slots.iter().find(|slot| slot.kind == "synchronisation"));
+        // The greatest transmission delay, and one window of the precision.
+        assert_eq!(frame.map(|slot| (slot.offset_ps, slot.period_ps)), Some((602_000_000, 4_000_000_000)));
     }
 
     #[test]

@@ -194,6 +194,12 @@ fn action(network: &Network, action: &TimelineAction) -> String {
         TimelineAction::Babble(node, interval) => {
             format!("node {} makes a protocol control frame every {interval}", name::node(network, *node))
         }
+        TimelineAction::Mistime(node, by) if by.is_zero() => {
+            format!("protocol control frames of node {} are in time again", name::node(network, *node))
+        }
+        TimelineAction::Mistime(node, by) => {
+            format!("protocol control frames of node {} are {by} late", name::node(network, *node))
+        }
         TimelineAction::StopBabbling(node) => {
             format!("node {} makes no more of them than it should", name::node(network, *node))
         }

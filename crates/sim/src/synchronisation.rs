@@ -13,7 +13,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use tautwire_core::as6802::{Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock};
+use tautwire_core::as6802::{
+    CommandMonitor, Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock,
+};
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncCluster, SyncRole};
@@ -115,6 +117,11 @@ struct Node {
     /// Places of the clusters that its own gives way to, the highest first.
     above: Vec<u16>,
     babble: Option<Babble>,
+    /// How much later its frames leave than they should, and those that have not left.
+    mistimed: Duration,
+    late: VecDeque<(SimTime, ProtocolControlFrame)>,
+    /// Of a high-integrity device.
+    pair: Option<CommandMonitor>,
 }
 
 /// Frames that a faulty master makes beside those of its machine.
@@ -126,22 +133,60 @@ struct Babble {
 }
 
 impl Babble {
-    /// The next one: of all kinds, of any cycle, every fourth under the name of another.
-    fn frame(&mut self, cluster: &SyncCluster, cycles: u32, number: u8) -> ProtocolControlFrame {
+    /// The next one: of all kinds, of any cycle, every fourth under the name of another; of a compression master
+    /// with all members.
+    fn frame(&mut self, cluster: &SyncCluster, cycles: u32, role: SyncRole) -> ProtocolControlFrame {
         let count = self.count;
         self.count = count.wrapping_add(1);
         self.next = self.next + self.interval;
-        let masters = cluster.masters;
-        let name = if count % 4 == 3 { (u32::from(number) + 1) % masters } else { u32::from(number) };
+        let membership_new = match role {
+            SyncRole::Master(number) if count % 4 == 3 => 1 << ((u32::from(number) + 1) % cluster.masters),
+            SyncRole::Master(number) => 1 << number,
+            SyncRole::CompressionMaster(_) | SyncRole::Client => u32::MAX >> (32 - cluster.masters),
+        };
         ProtocolControlFrame {
             integration_cycle: count / 3 % cycles,
-            membership_new: 1 << name,
+            membership_new,
             sync_priority: cluster.sync_priority,
             sync_domain: cluster.domain,
             kind: [PcfType::Integration, PcfType::ColdStart, PcfType::ColdStartAcknowledge]
                 [(count % 3) as usize],
             transparent_clock: 0,
         }
+    }
+}
+
+impl Node {
+    /// What leaves a node of the frames that its machine has made now: a faulty one adds to them, or holds them up; of a
+    /// pair nothing leaves then.
+    fn let_out(
+        &mut self,
+        network: &Network,
+        number: usize,
+        made: Vec<ProtocolControlFrame>,
+        now: SimTime,
+    ) -> Vec<ProtocolControlFrame> {
+        let mut offered = made.clone();
+        let synchronisation = network.synchronisation.as_ref().expect("a machine of it");
+        if let Some(babble) = self.babble.as_mut().filter(|babble| babble.next <= now) {
+            let cluster = synchronisation.cluster(NodeIndex::at(number));
+            offered.push(babble.frame(cluster, synchronisation.cycles, synchronisation.roles[number]));
+        }
+        if !self.mistimed.is_zero() {
+            let at = now + self.mistimed;
+            self.late.extend(offered.drain(..).map(|frame| (at, frame)));
+        }
+        while self.late.front().is_some_and(|(at, _)| *at <= now) {
+            offered.extend(self.late.pop_front().map(|(_, frame)| frame));
+        }
+        let passes = self.pair.as_mut().is_none_or(|pair| pair.passes(&offered, &made));
+        if passes { offered } else { Vec::new() }
+    }
+
+    /// Its fault is over: it is repaired.
+    fn repair(&mut self) {
+        self.late.clear();
+        self.pair = self.pair.map(|_| CommandMonitor::default());
     }
 }
 
@@ -167,6 +212,9 @@ impl ControlFrames {
             cycle: None,
             above: synchronisation.above(synchronisation.cluster_of[number]),
             babble: None,
+            mistimed: Duration::ZERO,
+            late: VecDeque::new(),
+            pair: network.is_high_integrity(NodeIndex::at(number)).then(CommandMonitor::default),
         };
         let mut run = Self {
             nodes: clocks.iter().enumerate().map(node).collect(),
@@ -190,7 +238,8 @@ impl ControlFrames {
         let node = &mut self.nodes[number];
         let due = node.machine.as_ref().and_then(SyncNode::deadline).map(|at| clock.true_at(at).max(now));
         let babble = node.babble.filter(|_| node.machine.is_some()).map(|babble| babble.next.max(now));
-        let due = due.into_iter().chain(babble).min();
+        let late = node.late.front().map(|(at, _)| (*at).max(now));
+        let due = due.into_iter().chain(babble).chain(late).min();
         if due != node.due {
             if let Some(before) = std::mem::replace(&mut node.due, due) {
                 self.agenda.remove(&(before, index(number)));
@@ -250,12 +299,7 @@ impl<R: Recorder> Engine<'_, R> {
                 let cluster = time.above.map_or(own, |place| node.above[place]);
                 (cluster, time.start, time.cycle)
             });
-            let role = network.synchronisation.as_ref().map(|made| (made, made.roles[number]));
-            if let (Some(babble), Some((made, SyncRole::Master(member)))) = (&mut node.babble, role)
-                && babble.next <= now
-            {
-                frames.push(babble.frame(made.cluster(NodeIndex::at(number)), made.cycles, member));
-            }
+            frames = node.let_out(network, number, frames, now);
         }
         run.schedule(number, clock, now);
         for frame in frames {
@@ -430,9 +474,25 @@ impl<R: Recorder> Engine<'_, R> {
     /// A master begins to make frames without end, or ends it.
     #[cold]
     pub(crate) fn babble(&mut self, number: usize, interval: Option<Duration>) {
+        let now = self.now;
+        let babble = interval.map(|interval| Babble { next: now, interval, count: 0 });
+        self.fail_synchronisation(number, |node| node.babble = babble);
+    }
+
+    /// A master's frames leave so much later from now on.
+    #[cold]
+    pub(crate) fn mistime(&mut self, number: usize, by: Duration) {
+        self.fail_synchronisation(number, |node| node.mistimed = by);
+    }
+
+    fn fail_synchronisation(&mut self, number: usize, change: impl FnOnce(&mut Node)) {
         let (now, clock) = (self.now, self.nodes[number].clock);
         let Some(run) = self.synchronisation_mut() else { return };
-        run.nodes[number].babble = interval.map(|interval| Babble { next: now, interval, count: 0 });
+        let node = &mut run.nodes[number];
+        change(node);
+        if node.babble.is_none() && node.mistimed.is_zero() {
+            node.repair();
+        }
         run.schedule(number, clock, now);
         self.arm_timeline();
     }

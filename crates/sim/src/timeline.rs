@@ -88,6 +88,11 @@ impl<R: Recorder> Engine<'_, R> {
                     self.babble(node.index(), Some(*interval));
                 }
             }
+            TimelineAction::Mistime(node, by) => {
+                if R::DRIVES_MACHINES {
+                    self.mistime(node.index(), *by);
+                }
+            }
             TimelineAction::StopBabbling(node) => {
                 if R::DRIVES_MACHINES {
                     self.babble(node.index(), None);

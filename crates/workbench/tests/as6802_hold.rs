@@ -41,7 +41,11 @@ fn hold(seed: u64, network: &Network, observation: &Observation) -> u64 {
     let found = verify(network, &bounds, observation).contradictions;
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
-    let proven = network.precision_bound().expect("it is synchronised");
+    let Some(proven) = network.precision_bound() else {
+        // A babbling master of two is not contained.
+        assert!(network.uncontained(0).is_some(), "seed {seed}");
+        return 0;
+    };
     assert!(proven <= network.time_triggered.expect("time-triggered").precision, "seed {seed}");
     time(observation).precision.as_ps() * 100 / proven.as_ps()
 }
@@ -94,6 +98,8 @@ fn what_fails_loses_frames_and_delays_none() {
         let Some(network) = network(*seed, Failures::Some) else { continue };
         let observation = simulate(&network, &mut Options::default());
         hold(*seed, &network, &observation);
+        let late = later_than_intact(&network, &observation);
+        assert!(late.is_empty(), "seed {seed}: {late:?}");
         held += 1;
         let seen = time(&observation);
         lost += seen.nodes.iter().map(|node| node.lost).sum::<u64>();
@@ -129,6 +135,27 @@ fn what_fails_loses_frames_and_delays_none() {
         assert!(held * 2 > seeds.len(), "{held} held");
         assert!(lost > 0 && unsent > 0, "network time is lost {lost} times, {unsent} frames were not sent");
     }
+}
+
+/// Time-triggered frames that were later than the bound of the same network in which nothing fails.
+fn later_than_intact(network: &Network, observation: &Observation) -> Vec<String> {
+    let mut intact = network.clone();
+    intact.events.clear();
+    let bounds = tautwire_analysis::bounds(&intact);
+    let links = network.streams.iter().enumerate().filter(|(_, stream)| stream.time_triggered.is_some());
+    let mut late = Vec::new();
+    for (number, stream) in links {
+        let listeners = observation.streams[number].listeners.iter().zip(&bounds.streams[number].listeners);
+        for (seen, proven) in listeners {
+            let worst = seen.worst.map(|worst| worst.delay);
+            if let (Some(worst), Ok(bound)) = (worst, &proven.delay)
+                && worst > *bound
+            {
+                late.push(format!("{}: {worst} and {bound} is proven", stream.name));
+            }
+        }
+    }
+    late
 }
 
 /// A master that makes protocol control frames without end is policed: no frame that has a bound is later, clocks
@@ -188,6 +215,28 @@ fn lost_by_others(network: &Network, observation: &Observation) -> Vec<String> {
     let nodes = time(observation).nodes.iter().enumerate();
     let lost = nodes.filter(|(_, node)| node.lost > 0 || node.synchronised_at.is_none());
     lost.map(|(node, _)| network.nodes[node].name.clone()).collect()
+}
+
+/// A compression master that takes what babbles is found.
+#[cfg(feature = "planted-faults")]
+#[test]
+fn babbling_that_is_taken_is_found() {
+    use tautwire_core::fault::{PlantedFault, plant};
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    plant(Some(PlantedFault::BabbleTaken));
+    let found = (0..300).find(|seed| {
+        let Some(network) = network(*seed, Failures::Babble) else { return false };
+        let observation = simulate(&network, &mut Options::default());
+        let bounds = tautwire_analysis::bounds(&network);
+        let apart = !verify(&network, &bounds, &observation).contradictions.is_empty();
+        let loses = || {
+            !babbled_without_loss(&network, &observation)
+                && !lost_by_others(&network, &observation).is_empty()
+        };
+        apart || loses()
+    });
+    plant(None);
+    assert!(found.is_some());
 }
 
 /// A bound that forgets that clocks drift is contradicted.

@@ -96,7 +96,8 @@ impl CompressionMaster {
         let same = |(_, other): &(Instant, ProtocolControlFrame)| {
             (other.kind, other.membership_new) == (frame.kind, sender)
         };
-        if frame.membership_new != sender || self.pending.iter().any(same) {
+        let babbles = frame.membership_new != sender || self.pending.iter().any(same);
+        if babbles && !planted!(BabbleTaken) {
             self.babbling[0] |= sender;
             return;
         }
@@ -158,6 +159,9 @@ impl CompressionMaster {
     /// Whether a frame is none that its master may send now.
     fn is_refused(&mut self, at: Instant, frame: &ProtocolControlFrame) -> bool {
         let sender = frame.membership_new;
+        if planted!(BabbleTaken) {
+            return false;
+        }
         let Some((start, cycle)) = self.cycle(at) else {
             let open =
                 |(_, _, compression): &(PcfType, u32, Compression)| compression.membership() & sender != 0;

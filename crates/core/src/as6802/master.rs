@@ -70,6 +70,8 @@ pub struct MasterConfig {
     pub acknowledge_offset: Duration,
     /// Masters that may be faulty.
     pub faulty: u32,
+    /// Whether it is a command/monitor pair, which may rely on its own cold start.
+    pub high_integrity: bool,
     /// Thresholds.
     pub thresholds: Thresholds,
 }
@@ -311,8 +313,10 @@ impl SynchronisationMaster {
     fn permanent(&mut self, at: Instant, channel: u8, frame: ProtocolControlFrame) {
         match (self.state, frame.kind) {
             (MasterState::Integrate | MasterState::Unsync, PcfType::Integration) => self.join(at, frame),
-            // It starts nothing with itself alone.
-            (MasterState::Unsync, PcfType::ColdStart) if Some(frame.membership_new) != self.config.member => {
+            // A standard-integrity master starts nothing with itself alone: it may be the faulty one.
+            (MasterState::Unsync, PcfType::ColdStart)
+                if Some(frame.membership_new) != self.config.member || self.config.high_integrity =>
+            {
                 self.state = MasterState::Flood;
                 self.flooded = false;
                 self.timer = at + self.config.cold_start_offset;

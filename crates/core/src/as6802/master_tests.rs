@@ -16,6 +16,7 @@ const CONFIG: MasterConfig = MasterConfig {
     cold_start_offset: Duration::from_ms(2),
     acknowledge_offset: Duration::from_ms(3),
     faulty: 1,
+    high_integrity: false,
     thresholds: Thresholds { to_sync: 2, to_tentative: 1, stay: 2, stable_cycles: 3, unstable_cycles: 2 },
 };
 

@@ -15,12 +15,14 @@
 
 mod compression;
 mod compressor;
+mod integrity;
 mod master;
 mod node;
 mod permanence;
 
 pub use compression::{Compression, fault_tolerant_average};
 pub use compressor::{CompressionConfig, CompressionMaster};
+pub use integrity::CommandMonitor;
 pub use master::{MasterConfig, MasterState, Outcome, SynchronisationMaster, Thresholds};
 pub use node::{Maker, PartConfig, SyncNode, Time};
 pub use permanence::{permanent_at, to_transparent_clock, transparent_time};

@@ -24,6 +24,7 @@ fn config(domain: u8, priority: u8, member: Option<u32>) -> MasterConfig {
         cold_start_offset: Duration::from_ms(2),
         acknowledge_offset: Duration::from_us(100),
         faulty: 0,
+        high_integrity: false,
         thresholds: Thresholds {
             to_sync: 2,
             to_tentative: 1,

@@ -80,6 +80,30 @@ pub(super) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut
     Some(Parts { cluster_of, roles, masters, compressors })
 }
 
+/// Per node, whether it is a command/monitor pair: masters of both kinds that their cluster names.
+pub(super) fn high_integrity(
+    topology: &Topology<'_>,
+    clusters: &[Node<'_>],
+    parts: &Parts,
+    faults: &mut Faults,
+) -> Vec<bool> {
+    let mut pairs = vec![false; topology.nodes.len()];
+    for (place, cluster) in (0..).zip(clusters) {
+        for named in cluster.get("high-integrity").map_or(&[][..], Node::items_or_self) {
+            let found = named.text().and_then(|name| topology.node(name, named.place, faults));
+            let Some(found) = found else { continue };
+            let node = found.index();
+            if parts.cluster_of[node] != place || parts.roles[node] == SyncRole::Client {
+                let message = format!("`{}` is no master of this cluster", topology.nodes[node].name);
+                let help = "name synchronisation masters and compression masters of the cluster";
+                faults.error(codes::SYNCHRONISATION, named.place, message, help);
+            }
+            pairs[node] = true;
+        }
+    }
+    pairs
+}
+
 /// The nodes under a key, each of which has no other part; none if one is wrong.
 fn named(
     topology: &Topology<'_>,

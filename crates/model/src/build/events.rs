@@ -83,6 +83,11 @@ fn action(
             let node = topology.node(named.text()?, named.place, faults)?;
             TimelineAction::Babble(node, value.parsed("interval")?)
         }
+        "mistime" => {
+            let named = value.get("node")?;
+            let node = topology.node(named.text()?, named.place, faults)?;
+            TimelineAction::Mistime(node, value.parsed("by")?)
+        }
         "stop-babbling" => TimelineAction::StopBabbling(topology.node(value.text()?, value.place, faults)?),
         "change-traffic" => change_traffic(value, stream_of(faults)?, input, streams, faults)?,
         "change-idle-slope" => change_idle_slope(value, topology, faults)?,

@@ -12,6 +12,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::streams::Streams;
 use super::topology::Topology;
 use super::{Input, clusters, priority};
+use crate::containment::Uncontained;
 use crate::frame::wire_bits;
 use crate::network::{
     ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
@@ -20,7 +21,7 @@ use crate::network::{
 use crate::synchronisation::{PCF_PAYLOAD, SyncCluster, SyncRole, Synchronisation};
 use crate::text::codes;
 use crate::text::faults::Faults;
-use crate::text::tree::Node;
+use crate::text::tree::{Node, Place};
 use crate::time_triggered::TimeTriggered;
 
 /// Least distance of a babbler's frames: a run takes its time for each.
@@ -45,6 +46,7 @@ pub(crate) fn synchronisation(
     let mut made = Synchronisation {
         clusters: listed.iter().enumerate().map(read).collect::<Option<_>>()?,
         cycles: cycles(node, settings, streams, faults)?,
+        high_integrity: clusters::high_integrity(topology, listed, &parts, faults),
         frames: vec![None; parts.roles.len()],
         cluster_of: parts.cluster_of,
         roles: parts.roles,
@@ -87,6 +89,7 @@ fn cluster(
         cold_start_offset: span("cold-start-offset", cycle),
         masters: count(masters),
         compression_masters: count(compressors),
+        members_min: node.parsed("members-min").unwrap_or(count(masters) / 2 + 1),
     })
 }
 
@@ -106,6 +109,12 @@ fn suits(
         let message = format!("`{}` has the name of `{}`, or its domain and priority", own.name, other.name);
         let help = "give clusters that keep times of their own another `domain`, and one that gives way a lower `sync-priority`";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
+        return false;
+    }
+    if own.members_min > own.masters {
+        let place = node.get("members-min").map_or(node.anchor(), |node| node.place);
+        let message = format!("{} members of {} masters", own.members_min, own.masters);
+        faults.error(codes::SYNCHRONISATION, place, message, "ask for as many as there are, or fewer");
         return false;
     }
     let evaluation = own.evaluation(settings.precision);
@@ -355,21 +364,55 @@ fn tree(
     (listeners, hops)
 }
 
-/// Only masters make frames that they could make without end.
+/// Only masters, of both kinds, make frames that are wrong.
 fn babblers(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
     for event in &network.events {
-        let (TimelineAction::Babble(node, _) | TimelineAction::StopBabbling(node)) = event.action else {
-            continue;
+        let (node, short) = match event.action {
+            TimelineAction::Babble(node, interval) => (node, interval < BABBLE_MIN),
+            TimelineAction::StopBabbling(node) | TimelineAction::Mistime(node, _) => (node, false),
+            _ => continue,
         };
         let roles = network.synchronisation.as_ref().map(|synchronisation| &synchronisation.roles);
-        let short = matches!(event.action, TimelineAction::Babble(_, interval) if interval < BABBLE_MIN);
-        if !roles.is_some_and(|roles| matches!(roles[node.index()], SyncRole::Master(_))) || short {
+        if short || roles.is_none_or(|roles| roles[node.index()] == SyncRole::Client) {
             let name = &network.nodes[node.index()].name;
-            let message = format!("`{name}` cannot babble so: it is no synchronisation master, or too quick");
-            let help = format!("name one of `masters`, with an `interval` of at least {BABBLE_MIN}");
+            let message = format!("`{name}` cannot babble so: it is no master, or too quick");
+            let help = format!("name a master, with an `interval` of at least {BABBLE_MIN}");
             let place = input.root.get("events").map_or(input.root.anchor(), Node::anchor);
             faults.error(codes::EVENT, place, message, help);
         }
+    }
+}
+
+/// Tells what is not contained.
+fn contained(network: &Network, place: Place, faults: &mut Faults) {
+    let Some(made) = &network.synchronisation else { return };
+    for (number, cluster) in (0..).zip(&made.clusters) {
+        let Some(why) = network.uncontained(number) else { continue };
+        let name = |node: NodeIndex| &network.nodes[node.index()].name;
+        let (message, help) = match why {
+            Uncontained::CompressionMaster(node) => (
+                format!("nothing contains the faults of the compression master `{}`", name(node)),
+                "name it under `high-integrity`",
+            ),
+            Uncontained::Masters(node) => (
+                format!(
+                    "averages of {} masters do not leave out the faulty `{}`",
+                    cluster.masters,
+                    name(node)
+                ),
+                "raise `faulty-masters`, with more than twice as many masters, or name it under `high-integrity`",
+            ),
+            Uncontained::Cliques => (
+                format!(
+                    "{} of {} masters make a network: there may be two",
+                    cluster.members_min, cluster.masters
+                ),
+                "raise `members-min` above half of the masters",
+            ),
+        };
+        let message =
+            format!("{message}; cluster `{}` has no proven precision, and links no bounds", cluster.name);
+        faults.warning(codes::NOT_CONTAINED, place, message, help);
     }
 }
 
@@ -390,11 +433,12 @@ fn across(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
 /// Holds the whole against the precision that is stated, and gives the frames their deadline.
 pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut Faults) {
     babblers(network, input, faults);
-    let (Some(bound), Some(settings)) = (network.precision_bound(), network.time_triggered) else { return };
+    let Some(settings) = network.time_triggered else { return };
     let place = input.root.get("time-triggered").map_or(input.root.anchor(), |node| {
         node.get("precision").map_or(node.anchor(), |precision| precision.place)
     });
-    if bound > settings.precision {
+    contained(network, place, faults);
+    if let Some(bound) = network.precision_bound().filter(|bound| *bound > settings.precision) {
         let message = format!(
             "clocks are kept together to {bound} by their synchronisation, and not to {}",
             settings.precision

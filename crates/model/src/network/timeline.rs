@@ -29,10 +29,12 @@ pub enum TimelineAction {
     StopNode(NodeIndex),
     /// A node comes back, empty.
     StartNode(NodeIndex),
-    /// A synchronisation master makes protocol control frames without end, one every so long.
+    /// A synchronisation or compression master makes protocol control frames without end, one every so long.
     Babble(NodeIndex, Duration),
     /// It ends.
     StopBabbling(NodeIndex),
+    /// A synchronisation or compression master sends its frames so much later than it says; no longer, if by nothing.
+    Mistime(NodeIndex, Duration),
     /// A stream's traffic and arrival curve change.
     ChangeTraffic(StreamIndex, Traffic, Option<ArrivalCurve>),
     /// A class of a port gets another idleSlope.
@@ -57,6 +59,7 @@ impl TimelineAction {
             | Self::StartNode(_)
             | Self::Babble(..)
             | Self::StopBabbling(_)
+            | Self::Mistime(..)
             | Self::ChangeIdleSlope(..)
             | Self::ChangeBitErrorRate(..) => None,
         }

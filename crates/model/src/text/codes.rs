@@ -146,6 +146,8 @@ codes! {
     TIME_TRIGGERED = "time-triggered::network";
     /// Synchronisation that cannot be: too few masters, nodes that no frame reaches, a precision that it does not keep.
     SYNCHRONISATION = "time-triggered::synchronisation";
+    /// A faulty device, or a split of the network, that its synchronisation does not contain: no precision is proven.
+    NOT_CONTAINED = "time-triggered::not-contained";
     /// A time-triggered virtual link that its traffic, its ports or another link do not suit.
     TIME_TRIGGERED_LINK = "time-triggered::link";
     /// A dispatch point that cannot be: of no port of the link, or before its frame is there.

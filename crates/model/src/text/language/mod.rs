@@ -144,9 +144,14 @@ static EVENT: Shape = Shape {
         key(
             "babble",
             Kind::Object(&BABBLE),
-            "A synchronisation master (AS6802) makes protocol control frames without end.",
+            "A synchronisation or compression master (AS6802) makes protocol control frames without end; a high-integrity one is silent.",
         ),
         key("stop-babbling", Kind::Text, "This node makes no more of them than it should."),
+        key(
+            "mistime",
+            Kind::Object(&MISTIME),
+            "A synchronisation or compression master sends its frames later than it says; a high-integrity one is silent.",
+        ),
         key("change-traffic", Kind::Object(&CHANGE_TRAFFIC), "A stream's traffic changes."),
         key(
             "change-idle-slope",
@@ -164,10 +169,19 @@ static EVENT: Shape = Shape {
 
 static BABBLE: Shape = Shape {
     name: "a babbling master",
-    about: "Who babbles: frames of all kinds, of any integration cycle, some under another's name.",
+    about: "Who babbles: frames of all kinds, of any integration cycle, some under another's name; a compression master's claim all members.",
     keys: &[&[
-        must("node", Kind::Text, "The synchronisation master."),
+        must("node", Kind::Text, "The master."),
         must("interval", Kind::Duration, "Distance of its frames."),
+    ]],
+};
+
+static MISTIME: Shape = Shape {
+    name: "a master at the wrong time",
+    about: "Whose protocol control frames leave at the wrong time, which their transparent clock does not tell.",
+    keys: &[&[
+        must("node", Kind::Text, "The master."),
+        must("by", Kind::Duration, "How much later they leave; 0 s ends it."),
     ]],
 };
 

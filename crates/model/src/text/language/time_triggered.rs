@@ -77,6 +77,16 @@ static SYNCHRONISATION: Shape = Shape {
             "Masters that may be faulty: as many observation windows more are waited for, and points at either end left out of averages of five and more. 1 of four masters and more, else 0.",
         ),
         key(
+            "high-integrity",
+            REFERENCES,
+            "Masters of both kinds that are command/monitor pairs: faulty, they are silent; others send what they like.",
+        ),
+        key(
+            "members-min",
+            Kind::Integer(1, 32),
+            "Members without which nobody is synchronised. More than half of the masters: with fewer two cliques may be.",
+        ),
+        key(
             "listen-timeout",
             Kind::Duration,
             "How long a node listens for a network before it starts one; three integration cycles.",

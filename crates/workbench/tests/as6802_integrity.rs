@@ -1,0 +1,189 @@
+//! Faulty masters of AS6802 in random networks: high-integrity ones (command/monitor pairs) that babble or are at the wrong
+//! time, and standard-integrity synchronisation masters that averages leave out. No frame is later than its bound, clocks
+//! stay together as is proven, no wrong frame of a pair leaves it, and of three masters and more nobody else loses network
+//! time. What is not contained has no bound: a standard-integrity compression master that is faulty, and two cliques.
+//!
+//! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
+
+use std::sync::{Mutex, PoisonError};
+
+use tautwire_generate::{Failures, random_as6802, seeds};
+use tautwire_model::synchronisation::SyncRole;
+use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
+use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
+
+/// Held by each test: a fault of the machines is planted in the whole process.
+static PROCESS: Mutex<()> = Mutex::new(());
+
+/// The network of a seed; none if its clocks are worse than its precision.
+fn network(seed: u64) -> Option<Network> {
+    let text = random_as6802(seed, Failures::Integrity);
+    let loaded = load_text("integrity", &text);
+    let mut errors = loaded.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    let known = errors.all(|one| one.code == "time-triggered::synchronisation");
+    assert!(known, "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
+    loaded.network
+}
+
+fn time(observation: &Observation) -> &NetworkTimeObservation {
+    observation.network_time.as_ref().expect("a time-triggered network")
+}
+
+/// What a run of the network breaks.
+fn broken(network: &Network, observation: &Observation) -> Vec<String> {
+    let bounds = tautwire_analysis::bounds(network);
+    let found = verify(network, &bounds, observation).contradictions;
+    let mut broken: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let made = network.synchronisation.as_ref().expect("it is synchronised");
+    let faulty = network.faulty_nodes()[0];
+    // Policing has nothing to do behind a pair.
+    let stream = made.frames[faulty.index()].expect("a master makes frames");
+    let policed = &observation.streams[stream.index()].dropped;
+    let policed = policed.iter().find(|(reason, _)| *reason == DropReason::PolicedRate);
+    if network.is_high_integrity(faulty) && policed.is_some() {
+        broken.push(format!("{policed:?} of a pair"));
+    }
+    let deadline = network.transmission_deadline().expect("it is synchronised");
+    let others = made.frames.iter().enumerate().filter(|(node, _)| *node != faulty.index());
+    let sure = others.filter_map(|(_, stream)| *stream).all(|stream| {
+        let listeners = &bounds.streams[stream.index()].listeners;
+        listeners.iter().all(|one| one.delay.as_ref().is_ok_and(|delay| *delay <= deadline))
+    });
+    let cluster = &made.clusters[0];
+    let missed = match made.roles[faulty.index()] {
+        SyncRole::CompressionMaster(_) => cluster.compression_masters < 2,
+        _ => cluster.masters < 3,
+    };
+    for (number, node) in time(observation).nodes.iter().enumerate().filter(|_| sure) {
+        let name = &network.nodes[number].name;
+        if node.synchronised_at.is_none() || node.without_since.is_some() {
+            broken.push(format!("{name} is not synchronised at the end"));
+        }
+        if !missed && number != faulty.index() && node.lost > 0 {
+            broken.push(format!("{name} lost network time"));
+        }
+    }
+    broken
+}
+
+#[test]
+fn faulty_pairs_are_silent_and_averages_leave_out_who_is_wrong() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seeds = seeds(30);
+    seeds.truncate(10_000);
+    let (mut held, mut bounded) = (0, 0);
+    for seed in &seeds {
+        let Some(network) = network(*seed) else { continue };
+        assert_eq!(network.uncontained(0), None, "seed {seed}");
+        let observation = simulate(&network, &mut Options::default());
+        let found = broken(&network, &observation);
+        assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
+        held += 1;
+        let bounds = tautwire_analysis::bounds(&network);
+        bounded += usize::from(bounds.streams.iter().any(|one| one.listeners[0].delay.is_ok()));
+    }
+    if seeds.len() > 1 {
+        assert!(held * 2 > seeds.len() && bounded * 2 > held, "{held} held, {bounded} with bounds");
+    }
+}
+
+/// The babbling scenario, with a change.
+fn scenario(from: &str, to: &str) -> (Network, Vec<tautwire_workbench::Diagnostic>, Observation) {
+    let text = include_str!("../../../scenarios/as6802-faulty.yaml");
+    assert!(text.contains(from), "{from}");
+    let loaded = load_text("as6802-faulty.yaml", &text.replace(from, to));
+    assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics);
+    let network = loaded.network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    (network, loaded.diagnostics, observation)
+}
+
+#[test]
+fn the_scenario_holds_and_not_without_its_pair() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (network, diagnostics, observation) = scenario("name:", "name:");
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}");
+    assert!(time(&observation).nodes.iter().all(|node| node.lost == 0));
+    let bounds = tautwire_analysis::bounds(&network);
+    let orders = network.streams.iter().position(|stream| stream.name == "order").expect("it is there");
+    assert!(bounds.streams[orders].listeners[0].delay.is_ok());
+
+    // The same compression master without a monitor: nothing contains it, no link has a bound, and time is lost.
+    let (network, diagnostics, observation) = scenario("high-integrity: switch-b", "faulty-masters: 1");
+    assert!(diagnostics.iter().any(|one| one.code == "time-triggered::not-contained"), "{diagnostics:#?}");
+    assert_eq!(network.precision_bound(), None);
+    let bounds = tautwire_analysis::bounds(&network);
+    assert!(bounds.streams[orders].listeners.iter().all(|one| one.delay.is_err()));
+    assert!(verify(&network, &bounds, &observation).contradictions.is_empty());
+    let stated = network.time_triggered.expect("time-triggered").precision;
+    let seen = time(&observation);
+    assert!(seen.nodes.iter().any(|node| node.lost > 0) || seen.precision > stated, "it does no harm");
+}
+
+/// Two halves of a network that count on alone, and find one another again: the one that first hears that the other is as
+/// large gives up its time and joins it.
+#[test]
+fn two_running_cliques_meet_and_become_one() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = include_str!("../../../scenarios/as6802-two-cliques.yaml");
+    let loaded = load_text("as6802-two-cliques.yaml", text);
+    assert!(loaded.diagnostics.iter().any(|one| one.code == "time-triggered::not-contained"));
+    let network = loaded.network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    let seen = time(&observation);
+    let stated = network.time_triggered.expect("time-triggered").precision;
+    assert!(seen.precision > stated, "the halves drift apart: {}", seen.precision);
+    let most = network.resynchronisation_max().expect("it is synchronised");
+    let mut lost = Vec::new();
+    for (node, time) in network.nodes.iter().zip(&seen.nodes) {
+        assert!(time.lost <= 1 && time.without_since.is_none(), "{}", node.name);
+        assert!(time.without_max <= most, "{} was without for {}", node.name, time.without_max);
+        lost.extend((time.lost > 0).then_some(node.name.as_str()));
+    }
+    assert!(lost == ["left-1", "left-2", "left"] || lost == ["right-1", "right-2", "right"], "{lost:?}");
+    // The same network that asks for more than half: the halves have no time, and none is apart.
+    let loaded = load_text("majority.yaml", &text.replace("members-min: 2", "members-min: 3"));
+    let network = loaded.network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    assert!(time(&observation).precision <= network.precision_bound().expect("it is proven"));
+    let majority = time(&observation);
+    assert!(majority.nodes.iter().all(|node| node.lost > 0), "{majority:?}");
+}
+
+#[cfg(feature = "planted-faults")]
+#[test]
+fn a_sleeping_monitor_is_found() {
+    use tautwire_core::fault::{PlantedFault, plant};
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    plant(Some(PlantedFault::MonitorAsleep));
+    let found = (0..100).find(|seed| {
+        let Some(network) = network(*seed) else { return false };
+        !broken(&network, &simulate(&network, &mut Options::default())).is_empty()
+    });
+    plant(None);
+    assert!(found.is_some());
+}
+
+/// A babbler that takes the whole line, and a link that shares the cable between the switches with its frames.
+#[cfg(feature = "planted-faults")]
+#[test]
+fn babbling_that_is_not_policed_is_found() {
+    use tautwire_core::fault::{PlantedFault, plant};
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let link = "streams:
+  - {name: steering, talker: controller, listeners: display, priority: 4, payload: 200 B,
+     traffic: {type: periodic, interval: 1 ms, jitter: 100 us}, virtual-link: {id: 21, bag: 1 ms}}
+";
+    let text = include_str!("../../../scenarios/as6802-faulty.yaml");
+    let text = text.replace("{node: sensor, interval: 20 us}", "{node: sensor, interval: 7 us}");
+    let network = load_text("babbling", &text.replace("streams:\n", link)).network.expect("no errors");
+    let bounds = tautwire_analysis::bounds(&network);
+    let is_late = |fault: Option<PlantedFault>| {
+        plant(fault);
+        let observation = simulate(&network, &mut Options::default());
+        plant(None);
+        !verify(&network, &bounds, &observation).contradictions.is_empty()
+    };
+    assert!(!is_late(None));
+    assert!(is_late(Some(PlantedFault::PolicingOpen)));
+}
