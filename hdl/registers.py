@@ -120,9 +120,9 @@ def rtl_parts(values: list[tuple[str, str]], indent: str, hit: str, place: str) 
     return [indent + line for line in out]
 
 
-def rtl_hits(places: list[str], indent: str, hit: str, address: str) -> list[str]:
-    """Lines that compare an address with places, into a bit for each."""
-    return [f"{indent}{hit}[{k}] <= {address} == {place};" for k, place in enumerate(places)]
+def rtl_hits(places: list[str], indent: str, hit: str, address: str, shape: str = "%s") -> list[str]:
+    """Lines that compare an address with places, written as a shape says, into a bit for each."""
+    return [f"{indent}{hit}[{k}] <= {address} == {shape % place};" for k, place in enumerate(places)]
 
 
 def place_of(one: Register, index: int) -> str:
@@ -267,10 +267,9 @@ def rtl(found: Map) -> str:
         "  logic [31:0]             common_q;",
         "  logic [Ports-1:0][31:0]  port_q;",
         "  logic                    rfound_q;",
-        "  // A bit for every register that can be read, and for every port.",
+        "  // A bit for every register that can be read; those of a port of their own, so that its registers may lie together.",
         f"  logic [{len(common_reads) - 1}:0] read_hit_q;",
-        f"  logic [{len(port_reads) - 1}:0] port_read_hit_q;",
-        "  logic [Ports-1:0]        rport_q;",
+        f"  logic [Ports-1:0][{len(port_reads) - 1}:0] port_read_hit_q;",
         "  logic [31:0]             joined;",
         "  logic [CommonParts-1:0][31:0]          common_part_q;",
         "  logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;",
@@ -282,7 +281,7 @@ def rtl(found: Map) -> str:
         "  assign axil_rvalid_o = read_q == RdAnswer;",
         "  always_comb begin",
         "    joined = common_q;",
-        "    for (int unsigned p = 0; p < Ports; p++) joined |= {32{rport_q[p]}} & port_q[p];",
+        "    for (int unsigned p = 0; p < Ports; p++) joined |= port_q[p];",
         "  end",
         "",
         "  always_ff @(posedge clk_i) begin",
@@ -294,7 +293,7 @@ def rtl(found: Map) -> str:
         "      RdFind: read_q <= RdSelect;",
         "      RdSelect: begin",
         "        read_q   <= RdMerge;",
-        "        rfound_q <= |read_hit_q || (rport_q != '0 && |port_read_hit_q);",
+        "        rfound_q <= |read_hit_q || |port_read_hit_q;",
         "      end",
         "      RdMerge: begin",
         "        read_q   <= RdJoin;",
@@ -319,11 +318,12 @@ def rtl(found: Map) -> str:
         "",
         "  always_ff @(posedge clk_i) begin",
         *rtl_hits([place for place, _ in common_reads], "    ", "read_hit_q", "raddr_q"),
-        *rtl_hits([place for place, _ in port_reads], "    ", "port_read_hit_q", "raddr_q[7:0]"),
-        "    for (int unsigned p = 0; p < Ports; p++) rport_q[p] <= raddr_q >= PortBase && 32'(raddr_q[10:8]) == p;",
+        "    for (int unsigned p = 0; p < Ports; p++) begin",
+        *rtl_hits([place for place, _ in port_reads], "      ", "port_read_hit_q[p]", "raddr_q >= PortBase && raddr_q[10:0]", "{3'(p), %s}"),
+        "    end",
         *rtl_parts(common_reads, "    ", "read_hit_q", "common_part_q"),
         "    for (int unsigned p = 0; p < Ports; p++) begin",
-        *rtl_parts(port_reads, "      ", "port_read_hit_q", "port_part_q[p]"),
+        *rtl_parts(port_reads, "      ", "port_read_hit_q[p]", "port_part_q[p]"),
         "    end",
         "    // Of a value of 64 bits the upper half, in the cycle in which the lower one is read.",
         "    if (read_q == RdSelect) begin",
@@ -334,7 +334,7 @@ def rtl(found: Map) -> str:
         index = [where for where, _ in (port_reads if one.block else common_reads)].index(place)
         if one.block:
             out.append("      for (int unsigned p = 0; p < Ports; p++)")
-            out.append(f"        if (rport_q[p] && port_read_hit_q[{index}]) {one.name}_q[p] <= {one.name}_i[p];")
+            out.append(f"        if (port_read_hit_q[p][{index}]) {one.name}_q[p] <= {one.name}_i[p];")
         else:
             out.append(f"      if (read_hit_q[{index}]) {one.name}_q <= {one.name}_i;")
     out += ["    end", "  end", "", "endmodule", ""]

@@ -78,6 +78,8 @@ module gmii_rx_proof #(
   always_comb begin
     if (started_q) begin
       TheCountIsKnown: assert (!framing || (settled && count <= LengthWidth'(OctetsMax)));
+      DataIsForeseen: assert (dut.open_q == (framing && dut.past_check_q && !dut.full_q));
+      APlaceIsThatOfItsOctet: assert (!framing || dut.place_q == 8'd1 << dut.filled_q[2:0]);
       WhatIsGatheredIsTheRest: assert (!framing || (data == '0 ? dut.filled_q == '0
           : dut.filled_q != '0 && dut.filled_q <= 4'd8 && 3'(dut.filled_q) == 3'(data)));
       FirstIsWhatNoWordCameBefore: assert (!framing || dut.first_q == (data <= LengthWidth'(8)));

@@ -5,7 +5,7 @@
 // Assumed of the callers: a start only in a cycle after one in which it was ready and had no start.
 
 module gmii_tx_proof #(
-  parameter int unsigned Lead = 0
+  parameter int unsigned Lead = 3
 ) (
   input logic        clk_i,
   input logic        start_i,
@@ -18,10 +18,12 @@ module gmii_tx_proof #(
 
   // The states of the module.
   localparam logic [2:0] StIdle     = 3'd0;
+  localparam logic [2:0] StLead     = 3'd1;
   localparam logic [2:0] StPreamble = 3'd2;
   localparam logic [2:0] StData     = 3'd3;
   localparam logic [2:0] StCheck    = 3'd4;
   localparam logic [2:0] StGap      = 3'd5;
+  localparam logic [3:0] GapLast    = 4'(11 - Lead);
 
   logic       started_q = 1'b0;
   logic       ready, last, pop, delimiter, bad, en, er;
@@ -54,11 +56,16 @@ module gmii_tx_proof #(
   end
 
   // The line against the state, a cycle later; how long the line has been what it is.
-  logic apart, miscounted;
+  logic apart, miscounted, begins;
+
+  assign begins = dut.step_q == '0 && dut.state_q == (Lead == 0 ? StPreamble : StLead);
 
   always_comb begin
     case (dut.line_q)
-      StIdle:     apart = !(dut.state_q == StIdle || (dut.state_q == StPreamble && dut.step_q == '0));
+      StIdle:     apart = !(dut.state_q == StIdle || begins);
+      StLead:     apart = dut.line_step_q >= 4'(Lead)
+                          || ((dut.line_step_q == 4'(Lead - 1)) ? (dut.state_q != StPreamble || dut.step_q != '0)
+                              : (dut.state_q != StLead || dut.step_q != dut.line_step_q + 4'd1));
       StPreamble: apart = dut.line_step_q > 4'd7
                           || ((dut.line_step_q == 4'd7) ? (dut.state_q != StData)
                               : (dut.state_q != StPreamble || dut.step_q != dut.line_step_q + 4'd1));
@@ -66,15 +73,15 @@ module gmii_tx_proof #(
       StCheck:    apart = dut.line_step_q > 4'd3
                           || ((dut.line_step_q == 4'd3) ? (dut.state_q != StGap || dut.step_q != '0)
                               : (dut.state_q != StCheck || dut.step_q != dut.line_step_q + 4'd1));
-      StGap:      apart = dut.line_step_q > 4'd11
-                          || ((dut.line_step_q == 4'd11)
-                              ? !(dut.state_q == StIdle || (dut.state_q == StPreamble && dut.step_q == '0))
+      StGap:      apart = dut.line_step_q > GapLast
+                          || ((dut.line_step_q == GapLast) ? !(dut.state_q == StIdle || begins)
                               : (dut.state_q != StGap || dut.step_q != dut.line_step_q + 4'd1));
       default:    apart = 1'b1;
     endcase
     // The output is another cycle later.
     case (dut.line_q)
-      StIdle:     miscounted = en || idle_q < 4'd11;
+      StIdle:     miscounted = en || idle_q < GapLast;
+      StLead:     miscounted = en || idle_q < GapLast + dut.line_step_q;
       StPreamble: miscounted = (dut.line_step_q == '0) ? (en || idle_q < 4'd11)
                                : (!en || carrier_q != dut.line_step_q - 4'd1);
       StData:     miscounted = !en || carrier_q < 4'd7;
@@ -88,6 +95,7 @@ module gmii_tx_proof #(
       AStartWasAnnounced: assume (!start_i || (ready_q && !start_q));
 
       TheLineFollowsTheState: assert (!apart);
+      TheLastIsTold: assert (last == (dut.state_q == StGap && dut.step_q == GapLast));
       TheLineIsCounted: assert (!miscounted);
       AStartFindsTheLineFree: assert (!start_i || dut.state_q == StIdle || last);
       ReadyIsKept: assert (!(ready_q && !start_q) || dut.state_q == StIdle || last);

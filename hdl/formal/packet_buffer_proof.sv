@@ -314,7 +314,7 @@ module packet_buffer_proof #(
     end
 
     // The word that was taken a cycle before.
-    here_wrong = 1'b0;
+    here_wrong = dut.next_write != (dut.here_write && dut.here_new_q && !dut.here_first_q);
     if (dut.here_valid_q) begin
       here_wrong |= dut.slot_q != PortWidth'(dut.here_q + 1'b1);
       here_wrong |= dut.here_first_q == inside_q[port];
@@ -334,7 +334,7 @@ module packet_buffer_proof #(
     {reads_wrong, cuts_wrong, ends_wrong} = '0;
     for (int unsigned p = 0; p < Ports; p++) begin
       head = dut.read_head_q[p];
-      if ((dut.reading_q[p] || dut.last_q[p]) && !dut.alone_q[p]) begin
+      if ((dut.reading_q[p] || dut.freed_push[p]) && !dut.alone_q[p]) begin
         reads_wrong |= phase_q[head] != Claimed || 3'(dut.read_cells_q[p]) != length_q[head] || dut.cut_q[p];
       end
       if (dut.reading_q[p] && dut.alone_q[p]) begin
@@ -348,10 +348,10 @@ module packet_buffer_proof #(
           cuts_wrong |= 3'(dut.read_cells_q[p]) != length_q[head];
         end
       end
-      if (dut.last_q[p] && dut.alone_q[p]) begin
+      if (dut.freed_push[p] && dut.alone_q[p]) begin
         cuts_wrong |= phase_q[head] != CutRead || 3'(dut.read_cells_q[p]) != length_q[head];
       end
-      reads_wrong |= dut.last_q[p] && dut.reading_q[p];
+      reads_wrong |= dut.freed_push[p] && dut.reading_q[p];
       reads_wrong |= dut.cut_q[p] && !(dut.reading_q[p] && dut.alone_q[p]);
       ends_wrong |= dut.ends_q[p] && inside_q[p];
     end
@@ -365,8 +365,8 @@ module packet_buffer_proof #(
       alone = '0;
       for (int unsigned p = 0; p < Ports; p++) begin
         if (dut.read_head_q[p] == CellWidth'(h)) begin
-          if (!dut.alone_q[p]) outstanding = outstanding + 4'(dut.reading_q[p]) + 4'(dut.last_q[p]);
-          else alone = alone + 4'(dut.reading_q[p]) + 4'(dut.last_q[p]);
+          if (!dut.alone_q[p]) outstanding = outstanding + 4'(dut.reading_q[p]) + 4'(dut.freed_push[p]);
+          else alone = alone + 4'(dut.reading_q[p]) + 4'(dut.freed_push[p]);
         end
         outstanding = outstanding + 4'(ended_q[p][h]);
         alone = alone + 4'(ended_cut_q[p][h]);

@@ -68,14 +68,17 @@ module gmii_rx #(
   logic [143:0]           header_q;
   logic                   take, finish, too_long, data_comes;
   // What follows from the octets so far: all there may be, more than a check sequence, the header but for its last.
-  logic                   full_q, past_check_q, header_open_q, header_last_q;
+  logic                   full_q, past_check_q, header_last_q;
+  // The next octet of the frame follows data; the place of that in its word, one bit for each.
+  logic                   open_q;
+  logic [7:0]             place_q;
   logic [LengthWidth-1:0] count_next;
 
   assign take = state_q == StFrame && gmii_rx_dv_i && !too_long;
   assign too_long = state_q == StFrame && gmii_rx_dv_i && full_q;
   assign finish = state_q == StFrame && (!gmii_rx_dv_i || too_long);
   // The last four octets so far may be the frame check sequence.
-  assign data_comes = take && past_check_q;
+  assign data_comes = open_q && gmii_rx_dv_i;
   assign count_next = state_q != StFrame ? '0 : take ? count_q + 1'b1 : count_q;
   assign start_o = state_q inside {StIdle, StPreamble} && gmii_rx_dv_i && gmii_rxd_i == 8'hd5;
 
@@ -83,8 +86,8 @@ module gmii_rx #(
     count_q       <= count_next;
     full_q        <= state_q == StFrame && (take ? count_q == LengthWidth'(OctetsMax - 1) : full_q);
     past_check_q  <= state_q == StFrame && (past_check_q || (take && count_q == LengthWidth'(3)));
-    header_open_q <= state_q != StFrame || (header_open_q && !(take && count_q == LengthWidth'(17)));
     header_last_q <= take && count_q == LengthWidth'(16);
+    open_q        <= take && (past_check_q || count_q == LengthWidth'(3)) && count_q != LengthWidth'(OctetsMax - 1);
     unique case (state_q)
       StIdle: if (gmii_rx_dv_i) state_q <= gmii_rxd_i == 8'hd5 ? StFrame
                                            : gmii_rxd_i == 8'h55 ? StPreamble : StSkip;
@@ -103,6 +106,7 @@ module gmii_rx #(
       error_q  <= 1'b0;
       crc_q    <= '1;
       filled_q <= '0;
+      place_q  <= 8'd1;
       first_q  <= 1'b1;
     end
     if (take) begin
@@ -112,15 +116,18 @@ module gmii_rx #(
     end
     if (data_comes) begin
       filled_q <= filled_q == 4'd8 ? 4'd1 : filled_q + 4'd1;
-      word_q[8*filled_q[2:0] +: 8] <= tail_q[7:0];
+      place_q  <= {place_q[6:0], place_q[7]};
+      for (int unsigned k = 0; k < 8; k++) if (place_q[k]) word_q[8*k +: 8] <= tail_q[7:0];
       if (filled_q == 4'd8) first_q <= 1'b0;
     end
-    if (take && header_open_q) header_q <= {header_q[135:0], gmii_rxd_i};
+    // The last octets of the line, always: the header is there when the last of it has come.
+    header_q       <= {header_q[135:0], gmii_rxd_i};
     header_valid_o <= take && header_last_q;
     if (!rst_ni) begin
       // A frame that is under way at reset is skipped.
       state_q        <= StSkip;
       header_valid_o <= 1'b0;
+      open_q         <= 1'b0;
     end
   end
 

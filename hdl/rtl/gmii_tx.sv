@@ -51,7 +51,6 @@ module gmii_tx #(
   logic                   data_last, bad_q;
 
   assign ready_o = state_q == StIdle || (state_q == StGap && step_q >= GapLast - 4'd1);
-  assign last_o = state_q == StGap && step_q == GapLast;
   assign octet = word_i[8*place_q +: 8];
   assign data_last = word_last_i && place_q == word_tail_i;
   assign word_pop_o = state_q == StData && (place_q == 3'd7 || data_last);
@@ -79,12 +78,16 @@ module gmii_tx #(
       end
       default: if (step_q == GapLast) state_q <= StIdle;
     endcase
+    last_o <= state_q == StGap && step_q == GapLast - 4'd1;
     if (start_i) begin
       state_q <= Lead == 0 ? StPreamble : StLead;
       step_q  <= '0;
       place_q <= '0;
     end
-    if (!rst_ni) state_q <= StIdle;
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      last_o  <= 1'b0;
+    end
   end
 
   always_ff @(posedge clk_i) begin

@@ -137,9 +137,24 @@ module ingress_port #(
   logic                   good_q, reserved_q, inside_q;
   logic [ClassWidth-1:0]  class_q;
 
+  // The line goes through two registers, at the pins and here; its times are those of the pins.
+  logic [9:0]                pins_q, line_q;
+  logic [1:0][TimeWidth-1:0] now_q;
+  logic [2:0][63:0]          clock_q;
+  logic                      enabled_q, delimiter_q;
+
+  always_ff @(posedge clk_i) begin
+    pins_q      <= {gmii_rx_er_i, gmii_rx_dv_i, gmii_rxd_i};
+    line_q      <= pins_q;
+    now_q       <= {now_q[0], now_i};
+    clock_q     <= {clock_q[1:0], clock_i};
+    enabled_q   <= rst_ni && enable_i;
+    delimiter_q <= delimiter;
+  end
+
   gmii_rx #(.LengthWidth(LengthWidth)) u_rx (
-    .clk_i, .rst_ni(rst_ni && enable_i),
-    .gmii_rxd_i, .gmii_rx_dv_i, .gmii_rx_er_i,
+    .clk_i, .rst_ni(enabled_q),
+    .gmii_rxd_i(line_q[7:0]), .gmii_rx_dv_i(line_q[8]), .gmii_rx_er_i(line_q[9]),
     .word_valid_o, .word_o, .word_first_o, .word_last_o, .word_tail_o,
     .start_o(delimiter), .octet_valid_o, .octet_o,
     .header_valid_o(header_valid), .header_destination_o(header_destination),
@@ -169,10 +184,10 @@ module ingress_port #(
     if (end_valid) begin
       good_q    <= end_good;
       octets_q  <= end_octets;
-      arrival_q <= now_i;
+      arrival_q <= now_q[1];
     end
     inside_q <= !end_valid && (inside_q || header_valid);
-    if (delimiter) stamp_o <= clock_i;
+    if (delimiter_q) stamp_o <= clock_q[2];
     if (!rst_ni) begin
       lookup_valid_o <= 1'b0;
       inside_q       <= 1'b0;
@@ -212,7 +227,7 @@ module ingress_port #(
 
   // --- Cut-through.
 
-  logic                  may_cut_q, cut_q, alive, alive_q;
+  logic                  may_cut_q, cut_q, alive, alive_q, oldest_valid, arrived_valid_q;
   logic [Ports-1:0]      cut_to;
 
   always_comb begin
@@ -226,7 +241,7 @@ module ingress_port #(
     may_cut_q <= CutThrough && ports_known_q && members_known_q && !header_valid && !reserved_q
                  && !ats_class_i[class_q] && (allowed & (allowed - 1'b1)) == '0;
     alive_q   <= alive && !cut_begun_i;
-    cut_ask_o <= may_cut_q && alive && !arrived_valid_o && !dispatch_busy_i ? cut_to : '0;
+    cut_ask_o <= may_cut_q && alive && !oldest_valid && !arrived_valid_q && !dispatch_busy_i ? cut_to : '0;
     cut_q     <= cut_begun_i || (cut_q && !done_valid_i);
     if (!rst_ni) begin
       may_cut_q <= 1'b0;
@@ -238,8 +253,8 @@ module ingress_port #(
 
   // --- The descriptor.
 
-  arrived_t pushed, oldest;
-  logic     hit, full;
+  arrived_t pushed, oldest, arrived_q;
+  logic     hit, full, oldest_pop;
 
   // Identification: by destination, by source, by value and mask.
   always_comb begin
@@ -261,19 +276,29 @@ module ingress_port #(
   sync_fifo #(.Width($bits(arrived_t)), .Depth(8)) u_arrived (
     .clk_i, .rst_ni,
     .push_i(done_valid_i && !cut_q), .data_i(pushed), .full_o(full),
-    .valid_o(arrived_valid_o), .data_o(oldest), .pop_i(arrived_pop_i)
+    .valid_o(oldest_valid), .data_o(oldest), .pop_i(oldest_pop)
   );
 
-  assign arrived_cell_o = oldest.first;
-  assign arrived_cells_o = oldest.cells;
-  assign arrived_octets_o = oldest.octets;
-  assign arrived_ports_o = oldest.ports;
-  assign arrived_class_o = oldest.class_;
-  assign arrived_lane_o = oldest.lane;
-  assign arrived_keep_o = oldest.keep;
-  assign arrived_shaped_o = oldest.shaped;
-  assign arrived_scheduler_o = oldest.scheduler;
-  assign arrived_time_o = oldest.arrival;
+  // The oldest one in a register, for its way is long.
+  assign oldest_pop = oldest_valid && (!arrived_valid_q || arrived_pop_i);
+  assign arrived_valid_o = arrived_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    arrived_valid_q <= oldest_pop || (arrived_valid_q && !arrived_pop_i);
+    if (oldest_pop) arrived_q <= oldest;
+    if (!rst_ni) arrived_valid_q <= 1'b0;
+  end
+
+  assign arrived_cell_o = arrived_q.first;
+  assign arrived_cells_o = arrived_q.cells;
+  assign arrived_octets_o = arrived_q.octets;
+  assign arrived_ports_o = arrived_q.ports;
+  assign arrived_class_o = arrived_q.class_;
+  assign arrived_lane_o = arrived_q.lane;
+  assign arrived_keep_o = arrived_q.keep;
+  assign arrived_shaped_o = arrived_q.shaped;
+  assign arrived_scheduler_o = arrived_q.scheduler;
+  assign arrived_time_o = arrived_q.arrival;
 
   // --- Counters; what is lost a cycle later.
 

@@ -71,6 +71,9 @@ module packet_buffer #(
 
   localparam int unsigned SlotWidth = $clog2(Ports);
   localparam int unsigned WordsWidth = LengthWidth - 2;
+  // From a reader's cycle to the word, and to the number of a cell.
+  localparam int unsigned ReadSteps = 5;
+  localparam int unsigned NextSteps = 3;
 
   if (CutThrough && Ports > 4) begin : g_cut_through
     $fatal(1, "cut-through needs a slot in four cycles: at most four ports");
@@ -92,25 +95,47 @@ module packet_buffer #(
   // --- Memories. The list of next cells has a copy for the release. Nothing is used that was read in the cycle in
   // which its place was written.
 
-  (* no_rw_check *) logic [63:0]           data_mem [Cells * 8];
+  (* no_rw_check *) logic [31:0]           low_mem [Cells * 8];
+  (* no_rw_check *) logic [31:0]           high_mem [Cells * 8];
   (* no_rw_check *) logic [CellWidth-1:0]  next_mem [Cells];
   (* no_rw_check *) logic [CellWidth-1:0]  next_copy_mem [Cells];
   (* no_rw_check *) logic [CountWidth-1:0] readers_mem [Cells];
 
-  logic                  data_write, next_write;
-  logic [CellWidth+2:0]  data_write_address, data_read_address;
-  logic [63:0]           data_write_word, data_mem_q, data_read_q;
-  logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_mem_q, next_read_q;
+  // The memory of words lies all over the chip. It has two halves, the upper one a cycle behind the lower, so that no register
+  // has to reach all of it; addresses, what is written and what is read have registers of their own.
+  logic                  data_write, low_write_q, high_write_q, next_write;
+  logic [CellWidth+2:0]  data_write_address, low_write_address_q, high_write_address_q;
+  logic [CellWidth+2:0]  data_read_address, low_read_address_q, high_read_address_q;
+  logic [63:0]           data_write_word;
+  logic [31:0]           low_word_q, high_first_word_q, high_word_q;
+  logic [31:0]           low_mem_q, low_read_q, low_near_q, low_out_q, high_mem_q, high_read_q, high_out_q;
+  logic [CellWidth-1:0]  next_write_address, next_write_cell, next_read_address, next_read_address_q, next_mem_q, next_read_q;
 
   always_ff @(posedge clk_i) begin
-    if (data_write) data_mem[data_write_address] <= data_write_word;
-    data_mem_q  <= data_mem[data_read_address];
-    data_read_q <= data_mem_q;
+    low_write_q          <= data_write;
+    low_write_address_q  <= data_write_address;
+    low_read_address_q   <= data_read_address;
+    low_word_q           <= data_write_word[31:0];
+    high_first_word_q    <= data_write_word[63:32];
+    high_write_q         <= low_write_q;
+    high_write_address_q <= low_write_address_q;
+    high_read_address_q  <= low_read_address_q;
+    high_word_q          <= high_first_word_q;
+    if (low_write_q) low_mem[low_write_address_q] <= low_word_q;
+    if (high_write_q) high_mem[high_write_address_q] <= high_word_q;
+    low_mem_q   <= low_mem[low_read_address_q];
+    low_read_q  <= low_mem_q;
+    low_near_q  <= low_read_q;
+    low_out_q   <= low_near_q;
+    high_mem_q  <= high_mem[high_read_address_q];
+    high_read_q <= high_mem_q;
+    high_out_q  <= high_read_q;
     if (next_write) begin
       next_mem[next_write_address]      <= next_write_cell;
       next_copy_mem[next_write_address] <= next_write_cell;
     end
-    next_mem_q  <= next_mem[next_read_address];
+    next_read_address_q <= next_read_address;
+    next_mem_q  <= next_mem[next_read_address_q];
     next_read_q <= next_mem_q;
   end
 
@@ -180,9 +205,10 @@ module packet_buffer #(
   logic [63:0]           here_data_q;
   logic [CellWidth-1:0]  here_cell_q, here_before_q;
   logic [WordsWidth-1:0] here_words_q;
-  logic                  slot_new, here_write;
+  logic                  slot_new, slot_lost, here_write, here_link_q;
 
   assign slot_new = word_first[slot_q] || offset_q[slot_q] == '0;
+  assign slot_lost = (lost_q[slot_q] && !word_first[slot_q]) || (slot_new && !spare_valid_q[slot_q]);
 
   always_ff @(posedge clk_i) begin
     here_q        <= slot_q;
@@ -193,20 +219,22 @@ module packet_buffer #(
     here_tail_q   <= word_tail[slot_q];
     here_data_q   <= word_data[slot_q];
     here_new_q    <= slot_new;
-    here_lost_q   <= (lost_q[slot_q] && !word_first[slot_q]) || (slot_new && !spare_valid_q[slot_q]);
+    here_lost_q   <= slot_lost;
+    // It is the first word of a cell that another one is before.
+    here_link_q   <= word_valid[slot_q] && slot_new && !word_first[slot_q] && !slot_lost;
     here_cell_q   <= slot_new ? spare_q[slot_q] : current_q[slot_q];
     here_before_q <= current_q[slot_q];
     here_offset_q <= word_first[slot_q] ? 3'd0 : offset_q[slot_q];
     // Words of the frame with this one.
     here_words_q  <= word_first[slot_q] ? WordsWidth'(1) : words_q[slot_q] + 1'b1;
-    if (!rst_ni) here_valid_q <= 1'b0;
+    if (!rst_ni) {here_valid_q, here_link_q} <= '0;
   end
 
   assign here_write = here_valid_q && !here_lost_q;
   assign data_write = here_write;
   assign data_write_address = {here_cell_q, here_offset_q};
   assign data_write_word = here_data_q;
-  assign next_write = here_write && here_new_q && !here_first_q;
+  assign next_write = here_link_q;
   assign next_write_address = here_before_q;
   assign next_write_cell = here_cell_q;
 
@@ -276,8 +304,11 @@ module packet_buffer #(
   // have none then; its reader gives one of its cycles to the number when the successor's first word is there.
 
   logic [Ports-1:0]                 reading_q, cut_q, there_q, link_q, link_known_q;
-  logic [Ports-1:0]                 fetch, fetch_q, fetched_q, follow, follow_q, followed_q, next_fetch_q, next_fetched_q;
-  logic [Ports-1:0]                 last_q, last_fetched_q, bad_q;
+  logic [Ports-1:0]                 fetch, follow, bad_q;
+  // What is on its way from the memories: words, last ones, numbers of successors, and those that were waited for.
+  logic [Ports-1:0][ReadSteps-1:0]  fetch_q, last_q;
+  logic [Ports-1:0][NextSteps-1:0]  next_fetch_q, follow_q;
+  logic [Ports-1:0]                 fetched;
   // The next word of a reader is its frame's last one.
   logic [Ports-1:0]                 final_q;
   logic [Ports-1:0][PortWidth-1:0]  source_q;
@@ -298,24 +329,21 @@ module packet_buffer #(
   for (genvar p = 0; p < Ports; p++) begin : g_reader
     logic turn, last_fetch, ends;
     assign turn = reading_q[p] && slot_hot_q[p] && (!cut_q[p] || there_q[p])
-                  && (Ports >= 4 || (!follow_q[p] && !followed_q[p]));
+                  && (Ports >= 4 || follow_q[p] == '0);
     assign fetch[p] = turn && !link_q[p] && room_q[p] != '0;
     assign follow[p] = turn && link_q[p];
     assign last_fetch = fetch[p] && !cut_q[p] && final_q[p];
     assign ends = cut_q[p] && ends_q[source_q[p]];
-    assign freed_push[p] = last_q[p];
+    assign freed_push[p] = last_q[p][0];
+    assign fetched[p] = fetch_q[p][ReadSteps-1];
 
     always_ff @(posedge clk_i) begin
-      fetch_q[p]      <= fetch[p];
-      fetched_q[p]    <= fetch_q[p];
-      follow_q[p]     <= follow[p];
-      followed_q[p]   <= follow_q[p];
-      last_q[p]       <= last_fetch;
-      last_fetched_q[p] <= last_q[p];
-      next_fetch_q[p] <= fetch[p] && read_offset_q[p] == 3'd0;
-      next_fetched_q[p] <= next_fetch_q[p];
+      fetch_q[p]      <= {fetch_q[p][ReadSteps-2:0], fetch[p]};
+      follow_q[p]     <= {follow_q[p][NextSteps-2:0], follow[p]};
+      last_q[p]       <= {last_q[p][ReadSteps-2:0], last_fetch};
+      next_fetch_q[p] <= {next_fetch_q[p][NextSteps-2:0], fetch[p] && read_offset_q[p] == 3'd0};
       there_q[p]      <= words_q[source_q[p]] != words_read_q[p];
-      if (next_fetched_q[p]) read_next_q[p] <= next_read_q;
+      if (next_fetch_q[p][NextSteps-1]) read_next_q[p] <= next_read_q;
       room_q[p] <= room_q[p] - 3'(fetch[p]) + 3'(read_pop_i[p]);
       // Between two words of a reader there are two cycles: its count is known.
       final_q[p] <= words_read_q[p] + 1'b1 == (ends ? end_words_q : words_all_q[p]);
@@ -347,7 +375,7 @@ module packet_buffer #(
           if (last_fetch) reading_q[p] <= 1'b0;
         end
         if (follow[p]) link_q[p] <= 1'b0;
-        if (followed_q[p]) read_cell_q[p] <= next_read_q;
+        if (follow_q[p][NextSteps-1]) read_cell_q[p] <= next_read_q;
         // The end of the frame: from here on it is read like any other.
         if (ends) begin
           cut_q[p]        <= 1'b0;
@@ -361,19 +389,16 @@ module packet_buffer #(
         reading_q[p]    <= 1'b0;
         cut_q[p]        <= 1'b0;
         link_q[p]       <= 1'b0;
-        follow_q[p]     <= 1'b0;
-        followed_q[p]   <= 1'b0;
-        fetch_q[p]      <= 1'b0;
-        last_q[p]       <= 1'b0;
-        fetched_q[p]    <= 1'b0;
-        next_fetch_q[p] <= 1'b0;
-        next_fetched_q[p] <= 1'b0;
+        follow_q[p]     <= '0;
+        fetch_q[p]      <= '0;
+        last_q[p]       <= '0;
+        next_fetch_q[p] <= '0;
         room_q[p]       <= 3'd4;
       end
     end
     sync_fifo #(.Width(69), .Depth(4)) u_words (
       .clk_i, .rst_ni,
-      .push_i(fetched_q[p]), .data_i({last_fetched_q[p], tail_q[p], bad_q[p], data_read_q}), .full_o(read_full[p]),
+      .push_i(fetched[p]), .data_i({last_q[p][ReadSteps-1], tail_q[p], bad_q[p], high_out_q, low_out_q}), .full_o(read_full[p]),
       .valid_o(read_valid_o[p]), .data_o({read_last_o[p], read_tail_o[p], read_bad_o[p], read_data_o[p]}),
       .pop_i(read_pop_i[p])
     );
@@ -481,7 +506,7 @@ module packet_buffer #(
   NoWordIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (write_valid_i & word_full) == '0);
   NoReadOverflows: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (fetched_q & read_full) == '0);
+      (fetched & read_full) == '0);
   NoReleaseIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (freed_push & freed_full) == '0 && !(claim_write && claim_readers_i == '0 && orphan_full));
   OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)

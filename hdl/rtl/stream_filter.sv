@@ -41,7 +41,17 @@ module stream_filter #(
   logic [Rules-1:0]                 enable_q;
   logic [Rules-1:0][ValueWidth-1:0] value_q;
 
+  // What is written, as it has come here: it goes to all ports.
+  logic                 octet_write_q;
+  logic [RuleWidth-1:0] octet_rule_q;
+  logic [5:0]           octet_place_q;
+  logic [15:0]          octet_row_q;
+
   always_ff @(posedge clk_i) begin
+    octet_write_q <= octet_write_i && rst_ni;
+    octet_rule_q  <= octet_rule_i;
+    octet_place_q <= octet_place_i;
+    octet_row_q   <= {octet_value_i, octet_mask_i};
     if (rule_write_i) begin
       enable_q[rule_index_i] <= rule_enable_i;
       value_q[rule_index_i]  <= rule_value_i;
@@ -63,7 +73,7 @@ module stream_filter #(
       assign agrees[r] = ((octet_q ^ row_q[15:8]) & row_q[7:0]) == '0;
       always_ff @(posedge clk_i) begin
         row_q <= mem[place_q[5:0]];
-        if (octet_write_i && octet_rule_i == RuleWidth'(r)) mem[octet_place_i] <= {octet_value_i, octet_mask_i};
+        if (octet_write_q && octet_rule_q == RuleWidth'(r)) mem[octet_place_q] <= octet_row_q;
       end
     end
 

@@ -143,8 +143,8 @@ module switch_fabric #(
   localparam int unsigned CutReserve = 40 * Ports;
   // What the engine hands through: `descriptor_t` of `frame_dispatch.sv`.
   localparam int unsigned TagWidth = CellWidth + ChainWidth + LengthWidth + Ports + ClassWidth + PortWidth;
-  // Cycles by which the first word of a frame may be late after its start, with more than four ports.
-  localparam int unsigned Lead = Ports > 4 ? Ports - 4 : 0;
+  // Cycles by which words of a frame may be late after its start.
+  localparam int unsigned Lead = Ports - 1;
 
   logic [TimeWidth-1:0] now_q;
   logic                 buffer_ready, addresses_ready, streams_ready, vlans_ready;
@@ -380,7 +380,7 @@ module switch_fabric #(
   logic [Ports-1:0][2:0]             out_tail;
 
   for (genvar p = 0; p < Ports; p++) begin : g_tx
-    logic                     start, begins, line_ready, line_last, bad, delimiter_out, unused;
+    logic                     start, begins, line_ready, line_last, bad, bad_q, delimiter_out, unused;
     logic [ClassWidth-1:0]    start_class;
     logic [CellWidth-1:0]     start_cell;
     logic [LengthWidth-1:0]   start_octets;
@@ -449,9 +449,11 @@ module switch_fabric #(
       if (delimiter_out) sent_stamp_o[p] <= clock_o;
       sent_o[p] <= sent_o[p] + 32'(begins_q[p]);
       sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(begins_q[p] && begins_cut_q[p]);
-      sent_bad_o[p] <= sent_bad_o[p] + 32'(bad);
+      bad_q         <= bad;
+      sent_bad_o[p] <= sent_bad_o[p] + 32'(bad_q);
       dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(dropped[p]);
       if (!rst_ni) begin
+        bad_q                   <= 1'b0;
         sent_stamp_o[p]         <= '0;
         sent_o[p]               <= '0;
         sent_cut_through_o[p]   <= '0;

@@ -334,10 +334,9 @@ module switch_registers #(
   logic [31:0]             common_q;
   logic [Ports-1:0][31:0]  port_q;
   logic                    rfound_q;
-  // A bit for every register that can be read, and for every port.
+  // A bit for every register that can be read; those of a port of their own, so that its registers may lie together.
   logic [33:0] read_hit_q;
-  logic [27:0] port_read_hit_q;
-  logic [Ports-1:0]        rport_q;
+  logic [Ports-1:0][27:0] port_read_hit_q;
   logic [31:0]             joined;
   logic [CommonParts-1:0][31:0]          common_part_q;
   logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;
@@ -350,7 +349,7 @@ module switch_registers #(
   assign axil_rvalid_o = read_q == RdAnswer;
   always_comb begin
     joined = common_q;
-    for (int unsigned p = 0; p < Ports; p++) joined |= {32{rport_q[p]}} & port_q[p];
+    for (int unsigned p = 0; p < Ports; p++) joined |= port_q[p];
   end
 
   always_ff @(posedge clk_i) begin
@@ -362,7 +361,7 @@ module switch_registers #(
       RdFind: read_q <= RdSelect;
       RdSelect: begin
         read_q   <= RdMerge;
-        rfound_q <= |read_hit_q || (rport_q != '0 && |port_read_hit_q);
+        rfound_q <= |read_hit_q || |port_read_hit_q;
       end
       RdMerge: begin
         read_q   <= RdJoin;
@@ -420,35 +419,36 @@ module switch_registers #(
     read_hit_q[31] <= raddr_q == 12'h0b4;
     read_hit_q[32] <= raddr_q == 12'h0b8;
     read_hit_q[33] <= raddr_q == 12'h0c0;
-    port_read_hit_q[0] <= raddr_q[7:0] == 8'h00;
-    port_read_hit_q[1] <= raddr_q[7:0] == 8'h04;
-    port_read_hit_q[2] <= raddr_q[7:0] == 8'h08;
-    port_read_hit_q[3] <= raddr_q[7:0] == 8'h0c;
-    port_read_hit_q[4] <= raddr_q[7:0] == 8'h10;
-    port_read_hit_q[5] <= raddr_q[7:0] == 8'h20;
-    port_read_hit_q[6] <= raddr_q[7:0] == 8'h24;
-    port_read_hit_q[7] <= raddr_q[7:0] == 8'h28;
-    port_read_hit_q[8] <= raddr_q[7:0] == 8'h2c;
-    port_read_hit_q[9] <= raddr_q[7:0] == 8'h40;
-    port_read_hit_q[10] <= raddr_q[7:0] == 8'h44;
-    port_read_hit_q[11] <= raddr_q[7:0] == 8'h48;
-    port_read_hit_q[12] <= raddr_q[7:0] == 8'h4c;
-    port_read_hit_q[13] <= raddr_q[7:0] == 8'h50;
-    port_read_hit_q[14] <= raddr_q[7:0] == 8'h54;
-    port_read_hit_q[15] <= raddr_q[7:0] == 8'h58;
-    port_read_hit_q[16] <= raddr_q[7:0] == 8'h5c;
-    port_read_hit_q[17] <= raddr_q[7:0] == 8'h80;
-    port_read_hit_q[18] <= raddr_q[7:0] == 8'h84;
-    port_read_hit_q[19] <= raddr_q[7:0] == 8'h88;
-    port_read_hit_q[20] <= raddr_q[7:0] == 8'h8c;
-    port_read_hit_q[21] <= raddr_q[7:0] == 8'h90;
-    port_read_hit_q[22] <= raddr_q[7:0] == 8'h94;
-    port_read_hit_q[23] <= raddr_q[7:0] == 8'h98;
-    port_read_hit_q[24] <= raddr_q[7:0] == 8'h9c;
-    port_read_hit_q[25] <= raddr_q[7:0] == 8'ha0;
-    port_read_hit_q[26] <= raddr_q[7:0] == 8'ha4;
-    port_read_hit_q[27] <= raddr_q[7:0] == 8'ha8;
-    for (int unsigned p = 0; p < Ports; p++) rport_q[p] <= raddr_q >= PortBase && 32'(raddr_q[10:8]) == p;
+    for (int unsigned p = 0; p < Ports; p++) begin
+      port_read_hit_q[p][0] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h00};
+      port_read_hit_q[p][1] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h04};
+      port_read_hit_q[p][2] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h08};
+      port_read_hit_q[p][3] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h0c};
+      port_read_hit_q[p][4] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h10};
+      port_read_hit_q[p][5] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h20};
+      port_read_hit_q[p][6] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h24};
+      port_read_hit_q[p][7] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h28};
+      port_read_hit_q[p][8] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h2c};
+      port_read_hit_q[p][9] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h40};
+      port_read_hit_q[p][10] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h44};
+      port_read_hit_q[p][11] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h48};
+      port_read_hit_q[p][12] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h4c};
+      port_read_hit_q[p][13] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h50};
+      port_read_hit_q[p][14] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h54};
+      port_read_hit_q[p][15] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h58};
+      port_read_hit_q[p][16] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h5c};
+      port_read_hit_q[p][17] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h80};
+      port_read_hit_q[p][18] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h84};
+      port_read_hit_q[p][19] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h88};
+      port_read_hit_q[p][20] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h8c};
+      port_read_hit_q[p][21] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h90};
+      port_read_hit_q[p][22] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h94};
+      port_read_hit_q[p][23] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h98};
+      port_read_hit_q[p][24] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h9c};
+      port_read_hit_q[p][25] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha0};
+      port_read_hit_q[p][26] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha4};
+      port_read_hit_q[p][27] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha8};
+    end
     common_part_q[0] <= ({32{read_hit_q[0]}} & 32'h54415554)
         | ({32{read_hit_q[1]}} & 32'h00000001)
         | ({32{read_hit_q[2]}} & 32'(shape_i))
@@ -484,43 +484,43 @@ module switch_registers #(
     common_part_q[4] <= ({32{read_hit_q[32]}} & 32'(address_ports_o))
         | ({32{read_hit_q[33]}} & 32'(vlan_members_o));
     for (int unsigned p = 0; p < Ports; p++) begin
-      port_part_q[p][0] <= ({32{port_read_hit_q[0]}} & 32'(class_of_pcp_o[p]))
-          | ({32{port_read_hit_q[1]}} & 32'(default_tag_o[p]))
-          | ({32{port_read_hit_q[2]}} & 32'(gates_o[p]))
-          | ({32{port_read_hit_q[3]}} & 32'(credit_based_o[p]))
-          | ({32{port_read_hit_q[4]}} & 32'(cut_through_o[p]))
-          | ({32{port_read_hit_q[5]}} & 32'(received_stamp_low_i[p]))
-          | ({32{port_read_hit_q[6]}} & 32'(received_stamp_high_q[p]))
-          | ({32{port_read_hit_q[7]}} & 32'(sent_stamp_low_i[p]));
-      port_part_q[p][1] <= ({32{port_read_hit_q[8]}} & 32'(sent_stamp_high_q[p]))
-          | ({32{port_read_hit_q[9]}} & 32'(idle_slope_o[p][0]))
-          | ({32{port_read_hit_q[10]}} & 32'(idle_slope_o[p][1]))
-          | ({32{port_read_hit_q[11]}} & 32'(idle_slope_o[p][2]))
-          | ({32{port_read_hit_q[12]}} & 32'(idle_slope_o[p][3]))
-          | ({32{port_read_hit_q[13]}} & 32'(idle_slope_o[p][4]))
-          | ({32{port_read_hit_q[14]}} & 32'(idle_slope_o[p][5]))
-          | ({32{port_read_hit_q[15]}} & 32'(idle_slope_o[p][6]));
-      port_part_q[p][2] <= ({32{port_read_hit_q[16]}} & 32'(idle_slope_o[p][7]))
-          | ({32{port_read_hit_q[17]}} & 32'(received_i[p]))
-          | ({32{port_read_hit_q[18]}} & 32'(received_short_i[p]))
-          | ({32{port_read_hit_q[19]}} & 32'(received_long_i[p]))
-          | ({32{port_read_hit_q[20]}} & 32'(received_check_i[p]))
-          | ({32{port_read_hit_q[21]}} & 32'(dropped_no_cell_i[p]))
-          | ({32{port_read_hit_q[22]}} & 32'(dropped_no_port_i[p]))
-          | ({32{port_read_hit_q[23]}} & 32'(dropped_not_member_i[p]));
-      port_part_q[p][3] <= ({32{port_read_hit_q[24]}} & 32'(dropped_queue_full_i[p]))
-          | ({32{port_read_hit_q[25]}} & 32'(sent_i[p]))
-          | ({32{port_read_hit_q[26]}} & 32'(sent_cut_through_i[p]))
-          | ({32{port_read_hit_q[27]}} & 32'(sent_bad_i[p]));
+      port_part_q[p][0] <= ({32{port_read_hit_q[p][0]}} & 32'(class_of_pcp_o[p]))
+          | ({32{port_read_hit_q[p][1]}} & 32'(default_tag_o[p]))
+          | ({32{port_read_hit_q[p][2]}} & 32'(gates_o[p]))
+          | ({32{port_read_hit_q[p][3]}} & 32'(credit_based_o[p]))
+          | ({32{port_read_hit_q[p][4]}} & 32'(cut_through_o[p]))
+          | ({32{port_read_hit_q[p][5]}} & 32'(received_stamp_low_i[p]))
+          | ({32{port_read_hit_q[p][6]}} & 32'(received_stamp_high_q[p]))
+          | ({32{port_read_hit_q[p][7]}} & 32'(sent_stamp_low_i[p]));
+      port_part_q[p][1] <= ({32{port_read_hit_q[p][8]}} & 32'(sent_stamp_high_q[p]))
+          | ({32{port_read_hit_q[p][9]}} & 32'(idle_slope_o[p][0]))
+          | ({32{port_read_hit_q[p][10]}} & 32'(idle_slope_o[p][1]))
+          | ({32{port_read_hit_q[p][11]}} & 32'(idle_slope_o[p][2]))
+          | ({32{port_read_hit_q[p][12]}} & 32'(idle_slope_o[p][3]))
+          | ({32{port_read_hit_q[p][13]}} & 32'(idle_slope_o[p][4]))
+          | ({32{port_read_hit_q[p][14]}} & 32'(idle_slope_o[p][5]))
+          | ({32{port_read_hit_q[p][15]}} & 32'(idle_slope_o[p][6]));
+      port_part_q[p][2] <= ({32{port_read_hit_q[p][16]}} & 32'(idle_slope_o[p][7]))
+          | ({32{port_read_hit_q[p][17]}} & 32'(received_i[p]))
+          | ({32{port_read_hit_q[p][18]}} & 32'(received_short_i[p]))
+          | ({32{port_read_hit_q[p][19]}} & 32'(received_long_i[p]))
+          | ({32{port_read_hit_q[p][20]}} & 32'(received_check_i[p]))
+          | ({32{port_read_hit_q[p][21]}} & 32'(dropped_no_cell_i[p]))
+          | ({32{port_read_hit_q[p][22]}} & 32'(dropped_no_port_i[p]))
+          | ({32{port_read_hit_q[p][23]}} & 32'(dropped_not_member_i[p]));
+      port_part_q[p][3] <= ({32{port_read_hit_q[p][24]}} & 32'(dropped_queue_full_i[p]))
+          | ({32{port_read_hit_q[p][25]}} & 32'(sent_i[p]))
+          | ({32{port_read_hit_q[p][26]}} & 32'(sent_cut_through_i[p]))
+          | ({32{port_read_hit_q[p][27]}} & 32'(sent_bad_i[p]));
     end
     // Of a value of 64 bits the upper half, in the cycle in which the lower one is read.
     if (read_q == RdSelect) begin
       if (read_hit_q[4]) time_high_q <= time_high_i;
       if (read_hit_q[6]) clock_high_q <= clock_high_i;
       for (int unsigned p = 0; p < Ports; p++)
-        if (rport_q[p] && port_read_hit_q[5]) received_stamp_high_q[p] <= received_stamp_high_i[p];
+        if (port_read_hit_q[p][5]) received_stamp_high_q[p] <= received_stamp_high_i[p];
       for (int unsigned p = 0; p < Ports; p++)
-        if (rport_q[p] && port_read_hit_q[7]) sent_stamp_high_q[p] <= sent_stamp_high_i[p];
+        if (port_read_hit_q[p][7]) sent_stamp_high_q[p] <= sent_stamp_high_i[p];
     end
   end
 
