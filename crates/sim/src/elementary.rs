@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 
 /// Cycles whose frames are kept.
 pub const CYCLES: u64 = 32;
-/// Most frames that are kept.
+/// Most frames that are told.
 const FRAMES_MAX: usize = 1_500;
 
 /// A frame on a line, within an elementary cycle.
@@ -65,10 +65,15 @@ impl<R: Recorder> Engine<'_, R> {
             begin: Duration::from_ps(begin % cycle),
             end: Duration::from_ps(begin % cycle + (end - begin)),
         };
-        if let Some(ftt) = self.driven.as_mut().and_then(|driven| driven.ftt.as_mut())
-            && ftt.frames.len() < FRAMES_MAX
-        {
+        if let Some(ftt) = self.driven.as_mut().and_then(|driven| driven.ftt.as_mut()) {
             ftt.frames.push(frame);
         }
     }
+}
+
+/// The first frames of all, in an order of their own: events of one instant come in any.
+pub(crate) fn first_frames(mut frames: Vec<CycleFrame>) -> Vec<CycleFrame> {
+    frames.sort_unstable_by_key(|frame| (frame.cycle, frame.begin, frame.port, frame.stream, frame.number));
+    frames.truncate(FRAMES_MAX);
+    frames
 }

@@ -17,7 +17,7 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream, Polled};
 
 use crate::clock::{LocalClock, SimTime};
-use crate::elementary::CycleFrame;
+use crate::elementary::{CycleFrame, first_frames};
 use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
@@ -143,7 +143,7 @@ impl Ftt {
             requests,
             ladder,
             acmasters,
-            frames: self.frames,
+            frames: first_frames(self.frames),
         }
     }
 }
