@@ -1,6 +1,7 @@
 """Planned slots of a TDMA cycle."""
 
 import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,10 @@ def test_every_response_is_in_the_cycle_of_its_request() -> None:
 
 def test_slots_share_no_time_and_carry_what_their_owners_send() -> None:
     slots = tautwire.plan_slots(SCENARIO, shortest=True).slots
-    assert all(a.offset_ps + a.length_ps <= b.offset_ps for a, b in itertools.pairwise(slots))
+    for a, b in itertools.combinations(slots, 2):
+        # Slots of which each has cycles of its own may lie at one place.
+        if (a.phase - b.phase) % math.gcd(a.every, b.every) == 0:
+            assert a.offset_ps + a.length_ps <= b.offset_ps or b.offset_ps + b.length_ps <= a.offset_ps
     assert {(one.owner, one.carries) for one in slots} >= {("master", "real-time"), ("slave-c", "ordinary")}
 
 
