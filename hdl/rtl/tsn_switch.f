@@ -1,16 +1,3 @@
-sync_fifo.sv
-ats_engine.sv
-packet_buffer.sv
-egress_port.sv
-exact_table.sv
-vlan_table.sv
-stream_filter.sv
-adjustable_clock.sv
-gmii_rx.sv
-gmii_tx.sv
-ingress_port.sv
-frame_dispatch.sv
-cut_through.sv
-switch_fabric.sv
+switch_fabric.f
 switch_registers.sv
 tsn_switch.sv

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
+import device_model
 import numpy as np
 import pytest
 import tautwire
+from device_model import CREDIT, CUT, DELAYED, HEADER, STRICT, UNDELAYED, wire_ns
 from latency import PHYS_NS
 from tautwire import Network, Periodic, Shaper
-from verilated import HDL
-
-sys.path.insert(0, str(HDL))
-import device_model
-from device_model import CREDIT, CUT, DELAYED, HEADER, STRICT, UNDELAYED, wire_ns
 
 # Least, mean and greatest latency of frames alone differ by at most so much between a run of the model and the RTL: the scan's
 # phase (56 ns) and the frame's last word (16 ns) are drawn in the model, and 8 ns its clock.

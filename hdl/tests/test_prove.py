@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 
-import pytest
-from verilated import HDL
-
-sys.path.insert(0, str(HDL))
 import prove
+import pytest
 
 
 @pytest.mark.parametrize("proof", prove.PROOFS, ids=lambda proof: proof.module)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pathlib
-import sys
 
 import pytest
-from verilated import HDL, RTL, bench
-
-sys.path.insert(0, str(HDL))
 import registers
+from verilated import HDL, RTL, bench
 
 
 @pytest.mark.parametrize("path", registers.FILES, ids=lambda path: path.name)

