@@ -108,6 +108,7 @@ proptest! {
         for frame in rtcfg_frames(seed, &data) {
             let mut octets = Vec::new();
             frame.emit(&mut octets);
+            prop_assert_eq!(RtcfgFrame::parse(&octets), Ok(frame), "unchanged");
             let octets = changed(octets, &change);
             if let Ok(frame) = RtcfgFrame::parse(&octets) {
                 if let RtcfgFrame::Stage1 { data, .. }
