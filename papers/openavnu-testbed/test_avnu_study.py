@@ -11,8 +11,10 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
 import avnu_further as further  # noqa: E402
+import avnu_hypotheses as hypotheses  # noqa: E402
 import avnu_processor as processor  # noqa: E402
 import avnu_testbed as bed  # noqa: E402
+import avnu_topologies as topologies  # noqa: E402
 import tautwire  # noqa: E402
 from tautwire.claims import Study, run, summary_line  # noqa: E402
 
@@ -81,6 +83,53 @@ def test_bridges_on_the_way() -> None:
     assert rows["AVB", 6, "A"]["bound_us"] < 2000 < rows["raw", 6, "A"]["bound_us"]  # type: ignore[operator]
     for row in rows.values():
         assert row["max_us"] <= row["bound_us"]  # type: ignore[operator]
+
+
+def test_a_frame_that_no_queue_overtakes_doubles_the_variation() -> None:
+    """AVN-09: with one frame under way the card is the simulator's port; with two the variation is the printed one."""
+    one, two = hypotheses.card(100, 1), hypotheses.card(100, 2)
+    assert abs(one - hypotheses.variation(hypotheses.Sender(), 100)) < 0.001
+    assert two > 1.8 * one and abs(two / 0.13 - 1) < 0.1
+    assert hypotheses.card(0, 2) < 0.001
+
+
+def test_more_waits_at_full_load_make_its_share() -> None:
+    """AVN-05: three waits that lie apart; as many that do not are no more than the first prolonged."""
+    share = [hypotheses.late(cause, 100) for cause in (hypotheses.Cause(), *map(of_three, (10_000, 500)))]
+    assert share[0] < 0.4 * 8.1 and abs(share[1] / 8.1 - 1) < 0.2
+    assert share[2] < 0.6 * 8.1
+
+
+def of_three(apart: int) -> hypotheses.Cause:
+    return hypotheses.Cause(waits=(hypotheses.WAIT,) * 3, apart=apart)
+
+
+def test_stars_trees_and_rings_keep_their_bounds_and_classes() -> None:
+    """No frame above its bound, class A within 2 ms, class B within 50 ms; every frame sent is received."""
+    rows = topologies.rows()
+    assert {row["topology"] for row in rows} == set(topologies.TOPOLOGIES)
+    for row in rows:
+        assert 0 < row["min_us"] <= row["median_us"] <= row["max_us"] <= row["bound_us"], row
+        if row["system"] == "AVB":
+            assert row["bound_us"] < 1000 * topologies.LIMITS_MS[row["class"]], row
+    bound = {(row["topology"], row["system"], row["load_pct"], row["class"]): row["bound_us"] for row in rows}
+    for name in topologies.TOPOLOGIES:
+        # Beside background class A gains and class B loses; without it one FIFO is the better one.
+        assert bound[name, "AVB", 100, "A"] < bound[name, "raw", 100, "A"]
+        assert bound[name, "AVB", 100, "B"] > bound[name, "raw", 100, "B"]
+        assert bound[name, "AVB", 0, "A"] > bound[name, "raw", 0, "A"]
+    # A cut that makes a line of the ring is a line of as many bridges.
+    line, ring = (bound[name, "AVB", 100, "A"] for name in ("line of five", "ring, cut beside the listener"))
+    assert abs(line / ring - 1) < 0.01 and bound["ring, cut far from the listener", "AVB", 100, "A"] < 0.7 * ring
+
+
+def test_more_streams_of_the_same_traffic_wait_longer() -> None:
+    rows = topologies.rows_by_number()
+    for system in topologies.SYSTEMS:
+        for name in topologies.CLASSES:
+            bounds = [row["bound_us"] for row in rows if (row["system"], row["class"]) == (system, name)]
+            assert bounds == sorted(bounds) and len(bounds) == len(topologies.TALKERS)
+    assert all(row["max_us"] <= row["bound_us"] for row in rows)
 
 
 def test_data_holds_no_empty_value() -> None:

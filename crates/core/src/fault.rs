@@ -95,6 +95,10 @@ pub enum PlantedFault {
     NeighborRateIgnored,
     /// The rate of the grandmaster is taken for that of the neighbour.
     CumulativeRateForgotten,
+    /// What is not registered any more is still declared on other ports. This and the next are found by the search of VLANs alone.
+    WithdrawalNotPassedOn,
+    /// A registration is passed on to the next port alone.
+    PassedOnOnce,
     /// Three MRPDUs leave a port in fifteen join times. These are found by the search for a late admission alone.
     WindowTenfold,
     /// The ACMaster looks at replies when its patience is over.
@@ -130,6 +134,9 @@ impl PlantedFault {
         Self::NeighborRateIgnored,
         Self::CumulativeRateForgotten,
     ];
+
+    /// Those of MVRP.
+    pub const OF_VLANS: [Self; 2] = [Self::WithdrawalNotPassedOn, Self::PassedOnOnce];
 
     /// Those that make admissions late.
     pub const OF_ADMISSION_TIME: [Self; 2] = [Self::WindowTenfold, Self::ReplyWaits];

@@ -17,6 +17,7 @@ mod random_reserved;
 mod random_slot_pairs;
 mod random_tdma;
 mod random_time_triggered;
+mod random_vlans;
 mod seeds;
 mod time_triggered;
 
@@ -33,6 +34,7 @@ pub use random_reserved::random_reserved;
 pub use random_slot_pairs::random_slot_pairs;
 pub use random_tdma::{TdmaFailure, random_tdma};
 pub use random_time_triggered::{Failures, random_as6802, random_time_triggered};
+pub use random_vlans::random_vlans;
 pub use seeds::{cases, number, seeds};
 pub use time_triggered::TimeTriggeredNetwork;
 

@@ -106,7 +106,9 @@ impl<V: AttributeValue> Relay<V> {
             while let Some(indication) = self.ports[from].poll_indication() {
                 changed = true;
                 let new = indication.notice == Notice::Join(true);
-                for to in (0..self.ports.len()).filter(|to| *to != from) {
+                let others = (0..self.ports.len()).filter(|to| *to != from);
+                let few = if planted!(PassedOnOnce) { 1 } else { usize::MAX };
+                for to in others.take(few) {
                     self.settle(now, to, indication.value, new);
                 }
             }
@@ -122,7 +124,7 @@ impl<V: AttributeValue> Relay<V> {
         let before = self.ports[to].declared().any(|(declared, _)| declared == value);
         if declares && (new || !before) {
             self.ports[to].join(now, value, None, new);
-        } else if !declares && before {
+        } else if !declares && before && !planted!(WithdrawalNotPassedOn) {
             self.ports[to].leave(now, value);
         }
     }
