@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use tautwire_analysis::{Bounds, Session, StreamBounds, bounds};
 use tautwire_model::Network;
-use tautwire_model::network::{Stream, StreamIndex};
+use tautwire_model::network::{Stream, StreamIndex, Traffic};
 use tautwire_report::{port_name, unbounded_text};
+use tautwire_units::Duration;
 
 use crate::decision::RefusalReason;
 use crate::test::{AdmissionTest, Standing};
 
 /// End-to-end bounds of the network with the admitted streams and the new one, held against all
 /// deadlines (the bounds are those of `tautwire bounds`). A stream without a deadline asks for
-/// nothing, and is admitted if it takes no one's bound away.
+/// nothing, and is admitted if it takes no one's bound away; but a synchronous one asks that no message of it is lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EndToEndBounds;
 
@@ -107,7 +108,7 @@ impl StandingBounds<'_> {
     fn look(&mut self, network: &Network) {
         for index in self.session.disturbed() {
             let stream = &network.streams[index.index()];
-            let Some(deadline) = stream.deadline else { continue };
+            let Some(deadline) = wanted(stream) else { continue };
             let proven = self.session.delay_max(index).is_some_and(|most| most <= deadline);
             if proven {
                 self.late.remove(&index)
@@ -118,15 +119,21 @@ impl StandingBounds<'_> {
     }
 }
 
+/// What a stream asks for: its deadline. A message of a synchronous one that has no bound may be lost.
+fn wanted(stream: &Stream) -> Option<Duration> {
+    let lossless = (stream.traffic == Traffic::Polled).then_some(Duration::from_ps(u64::MAX));
+    stream.deadline.or(lossless)
+}
+
 /// The first deadline of a stream that is not proven. The port is the one at which its delay is the
 /// greatest, or has grown most over what it is `without` the newcomer.
-fn missed(
+pub(crate) fn missed(
     network: &Network,
     stream: &Stream,
     proven: &StreamBounds,
     without: Option<&StreamBounds>,
 ) -> Option<RefusalReason> {
-    let deadline = stream.deadline?;
+    let deadline = wanted(stream)?;
     for (listener, bounds) in stream.listeners.iter().zip(&proven.listeners) {
         let (name, listener) = (stream.name.clone(), network.nodes[listener.index()].name.clone());
         match &bounds.delay {

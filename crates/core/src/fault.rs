@@ -61,6 +61,8 @@ pub enum PlantedFault {
     CapacityNotTaken,
     /// A trigger message polls all that is released.
     ScheduleOverfull,
+    /// What comes from other switches is looked for in every fourth elementary cycle.
+    PoolsForgotten,
     /// The ACMaster acknowledges before all switches have replied.
     AcknowledgedEarly,
     /// What is given back stays in the switches.
@@ -121,7 +123,8 @@ impl PlantedFault {
     ];
 
     /// Those of servers and schedules of HaRTES.
-    pub const OF_HARTS: [Self; 3] = [Self::WindowOverrun, Self::CapacityNotTaken, Self::ScheduleOverfull];
+    pub const OF_HARTS: [Self; 4] =
+        [Self::WindowOverrun, Self::CapacityNotTaken, Self::ScheduleOverfull, Self::PoolsForgotten];
 
     /// Those of its admission.
     pub const OF_HARTS_ADMISSION: [Self; 2] = [Self::AcknowledgedEarly, Self::NotTakenOut];

@@ -20,8 +20,15 @@ const FAULTS: [(u64, u64); 2] = [(0, 70), (500, 570)];
 /// What is asked for at the start is decided by then, whatever happened; and is given back then.
 const DECIDED: u64 = 500;
 const END: u64 = 1_200;
-const STREAM: FttStream =
-    FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 0 };
+const STREAM: FttStream = FttStream {
+    id: 7,
+    size: 88,
+    period_ns: 125_000,
+    deadline_ns: 2_000_000,
+    priority: 3,
+    producer: 0,
+    offset_ns: None,
+};
 /// Switches are numbered from here, the ACMaster and its standby are these.
 const SWITCH: u16 = 100;
 const MASTERS: [u16; 2] = [200, 201];

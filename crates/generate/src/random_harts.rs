@@ -1,6 +1,7 @@
 //! Random HaRTES networks: servers of all kinds, in one another or not, with long and short periods, and
 //! unreserved bursts beside them; what such servers cannot promise has no bound. Half of them have synchronous streams by
-//! one of the three schedulers, and some streams are policed.
+//! one of the three schedulers, most of which are synchronous behind their first switches, too, and some streams are
+//! policed. The cycles of switches begin at different times.
 
 use std::fmt::Write as _;
 
@@ -32,8 +33,8 @@ pub fn random_harts(seed: u64) -> String {
     let (mut reserve, mut streams) = (String::new(), String::new());
     let mut polled = String::new();
     for stream in 0..if polls { dice.between(1, 7) } else { 0 } {
-        write_polled(&mut streams, &mut polled, &mut dice, stream, stations);
-        if dice.chance(66) {
+        let servers = write_polled(&mut streams, &mut polled, &mut dice, stream, stations);
+        if servers && dice.chance(66) {
             let _ = writeln!(reserve, "    - {{stream: p{stream}}}");
         }
     }
@@ -70,7 +71,8 @@ fn write_topology(text: &mut String, dice: &mut Dice, bridges: u64, stations: u6
         let _ = writeln!(text, "  n{station}: {{type: end-station}}");
     }
     for bridge in 0..bridges {
-        let _ = writeln!(text, "  s{bridge}: {{type: bridge}}");
+        let offset = dice.between(0, 700);
+        let _ = writeln!(text, "  s{bridge}: {{type: bridge, clock: {{offset: {offset} us}}}}");
     }
     text.push_str("links:\n");
     for station in 0..stations {
@@ -107,8 +109,14 @@ fn pair(dice: &mut Dice, stations: u64) -> (u64, u64) {
     (talker, if listener >= talker { listener + 1 } else { listener })
 }
 
-/// A synchronous stream; at its talker it goes before all others.
-fn write_polled(streams: &mut String, polled: &mut String, dice: &mut Dice, stream: u64, stations: u64) {
+/// A synchronous stream; at its talker it goes before all others. Whether servers carry it behind its first switch.
+fn write_polled(
+    streams: &mut String,
+    polled: &mut String,
+    dice: &mut Dice,
+    stream: u64,
+    stations: u64,
+) -> bool {
     let (talker, listener) = pair(dice, stations);
     let (every, payload) = (dice.between(1, 5), 46 + dice.between(0, 2) * 60);
     let (within, offset, priority) = (dice.between(1, every), dice.between(0, 5), dice.between(0, 7));
@@ -117,10 +125,18 @@ fn write_polled(streams: &mut String, polled: &mut String, dice: &mut Dice, stre
         "  - {{name: p{stream}, talker: n{talker}, listeners: n{listener}, priority: 7, payload: {payload} B, \
          traffic: {{type: polled}}}}"
     );
+    let servers = dice.chance(33);
+    let further = if servers {
+        "further-switches: servers".to_owned()
+    } else {
+        format!("pool: {}", dice.between(1, 5))
+    };
     let _ = writeln!(
         polled,
-        "    - {{stream: p{stream}, every: {every}, offset: {offset}, within: {within}, priority: {priority}}}"
+        "    - {{stream: p{stream}, every: {every}, offset: {offset}, within: {within}, priority: {priority}, \
+         {further}}}"
     );
+    servers
 }
 
 /// A stream with a server; the distance of its frames in microseconds.

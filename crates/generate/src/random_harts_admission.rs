@@ -1,5 +1,5 @@
-//! Random HaRTES networks whose streams are asked for in the run: they come and go, some are refused, messages are lost,
-//! and the ACMaster may die. Made of a random HaRTES network of the same seed.
+//! Random HaRTES networks whose streams, synchronous ones among them, are asked for in the run: they come and go, some are
+//! refused, messages are lost, and the ACMaster may die. Made of a random HaRTES network of the same seed.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub fn random_harts_admission(seed: u64) -> String {
     let text = random_harts(seed);
     let (head, rest) = text.split_once("  reserve:\n").expect("reservations");
     let (reserve, streams) = rest.split_once("streams:\n").expect("streams");
-    let bridges = head.lines().filter(|line| line.ends_with(": {type: bridge}")).count() as u64;
+    let bridges = head.lines().filter(|line| line.contains(": {type: bridge")).count() as u64;
     let (master, standby) = (dice.between(0, bridges - 1), dice.between(0, bridges - 1));
     let mut admission = format!("  admission:\n    master: s{master}\n    decide-by: bounds\n");
     if standby != master {
@@ -31,7 +31,8 @@ pub fn random_harts_admission(seed: u64) -> String {
          test: {{min: {test} us, max: {most} us}}\n    requests:\n"
     );
     let mut asked = Vec::new();
-    for line in streams.lines().filter(|line| line.starts_with("  - {name: r")) {
+    let is_asked = |line: &&str| line.starts_with("  - {name: r") || line.starts_with("  - {name: p");
+    for line in streams.lines().filter(is_asked) {
         let name = line["  - {name: ".len()..].split(',').next().expect("a name");
         if dice.chance(20) {
             continue;

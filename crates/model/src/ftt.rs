@@ -2,7 +2,8 @@
 //!
 //! Every port of a bridge to an end station sends trigger messages as frames of a stream of its own: they go no further
 //! than their switch. A synchronous stream is polled by the master of its talker's switch and leaves that switch in its
-//! synchronous window; in switches behind it is carried as any other, by its reservation. Not here: the bound of the
+//! synchronous window. Switches behind it keep its messages in a pool each, and their masters schedule them into synchronous
+//! windows of their own; or the stream is carried there as any other, by its reservation. Not here: the bound of the
 //! schedule (`analysis`), the scheduler (`core`, `ftt`).
 
 use tautwire_core::ftt::{SchedulerPolicy, StreamPolicer, SynchronousStream, Violator};
@@ -22,6 +23,9 @@ pub struct Ftt {
     pub triggers: Vec<Option<StreamIndex>>,
     /// The synchronous streams; in messages, a stream is named by its number in the network.
     pub polled: Vec<PolledStream>,
+    /// Those of them that are synchronous in switches behind the first, too: one for each such switch, in the order of
+    /// their ways.
+    pub relayed: Vec<RelayedStream>,
     /// Whether streams are admitted, so that there are control messages.
     pub has_admission: bool,
 }
@@ -35,6 +39,19 @@ pub struct PolledStream {
     pub switch: NodeIndex,
     /// What the scheduler is told of it.
     pub config: SynchronousStream,
+}
+
+/// A synchronous stream at a switch behind its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelayedStream {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// The switch whose master schedules what comes of it.
+    pub switch: NodeIndex,
+    /// What the scheduler is told of it there.
+    pub config: SynchronousStream,
+    /// Messages that may wait there.
+    pub pool: u32,
 }
 
 /// What the switch where a reserved stream enters holds it to.
@@ -66,6 +83,19 @@ impl Ftt {
         self.polled.iter().find(|polled| polled.stream == stream)
     }
 
+    /// A synchronous stream at a switch behind its first; none where it is carried otherwise.
+    #[must_use]
+    pub fn relayed(&self, stream: StreamIndex, switch: NodeIndex) -> Option<&RelayedStream> {
+        self.relayed.iter().find(|relayed| relayed.stream == stream && relayed.switch == switch)
+    }
+
+    /// Whether a stream leaves a switch in its synchronous window.
+    #[must_use]
+    pub fn is_synchronous_at(&self, stream: StreamIndex, switch: NodeIndex) -> bool {
+        self.polled(stream).is_some_and(|polled| polled.switch == switch)
+            || self.relayed(stream, switch).is_some()
+    }
+
     /// Whether these are trigger messages of a port.
     #[must_use]
     pub fn is_trigger(&self, stream: StreamIndex, port: PortIndex) -> bool {
@@ -80,6 +110,13 @@ impl Ftt {
         self.polled.retain_mut(|polled| match place[polled.stream.index()] {
             Some(stream) => {
                 polled.stream = stream;
+                true
+            }
+            None => false,
+        });
+        self.relayed.retain_mut(|relayed| match place[relayed.stream.index()] {
+            Some(stream) => {
+                relayed.stream = stream;
                 true
             }
             None => false,

@@ -109,7 +109,7 @@ impl Network {
         let node = self.ports[port.index()].node;
         let place = if harts.ftt.is_trigger(stream, port) {
             background + 1
-        } else if harts.ftt.polled(stream).is_some_and(|polled| polled.switch == node) {
+        } else if harts.ftt.is_synchronous_at(stream, node) {
             background + 2
         } else if harts.admission.as_ref().is_some_and(|admission| admission.is_control(stream, port)) {
             harts.admission.as_ref().and_then(|admission| admission.channel).map_or(background, usize::from)

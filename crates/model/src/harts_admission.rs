@@ -62,13 +62,19 @@ pub struct AdmissionRequest {
 }
 
 impl Network {
-    /// With central admission: the streams with servers that nobody asks for in the run; none without.
+    /// With central admission: the streams with servers, and the synchronous ones, that nobody asks for in the run; none
+    /// without.
     pub fn standing_from_the_start(&self) -> impl Iterator<Item = StreamIndex> + '_ {
         let harts = self.harts.iter();
         harts.flat_map(|harts| {
             let admission = harts.admission.as_ref();
             let reserved = harts.reservations.iter().map(|reservation| reservation.stream);
-            reserved.filter(move |stream| admission.is_some_and(|one| one.request(*stream).is_none()))
+            let is_polled = |stream: &StreamIndex| harts.ftt.polled(*stream).is_some();
+            let reserved = reserved.filter(move |stream| !is_polled(stream));
+            let polled = harts.ftt.polled.iter().map(|polled| polled.stream);
+            reserved
+                .chain(polled)
+                .filter(move |stream| admission.is_some_and(|one| one.request(*stream).is_none()))
         })
     }
 }

@@ -61,6 +61,12 @@ pub struct MasterSummary {
     pub polled: u64,
     /// Messages that were still waiting when the next of their stream was released.
     pub dropped: u64,
+    /// Messages of other switches that it sent on in synchronous windows of its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub relayed: u64,
+    /// Those that it discarded, for their pools were full.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overflowed: u64,
     /// The most that the messages of one cycle took.
     pub longest_ps: u64,
 }
@@ -80,6 +86,11 @@ pub struct ListeningSummary {
     pub answered: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What a run with HaRTES observed.
 pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<HartsSummary> {
     let seen = observation.harts.as_ref()?;
@@ -88,6 +99,8 @@ pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<Ha
         cycles: master.cycles,
         polled: master.polled,
         dropped: master.dropped,
+        relayed: master.relayed,
+        overflowed: master.overflowed,
         longest_ps: master.longest.as_ps(),
     });
     let nodes = seen.nodes.iter().map(|node| ListeningSummary {
@@ -144,11 +157,11 @@ fn polled(harts: &HartsSummary) -> String {
         ("node", "triggers", "heard", "polled", "answered"),
     ];
     let head = |text: &mut String, (name, a, b, c, d): (&str, &str, &str, &str, &str)| {
-        writeln!(text, "{name:widest$}  {a:>9}  {b:>9}  {c:>9}  {d:>10}\n{rules}")
-            .expect("a string can be written");
+        let line = format!("{name:widest$}  {a:>9}  {b:>9}  {c:>9}  {d:>10}");
+        writeln!(text, "{}\n{rules}", line.trim_end()).expect("a string can be written");
     };
     head(&mut text, heads[0]);
-    for master in harts.masters.iter().filter(|master| master.polled > 0) {
+    for master in harts.masters.iter().filter(|master| master.polled + master.relayed > 0) {
         let longest = microseconds(i128::from(master.longest_ps));
         writeln!(
             text,
@@ -156,6 +169,13 @@ fn polled(harts: &HartsSummary) -> String {
             master.switch, master.cycles, master.polled, master.dropped
         )
         .expect("a string can be written");
+    }
+    if harts.masters.iter().any(|master| master.relayed + master.overflowed > 0) {
+        head(&mut text, ("master", "relayed", "discarded", "", ""));
+    }
+    for master in harts.masters.iter().filter(|master| master.relayed + master.overflowed > 0) {
+        writeln!(text, "{:widest$}  {:>9}  {:>9}", master.switch, master.relayed, master.overflowed)
+            .expect("a string can be written");
     }
     head(&mut text, heads[1]);
     for node in harts.nodes.iter().filter(|node| node.polled > 0) {

@@ -359,6 +359,7 @@ impl<R: Recorder> Engine<'_, R> {
     #[cold]
     pub(crate) fn stop_station(&mut self, node: usize) {
         self.driven().datagrams.forget(node);
+        self.lose_relayed(node);
         let Some(station) = &mut self.driven().stations[node] else { return };
         let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
         for place in lost {

@@ -26,16 +26,27 @@ impl<R: Recorder> Engine<'_, R> {
         if R::DRIVES_MACHINES && hop.time_triggered {
             return self.hold_timed(place, hop_index);
         }
+        if R::DRIVES_MACHINES && hop.relayed {
+            return self.hold_relayed(place, hop_index);
+        }
         if R::DRIVES_MACHINES && hop.reserved && !self.is_granted(hop_index) {
             return self.filter(place);
         }
         if R::DRIVES_MACHINES && hop.registered && self.is_shut_out(hop_index) {
             return self.filter_vlan(place, hop_index);
         }
-        let port_index = hop.port;
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;
         slot.queued = self.now;
+        self.put(place, hop_index, eligible);
+    }
+
+    /// As `enqueue`, whatever the frame waited for before: since `queued` it has waited for its port.
+    #[inline]
+    pub(crate) fn put(&mut self, place: u32, hop_index: u32, eligible: Instant) {
+        let hop = &self.plan.hops[hop_index as usize];
+        let port_index = hop.port;
+        let slot = self.slab.get(place);
         let octets = octets_of(slot.payload, hop.overhead);
         let payload = slot.payload;
         let handle = Handle { slot: place, octets, class: TrafficClass::new(hop.class).expect("a class") };

@@ -25,6 +25,7 @@ use crate::options::{Driver, HartsTest, Options, Progress};
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
+use crate::relayed;
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
@@ -88,6 +89,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let mut talker_schedulers = add_talker_schedulers(network, &mut nodes);
         let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_schedulers);
         ftt::mark_policed(network, &mut plan);
+        relayed::mark_relayed(network, &mut plan);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];
             LinkState::new(network, link, number, stages, seed)
@@ -268,7 +270,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             }
         }
         let driven = self.driven.iter().flat_map(|driven| driven.waiting());
-        for place in self.virtual_links.waiting().chain(driven) {
+        let relayed = ftt.iter().flat_map(|ftt| ftt.pools.waiting());
+        for place in self.virtual_links.waiting().chain(driven).chain(relayed) {
             let stream = self.slab.get(place).stream;
             self.statistics.streams[stream as usize].in_flight += 1;
         }

@@ -25,6 +25,7 @@ use crate::harts_admission::Admission;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
+use crate::relayed::{Pools, relay};
 use crate::result::DropReason;
 
 /// How long a node waits for an answer before it asks again.
@@ -43,6 +44,8 @@ pub(crate) struct Ftt {
     decoded: u64,
     /// By hop.
     policers: BTreeMap<u32, StreamPolicer>,
+    /// Messages of other switches.
+    pub(crate) pools: Pools,
     /// Frames of the first cycles.
     pub(crate) frames: Vec<CycleFrame>,
     random: Random,
@@ -114,6 +117,7 @@ impl Ftt {
             decoding: BTreeMap::new(),
             decoded: 0,
             policers: policed.collect(),
+            pools: Pools::default(),
             frames: Vec::new(),
             random: Random::new(seed, Purpose::Ftt, 0),
         })
@@ -134,6 +138,26 @@ impl Ftt {
         opens.chain(decoded).chain(asks).min()
     }
 
+    /// A message of a relayed stream has come to a switch, or why it cannot stay.
+    pub(crate) fn hold(&mut self, node: usize, stream: u16) -> Result<(), DropReason> {
+        let master = self.masters[node].as_mut().ok_or(DropReason::NoRoute)?;
+        if !master.scheduler.relays(stream) {
+            return Err(DropReason::NoRoute);
+        }
+        if master.scheduler.hold(stream) {
+            return Ok(());
+        }
+        master.seen.overflowed += 1;
+        Err(DropReason::QueueFull)
+    }
+
+    /// A switch forgets all messages of relayed streams.
+    pub(crate) fn empty_pools(&mut self, node: usize) {
+        if let Some(master) = &mut self.masters[node] {
+            master.scheduler.empty_pools();
+        }
+    }
+
     /// What was observed.
     pub(crate) fn observation(self, admission: Option<Admission>) -> HartsObservation {
         let (requests, ladder, acmasters) = admission.map(Admission::finish).unwrap_or_default();
@@ -151,14 +175,19 @@ impl Ftt {
 fn master(network: &Network, harts: &Harts, node: usize, clocks: &[LocalClock]) -> Option<Master> {
     let NodeKind::Bridge { .. } = network.nodes[node].kind else { return None };
     let sends = |port: usize| harts.ftt.triggers.get(port).copied().flatten().is_some();
-    if !network.nodes[node].ports.clone().any(|port| sends(port as usize)) {
+    let relays = harts.ftt.relayed.iter().any(|relayed| relayed.switch.index() == node);
+    if !relays && !network.nodes[node].ports.clone().any(|port| sends(port as usize)) {
         return None;
     }
     let window = harts.ftt.windows[node].unwrap_or_default();
     let mut scheduler = SynchronousScheduler::new(harts.ftt.policy, window);
-    for polled in harts.ftt.polled.iter().filter(|polled| polled.switch.index() == node) {
+    let stands =
+        |stream| harts.admission.as_ref().is_none_or(|admission| admission.request(stream).is_none());
+    let here = harts.ftt.polled.iter().filter(|polled| polled.switch.index() == node);
+    for polled in here.filter(|polled| stands(polled.stream)) {
         assert!(scheduler.add(polled.config), "a checked message fits its window");
     }
+    relay(network, node, &mut scheduler);
     let cycle = harts.cycle.as_ps();
     let base = Instant::from_ps(clocks[node].local(SimTime::ZERO).as_ps().div_ceil(cycle) * cycle);
     let seen = MasterObservation::of(NodeIndex::at(node));
@@ -177,7 +206,10 @@ fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
     let mut machine = FttNode::new(short(number), short(master.0), PATIENCE);
     for polled in &harts.ftt.polled {
         let stream = &network.streams[polled.stream.index()];
-        if stream.talker.0 != number {
+        // What is asked for is held when it is granted.
+        let is_asked =
+            harts.admission.as_ref().is_some_and(|admission| admission.request(polled.stream).is_some());
+        if stream.talker.0 != number || is_asked {
             continue;
         }
         let period = harts.cycle * u64::from(polled.config.period);
@@ -189,13 +221,14 @@ fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
             deadline_ns: ns(harts.cycle * u64::from(polled.config.deadline)),
             priority: polled.config.priority,
             producer: short(number),
+            offset_ns: Some(ns(harts.cycle * u64::from(polled.config.offset % polled.config.period))),
         });
     }
     Some(Node { machine, heard: None, seen: ListeningObservation::of(NodeIndex::at(node)) })
 }
 
 impl<R: Recorder> Engine<'_, R> {
-    fn ftt(&mut self) -> Option<&mut Ftt> {
+    pub(crate) fn ftt(&mut self) -> Option<&mut Ftt> {
         self.driven.as_mut()?.ftt.as_mut()
     }
 
@@ -218,6 +251,31 @@ impl<R: Recorder> Engine<'_, R> {
             None => {
                 ftt.policers.remove(&hop);
             }
+        }
+    }
+
+    /// The master of a switch takes a synchronous stream into its schedule, or out of it; what its pool still holds is lost.
+    pub(crate) fn schedule_stream(&mut self, stream: StreamIndex, node: usize, installed: bool) {
+        let network = self.network;
+        let harts = network.harts.as_ref().expect("a network with HaRTES");
+        let here = |switch: NodeIndex| switch.index() == node;
+        let polled = harts.ftt.polled(stream).filter(|polled| here(polled.switch));
+        let relayed = harts.ftt.relayed(stream, NodeIndex::at(node));
+        let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
+        let Some(config) = polled.map(|polled| polled.config).or(relayed.map(|relayed| relayed.config))
+        else {
+            return;
+        };
+        if !installed {
+            master.scheduler.remove(config.id);
+            return self.drop_relayed(node, stream);
+        }
+        // Told twice of a stream, a switch goes on as it was.
+        if polled.is_some() {
+            master.scheduler.add(config);
+        }
+        if let Some(relayed) = relayed {
+            master.scheduler.relay(config, relayed.pool);
         }
     }
 
@@ -253,6 +311,7 @@ impl<R: Recorder> Engine<'_, R> {
         let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
         let cycle = master.scheduler.cycle();
         let polled = master.scheduler.next_cycle();
+        let relayed = master.scheduler.relayed().to_vec();
         let base = master.base;
         master.next += harts.cycle;
         let begin = |number: u32| clock.true_at(base + harts.cycle * u64::from(number));
@@ -263,9 +322,13 @@ impl<R: Recorder> Engine<'_, R> {
         master.seen.dropped = u64::from(master.scheduler.missed());
         let config =
             |id: u16| *harts.ftt.polled(StreamIndex(u32::from(id))).expect("a message that was scheduled");
+        master.seen.relayed += relayed.len() as u64;
         let taken =
             released.iter().map(|(id, _)| config(*id).config.time).fold(Duration::ZERO, |all, one| all + one);
-        master.seen.longest = master.seen.longest.max(taken);
+        let taken = taken + self.send_relayed(node, &relayed);
+        if let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) {
+            master.seen.longest = master.seen.longest.max(taken);
+        }
         if !up {
             return;
         }

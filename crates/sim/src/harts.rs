@@ -170,6 +170,10 @@ pub struct MasterObservation {
     pub polled: u64,
     /// Messages that were still waiting when the next of their stream was released.
     pub dropped: u64,
+    /// Messages of other switches that it sent on in synchronous windows of its own.
+    pub relayed: u64,
+    /// Those that it discarded, for their pools were full.
+    pub overflowed: u64,
     /// The most that the messages of one cycle took.
     pub longest: Duration,
 }
@@ -191,7 +195,7 @@ pub struct ListeningObservation {
 
 impl MasterObservation {
     pub(crate) fn of(switch: NodeIndex) -> Self {
-        Self { switch, cycles: 0, polled: 0, dropped: 0, longest: Duration::ZERO }
+        Self { switch, cycles: 0, polled: 0, dropped: 0, relayed: 0, overflowed: 0, longest: Duration::ZERO }
     }
 }
 

@@ -28,6 +28,7 @@ mod plan;
 mod random;
 mod recorder;
 mod relay;
+mod relayed;
 mod reservation;
 mod result;
 mod slot_use;

@@ -48,6 +48,8 @@ pub(crate) struct HopPlan {
     pub(crate) inspected: bool,
     /// Whether it waits for a dispatch point at the port.
     pub(crate) time_triggered: bool,
+    /// Whether it waits in a memory pool for a synchronous window of its switch.
+    pub(crate) relayed: bool,
     /// Whether its port takes its frames only while their VLAN is registered there.
     pub(crate) registered: bool,
     /// Whether its port takes frames of reserved streams alone.
@@ -223,6 +225,7 @@ impl Plan {
                 inspected: filtered || srp::enters(network, stream, hop.port).is_some(),
                 registered: srp::leaves(network, stream, hop.port),
                 time_triggered: stream.time_triggered.is_some(),
+                relayed: false,
                 reserved: network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class),
             });
             self.filtered.push(filtered);

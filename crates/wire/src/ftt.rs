@@ -12,7 +12,7 @@ use crate::error::{WireError, split};
 /// EtherType of these messages.
 pub const FTT: EtherType = EtherType(0x88b5);
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What is reserved for a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +29,8 @@ pub struct FttStream {
     pub priority: u8,
     /// Its producer.
     pub producer: u16,
+    /// Of a synchronous stream the offset of its first message, nanoseconds; none: it is asynchronous.
+    pub offset_ns: Option<u32>,
 }
 
 /// A scheduled synchronous message of a trigger message.
@@ -266,6 +268,8 @@ impl FttStream {
         to.extend(self.deadline_ns.to_be_bytes());
         to.push(self.priority);
         to.extend(self.producer.to_be_bytes());
+        to.push(u8::from(self.offset_ns.is_some()));
+        to.extend(self.offset_ns.into_iter().flat_map(u32::to_be_bytes));
     }
 
     fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
@@ -275,8 +279,15 @@ impl FttStream {
         let (deadline, rest) = split::<4>(rest)?;
         let (&[priority], rest) = split::<1>(rest)?;
         let (producer, rest) = u16_of(rest)?;
+        let (synchronous, rest) = flag(rest)?;
+        let (offset_ns, rest) = if synchronous {
+            let (offset, rest) = split::<4>(rest)?;
+            (Some(u32::from_be_bytes(*offset)), rest)
+        } else {
+            (None, rest)
+        };
         let (period_ns, deadline_ns) = (u32::from_be_bytes(*period), u32::from_be_bytes(*deadline));
-        Ok((Self { id, size, period_ns, deadline_ns, priority, producer }, rest))
+        Ok((Self { id, size, period_ns, deadline_ns, priority, producer, offset_ns }, rest))
     }
 }
 
@@ -298,13 +309,24 @@ mod tests {
     use alloc::vec;
     use proptest::prelude::*;
 
-    const STREAM: FttStream =
-        FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 1 };
+    const STREAM: FttStream = FttStream {
+        id: 7,
+        size: 88,
+        period_ns: 125_000,
+        deadline_ns: 2_000_000,
+        priority: 3,
+        producer: 1,
+        offset_ns: None,
+    };
+    const SYNCHRONOUS: FttStream = FttStream { offset_ns: Some(70_000), ..STREAM };
 
     fn all() -> Vec<FttMessage> {
         vec![
             FttMessage::Trigger { master: 9, cycle: 70_000, polled: vec![Polled { stream: 3, frames: 2 }] },
             FttMessage::Add { stream: STREAM, node: 2 },
+            FttMessage::Add { stream: SYNCHRONOUS, node: 2 },
+            FttMessage::Config { stream: SYNCHRONOUS, installed: false },
+            FttMessage::Replicate { stream: SYNCHRONOUS, consumer: 2, installed: true },
             FttMessage::Remove { stream: 7, node: 1 },
             FttMessage::Config { stream: STREAM, installed: true },
             FttMessage::Reply { stream: 7, switch: 11, installed: false },
@@ -332,7 +354,12 @@ mod tests {
     fn the_octets_of_a_request() {
         let mut octets = Vec::new();
         FttMessage::Add { stream: STREAM, node: 2 }.emit(&mut octets);
-        let expected = [1, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 2];
+        let expected = [2, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 2];
+        assert_eq!(octets, expected);
+        octets.clear();
+        FttMessage::Add { stream: SYNCHRONOUS, node: 2 }.emit(&mut octets);
+        let expected =
+            [2, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 1, 0, 1, 0x11, 0x70, 0, 2];
         assert_eq!(octets, expected);
     }
 

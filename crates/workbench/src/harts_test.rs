@@ -4,7 +4,8 @@ use tautwire_admission::{AdmissionTest, HartsResponseTime, RefusalReason};
 use tautwire_analysis::bounds;
 use tautwire_model::Network;
 use tautwire_model::harts_admission::DecidesBy;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_units::Duration;
 
 /// Which stream would be late if `new` joined `others`, if one would.
 pub(crate) fn test(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Result<(), StreamIndex> {
@@ -15,7 +16,7 @@ pub(crate) fn test(network: &Network, new: StreamIndex, others: &[StreamIndex]) 
     }
 }
 
-/// Equation 3, of the streams with servers.
+/// Equation 3, of the streams with servers; the windows of switches, of synchronous ones.
 fn response_time(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Result<(), StreamIndex> {
     let streams: Vec<StreamIndex> = others.iter().copied().chain([new]).collect();
     let late = match HartsResponseTime::default().refuse(network, &streams) {
@@ -37,7 +38,10 @@ fn proven(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Result
     let is_late = |stream: &StreamIndex| {
         let place = all.iter().position(|one| one == stream).expect("it runs");
         let mut listeners = proven.streams[place].listeners.iter();
-        part.streams[place].deadline.is_some_and(|deadline| {
+        // A message of a synchronous stream that has no bound may be lost.
+        let is_polled = part.streams[place].traffic == Traffic::Polled;
+        let wanted = part.streams[place].deadline.or(is_polled.then_some(Duration::from_ps(u64::MAX)));
+        wanted.is_some_and(|deadline| {
             !listeners.all(|listener| listener.delay.as_ref().is_ok_and(|bound| *bound <= deadline))
         })
     };

@@ -36,7 +36,7 @@ fn every_frame_of_a_switch_is_in_its_window() {
                 continue;
             }
             let node = network.ports[frame.port.index()].node;
-            let polled = harts.ftt.polled(frame.stream).is_some_and(|polled| polled.switch == node);
+            let polled = harts.ftt.is_synchronous_at(frame.stream, node);
             let (kind, from, to) = if harts.ftt.is_trigger(frame.stream, frame.port) {
                 ("trigger", tautwire_workbench::Duration::ZERO, harts.trigger)
             } else if polled {

@@ -7,6 +7,7 @@ use tautwire_report::port_name;
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::response_time::{ElementaryCycle, HartsSet, Reserved, Server};
+use super::synchronous::{self, is_synchronous};
 use crate::decision::RefusalReason;
 use crate::test::AdmissionTest;
 
@@ -19,7 +20,7 @@ pub enum Deadlines {
     Periods(u32),
 }
 
-/// The test, with what the paper leaves open as parameters. A description without `harts:` is refused.
+/// The test, with what the paper leaves open as parameters; of synchronous streams, that of the windows of their switches. A description without `harts:` is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HartsResponseTime {
     /// Which deadlines are held to.
@@ -46,12 +47,17 @@ impl Default for HartsResponseTime {
 impl AdmissionTest for HartsResponseTime {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let (new, before) = streams.split_last()?;
+        let (is_polled, nowhere_else) = is_synchronous(network, *new);
+        let refusal = is_polled.then(|| synchronous::refuse(network, streams)).flatten();
+        if refusal.is_some() || nowhere_else {
+            return refusal;
+        }
         let Some(mut set) = self.set(network) else {
             return Some(self.unbounded(network, *new, 0, "the description has no `harts`"));
         };
         // A stream with several listeners is tested on the way to each.
         let mut owners = Vec::new();
-        for index in before {
+        for index in before.iter().filter(|index| !is_synchronous(network, **index).1) {
             for (listener, route) in self.routes(network, *index)?.into_iter().enumerate() {
                 set.streams.push(route);
                 owners.push((*index, listener));

@@ -426,6 +426,7 @@ impl<'s> Run<'s> {
             deadline_ns: nanoseconds(request.deadline_ns),
             priority: request.priority,
             producer: id(self.scenario.node(&request.talker)),
+            offset_ns: None,
         }
     }
 

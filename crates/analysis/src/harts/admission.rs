@@ -16,6 +16,7 @@ use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StreamIndex
 use tautwire_units::{Bytes, Duration};
 
 use super::port::Port;
+use super::relayed::Schedule;
 use super::{Analysis, wire_octets};
 use crate::admission::totals::{Item, Load, Message, consistent, load};
 use crate::admission::{AdmissionBound, Context, NoAdmissionBound, loses};
@@ -105,7 +106,8 @@ impl<'a> Admissions<'a> {
         let described = &network.streams[stream.index()];
         let wire = wire_octets(described, described.hops[0].tagged);
         let (period, through, frames) = servers.guarantee(lane, wire).map_err(|_| none)?;
-        let analysis = Analysis { network, deviation: self.context.deviation, slack: 0 };
+        let schedule = Schedule::default();
+        let analysis = Analysis { network, deviation: self.context.deviation, slack: 0, schedule };
         Ok(Channel { period, through, frames, line: analysis.line(described, 0).max })
     }
 

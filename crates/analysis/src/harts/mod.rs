@@ -9,7 +9,8 @@
 //!
 //! At the talker's port, which has no servers, a frame is through when a busy period of its class and those above ends.
 //! A synchronous message waits for the trigger message that polls it (`synchronous.rs`) and is through its first switch when
-//! the synchronous window ends; the description is refused if that is not so. A policed stream comes no closer behind its
+//! the synchronous window ends; further switches schedule it into windows of their own (`relayed.rs`); the description is
+//! refused if what a window takes is not through when it ends. A policed stream comes no closer behind its
 //! policer than that lets it, whatever its talker sends.
 //!
 //! Invariants: nothing is assumed of the phases of ECs, periods and sources; all clocks are wrong by their tolerance.
@@ -19,6 +20,7 @@
 mod admission;
 mod arrivals;
 mod port;
+mod relayed;
 mod synchronous;
 
 use tautwire_core::ftt::Violator;
@@ -34,6 +36,7 @@ pub(crate) use self::admission::bounds as admission_bounds;
 
 use self::arrivals::Arrivals;
 use self::port::Port;
+use self::relayed::Schedule;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{Row, delay_max, delay_min};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
@@ -56,6 +59,8 @@ struct Analysis<'network> {
     network: &'network Network,
     deviation: Deviation,
     slack: u64,
+    /// When schedules take synchronous messages.
+    schedule: Schedule,
 }
 
 /// Least and greatest time, picoseconds.
@@ -70,7 +75,8 @@ pub(crate) fn bounds(network: &Network) -> Bounds {
     let worst = network.nodes.iter().map(|node| &node.clock).max_by_key(|clock| clock.tolerance_ppb);
     let slack = network.nodes.iter().map(|node| slack_ps(&node.clock)).max().unwrap_or(0);
     let deviation = worst.map(Deviation::of).unwrap_or_default();
-    let analysis = Analysis { network, deviation, slack };
+    let mut analysis = Analysis { network, deviation, slack, schedule: Schedule::default() };
+    analysis.schedule = analysis.schedule();
     let streams = (0..network.streams.len()).map(|number| analysis.stream(StreamIndex::at(number))).collect();
     Bounds { streams, ports: analysis.ports() }
 }
@@ -87,6 +93,9 @@ impl Analysis<'_> {
             };
             let method = if rest.is_ok() { Method::Servers } else { Method::None };
             let least = end.least - hop.previous.map_or(0, |previous| ends[previous as usize].least);
+            // What came later to its first switch waits less there for the synchronous window.
+            let is_polled = hop.previous == Some(0) && self.is_synchronous(number, place);
+            let least = if is_polled { least.min(self.passage_min(stream, place)) } else { least };
             let reached = hop.previous.is_none_or(|previous| ends[previous as usize].most.is_ok());
             let delay = match (&end.most, rest) {
                 (Err(reason), _) if !reached => Err(reason.clone()),
@@ -129,7 +138,9 @@ impl Analysis<'_> {
         // A synchronous message waits for the cycle that polls it, and is decoded before the synchronous window begins.
         let waits = match harts.ftt.polled(number) {
             None => Ok(0),
-            Some(polled) => synchronous::response(&harts.ftt, polled)
+            Some(polled) => self
+                .schedule
+                .response(number, polled.switch)
                 .map(|cycles| {
                     self.late((cycles - 1).saturating_mul(harts.cycle.as_ps()) + harts.synchronous.as_ps())
                 })
@@ -149,8 +160,8 @@ impl Analysis<'_> {
         let line = self.line(stream, place);
         let (stages, queues) = self.stages(stream, place);
         let least = before.least + stages.min + line.min;
-        if let Some((rest, most)) = self.polled_hop(number, place, before, line) {
-            return (rest, End { most, least, behind: None });
+        if let Some(found) = self.synchronous_hop(number, place, before) {
+            return found;
         }
         let fault = |reason: Unbounded| (Err(reason.clone()), End { most: Err(reason), least, behind: None });
         let reached = match &before.most {
@@ -191,33 +202,58 @@ impl Analysis<'_> {
         (Ok(rest), End { most: Ok(reached.saturating_add(rest)), least, behind })
     }
 
-    /// A synchronous message at the switch that polls it: it is through when the synchronous window ends. The hop's bound,
-    /// and that from the application; none of other streams, and at other switches.
-    fn polled_hop(
+    fn is_synchronous(&self, number: StreamIndex, place: usize) -> bool {
+        let hop = &self.network.streams[number.index()].hops[place];
+        let switch = self.network.ports[hop.port.index()].node;
+        self.network.harts.as_ref().is_some_and(|harts| harts.ftt.is_synchronous_at(number, switch))
+    }
+
+    /// Stages and line alone.
+    fn passage_min(&self, stream: &Stream, place: usize) -> u64 {
+        self.stages(stream, place).0.min + self.line(stream, place).min
+    }
+
+    /// A synchronous message at a switch that schedules it: it is through when a synchronous window ends. The hop's bound, and
+    /// what is known at its end; none of other streams, and at other switches.
+    fn synchronous_hop(
         &self,
         number: StreamIndex,
         place: usize,
         before: &End,
-        line: Range,
-    ) -> Option<(Result<u64, Unbounded>, Result<u64, Unbounded>)> {
-        let hop = &self.network.streams[number.index()].hops[place];
+    ) -> Option<(Result<u64, Unbounded>, End)> {
+        let stream = &self.network.streams[number.index()];
         let harts = self.network.harts.as_ref()?;
-        let polled = harts.ftt.polled(number)?;
-        if polled.switch != self.network.ports[hop.port.index()].node {
+        let hop = &stream.hops[place];
+        let switch = self.network.ports[hop.port.index()].node;
+        if !self.is_synchronous(number, place) {
             return None;
         }
+        let (stages, queues) = self.stages(stream, place);
+        let line = self.line(stream, place);
+        let is_first = harts.ftt.relayed(number, switch).is_none();
+        let fault = |reason: Unbounded| {
+            let least = before.least + stages.min + line.min;
+            Some((Err(reason.clone()), End { most: Err(reason), least, behind: None }))
+        };
         let reached = match &before.most {
+            Err(reason) => return fault(reason.clone()),
+            Ok(_) if queues && !is_first => return fault(Unbounded::StageTooSlow { port: hop.port }),
             Ok(reached) => *reached,
-            Err(reason) => return Some((Err(reason.clone()), Err(reason.clone()))),
         };
-        let Some(cycles) = synchronous::response(&harts.ftt, polled) else {
-            let reason = Unbounded::Unpolled { port: hop.port };
-            return Some((Err(reason.clone()), Err(reason)));
+        let left = self.left(number, place, &self.schedule);
+        let response = self.schedule.response(number, switch);
+        let (Some(left), Some(response)) = (left, response) else {
+            return fault(Unbounded::Unpolled { port: hop.port });
         };
-        let rest = self.late(harts.open.as_ps()).saturating_add(line.max);
-        let waits = (cycles - 1).saturating_mul(harts.cycle.as_ps());
-        let whole = self.late(waits.saturating_add(harts.open.as_ps())).saturating_add(line.max);
-        Some((Ok(rest), Ok(whole.min(reached.saturating_add(rest)))))
+        let open = harts.open.as_ps();
+        let rest = if is_first {
+            self.late(open).saturating_add(line.max)
+        } else {
+            let cycles = response.saturating_mul(harts.cycle.as_ps());
+            stages.max.saturating_add(self.late(cycles.saturating_add(open))).saturating_add(line.max)
+        };
+        let most = left.max.min(reached.saturating_add(rest));
+        Some((Ok(rest), End { most: Ok(most), least: left.min, behind: None }))
     }
 
     /// A span of a node's clock, in true time at most.
@@ -399,7 +435,7 @@ impl Analysis<'_> {
             Traffic::Polled => {
                 let harts = self.network.harts.as_ref()?;
                 let start = harts.synchronous.as_ps();
-                Some(match synchronous::response(&harts.ftt, harts.ftt.polled(number)?) {
+                Some(match self.schedule.response(number, harts.ftt.polled(number)?.switch) {
                     Some(cycles) => {
                         let waits = (cycles - 1).saturating_mul(harts.cycle.as_ps()) + start;
                         self.releases(number)?.with_jitter(self.late(waits).saturating_add(spread))

@@ -284,6 +284,7 @@ impl AcMaster {
             || stream.size > self.config.size_max
             || stream.period_ns == 0
             || stream.deadline_ns == 0
+            || stream.offset_ns.is_some_and(|offset| offset >= stream.period_ns)
             || known.is_some_and(|known| known != stream)
             || self.config.topology.switches(stream.producer, node).is_none();
         if wrong {

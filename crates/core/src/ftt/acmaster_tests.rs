@@ -6,8 +6,15 @@ use super::*;
 use crate::ftt::{FttNode, RequestState, SwitchMaster};
 
 const PATIENCE: Duration = Duration::from_ms(20);
-const STREAM: FttStream =
-    FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 1 };
+const STREAM: FttStream = FttStream {
+    id: 7,
+    size: 88,
+    period_ns: 125_000,
+    deadline_ns: 2_000_000,
+    priority: 3,
+    producer: 1,
+    offset_ns: None,
+};
 
 /// Producer 1 and consumer 2, switches 11 to 13 in line, ACMasters 20 and 21.
 #[derive(Clone)]
@@ -179,6 +186,7 @@ fn attributes_that_cannot_be_are_refused_without_a_test() {
         FttStream { size: 2_000, ..STREAM },
         FttStream { period_ns: 0, ..STREAM },
         FttStream { deadline_ns: 0, ..STREAM },
+        FttStream { offset_ns: Some(125_000), ..STREAM },
         FttStream { producer: 9, ..STREAM },
     ] {
         let mut line = line(false);

@@ -66,7 +66,15 @@ impl AcMaster {
         if !self.heir {
             return self.confirm(id, node);
         }
-        let stream = FttStream { id, size: 0, period_ns: 0, deadline_ns: 0, priority: 0, producer: node };
+        let stream = FttStream {
+            id,
+            size: 0,
+            period_ns: 0,
+            deadline_ns: 0,
+            priority: 0,
+            producer: node,
+            offset_ns: None,
+        };
         let missing = self.config.topology.all_switches();
         let leaving = Leaving { stream, missing, unknown: false, told: 0, confirmed: false, again: None };
         self.leaving.insert((id, node), leaving);

@@ -156,8 +156,15 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    const STREAM: FttStream =
-        FttStream { id: 7, size: 88, period_ns: 125_000, deadline_ns: 2_000_000, priority: 3, producer: 1 };
+    const STREAM: FttStream = FttStream {
+        id: 7,
+        size: 88,
+        period_ns: 125_000,
+        deadline_ns: 2_000_000,
+        priority: 3,
+        producer: 1,
+        offset_ns: None,
+    };
 
     #[test]
     fn a_node_sends_what_is_polled_once_it_is_granted() {

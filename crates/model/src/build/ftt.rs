@@ -8,13 +8,14 @@ use tautwire_wire::MacAddress;
 use super::control_frames::ControlFrames;
 use super::harts_admission::PRIORITY as CONTROL_PRIORITY;
 use super::models::Models;
+use super::relayed;
 use super::streams::Streams;
 use super::topology::Topology;
 use crate::frame::{TAG, frame_length, wire_bits};
 use crate::ftt::{Ftt, Police, PolledStream};
 use crate::harts::Harts;
 use crate::network::{
-    ArrivalCurve, Delay, Distribution, Hop, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
+    ArrivalCurve, Delay, Distribution, Hop, NodeKind, PortIndex, Stream, StreamIndex, Traffic,
 };
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -47,10 +48,12 @@ pub(crate) fn ftt(
         windows: vec![None; topology.nodes.len()],
         triggers: vec![None; topology.ports.len()],
         polled: Vec::new(),
+        relayed: Vec::new(),
         has_admission: node.get("admission").is_some(),
     };
     for item in node.get("polled").map_or(&[][..], Node::items) {
         if let Some(polled) = polled(item, &ftt, topology, streams, faults) {
+            ftt.relayed.extend(relayed::relayed(item, &polled, topology, streams));
             ftt.polled.push(polled);
         }
     }
@@ -157,7 +160,7 @@ fn triggers(
     }
 }
 
-/// What a switch may poll in a cycle. All messages of a cycle are through its ports at most `lead` and the time of all
+/// What a switch may poll and relay in a cycle: what is relayed is there when the window begins. All messages of a cycle are through its ports at most `lead` and the time of all
 /// of them behind the start of the synchronous window: `lead` is the talker's host, one longer frame that its port is
 /// busy with, network control before it, cable and stages, and the longest message once more (it is stored before it
 /// goes on), besides what clocks differ by in a cycle.
@@ -185,17 +188,16 @@ fn windows(
         let at = &mut leads[polled.switch.index()];
         *at = (*at).max(lead);
     }
+    relayed::times(&mut ftt.relayed, &mut leads, harts, topology, models, streams, faults);
     let whole = harts.open - harts.synchronous;
-    for number in 0..ftt.polled.len() {
-        let polled = ftt.polled[number];
-        let left = whole.saturating_sub(leads[polled.switch.index()]);
-        ftt.windows[polled.switch.index()] = Some(left);
-        if polled.config.time > left {
-            let name = &streams.list[polled.stream.index()].stream.name;
-            let message = format!(
-                "`{name}` takes {} and a synchronous window of {whole} leaves {left}",
-                polled.config.time
-            );
+    let here = ftt.polled.iter().map(|polled| (polled.stream, polled.switch, polled.config.time));
+    let further = ftt.relayed.iter().map(|relayed| (relayed.stream, relayed.switch, relayed.config.time));
+    for (stream, switch, time) in here.chain(further) {
+        let left = whole.saturating_sub(leads[switch.index()]);
+        ftt.windows[switch.index()] = Some(left);
+        if time > left {
+            let name = &streams.list[stream.index()].stream.name;
+            let message = format!("`{name}` takes {time} and a synchronous window of {whole} leaves {left}");
             let help = "make `synchronous` longer: beside the messages it holds what their way takes";
             let place = node.get("synchronous").map_or(node.anchor(), |node| node.place);
             faults.error(codes::HARTS_WINDOW, place, message, help);
@@ -274,18 +276,22 @@ fn lead(
         return Err((message, "make `turn-around` hold what a node takes to receive"));
     }
     let frame = frame_length(stream.payload_max, stream.tagged) + TAG;
-    let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
-    let steps = topology.nodes.iter().map(|node| node.clock.granularity.as_ps()).max().unwrap_or(0);
-    let drift = (u128::from(harts.cycle.as_ps()) * u128::from(tolerance) * 4).div_ceil(1_000_000_000);
-    let clocks = u64::try_from(drift).unwrap_or(u64::MAX).saturating_add(4 * steps + 16);
     let lead = longest(&host.transmit, frame)
         + blocking
         + egress.propagation
         + egress.phy_delay.max
         + stages(frame)
         + time
-        + Duration::from_ps(clocks);
+        + clocks(harts, topology);
     Ok((time, lead))
+}
+
+/// What clocks differ by in a cycle.
+pub(super) fn clocks(harts: &Harts, topology: &Topology<'_>) -> Duration {
+    let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
+    let steps = topology.nodes.iter().map(|node| node.clock.granularity.as_ps()).max().unwrap_or(0);
+    let drift = (u128::from(harts.cycle.as_ps()) * u128::from(tolerance) * 4).div_ceil(1_000_000_000);
+    Duration::from_ps(u64::try_from(drift).unwrap_or(u64::MAX).saturating_add(4 * steps + 16))
 }
 
 /// The longest that a delay can be.
@@ -332,9 +338,4 @@ pub(crate) fn police(
         violator,
         pool: node.parsed("pool").unwrap_or(1),
     })
-}
-
-/// Whether a hop of a stream leaves the switch that polls it.
-pub(crate) fn is_polled_at(ftt: &Ftt, stream: StreamIndex, node: NodeIndex) -> bool {
-    ftt.polled(stream).is_some_and(|polled| polled.switch == node)
 }

@@ -51,6 +51,7 @@ pub(crate) fn harts(
             windows: Vec::new(),
             triggers: Vec::new(),
             polled: Vec::new(),
+            relayed: Vec::new(),
             has_admission: false,
         },
         admission: None,
@@ -231,7 +232,7 @@ fn fits(
     for hop in &stream.hops {
         let port = &topology.ports[hop.port.index()];
         let NodeKind::Bridge { device, .. } = topology.nodes[port.node.index()].kind else { continue };
-        let in_synchronous = ftt::is_polled_at(&harts.ftt, number, port.node);
+        let in_synchronous = harts.ftt.is_synchronous_at(number, port.node);
         let strict = port.classes[hop.class.index()].selection == TransmissionSelection::StrictPriority;
         let device = models.device_at(device);
         let stores = matches!(device.switching, Switching::StoreAndForward) && !device.two_stage;

@@ -11,7 +11,7 @@ use super::topology::Topology;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts_admission::{AdmissionRequest, DecidesBy, HartsAdmission};
-use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic};
+use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -143,14 +143,14 @@ fn request(
     let named = item.get("stream")?;
     let stream = streams.find(named, faults)?;
     let is_reserved = harts.reservations.iter().any(|reservation| reservation.stream == stream);
-    if !is_reserved || streams.list[stream.index()].stream.traffic == Traffic::Polled {
+    if !is_reserved && harts.ftt.polled(stream).is_none() {
         let name = &streams.list[stream.index()].stream.name;
         let message = format!("`{name}` is asked for and has no server that it would get");
         faults.error(
             codes::HARTS_STREAM,
             named.place,
             message,
-            "list it under `reserve`, and do not poll it",
+            "list it under `reserve`, or, if it is synchronous, under `polled`",
         );
     }
     let at = item.parsed("at").unwrap_or_default();

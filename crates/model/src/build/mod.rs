@@ -24,6 +24,7 @@ mod links;
 mod models;
 mod nodes;
 mod ports;
+mod relayed;
 mod reservation;
 mod reservation_pace;
 mod reserved_class;

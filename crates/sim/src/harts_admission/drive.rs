@@ -93,7 +93,9 @@ impl<R: Recorder> Engine<'_, R> {
         let described = &self.network.streams[stream.index()];
         let harts = self.network.harts.as_ref().expect("a network with HaRTES");
         let reservation = harts.reservations.iter().find(|known| known.stream == stream);
+        let polled = harts.ftt.polled(stream).map(|polled| polled.config);
         let cycles = reservation.map_or(1, |reservation| reservation.server.period);
+        let cycles = polled.map_or(cycles, |polled| polled.period);
         let ns = |span: Duration| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX).max(1);
         let wire = wire_bits(described.payload_max, true).bytes_ceil().get();
         FttStream {
@@ -103,6 +105,10 @@ impl<R: Recorder> Engine<'_, R> {
             deadline_ns: described.deadline.map_or(u32::MAX, ns),
             priority: described.priority.number(),
             producer: short(described.talker.index()),
+            offset_ns: polled.map(|polled| {
+                let offset = harts.cycle * u64::from(polled.offset % polled.period);
+                u32::try_from(offset.as_ps() / 1_000).unwrap_or(u32::MAX)
+            }),
         }
     }
 
@@ -181,6 +187,7 @@ impl<R: Recorder> Engine<'_, R> {
         if enters {
             self.set_policer(stream, first, installed);
         }
+        self.schedule_stream(stream, node, installed);
     }
 
     /// A node has an answer: its talker begins, or knows why not.

@@ -27,7 +27,7 @@ pub(super) static HARTS: Shape = Shape {
         key(
             "polled",
             Kind::List(0, MANY, &Kind::Object(&POLLED)),
-            "Synchronous streams, which the trigger message of their talker's switch polls.",
+            "Synchronous streams, which the trigger message of their talker's switch polls, and which further switches pass on in cycles of their own.",
         ),
         key(
             "admission",
@@ -116,7 +116,7 @@ static ADMISSION: Shape = Shape {
 
 static REQUEST: Shape = Shape {
     name: "a request",
-    about: "A reserved stream that its talker and listeners ask for; it is sent from when it is granted.",
+    about: "A reserved or synchronous stream that its talker and listeners ask for; it is sent from when it is granted.",
     keys: &[&[
         must("stream", Kind::Text, "The stream."),
         key("at", Kind::Duration, "When its talker asks; 0 s."),
@@ -142,7 +142,7 @@ static POLICE: Shape = Shape {
 
 static POLLED: Shape = Shape {
     name: "a synchronous stream",
-    about: "A message in every `every` elementary cycles, within the synchronous window of its switch.",
+    about: "A message in every `every` elementary cycles, within the synchronous windows of its switches.",
     keys: &[&[
         must("stream", Kind::Text, "The stream; its traffic is `polled`."),
         key("every", Kind::Integer(1, 1_000_000), "Period in ECs; 1."),
@@ -153,6 +153,12 @@ static POLLED: Shape = Shape {
             "Deadline in ECs for the earliest deadline first; the period.",
         ),
         key("priority", PRIORITY, "Priority for the `servers` scheduler; that of the stream."),
+        key(
+            "further-switches",
+            Kind::Word(&["synchronous", "servers"]),
+            "How switches behind the first carry it: in their synchronous windows, each by its own schedule, or by its server there; synchronous.",
+        ),
+        key("pool", Kind::Integer(1, 1_000), "Messages that each of those switches may hold; 4."),
     ]],
 };
 

@@ -1,0 +1,120 @@
+//! Synchronous streams of HaRTES that are asked for in a run: the windows of all switches are tested, every switch on the way
+//! takes the stream into its schedule, and out of it again.
+//!
+//! Random networks are searched in `harts_admission_holds.rs`.
+
+mod common;
+
+use tautwire_sim::{AdmissionEvent, HartsObservation, RequestObservation};
+use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate};
+
+use common::{broken_admissions, described as network};
+
+fn scenario() -> String {
+    let path = format!("{}/../../scenarios/harts-synchronous-admission.yaml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("a scenario")
+}
+
+fn run(text: &str) -> (Network, Observation) {
+    let network = network(text);
+    let observation = simulate(&network, &mut Options::default());
+    let broken = broken_admissions(&network, &bounds(&network), &observation);
+    assert!(broken.is_empty(), "{broken:#?}");
+    (network, observation)
+}
+
+fn harts(observation: &Observation) -> &HartsObservation {
+    observation.harts.as_ref().expect("masters")
+}
+
+fn of(network: &Network, name: &str) -> usize {
+    network.streams.iter().position(|stream| stream.name == name).expect("a stream")
+}
+
+fn talker<'o>(network: &Network, observation: &'o Observation, name: &str) -> &'o RequestObservation {
+    let mut requests = harts(observation).requests.iter();
+    requests
+        .find(|request| request.is_talker && request.stream.index() == of(network, name))
+        .expect("a request")
+}
+
+fn count(network: &Network, observation: &Observation, name: &str, event: AdmissionEvent) -> usize {
+    let stream = of(network, name);
+    let own = |rung: &&tautwire_sim::AdmissionRung| rung.stream.index() == stream && rung.event == event;
+    harts(observation).ladder.iter().filter(own).count()
+}
+
+#[test]
+fn what_fits_the_windows_of_all_switches_is_granted() {
+    let (network, observation) = run(&scenario());
+    for (name, granted) in [
+        ("position", true),
+        ("setpoint", true),
+        ("broadcast", true),
+        ("video", true),
+        ("video-2", false),
+        ("late", false),
+    ] {
+        let request = talker(&network, &observation, name);
+        assert_eq!(request.granted, granted, "{name}");
+        assert!(request.latency().is_some_and(|taken| taken < Duration::from_ms(30)), "{name}: {request:?}");
+        let everywhere = count(&network, &observation, name, AdmissionEvent::Configured);
+        assert!(if granted { everywhere >= 3 } else { everywhere == 0 }, "{name}: {everywhere} switches");
+    }
+    let refused = talker(&network, &observation, "late").subject.expect("why");
+    assert_eq!(refused.index(), of(&network, "late"), "it would be late itself");
+    // What is granted is sent in every period from then on, and nothing else is.
+    let sent = |name: &str| observation.streams[of(&network, name)].created;
+    for (name, until, period) in
+        [("position", 500, 2_000), ("setpoint", 500, 2_000), ("broadcast", 500, 4_000), ("video", 300, 500)]
+    {
+        let since = talker(&network, &observation, name).answered_at.expect("an answer");
+        let periods = (Duration::from_ms(until) - since).as_ps() / Duration::from_us(period).as_ps();
+        assert!(sent(name).abs_diff(periods) <= 2, "{name}: {} of {periods}", sent(name));
+    }
+    assert_eq!((sent("video-2"), sent("late")), (0, 0));
+    // Those that stood before lost nothing.
+    let local = &observation.streams[of(&network, "local")];
+    assert!(local.created >= 999 && local.listeners[0].late == 0);
+    assert_eq!(count(&network, &observation, "video", AdmissionEvent::Removed), 3, "out of three schedules");
+}
+
+#[test]
+fn where_the_first_is_not_asked_for_the_second_has_its_room() {
+    let text = scenario().replace("      - {stream: video, at: 30 ms, release-at: 300 ms}\n", "");
+    let text = text.replace("    - {stream: video, every: 1}\n", "");
+    let text = text.replace(
+        "  - {name: video, talker: sensor, listeners: controller, priority: 7, payload: 300 B, traffic: {type: polled}, deadline: 5 ms}\n",
+        "",
+    );
+    let (network, observation) = run(&text);
+    assert!(talker(&network, &observation, "video-2").granted);
+}
+
+#[test]
+fn by_the_proven_bounds_it_is_the_same() {
+    let text = scenario().replace("    patience:", "    decide-by: bounds\n    patience:");
+    let (network, observation) = run(&text);
+    let granted = harts(&observation).requests.iter().filter(|request| request.is_talker && request.granted);
+    let names: Vec<&str> =
+        granted.map(|request| network.streams[request.stream.index()].name.as_str()).collect();
+    assert_eq!(names, ["position", "setpoint", "broadcast", "video"]);
+}
+
+#[test]
+fn the_standby_knows_synchronous_streams() {
+    let text = scenario().replace("master: sw2\n    standby: sw1", "master: sw1\n    standby: sw2").replace(
+        "streams:\n  - {name: local",
+        "events: [{at: 60 ms, stop-node: sw1}]\nstreams:\n  - {name: local",
+    );
+    let (network, observation) = run(&text);
+    let seen = harts(&observation);
+    assert!(seen.ladder.iter().any(|rung| rung.event == AdmissionEvent::TookOver));
+    // Asked behind the death: of the heir, which knows `video`.
+    assert!(!talker(&network, &observation, "video-2").granted);
+    let active = seen.acmasters.iter().find(|master| master.active).expect("the heir");
+    for name in ["position", "setpoint", "broadcast"] {
+        let stands = active.standing.iter().any(|stream| stream.index() == of(&network, name));
+        assert!(stands, "{name}: {:?}", active.standing);
+    }
+}
