@@ -109,17 +109,22 @@ impl Ftt {
         }
         self.polled.retain_mut(|polled| match place[polled.stream.index()] {
             Some(stream) => {
-                polled.stream = stream;
+                (polled.stream, polled.config.id) = (stream, number(stream));
                 true
             }
             None => false,
         });
         self.relayed.retain_mut(|relayed| match place[relayed.stream.index()] {
             Some(stream) => {
-                relayed.stream = stream;
+                (relayed.stream, relayed.config.id) = (stream, number(stream));
                 true
             }
             None => false,
         });
     }
+}
+
+/// A stream as messages name it; networks in which that is used have fewer than 2^16.
+fn number(stream: StreamIndex) -> u16 {
+    u16::try_from(stream.index()).unwrap_or(u16::MAX)
 }
