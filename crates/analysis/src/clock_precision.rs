@@ -45,6 +45,17 @@ pub fn clock_precision(
     grandmaster: NodeIndex,
     node: NodeIndex,
 ) -> Option<Duration> {
+    let (off, _) = precision_and_passage(network, bounds, grandmaster, node)?;
+    u64::try_from(off).ok().map(Duration::from_ps)
+}
+
+/// The same in picoseconds, and how long a sync with its follow-up is on its way to `node` at most.
+pub(crate) fn precision_and_passage(
+    network: &Network,
+    bounds: &Bounds,
+    grandmaster: NodeIndex,
+    node: NodeIndex,
+) -> Option<(u128, u128)> {
     let gptp = network.gptp.as_ref()?;
     let precision = Precision { network, bounds, gptp, exchanges: exchanges(network, gptp)? };
     let mut ways = Vec::new();
@@ -53,8 +64,9 @@ pub fn clock_precision(
     if ways.len() > WAYS_MAX || (ways.is_empty() && grandmaster != node) {
         return None;
     }
-    let off = ways.iter().map(|way| precision.over(way)).try_fold(0, |worst, off| Some(off?.max(worst)))?;
-    u64::try_from(off).ok().map(Duration::from_ps)
+    ways.iter().try_fold((0, 0), |(off, passage), way| {
+        Some((precision.over(way)?.max(off), precision.passage(way)?.max(passage)))
+    })
 }
 
 /// Intervals that lie between the exchanges of a rate for certain, in the samples of a run.
@@ -66,7 +78,8 @@ fn exchanges(network: &Network, gptp: &Gptp) -> Option<u64> {
     (known > 0).then_some(known)
 }
 
-fn interval(log: i8) -> u128 {
+/// An interval of a logarithm, in picoseconds.
+pub(crate) fn interval(log: i8) -> u128 {
     if log < 0 { SECOND >> log.unsigned_abs() } else { SECOND << log }
 }
 
@@ -134,6 +147,15 @@ impl Precision<'_> {
         }
         let last = hold + 3 * interval(self.gptp.log_sync) * 1_001 / 1_000;
         Some(off + stretched(last, rate))
+    }
+
+    /// How long a sync and its follow-up take over a way, with all that nodes do meanwhile, in picoseconds.
+    fn passage(&self, way: &[LinkIndex]) -> Option<u128> {
+        way.iter().try_fold(0, |sum, link| {
+            let link = &self.network.links[link.index()];
+            let busy = self.busy(self.node(link.from))? + self.busy(self.node(link.to))?;
+            Some(sum + self.message(link.from)? * 3 + busy)
+        })
     }
 
     fn node(&self, port: PortIndex) -> NodeIndex {

@@ -25,6 +25,7 @@ mod clock;
 mod clock_precision;
 mod contention;
 mod contribution;
+mod corrected_precision;
 mod credit_based;
 mod curve;
 mod delay;
@@ -60,6 +61,7 @@ mod virtual_link;
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
 pub use clock_precision::clock_precision;
 pub use contention::contention_max;
+pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};

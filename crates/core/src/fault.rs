@@ -97,6 +97,8 @@ pub enum PlantedFault {
     NeighborRateIgnored,
     /// The rate of the grandmaster is taken for that of the neighbour.
     CumulativeRateForgotten,
+    /// The servo of a clock has no integral part. Found by the search of corrected clocks alone.
+    IntegralForgotten,
     /// What is not registered any more is still declared on other ports. This and the next are found by the search of VLANs alone.
     WithdrawalNotPassedOn,
     /// A registration is passed on to the next port alone.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_analysis::{Bounds, clock_precision};
+use tautwire_analysis::{Bounds, SyncLosses, clock_precision, corrected_precision};
 use tautwire_model::network::Network;
 use tautwire_sim::Observation;
 use tautwire_units::Duration;
@@ -51,6 +51,10 @@ pub struct ClockSummary {
     /// Greatest offset of its corrected clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_max_ps: Option<i64>,
+    /// What its corrected clock is never beyond, either way, from the grandmaster that it follows at the end: proven while no message is lost, if that
+    /// grandmaster was followed since the middle of the warm-up and the clock was not stepped since then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected_bound_ps: Option<u64>,
     /// How often its corrected clock was stepped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
@@ -64,6 +68,11 @@ pub(crate) fn summaries(
 ) -> Vec<ClockSummary> {
     let bound = |seen: &tautwire_sim::ClockObservation| {
         clock_precision(network, bounds?, seen.grandmaster?, seen.node).map(Duration::as_ps)
+    };
+    let corrected = |seen: &tautwire_sim::ClockObservation| {
+        seen.corrected.as_ref()?;
+        corrected_precision(network, bounds?, seen.grandmaster?, seen.node, SyncLosses::None)
+            .map(Duration::as_ps)
     };
     let summary = |seen: &tautwire_sim::ClockObservation| ClockSummary {
         node: name::node(network, seen.node).to_owned(),
@@ -79,6 +88,7 @@ pub(crate) fn summaries(
         bound_ps: bound(seen),
         corrected_min_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.min_ps()),
         corrected_max_ps: seen.corrected.as_ref().and_then(|corrected| corrected.offset.max_ps()),
+        corrected_bound_ps: corrected(seen),
         steps: seen.corrected.as_ref().map(|corrected| corrected.steps),
     };
     observation.clocks.iter().map(summary).collect()
@@ -123,12 +133,14 @@ fn corrected(summary: &Summary) -> String {
     let clocks = summary.clocks.iter().filter_map(|clock| Some((clock, clock.steps?)));
     for (clock, steps) in clocks {
         let us = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
+        let bound = clock.corrected_bound_ps.and_then(|bound| i64::try_from(bound).ok());
         writeln!(
             text,
-            "{}: corrected clock {} to {} us off, {steps} steps",
+            "{}: corrected clock {} to {} us off{}, {steps} steps",
             clock.node,
             us(clock.corrected_min_ps),
-            us(clock.corrected_max_ps)
+            us(clock.corrected_max_ps),
+            bound.map_or_else(String::new, |bound| format!(" (bound {})", us(Some(bound))))
         )
         .expect("a string can be written");
     }

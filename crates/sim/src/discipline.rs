@@ -51,7 +51,7 @@ impl Discipline {
         self.last = Some(local);
         let behind = time - self.clock.reading(local);
         let adjustment = self.servo.sample(behind, since.unwrap_or(self.interval).max(self.interval));
-        self.observed.steps += u64::from(matches!(adjustment, Adjustment::Step(_)));
+        self.observed.steps += u64::from(!matches!(adjustment, Adjustment::Rate(_)));
         self.clock.adjust(local, adjustment);
         Some(adjustment)
     }
@@ -83,7 +83,7 @@ impl<R: Recorder> Engine<'_, R> {
                 continue;
             }
             let talker = &mut self.talkers[stream];
-            if let Adjustment::Step(by) = adjustment {
+            if let Adjustment::Step(by) | Adjustment::StepAndRate(by, _) = adjustment {
                 let whole = described.arrival.filter(|promise| promise.rate > BitRate::ZERO);
                 let whole = whole.map_or(Duration::ZERO, |promise| promise.rate.duration_ceil(promise.burst));
                 let reading = Instant::from_ps(u64::try_from(clock.reading(local)).unwrap_or(0));

@@ -54,6 +54,7 @@ impl DisciplinedClock {
         (self.base, self.since) = (self.reading(now), now);
         match adjustment {
             Adjustment::Step(by) => self.base += by,
+            Adjustment::StepAndRate(by, rate) => (self.base, self.rate) = (self.base + by, rate),
             Adjustment::Rate(rate) => self.rate = rate,
         }
     }

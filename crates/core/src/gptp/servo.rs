@@ -1,7 +1,8 @@
 //! A servo: follows the grandmaster's time with a clock whose rate can be set (proportional and integral, in integers).
 //!
 //! The standard leaves it open. With these weights (7/10 and 3/10 of the offset per interval) an offset is halved in about an
-//! interval, and a constant difference of rate leaves none.
+//! interval, and a constant difference of rate leaves none. Where the difference of rate alone makes an offset that is stepped in every
+//! interval, two steps in a row tell it.
 
 use tautwire_units::Duration;
 
@@ -10,6 +11,8 @@ use tautwire_units::Duration;
 pub enum Adjustment {
     /// Set it forward by so many picoseconds (back, if negative).
     Step(i128),
+    /// Set it forward by so many picoseconds, and run it faster by so many parts in 10¹² than it runs by itself.
+    StepAndRate(i128, i64),
     /// Run it faster by so many parts in 10¹² than it runs by itself.
     Rate(i64),
 }
@@ -24,13 +27,21 @@ pub struct Servo {
     /// Share of the offset per interval that changes the rate at once, and for good, in thousandths.
     weights: (u16, u16),
     integral: i64,
+    /// Whether the last offset was stepped.
+    stepped: bool,
 }
 
 impl Servo {
     /// A servo that steps offsets of `step_min` and more and otherwise changes the rate by at most `rate_max_ppb`.
     #[must_use]
     pub fn new(step_min: Duration, rate_max_ppb: u32) -> Self {
-        Self { step_min, rate_max: i64::from(rate_max_ppb) * 1_000, weights: (700, 300), integral: 0 }
+        Self {
+            step_min,
+            rate_max: i64::from(rate_max_ppb) * 1_000,
+            weights: (700, 300),
+            integral: 0,
+            stepped: false,
+        }
     }
 
     /// The same with other weights, in thousandths.
@@ -41,17 +52,24 @@ impl Servo {
 
     /// The clock was `offset` picoseconds behind the grandmaster; the last sample was `interval` ago. Rounded down.
     pub fn sample(&mut self, offset: i128, interval: Duration) -> Adjustment {
-        if offset.unsigned_abs() >= u128::from(self.step_min.as_ps()) {
-            return Adjustment::Step(offset);
-        }
         let interval = i128::from(interval.as_ps().max(1));
         let rate = (offset * 1_000_000_000_000).div_euclid(interval);
-        let bound = |rate: i128| {
-            let limit = i128::from(self.rate_max);
-            i64::try_from(rate.clamp(-limit, limit)).expect("within the bounds")
-        };
+        let limit = i128::from(self.rate_max);
+        let bound = |rate: i128| i64::try_from(rate.clamp(-limit, limit)).expect("within the bounds");
+        let again =
+            core::mem::replace(&mut self.stepped, offset.unsigned_abs() >= u128::from(self.step_min.as_ps()));
+        if self.stepped {
+            if !again {
+                return Adjustment::Step(offset);
+            }
+            // It was right an interval ago: what it is off by now is its rate.
+            self.integral = bound(i128::from(self.integral) + rate);
+            return Adjustment::StepAndRate(offset, self.integral);
+        }
         let share = |weight: u16| (rate * i128::from(weight)).div_euclid(1_000);
-        self.integral = bound(i128::from(self.integral) + share(self.weights.1));
+        if !planted!(IntegralForgotten) {
+            self.integral = bound(i128::from(self.integral) + share(self.weights.1));
+        }
         Adjustment::Rate(bound(share(self.weights.0) + i128::from(self.integral)))
     }
 }
@@ -123,6 +141,7 @@ mod tests {
                     offset -= by;
                     steps += 1;
                 }
+                Adjustment::StepAndRate(..) => panic!("it is never far off"),
                 Adjustment::Rate(set) => rate = set,
             }
             // Picoseconds that it falls behind: 125 ms by 50 ppm less what is set.
@@ -131,5 +150,23 @@ mod tests {
         assert_eq!(steps, 0);
         assert!(offset.abs() < 1_000, "{offset} ps");
         assert_eq!(servo.sample(-2_000_000_000, interval), Adjustment::Step(-2_000_000_000));
+    }
+
+    #[test]
+    fn a_rate_that_alone_makes_a_step_in_every_interval_is_found() {
+        // 200 ppm, as two clocks may differ that keep to 100 ppm: 25 us in an eighth of a second, and 20 us are stepped.
+        let interval = Duration::from_ms(125);
+        let mut servo = Servo::new(Duration::from_us(20), 500_000);
+        let (mut offset, mut rate, mut steps) = (0_i128, 0_i64, 0);
+        for _ in 0..100 {
+            match servo.sample(offset, interval) {
+                Adjustment::Step(by) => (offset, steps) = (offset - by, steps + 1),
+                Adjustment::StepAndRate(by, set) => (offset, rate, steps) = (offset - by, set, steps + 1),
+                Adjustment::Rate(set) => rate = set,
+            }
+            offset += (200_000_000 - i128::from(rate)) * 125 / 1_000;
+        }
+        assert_eq!(steps, 2);
+        assert!(offset.abs() < 1_000, "{offset} ps");
     }
 }

@@ -83,6 +83,7 @@ impl SystemClock {
         let behind = quickest(&readings).expect("some readings");
         match self.servo.sample(behind, settings.interval) {
             Adjustment::Step(by) => self.ahead += by,
+            Adjustment::StepAndRate(by, rate) => (self.ahead, self.rate) = (self.ahead + by, rate),
             Adjustment::Rate(rate) => self.rate = rate,
         }
     }
