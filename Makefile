@@ -5,7 +5,7 @@
 #   make test-slow          the property tests with 100 000 cases
 #   make hdl-test           the hardware: lint, and modules against the machines of core
 #   make hdl-synth          area by open synthesis and latency of the hardware, to hdl.json; minutes
-#   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; an hour
+#   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; half an hour
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
 #   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part)

@@ -94,7 +94,7 @@ PROOFS = (
         1,
         (
             ("issue || step_valid_q[Latency-3:0] != '0", "issue || step_valid_q[Latency-4:0] != '0"),
-            ("arrival: now_i - AgeMax", "arrival: now_i"),
+            ("oldest_q <= now_i - AgeMax;", "oldest_q <= now_i;"),
             ("assign refresh_due = refresh_due_q;", "assign refresh_due = 1'b0;"),
             ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
             ("bucket_after_q <= eligible_q - ahead_choice_q;", "bucket_after_q <= scheduler_eligible_choice_q;"),

@@ -48,7 +48,7 @@ module ats_engine_proof #(
   localparam int unsigned FrontMax = 13;
   localparam logic signed [TimeWidth-1:0] AgeMax = TimeWidth'(1) << (FillWidth + 2);
   // Age of what a refresh left, or the start after a reset, a cycle for each scheduler.
-  localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(Latency + Schedulers);
+  localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(Latency + Schedulers + 1);
   localparam logic signed [TimeWidth-1:0] AheadMax = TimeWidth'(1) << FillWidth;
 
   logic                 started_q = 1'b0;
@@ -181,7 +181,7 @@ module ats_engine_proof #(
                         && TimeWidth'(dut.step_q[k].recovery) > TimeWidth'(dut.step_q[k].fill)));
       astray |= dut.step_valid_q[k] && dut.step_q[k].refresh
                 && (age(dut.step_q[k].frame.arrival) < AgeMax
-                    || age(dut.step_q[k].frame.arrival) > AgeMax + $signed(TimeWidth'(k + 1)));
+                    || age(dut.step_q[k].frame.arrival) > AgeMax + $signed(TimeWidth'(k + 2)));
     end
   end
 
@@ -224,12 +224,12 @@ module ats_engine_proof #(
     for (int unsigned s = 0; s < Schedulers; s++) begin
       premature |= SchedulerWidth'(s) < dut.initial_index_q
           && (age(dut.bucket_mem[s]) < AgeMax || age(dut.bucket_mem[s])
-              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(s)));
+              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(s)) + $signed(TimeWidth'(1)));
     end
     for (int unsigned g = 0; g < Groups; g++) begin
       premature |= SchedulerWidth'(g) < dut.initial_index_q
           && (age(dut.eligible_mem[g]) < AgeMax || age(dut.eligible_mem[g])
-              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(g)));
+              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(g)) + $signed(TimeWidth'(1)));
     end
   end
 
@@ -367,6 +367,8 @@ module ats_engine_proof #(
       FramesMoveOn: assert (!astray);
       StepsDoNotMeet: assert (!meets);
       TheEndOfTheIntervalIsKnown: assert (dut.refresh_due_q == (dut.interval_q == '0));
+      WhatHoldsTheFrontIsKnown: assert (dut.hold_q == (dut.wait_valid_q && dut.conflict_q));
+      OldTimesAreOfTheCycleBefore: assert (age(dut.oldest_q) == AgeMax || age(dut.oldest_q) == AgeMax + TimeWidth'(1));
       WhatIsOnItsWayIsKnown: assert (dut.conflict_q == (dut.step_valid_q[Latency-2:0] != '0));
       ArrivalsStayRecent: assert (!(dut.step_valid_q[5] && !dut.last.refresh)
           || (age(dut.last.frame.arrival) >= 0

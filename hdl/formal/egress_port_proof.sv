@@ -262,6 +262,7 @@ module egress_port_proof #(
       TheBestIsTheEarliest: assert (!later_chosen);
       TheBestIsDue: assert (!(dut.live_q[Steps-1] && dut.due_q)
           || (dut.there[Steps-1][0] && dut.entry[Steps-1][0].eligible <= now_q));
+      TheLastStepIsOfItsClass: assert (dut.last_live_q == (Classes'(dut.live_q[Steps-1]) << dut.class_q[Steps-1]));
       ACandidateIsAHead: assert (!candidate_stale);
       ACandidateIsEligible: assert (!candidate_early);
       AChoiceIsOne: assert (!choice_wrong);

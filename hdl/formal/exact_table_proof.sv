@@ -117,7 +117,7 @@ module exact_table_proof #(
       AKeyIsInItsBucket: assert (!astray);
       AChangeKnowsWhatStandsThere: assert (!stale);
       NothingMovesWhileItIsCleared: assert (
-          !dut.clearing_q || (!dut.may_change_q && !dut.pick_lookup_q && !dut.pick_learn_q && dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
+          !dut.clearing_q || (!dut.may_change_q && !dut.pick_lookup_q && !dut.pick_any_q && dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
       AWriteIsAlone: assert (!(dut.write_a_q || dut.write_b_q) || changes[Steps-1:1] == '0);
       OneOperationInACycle: assert (taken <= 3'd1);
       SoftwareIsFirst: assert (!write_valid_i || !write_ready || (dut.take_write && taken == 3'd1));
@@ -127,6 +127,8 @@ module exact_table_proof #(
           && (!dut.take_learn || dut.learn_q[dut.pick_q]));
       WhatIsPickedWasAsked: assert ((!dut.pick_lookup_q || dut.lookup_q[dut.pick_q])
           && (!dut.pick_learn_q || dut.learn_q[dut.pick_q]) && dut.pick_q + 1'b1 == dut.turn_q);
+      APickIsOne: assert (!(dut.pick_lookup_q && dut.pick_learn_q) && dut.pick_any_q == (dut.pick_lookup_q || dut.pick_learn_q)
+          && (!dut.pick_any_q || dut.picked_q == Requesters'(1) << dut.pick_q));
       ChangesAreKnown: assert (dut.change_q == changes[Steps-3:0]
           && (!dut.may_change_q || changes[Steps-2:0] == '0));
       OneChangeOnItsWay: assert ((changes & (changes - 1'b1)) == '0);

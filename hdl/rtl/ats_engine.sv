@@ -131,7 +131,8 @@ module ats_engine #(
   } frame_t;
 
   logic                     initialised;
-  logic                     advance;
+  // The front pipeline goes on.
+  logic                     advance, hold_q, wait_valid_next, conflict_next;
 
   logic                     read_valid_q, charge_valid_q, part_valid_q, fold_valid_q, sum_valid_q, wait_valid_q;
   frame_t                   read_q, charge_q, part_q, fold_q, sum_q, wait_q;
@@ -156,8 +157,8 @@ module ats_engine #(
       part_valid_q   <= charge_valid_q;
       fold_valid_q   <= part_valid_q;
       sum_valid_q    <= fold_valid_q;
-      wait_valid_q   <= sum_valid_q;
     end
+    wait_valid_q <= wait_valid_next;
     if (!rst_ni) begin
       read_valid_q   <= 1'b0;
       charge_valid_q <= 1'b0;
@@ -227,23 +228,36 @@ module ats_engine #(
   logic               issue, refresh_due;
   logic [SchedulerWidth-1:0] refresh_index_q;
 
+  // The least time that is kept: of the cycle before.
+  logic [TimeWidth-1:0] oldest_q;
+
+  always_ff @(posedge clk_i) oldest_q <= now_i - AgeMax;
+
   // A refresh takes an idle cycle.
   assign issued = wait_valid_q
     ? '{refresh: 1'b0, frame: wait_q, group: wait_group_q, fill: wait_fill_q,
         exceeds: wait_exceeds_q, recovery: wait_recovery_q}
     : '{refresh: 1'b1,
-        frame: '{scheduler: refresh_index_q, arrival: now_i - AgeMax, tag: '0},
+        frame: '{scheduler: refresh_index_q, arrival: oldest_q, tag: '0},
         group: refresh_index_q[GroupWidth-1:0], fill: '0, exceeds: 1'b0, recovery: '0};
 
   // Whether a step is on its way; the last one writes before what is issued in that cycle reads.
   logic conflict_q;
 
+  assign conflict_next = issue || step_valid_q[Latency-3:0] != '0;
+  assign wait_valid_next = advance ? sum_valid_q : wait_valid_q;
+
   always_ff @(posedge clk_i) begin
-    conflict_q <= issue || step_valid_q[Latency-3:0] != '0;
-    if (!rst_ni) conflict_q <= 1'b0;
+    conflict_q <= conflict_next;
+    // A frame waits that cannot be issued yet: known a cycle before, for it holds hundreds of registers.
+    hold_q     <= wait_valid_next && conflict_next;
+    if (!rst_ni) begin
+      conflict_q <= 1'b0;
+      hold_q     <= 1'b0;
+    end
   end
 
-  assign advance = !(wait_valid_q && conflict_q);
+  assign advance = !hold_q;
   assign issue = initialised && !conflict_q && (wait_valid_q || refresh_due);
 
   // Written only by the state pipeline and while initialising.
@@ -360,8 +374,8 @@ module ats_engine #(
       {bucket_write, eligible_write, count_write} = 3'b111;
       bucket_address = initial_index_q;
       group_address  = initial_index_q[GroupWidth-1:0];
-      bucket_data    = now_i - AgeMax;
-      eligible_data  = now_i - AgeMax;
+      bucket_data    = oldest_q;
+      eligible_data  = oldest_q;
       count_data     = '0;
     end else begin
       bucket_write   = step_valid_q[5] && write_bucket_q && (last.refresh || !too_long_q);

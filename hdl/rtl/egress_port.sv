@@ -160,6 +160,8 @@ module egress_port #(
   // After a comparison: of every pair the second goes on.
   logic [Steps-1:0][Lanes-1:0]                second_q;
   logic                                       due_q;
+  // Of what is in the last step, one bit for every class: it is of this class, and still waits.
+  logic [Classes-1:0]                         last_live_q;
 
   always_comb begin
     {entry, there, lane} = {entry_q, there_q, lane_q};
@@ -177,11 +179,15 @@ module egress_port #(
       class_q[k] <= class_q[k-1];
       live_q[k]  <= live_q[k-1] && !(pop && pop_class == class_q[k-1]);
     end
+    for (int unsigned c = 0; c < Classes; c++) begin
+      last_live_q[c] <= live_q[Best] && class_q[Best] == ClassWidth'(c) && !(pop && choice_q[c]);
+    end
     popped_q       <= pop;
     popped_class_q <= pop_class;
     if (!rst_ni) begin
       scan_q   <= '0;
       live_q   <= '0;
+      last_live_q <= '0;
       popped_q <= 1'b0;
     end
   end
@@ -221,15 +227,15 @@ module egress_port #(
     now_q <= now_i;
     due_q <= there[Best][0] && !earlier(now_q, entry[Best][0].eligible);
     // What is due stays so until it is sent; an earlier one may take its place.
-    if (live_q[Steps-1] && due_q) begin
-      candidate_q[class_q[Steps-1]] <= '{
-        valid:  1'b1,
-        lane:   lane[Steps-1][0],
-        first:  entry[Steps-1][0].first,
-        octets: entry[Steps-1][0].octets
-      };
-    end
     for (int unsigned c = 0; c < Classes; c++) begin
+      if (last_live_q[c] && due_q) begin
+        candidate_q[c] <= '{
+          valid:  1'b1,
+          lane:   lane[Steps-1][0],
+          first:  entry[Steps-1][0].first,
+          octets: entry[Steps-1][0].octets
+        };
+      end
       if (pop && choice_q[c]) candidate_q[c].valid <= 1'b0;
       if (!rst_ni) candidate_q[c].valid <= 1'b0;
     end

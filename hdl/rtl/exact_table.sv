@@ -79,14 +79,15 @@ module exact_table #(
   logic [Requesters-1:0][KeyWidth-1:0]   lookup_key_q, learn_key_q;
   logic [Requesters-1:0][ValueWidth-1:0] learn_value_q;
   logic [TurnWidth-1:0]                  turn_q;
-  // What was asked by the one whose turn it was a cycle before.
+  // Whose turn it was a cycle before, also as a bit for each, and what it asked: a lookup, a learning and no lookup, either.
   logic [TurnWidth-1:0]                  pick_q;
-  logic                                  pick_lookup_q, pick_learn_q;
+  logic [Requesters-1:0]                 picked_q;
+  logic                                  pick_lookup_q, pick_learn_q, pick_any_q;
   logic [KeyWidth-1:0]                   pick_lookup_key_q, pick_learn_key_q;
   logic [ValueWidth-1:0]                 pick_value_q;
   logic                                  clearing_q, sweeping_q;
   logic [BucketWidth-1:0]                sweep_q;
-  logic                                  take_write, take_lookup, take_learn, take_age, take_change;
+  logic                                  take_write, take_lookup, take_learn, take_age, take_change, asks_lookup, asks_learn;
 
   // Steps on their way: the first hashes, the second reads, the last but one decides, the last writes.
   localparam int unsigned Latency = 7;
@@ -100,10 +101,12 @@ module exact_table #(
   assign write_ready_o = may_change_q;
   assign take_write = write_valid_i && write_ready_o;
   assign take_lookup = pick_lookup_q && !take_write;
-  assign take_learn = write_ready_o && pick_learn_q && !take_write && !pick_lookup_q;
-  assign take_age = write_ready_o && sweeping_q && !take_write && !pick_lookup_q && !pick_learn_q;
+  assign take_learn = write_ready_o && pick_learn_q && !write_valid_i;
+  assign take_age = write_ready_o && sweeping_q && !write_valid_i && !pick_any_q;
   assign take_change = take_write || take_learn || take_age;
   assign ready_o = !clearing_q;
+  assign asks_lookup = !clearing_q && lookup_q[turn_q] && !lookup_valid_i[turn_q];
+  assign asks_learn = !clearing_q && learn_q[turn_q] && !learn_valid_i[turn_q];
 
   always_comb begin
     issued = '{op: OpAge, remove: 1'b0, requester: '0, bucket: sweep_q, key: '0, value: '0};
@@ -132,9 +135,11 @@ module exact_table #(
     may_change_q <= !clearing_q && !(take_change || change_q[Latency-4:0] != '0);
     turn_q       <= turn_q + 1'b1;
     pick_q       <= turn_q;
+    picked_q     <= Requesters'(1) << turn_q;
     // Who asks anew in this cycle waits for the next turn.
-    pick_lookup_q <= !clearing_q && lookup_q[turn_q] && !lookup_valid_i[turn_q];
-    pick_learn_q  <= !clearing_q && learn_q[turn_q] && !learn_valid_i[turn_q];
+    pick_lookup_q <= asks_lookup;
+    pick_learn_q  <= asks_learn && !asks_lookup;
+    pick_any_q    <= asks_learn || asks_lookup;
     if (age_tick_i) sweeping_q <= 1'b1;
     if (clearing_q || take_age) begin
       sweep_q <= sweep_q + 1'b1;
@@ -145,9 +150,9 @@ module exact_table #(
     end
     for (int unsigned p = 0; p < Requesters; p++) begin
       if (lookup_valid_i[p]) lookup_q[p] <= 1'b1;
-      else if (take_lookup && pick_q == TurnWidth'(p)) lookup_q[p] <= 1'b0;
+      else if (take_lookup && picked_q[p]) lookup_q[p] <= 1'b0;
       if (learn_valid_i[p]) learn_q[p] <= 1'b1;
-      else if (take_learn && pick_q == TurnWidth'(p)) learn_q[p] <= 1'b0;
+      else if (take_learn && picked_q[p]) learn_q[p] <= 1'b0;
     end
     if (!rst_ni) begin
       valid_q    <= '0;
@@ -155,8 +160,10 @@ module exact_table #(
       may_change_q  <= 1'b0;
       turn_q        <= '0;
       pick_q        <= '1;
+      picked_q      <= '0;
       pick_lookup_q <= 1'b0;
       pick_learn_q  <= 1'b0;
+      pick_any_q    <= 1'b0;
       lookup_q   <= '0;
       learn_q    <= '0;
       clearing_q <= 1'b1;

@@ -380,7 +380,7 @@ module switch_fabric #(
   logic [Ports-1:0][2:0]             out_tail;
 
   for (genvar p = 0; p < Ports; p++) begin : g_tx
-    logic                     start, begins, line_ready, line_last, bad, bad_q, delimiter_out, unused;
+    logic                     start, begins, line_ready, line_last, bad, bad_q, sent_q, sent_cut_q, delimiter_out, unused;
     logic [ClassWidth-1:0]    start_class;
     logic [CellWidth-1:0]     start_cell;
     logic [LengthWidth-1:0]   start_octets;
@@ -447,13 +447,17 @@ module switch_fabric #(
 
     always_ff @(posedge clk_i) begin
       if (delimiter_out) sent_stamp_o[p] <= clock_o;
-      sent_o[p] <= sent_o[p] + 32'(begins_q[p]);
-      sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(begins_q[p] && begins_cut_q[p]);
+      // Counted a cycle later: a sum of 32 bits is long enough.
+      sent_q        <= begins_q[p];
+      sent_cut_q    <= begins_q[p] && begins_cut_q[p];
+      sent_o[p]     <= sent_o[p] + 32'(sent_q);
+      sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(sent_cut_q);
       bad_q         <= bad;
       sent_bad_o[p] <= sent_bad_o[p] + 32'(bad_q);
       dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(dropped[p]);
       if (!rst_ni) begin
         bad_q                   <= 1'b0;
+        {sent_q, sent_cut_q}    <= 2'b00;
         sent_stamp_o[p]         <= '0;
         sent_o[p]               <= '0;
         sent_cut_through_o[p]   <= '0;
