@@ -32,11 +32,15 @@ pub enum TdmaFailure {
     DividedForGood,
     /// As bit errors, with a lifetime that is derived.
     BitErrorsUnsaid,
+    /// Beside a standby: the master's or the standby's cable is cut, or a bridge stops, and comes back.
+    ReturnsBesideStandby,
+    /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
+    MasterReturns,
 }
 
 impl TdmaFailure {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Nothing,
         Self::MasterStops,
         Self::SlaveCut,
@@ -48,6 +52,8 @@ impl TdmaFailure {
         Self::SlaveReturns,
         Self::DividedForGood,
         Self::BitErrorsUnsaid,
+        Self::ReturnsBesideStandby,
+        Self::MasterReturns,
     ];
 
     const fn has_standby(self) -> bool {
@@ -59,9 +65,14 @@ impl TdmaFailure {
         matches!(self, Self::SlaveCut | Self::BitErrorsBesideStandby) || !self.has_standby()
     }
 
+    /// Whether a node comes back, that may start up anew.
+    const fn starts_up(self) -> bool {
+        matches!(self, Self::SlaveReturns | Self::MasterReturns)
+    }
+
     /// Microseconds by which slots are longer, for their starts are less sure.
     const fn air(self) -> u64 {
-        if matches!(self, Self::BitErrorsBesideStandby) { 80 } else { 0 }
+        if matches!(self, Self::BitErrorsBesideStandby | Self::ReturnsBesideStandby) { 80 } else { 0 }
     }
 
     fn events(self, dice: &mut Dice) -> String {
@@ -77,6 +88,17 @@ impl TdmaFailure {
             Self::DividedForGood => {
                 let gone = *dice.one_of(&["cut-link: to-master", "cut-link: to-standby", "stop-node: s"]);
                 format!("events:\n  - {{at: {at} us, {gone}}}\n")
+            }
+            Self::ReturnsBesideStandby => match dice.between(0, 2) {
+                0 => there_and_back("cut-link: to-master", "mend-link: to-master"),
+                1 => there_and_back("cut-link: to-standby", "mend-link: to-standby"),
+                _ => there_and_back("stop-node: s", "start-node: s"),
+            },
+            Self::MasterReturns => {
+                let (at, back) = (at + 80_000, back + 80_000);
+                format!(
+                    "events:\n  - {{at: {at} us, stop-node: master}}\n  - {{at: {back} us, start-node: master}}\n"
+                )
             }
             Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
@@ -113,7 +135,7 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     write_topology(&mut text, &mut dice, &stations, failure);
     write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure, both_stacks);
     text.push_str(&failure.events(&mut dice));
-    let duration = if failure == TdmaFailure::SlaveReturns { 260 } else { 60 };
+    let duration = if failure.starts_up() { 260 } else { 60 };
     let _ = writeln!(text, "run: {{duration: {duration} ms}}");
     text
 }
@@ -242,7 +264,7 @@ fn write_slots_and_streams(
     if failure.loses_synchronisation() && failure != TdmaFailure::BitErrorsUnsaid {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }
-    if failure == TdmaFailure::SlaveReturns && dice.chance(70) {
+    if failure.starts_up() && dice.chance(70) {
         let (configuration, burst) = (dice.between(0, 4_000), dice.between(1, 4));
         let (calibrations, heartbeat) = (dice.between(0, 3), dice.between(8, 14));
         let _ = writeln!(

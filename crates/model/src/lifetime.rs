@@ -38,7 +38,7 @@ impl Network {
     }
 
     /// Whether something may cost a station slots and come right again, so that frames would wait through it, and a
-    /// lifetime makes that bounded: beside a standby a slave's cable alone, and bit errors if it is said what they cost.
+    /// lifetime makes that bounded: a cable, a bridge, and bit errors, beside a standby if it is said what they cost.
     pub(crate) fn costs_slots(&self) -> bool {
         let Some(tdma) = &self.tdma else { return false };
         let is_alone = tdma.standby.is_none();
@@ -52,9 +52,12 @@ impl Network {
         let errors = is_alone || tdma.standby.is_some_and(|standby| standby.lost_in_a_row.is_some());
         let errs = errors && self.links.iter().any(|link| link.bit_error_rate > 0);
         let comes_back = |action: &TimelineAction| match action {
-            TimelineAction::MendCable(cable) => is_alone || self.cable_ends(*cable).into_iter().any(is_slave),
+            TimelineAction::MendCable(_) => true,
             TimelineAction::ChangeBitErrorRate(_, rate) => errors && *rate > 0,
-            TimelineAction::StartNode(node) => is_alone && !is_slave(*node),
+            TimelineAction::StartNode(node) => {
+                is_alone && !is_slave(*node)
+                    || matches!(self.nodes[node.index()].kind, NodeKind::Bridge { .. })
+            }
             _ => false,
         };
         errs || self.events.iter().any(|event| comes_back(&event.action))

@@ -227,14 +227,16 @@ impl Network {
         senders.chain(stream.listeners.iter().copied())
     }
 
-    /// What the switch next to a synchronisation master polices of its protocol control frames; none of other
+    /// What the switch next to a master, of either kind, polices of its protocol control frames; none of other
     /// streams and hops. A master sends no more, and frames that were under way for longer than the greatest
     /// transmission delay are not taken anyway.
     pub(crate) fn control_frame_policing(&self, stream: &Stream, hop: usize) -> Option<PolicingParameters> {
         let synchronisation = self.synchronisation.as_ref()?;
-        let is_master = matches!(synchronisation.roles[stream.talker.index()], SyncRole::Master(_));
         let at = &stream.hops[hop];
-        if !is_master || stream.traffic != Traffic::Protocol || at.previous.is_some() {
+        if synchronisation.roles[stream.talker.index()] == SyncRole::Client
+            || stream.traffic != Traffic::Protocol
+            || at.previous.is_some()
+        {
             return None;
         }
         let cable = self.ports[at.port.index()].links?.egress;
@@ -310,8 +312,8 @@ impl Network {
         self.clusters().filter_map(|cluster| self.resynchronisation_max_of(cluster)).max()
     }
 
-    /// The longest that it takes the nodes of a cluster: listening, a cold start that others are in the way of once,
-    /// its acknowledgement and the first cycles. Where they give way it is as long until the cluster above is
+    /// The longest that it takes the nodes of a cluster: two cycles until cliques have found one another, listening, a cold
+    /// start that others are in the way of once, its acknowledgement and the first cycles. Where they give way it is as long until the cluster above is
     /// there, two cycles without network time, and one for the first frame and one for the look at it.
     #[must_use]
     pub fn resynchronisation_max_of(&self, cluster: u16) -> Option<Duration> {
@@ -325,7 +327,7 @@ impl Network {
                 + cold_start * 2
                 + cluster.cold_start_offset * 2
                 + cluster.evaluation(settings.precision) * 5
-                + cycle * 4
+                + cycle * 6
         };
         let above = synchronisation.above(cluster).into_iter();
         let above = above.map(|place| start(place) + cycle * 4).max();

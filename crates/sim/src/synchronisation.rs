@@ -14,7 +14,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tautwire_core::as6802::{
-    CommandMonitor, Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock,
+    CliquesDetected, CommandMonitor, Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock,
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -60,6 +60,11 @@ pub struct NodeTime {
     pub without_max: Duration,
     /// Since when it is without at the end, if it had it before.
     pub without_since: Option<Duration>,
+    /// How often its machine gave up its cycles, by too few members (synchronous clique detection) and by another clique
+    /// (asynchronous).
+    pub cliques: CliquesDetected,
+    /// When it last found another clique, true time since the start.
+    pub clique_at: Option<Duration>,
 }
 
 impl NetworkTimeObservation {
@@ -122,6 +127,8 @@ struct Node {
     late: VecDeque<(SimTime, ProtocolControlFrame)>,
     /// Of a high-integrity device.
     pair: Option<CommandMonitor>,
+    /// What its machine has found of cliques.
+    detected: CliquesDetected,
 }
 
 /// Frames that a faulty master makes beside those of its machine.
@@ -215,6 +222,7 @@ impl ControlFrames {
             mistimed: Duration::ZERO,
             late: VecDeque::new(),
             pair: network.is_high_integrity(NodeIndex::at(number)).then(CommandMonitor::default),
+            detected: CliquesDetected::default(),
         };
         let mut run = Self {
             nodes: clocks.iter().enumerate().map(node).collect(),
@@ -291,6 +299,7 @@ impl<R: Recorder> Engine<'_, R> {
         let node = &mut run.nodes[number];
         let mut frames = Vec::new();
         let mut cycle = None;
+        let before = node.detected;
         if let Some(machine) = &mut node.machine {
             machine.advance(local);
             frames.extend(core::iter::from_fn(|| machine.poll()));
@@ -301,7 +310,11 @@ impl<R: Recorder> Engine<'_, R> {
             });
             frames = node.let_out(network, number, frames, now);
         }
+        // None of a node that is stopped, and anew of one that begins.
+        node.detected = node.machine.as_ref().map(SyncNode::detected).unwrap_or_default();
+        let after = node.detected;
         run.schedule(number, clock, now);
+        self.note_cliques(number, before, after);
         for frame in frames {
             self.send_control_frame(number, frame);
         }
@@ -447,6 +460,21 @@ impl<R: Recorder> Engine<'_, R> {
         self.follow(number, cluster);
         self.correct_clock(number, correction);
         self.observe_network_time();
+    }
+
+    /// Notes what a node's machine has found of cliques.
+    fn note_cliques(&mut self, number: usize, before: CliquesDetected, after: CliquesDetected) {
+        if before == after {
+            return;
+        }
+        let now = self.now.since_start();
+        let Some(timed) = self.timed_mut() else { return };
+        let node = &mut timed.observed.nodes[number];
+        node.cliques.synchronous += after.synchronous.saturating_sub(before.synchronous);
+        node.cliques.asynchronous += after.asynchronous.saturating_sub(before.asynchronous);
+        if after.asynchronous > before.asynchronous {
+            node.clique_at = Some(now);
+        }
     }
 
     /// Notes since when a node has network time, or is without.

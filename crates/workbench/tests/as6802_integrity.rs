@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use tautwire_generate::{Failures, random_as6802, seeds};
 use tautwire_model::synchronisation::SyncRole;
 use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
+use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
 
 /// Held by each test: a fault of the machines is planted in the whole process.
@@ -120,34 +121,80 @@ fn the_scenario_holds_and_not_without_its_pair() {
     assert!(seen.nodes.iter().any(|node| node.lost > 0) || seen.precision > stated, "it does no harm");
 }
 
-/// Two halves of a network that count on alone, and find one another again: the one that first hears that the other is as
-/// large gives up its time and joins it.
+/// The two-cliques scenario with so many members needed; what a run of it gives.
+fn cliques(members: u32) -> (Network, Observation) {
+    let text = include_str!("../../../scenarios/as6802-two-cliques.yaml");
+    let loaded =
+        load_text("two-cliques", &text.replace("members-min: 2", &format!("members-min: {members}")));
+    let warned = loaded.diagnostics.iter().any(|one| one.code == "time-triggered::not-contained");
+    assert_eq!(warned, members == 2, "half is not contained");
+    let network = loaded.network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    (network, observation)
+}
+
+/// When the cable is mended, and how long a look at a cycle, and all of two cycles, takes.
+const MENDED: Duration = Duration::from_ms(350);
+const FOUND: Duration = Duration::from_ms(10);
+
+/// Messages of the talker's own half are never later than without failures.
+fn none_is_late(network: &Network, observation: &Observation) {
+    let mut intact = network.clone();
+    intact.events.clear();
+    let bounds = tautwire_analysis::bounds(&intact);
+    let proven = bounds.streams[0].listeners[0].delay.clone().expect("it has a bound");
+    let seen = &observation.streams[0].listeners[0];
+    let worst = seen.worst.map(|worst| worst.delay).expect("messages came");
+    assert!(worst <= proven, "{worst}, and {proven} is proven");
+}
+
+/// Two halves of a network that count on alone, and find one another again: the one that is numbered higher hears that
+/// the other is as large, gives up its time and joins it.
 #[test]
 fn two_running_cliques_meet_and_become_one() {
     let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = include_str!("../../../scenarios/as6802-two-cliques.yaml");
-    let loaded = load_text("as6802-two-cliques.yaml", text);
-    assert!(loaded.diagnostics.iter().any(|one| one.code == "time-triggered::not-contained"));
-    let network = loaded.network.expect("no errors");
-    let observation = simulate(&network, &mut Options::default());
+    let (network, observation) = cliques(2);
     let seen = time(&observation);
     let stated = network.time_triggered.expect("time-triggered").precision;
     assert!(seen.precision > stated, "the halves drift apart: {}", seen.precision);
     let most = network.resynchronisation_max().expect("it is synchronised");
-    let mut lost = Vec::new();
     for (node, time) in network.nodes.iter().zip(&seen.nodes) {
-        assert!(time.lost <= 1 && time.without_since.is_none(), "{}", node.name);
-        assert!(time.without_max <= most, "{} was without for {}", node.name, time.without_max);
-        lost.extend((time.lost > 0).then_some(node.name.as_str()));
+        let gives_way = node.name.starts_with("right");
+        assert_eq!(time.lost, u64::from(gives_way), "{}", node.name);
+        assert!(time.without_since.is_none() && time.without_max <= most, "{}: {time:?}", node.name);
+        let station = node.name.contains('-');
+        let by = (time.cliques.synchronous, time.cliques.asynchronous);
+        assert_eq!(by, (0, u32::from(gives_way && station)), "{} finds the other clique", node.name);
+        if let Some(at) = time.clique_at {
+            assert!(at >= MENDED && at <= MENDED + FOUND, "{} finds it at {at}", node.name);
+        }
     }
-    assert!(lost == ["left-1", "left-2", "left"] || lost == ["right-1", "right-2", "right"], "{lost:?}");
-    // The same network that asks for more than half: the halves have no time, and none is apart.
-    let loaded = load_text("majority.yaml", &text.replace("members-min: 2", "members-min: 3"));
-    let network = loaded.network.expect("no errors");
-    let observation = simulate(&network, &mut Options::default());
-    assert!(time(&observation).precision <= network.precision_bound().expect("it is proven"));
-    let majority = time(&observation);
-    assert!(majority.nodes.iter().all(|node| node.lost > 0), "{majority:?}");
+    none_is_late(&network, &observation);
+}
+
+/// The same halves where more than half is needed: they have no time while they are apart, as they find by too few members,
+/// try alone, and find one another, by frames out of schedule, when they meet.
+#[test]
+fn two_halves_that_try_alone_meet_and_become_one() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (network, observation) = cliques(3);
+    let seen = time(&observation);
+    assert!(seen.precision <= network.precision_bound().expect("it is proven"));
+    let again = network.resynchronisation_max().expect("it is synchronised");
+    let apart = MENDED.saturating_sub(Duration::from_ms(150));
+    for (node, time) in network.nodes.iter().zip(&seen.nodes) {
+        assert_eq!((time.lost, time.without_since), (1, None), "{}", node.name);
+        let without = time.without_max;
+        assert!(without >= apart && without <= apart + again, "{} was without for {without}", node.name);
+        let station = node.name.contains('-');
+        assert_eq!(time.cliques.synchronous > 0, station, "{}: {:?}", node.name, time.cliques);
+    }
+    let finds = |node: &&tautwire_sim::NodeTime| node.clique_at.is_some();
+    let found: Vec<Duration> = seen.nodes.iter().filter(finds).filter_map(|node| node.clique_at).collect();
+    assert!(!found.is_empty(), "the halves are of different phases");
+    assert!(found.iter().all(|at| *at >= MENDED && *at <= MENDED + again), "{found:?}");
+    none_is_late(&network, &observation);
+    assert!(verify(&network, &tautwire_analysis::bounds(&network), &observation).contradictions.is_empty());
 }
 
 #[cfg(feature = "planted-faults")]
@@ -186,4 +233,52 @@ fn babbling_that_is_not_policed_is_found() {
     };
     assert!(!is_late(None));
     assert!(is_late(Some(PlantedFault::PolicingOpen)));
+}
+
+/// A compression master without a monitor that babbles: what it claims is not contained, but the next switch polices how
+/// much it sends, so traffic that meets its frames behind that has bounds, and keeps them.
+#[test]
+fn a_babbling_compression_master_is_policed_by_the_next_switch() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (network, late) = behind_a_babbling_switch();
+    assert!(network.uncontained(0).is_some());
+    let link = network.streams.iter().position(|stream| stream.name == "steering").expect("it is there");
+    assert!(tautwire_analysis::bounds(&network).streams[link].listeners[0].delay.is_ok());
+    assert_eq!(late, Vec::<String>::new());
+    let observation = simulate(&network, &mut Options::default());
+    let switch = network.faulty_nodes()[0];
+    let frames = network.synchronisation.as_ref().expect("it is synchronised").frames[switch.index()];
+    let dropped = &observation.streams[frames.expect("it makes frames").index()].dropped;
+    assert!(dropped.iter().any(|(reason, count)| *reason == DropReason::PolicedRate && *count > 1_000));
+}
+
+#[cfg(feature = "planted-faults")]
+#[test]
+fn a_babbling_compression_master_that_is_not_policed_is_found() {
+    use tautwire_core::fault::{PlantedFault, plant};
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    plant(Some(PlantedFault::PolicingOpen));
+    let (_, late) = behind_a_babbling_switch();
+    plant(None);
+    assert!(!late.is_empty());
+}
+
+/// The scenario with the other switch, which is no pair, babbling as fast as its line lets it, and a virtual link behind the
+/// next one; what contradicts its bounds.
+fn behind_a_babbling_switch() -> (Network, Vec<String>) {
+    let link = "streams:
+  - {name: steering, talker: display, listeners: camera, priority: 4, payload: 200 B,
+     traffic: {type: periodic, interval: 1 ms, jitter: 100 us}, virtual-link: {id: 21, bag: 1 ms}}
+";
+    let text = include_str!("../../../scenarios/as6802-faulty.yaml");
+    let events = text.find("events:").expect("it has events");
+    let run = text.find("run:").expect("it is run");
+    let babble = "events:\n  - {at: 120 ms, babble: {node: switch-a, interval: 7 us}}\n";
+    let text = format!("{}{babble}{}", &text[..events], &text[run..]).replace("streams:\n", link);
+    let loaded = load_text("babbling", &text);
+    assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics);
+    let network = loaded.network.expect("no errors");
+    let bounds = tautwire_analysis::bounds(&network);
+    let found = verify(&network, &bounds, &simulate(&network, &mut Options::default())).contradictions;
+    (network, found.iter().map(ToString::to_string).collect())
 }

@@ -79,8 +79,12 @@ impl Cycle<'_> {
     pub(super) fn handed_over(&self, number: StreamIndex) -> Option<(u64, u64, u64)> {
         let interval = |span: Duration| self.deviation.shrink(span.as_ps()).max(1);
         match &self.network.streams[number.index()].traffic {
-            Traffic::Periodic { interval: span, jitter, burst, .. } if self.keeps(number) => {
-                Some((interval(*span), self.deviation.stretch(jitter.as_ps()), u64::from(*burst)))
+            Traffic::Periodic { interval: span, jitter, burst, .. } => {
+                // Of each beginning one frame more than of its part of a window.
+                let again = self.begins_again(number)?;
+                let (apart, jitter) = (interval(*span), self.deviation.stretch(jitter.as_ps()));
+                let jitter = jitter.checked_mul(again + 1)?.checked_add(apart.checked_mul(again)?)?;
+                Some((apart, jitter, u64::from(*burst)))
             }
             Traffic::Response { to, turn_around } => {
                 let Some(Arrivals::Periodic { interval, jitter, burst }) = self.arrivals(*to) else {
@@ -113,16 +117,23 @@ impl Cycle<'_> {
         Some((u64::try_from(rate).ok()?, u64::try_from(at_once).ok()?))
     }
 
-    /// Whether a stream keeps its first traffic for the whole run, begun once.
-    pub(super) fn keeps(&self, number: StreamIndex) -> bool {
+    /// How often a stream begins its traffic anew, as the streams of a node that comes back do when it has started up; none
+    /// if it is another traffic, or begins at another time.
+    fn begins_again(&self, number: StreamIndex) -> Option<u64> {
         let talker = self.network.streams[number.index()].talker;
-        self.network.events.iter().all(|event| match &event.action {
-            TimelineAction::StartStream(stream) | TimelineAction::ChangeTraffic(stream, ..) => {
-                *stream != number
+        let starts_up = self.tdma.start_up.is_some();
+        let mut again = 0;
+        for event in &self.network.events {
+            match &event.action {
+                TimelineAction::StartStream(stream) | TimelineAction::ChangeTraffic(stream, ..)
+                    if *stream == number =>
+                {
+                    return None;
+                }
+                TimelineAction::StartNode(node) if starts_up && *node == talker => again += 1,
+                _ => {}
             }
-            // A node that comes back begins its streams anew when it has started up.
-            TimelineAction::StartNode(node) => self.tdma.start_up.is_none() || *node != talker,
-            _ => true,
-        })
+        }
+        Some(again)
     }
 }

@@ -4,10 +4,12 @@
 //! side nothing changes; on that of the standby it takes over, as if the master had stopped; on any other nobody hears of
 //! a cycle any more and all are silent. No frame crosses, so no two rasters meet: a slot of waiting more, as for a failing
 //! master. Where master and standby stay connected by another way but the standby's tree is cut, two rasters meet: no bound.
-//! What comes back beside a standby has none either: until the standby hears the master again both open cycles, in rasters
-//! that have drifted apart, and frames of one wait for those of the other.
+//! What comes back beside a standby leaves two rasters on the same lines until the standby hears the master again, which is
+//! a cycle later at most. How long they were apart is described, so it is known how far they have drifted apart: that is in the
+//! error of every slot, as for a standby that misses so many frames in a row. If slots bear it no frame waits for
+//! another; else their frames meet, and there is no bound.
 //!
-//! Otherwise (no standby, or a slave's cable) a lifetime says how long frames wait through a failure.
+//! Whatever comes back, a lifetime says how long frames wait through a failure.
 
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction};
 use tautwire_units::Duration;
@@ -60,10 +62,9 @@ impl Cycle<'_> {
                     true
                 }
                 TimelineAction::StopNode(node) => {
-                    let bridge = matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
                     gone.nodes.push(*node);
                     // A slave costs nobody else anything.
-                    !(bridge || self.opens(*node)) || self.bears(action, &gone, !errs)
+                    !(self.is_bridge(*node) || self.opens(*node)) || self.bears(action, &gone, !errs)
                 }
                 TimelineAction::CutCable(cable) => {
                     gone.cables.push(*cable);
@@ -97,9 +98,43 @@ impl Cycle<'_> {
             return true;
         }
         let slaves_cable = matches!(action, TimelineAction::CutCable(cable) if self.leads_to_a_slave(*cable));
-        let lives = self.tdma.lifetime.map(Duration::as_ps);
-        self.lifetime = lives.filter(|_| self.tdma.standby.is_none() || slaves_cable);
+        self.lifetime = self.tdma.lifetime.map(Duration::as_ps);
+        if self.tdma.standby.is_some() && !slaves_cable {
+            let Some(cycles) = self.cycles_apart() else { return false };
+            self.beside = self.beside.saturating_add(cycles);
+        }
         self.lifetime.is_some()
+    }
+
+    /// Cycles for which master and standby may not hear one another, from the first failure to the last that comes
+    /// right, with the one in which the standby hears the master again; none if that is without end, or one of both
+    /// stops.
+    fn cycles_apart(&self) -> Option<u32> {
+        let network = self.network;
+        if network.links.iter().any(|link| !link.up) {
+            return None;
+        }
+        let (mut first, mut last, mut gone) = (None, Duration::ZERO, Gone::default());
+        for event in &network.events {
+            match event.action {
+                TimelineAction::CutCable(cable) if !self.leads_to_a_slave(cable) => gone.cables.push(cable),
+                TimelineAction::StopNode(node) if self.opens(node) => return None,
+                TimelineAction::StopNode(node) if self.is_bridge(node) => gone.nodes.push(node),
+                TimelineAction::MendCable(cable) => gone.cables.retain(|other| *other != cable),
+                TimelineAction::StartNode(node) => gone.nodes.retain(|other| *other != node),
+                _ => continue,
+            }
+            first = first.or(Some(event.at));
+            last = event.at;
+        }
+        let is_over = gone.cables.is_empty() && gone.nodes.is_empty();
+        let apart = last.saturating_sub(first.filter(|_| is_over)?).as_ps();
+        let cycles = self.deviation.stretch(apart).div_ceil(self.tdma.cycle.as_ps().max(1)) + 1;
+        u32::try_from(cycles).ok()
+    }
+
+    fn is_bridge(&self, node: NodeIndex) -> bool {
+        matches!(self.network.nodes[node.index()].kind, NodeKind::Bridge { .. })
     }
 
     /// Whether the standby still hears the master, or no way leads from one to the other.

@@ -219,6 +219,10 @@ impl CompressionMaster {
     }
 
     fn leave(&mut self, at: Instant, frame: ProtocolControlFrame) {
+        // Nobody starts a network that runs, also if its clock was set only since the frame came.
+        if frame.kind != PcfType::Integration && self.cycle(at).is_some() {
+            return;
+        }
         self.out.push_back(frame);
         if frame.kind == PcfType::Integration && frame.membership_new.count_ones() >= self.config.members_min
         {

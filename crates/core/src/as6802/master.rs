@@ -11,13 +11,16 @@
 //! A master that is alone sends cold start frames; who hears one answers after a while with an
 //! acknowledgement, and the compressed acknowledgement starts the clocks of all at once. In synchronisation
 //! every master sends an integration frame at the start of each cycle, and once a cycle the clock is set
-//! by the compressed frames that came within the acceptance window (in schedule). Those outside of it are of
-//! another clique: if they stand for as many masters as those inside, the master integrates anew.
-//! Invariants: one frame at the start of a cycle; a clock is set once a cycle, by half of the acceptance
+//! by the compressed frames that came within the acceptance window (in schedule). Those outside of it, at any time since
+//! the last look, are of another clique: if they stand for more masters than those inside, or for as many and one is
+//! numbered lower than all inside, the master integrates anew (asynchronous clique detection); so it does with too
+//! few inside (synchronous clique detection). Who is in `TentativeSync` and stays there starts again with
+//! the others when an acknowledgement comes. Invariants: one frame at the start of a cycle; a clock is set once a cycle, by half of the acceptance
 //! window at most; without enough members for long enough synchronisation is lost and told.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use tautwire_units::{Duration, Instant};
 
@@ -118,6 +121,15 @@ pub enum Outcome {
     Lost,
 }
 
+/// How often a master gave up its cycles, by what it found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CliquesDetected {
+    /// Too few members in schedule: its own clique is too small.
+    pub synchronous: u32,
+    /// As many members out of schedule: another clique is there.
+    pub asynchronous: u32,
+}
+
 /// A synchronisation master or client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SynchronisationMaster {
@@ -134,10 +146,11 @@ pub struct SynchronisationMaster {
     flooded: bool,
     /// Frames that are not permanent yet, in order of time: when, by which channel.
     pending: Vec<(Instant, u8, ProtocolControlFrame)>,
-    /// Per channel: members of its best frame in schedule, and how late it was.
+    /// Per channel: membership of its best frame in schedule, and how late it was.
     in_schedule: Vec<(u8, u32, i64)>,
-    /// Most members of a frame out of schedule.
+    /// Membership of all frames out of schedule since the last look.
     out_of_schedule: u32,
+    detected: CliquesDetected,
     good_cycles: u32,
     bad_cycles: u32,
     out: VecDeque<Outcome>,
@@ -162,6 +175,7 @@ impl SynchronisationMaster {
             pending: Vec::new(),
             in_schedule: Vec::new(),
             out_of_schedule: 0,
+            detected: CliquesDetected::default(),
             good_cycles: 0,
             bad_cycles: 0,
             out: VecDeque::new(),
@@ -181,6 +195,12 @@ impl SynchronisationMaster {
     #[must_use]
     pub const fn is_synchronised(&self) -> bool {
         matches!(self.state, MasterState::Sync | MasterState::Stable)
+    }
+
+    /// How often it found that it was in too small a clique, or not in the only one.
+    #[must_use]
+    pub const fn detected(&self) -> CliquesDetected {
+        self.detected
     }
 
     /// Start and number of the running cycle; none without synchronisation.
@@ -284,6 +304,7 @@ impl SynchronisationMaster {
             MasterState::WaitForCycleStart => {
                 self.state = MasterState::TentativeSync;
                 (self.good_cycles, self.bad_cycles) = (0, 0);
+                self.out_of_schedule = 0;
                 self.cycle = self.config.cycles - 1;
                 self.begin_cycle(at);
             }
@@ -302,7 +323,9 @@ impl SynchronisationMaster {
         self.cycle = (self.cycle + 1) % self.config.cycles;
         self.evaluated = false;
         self.in_schedule.clear();
-        self.out_of_schedule = 0;
+        if planted!(CliqueForgotten) {
+            self.out_of_schedule = 0;
+        }
         self.send(PcfType::Integration, self.cycle);
         if self.is_synchronised() {
             self.out.push_back(Outcome::Cycle { cycle: self.cycle, start: at });
@@ -325,12 +348,35 @@ impl SynchronisationMaster {
                 MasterState::Integrate | MasterState::Unsync | MasterState::Flood,
                 PcfType::ColdStartAcknowledge,
             ) => {
-                self.state = MasterState::WaitForCycleStart;
-                self.timer = at + self.config.acknowledge_offset;
+                self.acknowledged(at);
+            }
+            (MasterState::TentativeSync, PcfType::ColdStartAcknowledge) if self.starts_again() => {
+                self.acknowledged(at);
             }
             (_, PcfType::Integration) if self.runs() => self.take(at, channel, frame),
             _ => {}
         }
+    }
+
+    /// Everybody begins the first cycle at one time.
+    fn acknowledged(&mut self, at: Instant) {
+        self.state = MasterState::WaitForCycleStart;
+        self.timer = at + self.config.acknowledge_offset;
+    }
+
+    /// Whether it stays tentative for want of members: not in the first cycle, in which acknowledgements of one start
+    /// may still come, and not with members enough for network time in this one.
+    fn starts_again(&self) -> bool {
+        if planted!(AcknowledgementIgnored) {
+            return false;
+        }
+        self.good_cycles > 0 && self.membership().count_ones() < self.config.thresholds.to_sync
+    }
+
+    /// Membership of the frame in schedule with most members.
+    fn membership(&self) -> u32 {
+        let memberships = self.in_schedule.iter().map(|(_, membership, _)| *membership);
+        memberships.max_by_key(|membership| membership.count_ones()).unwrap_or(0)
     }
 
     /// Joins the network that an integration frame tells of.
@@ -349,6 +395,7 @@ impl SynchronisationMaster {
         // This cycle's frame was the one that told of it.
         self.evaluated = true;
         (self.good_cycles, self.bad_cycles) = (0, 0);
+        self.out_of_schedule = 0;
         if self.is_synchronised() {
             self.out.push_back(Outcome::Synchronised { cycle: self.cycle, start: self.start });
         }
@@ -358,27 +405,51 @@ impl SynchronisationMaster {
     fn take(&mut self, at: Instant, channel: u8, frame: ProtocolControlFrame) {
         let due = self.start + self.scheduled();
         let late = i128::from(at.as_ps()) - i128::from(due.as_ps());
-        let members = frame.membership_new.count_ones();
-        let expected = !self.evaluated && frame.integration_cycle == self.cycle;
+        let membership = frame.membership_new;
+        let expected = frame.integration_cycle == self.cycle;
         if !expected || late.unsigned_abs() > u128::from(self.config.acceptance.as_ps()) {
-            self.out_of_schedule = self.out_of_schedule.max(members);
+            self.out_of_schedule |= membership;
+            return;
+        }
+        // Of the cycle in which it joined, which is not looked at.
+        if self.evaluated {
             return;
         }
         let late = i64::try_from(late).expect("within the acceptance window");
         match self.in_schedule.iter_mut().find(|(other, ..)| *other == channel) {
-            Some(best) if members > best.1 => *best = (channel, members, late),
+            Some(best) if membership.count_ones() > best.1.count_ones() => {
+                *best = (channel, membership, late)
+            }
             Some(_) => {}
-            None => self.in_schedule.push((channel, members, late)),
+            None => self.in_schedule.push((channel, membership, late)),
         }
+    }
+
+    /// Whether there is another clique that it has to give way to: larger than its own, or as large and not with all its
+    /// members numbered higher. Of two equal ones just one finds so.
+    fn gives_way_to_clique(&self, others: u32) -> bool {
+        let own = self.membership();
+        match others.count_ones().cmp(&own.count_ones()) {
+            Ordering::Greater => true,
+            Ordering::Equal => others != 0 && others.trailing_zeros() <= own.trailing_zeros(),
+            Ordering::Less => false,
+        }
+    }
+
+    /// Gives up its cycles.
+    fn give_up(&mut self, at: Instant) {
+        self.detected.synchronous += 1;
+        self.listen(at);
     }
 
     /// Looks at the frames of the cycle: who is there, and what time it is.
     fn evaluate(&mut self, at: Instant) {
         self.evaluated = true;
-        let members = self.in_schedule.iter().map(|(_, members, _)| *members).max().unwrap_or(0);
+        let members = self.membership().count_ones();
         let thresholds = self.config.thresholds;
-        // As many out of schedule as in it: this is the smaller part of the network, or neither.
-        if self.out_of_schedule > 0 && self.out_of_schedule >= members {
+        let others = core::mem::take(&mut self.out_of_schedule);
+        if self.gives_way_to_clique(others) {
+            self.detected.asynchronous += 1;
             return self.listen(at);
         }
         match self.state {
@@ -388,12 +459,12 @@ impl SynchronisationMaster {
                 self.correct();
                 self.out.push_back(Outcome::Synchronised { cycle: self.cycle, start: self.start });
             }
-            MasterState::TentativeSync if members < thresholds.to_tentative => self.listen(at),
-            MasterState::Sync if members < thresholds.stay => self.listen(at),
+            MasterState::TentativeSync if members < thresholds.to_tentative => self.give_up(at),
+            MasterState::Sync if members < thresholds.stay => self.give_up(at),
             MasterState::Stable if members < thresholds.stay => {
                 self.bad_cycles += 1;
                 if self.bad_cycles >= thresholds.unstable_cycles {
-                    return self.listen(at);
+                    return self.give_up(at);
                 }
                 self.correct();
             }

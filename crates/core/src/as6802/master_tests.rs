@@ -169,20 +169,70 @@ fn with_too_few_members_it_lasts_as_long_as_its_state() {
     assert_eq!((master.cycle(), master.is_synchronised()), (None, false));
 }
 
+/// The state of a master whose cycle had these members in schedule, and those out of it at a time.
+fn beside_clique(own: u32, others: u32, at: u64) -> SynchronisationMaster {
+    let mut master = joined();
+    told(&mut master, 15_000);
+    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, own));
+    master.receive(us(at), 0, frame(PcfType::Integration, 1, others));
+    // The next cycle's members, and the look at them.
+    told(&mut master, 20_000);
+    if master.is_synchronised() {
+        master.receive(us(20_220), 0, frame(PcfType::Integration, 0, own));
+        master.advance(us(20_250));
+    }
+    master
+}
+
 #[test]
 fn a_larger_clique_out_of_schedule_is_followed() {
+    for at in [15_010, 15_240, 15_400, 18_000, 20_100] {
+        let state = |own, others| beside_clique(own, others, at).state();
+        assert_eq!(state(0b11, 0b11100), MasterState::Integrate, "more there than here, {at}");
+        assert_eq!(state(0b110, 0b1001), MasterState::Integrate, "as many, and one numbered lower, {at}");
+        assert_eq!(state(0b11, 0b1100), MasterState::Sync, "as many: they give way, {at}");
+        assert_eq!(state(0b111, 0b11000), MasterState::Sync, "fewer, {at}");
+    }
+    let detected = beside_clique(0b11, 0b11100, 15_400).detected();
+    assert_eq!(detected, CliquesDetected { synchronous: 0, asynchronous: 1 });
+}
+
+#[test]
+fn small_cliques_count_together_and_the_joining_cycle_as_none() {
     let mut master = joined();
+    // The other channel's frame of the cycle in which it joined.
+    master.receive(us(10_222), 1, frame(PcfType::Integration, 2, 0b110));
     told(&mut master, 15_000);
     master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 0b11));
-    master.receive(us(15_240), 0, frame(PcfType::Integration, 1, 0b1100));
-    master.advance(us(15_250));
-    assert_eq!(master.state(), MasterState::Integrate, "as many there as here");
-    let mut master = joined();
-    told(&mut master, 15_000);
-    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 0b111));
-    master.receive(us(15_240), 0, frame(PcfType::Integration, 3, 0b11000));
-    master.advance(us(15_250));
-    assert_eq!(master.state(), MasterState::Sync, "a smaller one, and too late");
+    master.receive(us(15_300), 0, frame(PcfType::Integration, 1, 0b100));
+    master.advance(us(15_310));
+    assert_eq!(master.state(), MasterState::Sync);
+    master.receive(us(16_300), 0, frame(PcfType::Integration, 2, 0b11000));
+    told(&mut master, 20_000);
+    master.receive(us(20_220), 0, frame(PcfType::Integration, 0, 0b11));
+    master.advance(us(20_250));
+    assert_eq!(master.state(), MasterState::Integrate, "three of two cliques");
+}
+
+#[test]
+fn who_stays_tentative_starts_again_with_the_others() {
+    let mut master = SynchronisationMaster::new(CONFIG, us(0));
+    master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
+    told(&mut master, 4_000);
+    master.receive(us(4_100), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
+    assert_eq!(told(&mut master, 4_150), []);
+    assert_eq!(master.state(), MasterState::TentativeSync, "another one of the same start");
+    master.receive(us(4_220), 0, frame(PcfType::Integration, 0, 1));
+    assert_eq!(told(&mut master, 9_000), [(PcfType::Integration, 1)]);
+    let mut enough = master.clone();
+    enough.receive(us(9_220), 0, frame(PcfType::Integration, 1, 3));
+    enough.receive(us(9_230), 0, frame(PcfType::ColdStartAcknowledge, 0, 4));
+    enough.advance(us(9_250));
+    assert_eq!(enough.state(), MasterState::Sync, "members enough");
+    master.receive(us(9_230), 0, frame(PcfType::ColdStartAcknowledge, 0, 4));
+    assert_eq!(told(&mut master, 12_229), []);
+    assert_eq!(master.state(), MasterState::WaitForCycleStart);
+    assert_eq!(told(&mut master, 12_230), [(PcfType::Integration, 0)]);
 }
 
 #[test]

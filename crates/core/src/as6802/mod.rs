@@ -23,7 +23,7 @@ mod permanence;
 pub use compression::{Compression, fault_tolerant_average};
 pub use compressor::{CompressionConfig, CompressionMaster};
 pub use integrity::CommandMonitor;
-pub use master::{MasterConfig, MasterState, Outcome, SynchronisationMaster, Thresholds};
+pub use master::{CliquesDetected, MasterConfig, MasterState, Outcome, SynchronisationMaster, Thresholds};
 pub use node::{Maker, PartConfig, SyncNode, Time};
 pub use permanence::{permanent_at, to_transparent_clock, transparent_time};
 pub use tautwire_wire::{PcfType, ProtocolControlFrame};

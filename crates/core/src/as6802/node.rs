@@ -11,7 +11,8 @@
 use tautwire_units::{Duration, Instant};
 
 use super::{
-    CompressionConfig, CompressionMaster, MasterConfig, Outcome, ProtocolControlFrame, SynchronisationMaster,
+    CliquesDetected, CompressionConfig, CompressionMaster, MasterConfig, Outcome, ProtocolControlFrame,
+    SynchronisationMaster,
 };
 
 /// Integration cycles without network time behind giving way: one until who missed a frame has seen that the masters
@@ -183,6 +184,15 @@ impl SyncNode {
     /// The next frame to be sent, with its transparent clock at zero.
     pub fn poll(&mut self) -> Option<ProtocolControlFrame> {
         self.own.as_mut()?.poll()
+    }
+
+    /// How often its own part found that it was in too small a clique, or not in the only one, since it began.
+    #[must_use]
+    pub const fn detected(&self) -> CliquesDetected {
+        match &self.own {
+            Some(Part::Master(master)) => master.detected(),
+            _ => CliquesDetected { synchronous: 0, asynchronous: 0 },
+        }
     }
 
     /// Whether it gives way to another cluster.
