@@ -28,7 +28,7 @@ use crate::recorder::Recorder;
 use crate::relayed::{Pools, relay};
 use crate::result::DropReason;
 
-/// How long a node waits for an answer before it asks again.
+/// How long a node waits for an answer before it asks again, where admission is not described.
 const PATIENCE: Duration = Duration::from_ms(100);
 
 /// Masters and nodes of a run.
@@ -203,7 +203,8 @@ fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
         .find(|stream| stream.listeners.iter().any(|listener| listener.0 == number))?
         .talker;
     let short = |node: u32| u16::try_from(node).unwrap_or(u16::MAX);
-    let mut machine = FttNode::new(short(number), short(master.0), PATIENCE);
+    let patience = harts.admission.as_ref().map_or(PATIENCE, |admission| admission.patience);
+    let mut machine = FttNode::new(short(number), short(master.0), patience);
     for polled in &harts.ftt.polled {
         let stream = &network.streams[polled.stream.index()];
         // What is asked for is held when it is granted.
