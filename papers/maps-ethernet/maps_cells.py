@@ -26,7 +26,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a cell gave: of the messages, or of the answers if they are relayed."""
+    """What a cell gave: of the messages, or of the answers if they are relayed. What is logged has the stations' clocks in it."""
 
     sent: int
     lost: int
@@ -38,6 +38,9 @@ class Seen:
     period_sd_us: float
     drops: tuple[tuple[str, int], ...]
     flood_lost: int
+    logged_mean_us: float
+    logged_sd_us: float
+    offset_us: float
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,9 @@ def run(fits: Fits, cell: Cell) -> Seen:
     sent = message["frames"]["created"]
     interval = message["listeners"][0]["application"]["observed"].get("interval", {})
     us = 1e6
+    bed = observation.test_bed.of("message")
+    logged = bed.round_trip if cell.round_trip else bed.links[0].one_way
+    offsets = [one.offset.mean_ps for one in observation.test_bed.clocks if one.offset is not None]
     return Seen(
         sent=sent,
         lost=sum(drops.values()),
@@ -96,6 +102,9 @@ def run(fits: Fits, cell: Cell) -> Seen:
         period_sd_us=interval.get("interval_sd_ps", 0) / us,
         drops=tuple(sorted(drops.items())),
         flood_lost=flood,
+        logged_mean_us=logged.mean_ps / us if logged else 0.0,
+        logged_sd_us=(logged.sd_ps or 0) / us if logged else 0.0,
+        offset_us=max(offsets, default=0) / us,
     )
 
 

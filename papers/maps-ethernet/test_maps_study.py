@@ -69,6 +69,16 @@ def test_time_triggered_messages_wait_for_their_slot(study: Study) -> None:
     assert (free.lost, locked.lost) == (0, 0)
 
 
+def test_what_is_logged_has_the_clocks_in_it(study: Study) -> None:
+    """A round trip is of one clock; one way two clocks differ by what the servos leave: less than half a reading, 3 us."""
+    for round_trip in (False, True):
+        ours = cells.run(cells.fit(study), Cell("UDP", 256, 0, messages=600, round_trip=round_trip))
+        off = abs(ours.logged_mean_us - ours.mean_us)
+        assert off < 3.0 and ours.offset_us < 3.0
+        assert ours.logged_mean_us != ours.mean_us
+        assert not round_trip or off < 0.05, "the rate of a clock alone is in it"
+
+
 def test_exact_claims_in_short(study: Study) -> None:
     """Claims that take no time are run here too, so that a change is seen without the whole study."""
     wrong = [one.outcome for one in run(study, only=["MAPS-31", "MAPS-32", "MAPS-33"]) if not one.as_expected]
