@@ -26,7 +26,10 @@ class Printed:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a cell gave: of the messages, or of the answers if they are relayed. What is logged has the stations' clocks in it."""
+    """What a cell gave: of the messages, or of the answers if they are relayed.
+
+    What is logged has the stations' clocks in it.
+    """
 
     sent: int
     lost: int

@@ -70,7 +70,7 @@ def test_time_triggered_messages_wait_for_their_slot(study: Study) -> None:
 
 
 def test_what_is_logged_has_the_clocks_in_it(study: Study) -> None:
-    """A round trip is of one clock; one way two clocks differ by what the servos leave: less than half a reading, 3 us."""
+    """A round trip is of one clock; one way two clocks differ by what servos leave: less than half a reading, 3 us."""
     for round_trip in (False, True):
         ours = cells.run(cells.fit(study), Cell("UDP", 256, 0, messages=600, round_trip=round_trip))
         off = abs(ours.logged_mean_us - ours.mean_us)
