@@ -13,7 +13,7 @@
 // nothing but a counter; no time is so old that it could be taken for one in the future, because
 // idle cycles bring old ones forward, to where they still mean "full" and "long ago".
 //
-// Not here: the queues that hold frames (`egress_queues.sv`), the tables that find the scheduler.
+// Not here: the queues that hold frames (`egress_port.sv`), the tables that find the scheduler.
 
 module ats_engine #(
   // Scheduler instances; a power of two.

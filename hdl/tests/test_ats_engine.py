@@ -202,7 +202,7 @@ def test_no_frame_is_early_against_exact_rationals(tmp_path: pathlib.Path) -> No
     never_early(load, engine, overhead=20, delay_max=77)
 
 
-def test_an_idle_engine_decides_in_twelve_cycles(tmp_path: pathlib.Path) -> None:
+def test_an_idle_engine_decides_in_thirteen_cycles(tmp_path: pathlib.Path) -> None:
     """Frames of four ports at once, each in its own group, a minimum frame time apart."""
     load = traffic(WRAPPING, 4_000, seed=4, pauses=0.0)
     batch = np.arange(4_000) // 4

@@ -20,7 +20,7 @@ def write(study: Study) -> None:
     found = list(one_way(study).values())
     apart = max(abs(one.logged_mean_us - one.mean_us) for one in found)
     offset = max(one.offset_us for one in found)
-    print(f"clocks as by phc2sys: logged means are off by {apart:.2f} us at most, mean offsets are {offset:.2f} us at most")
+    print(f"clocks as by phc2sys: logged means off by {apart:.2f} us at most, mean offsets {offset:.2f} us at most")
     unexplained = sum(stands == "unexplained" for *_, stands in rows(study))
     print(f"rows of TTE, RC and UDP beyond 20 % that no mechanism explains: {unexplained} of {len(rows(study))}")
     assert unexplained <= UNEXPLAINED_MAX, "too many rows of Table 3 are unexplained"
