@@ -138,7 +138,7 @@ impl Analysis<'_> {
             return before;
         }
         let port = PortIndex(entry.port);
-        if entry.promise.is_none() && !self.plan.is_regulated(entry.stream) {
+        if entry.promise.is_none() && !self.plan.waits_for_its_turn(entry.stream) {
             return self.reason(Unbounded::NoArrivalCurve { stream: StreamIndex(entry.stream), port });
         }
         if stages {

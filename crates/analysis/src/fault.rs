@@ -42,6 +42,8 @@ pub enum PlantedFault {
     SharedLinkFluid,
     /// Two copies of a frame are taken to come at once.
     SkewForgotten,
+    /// A regulated link is taken to bound what its host or what it answers takes.
+    ApplicationOfLinkForgotten,
     /// A frame of TDMA is taken to have the next slot, whatever stands before it.
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
@@ -67,8 +69,13 @@ impl PlantedFault {
     pub const OF_TDMA: [Self; 2] = [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten];
 
     /// Those of virtual links.
-    pub const OF_VIRTUAL_LINKS: [Self; 4] =
-        [Self::TurnsForgotten, Self::PolicedLinkForgotten, Self::SharedLinkFluid, Self::SkewForgotten];
+    pub const OF_VIRTUAL_LINKS: [Self; 5] = [
+        Self::TurnsForgotten,
+        Self::PolicedLinkForgotten,
+        Self::SharedLinkFluid,
+        Self::SkewForgotten,
+        Self::ApplicationOfLinkForgotten,
+    ];
 }
 
 /// The bounds with a fault in them, or without.

@@ -84,9 +84,7 @@ impl Analysis<'_> {
         };
         match self.reasons.get(reason) {
             // A stream that its host holds up promises nothing behind it.
-            Some(Unbounded::NoArrivalCurve { stream, .. })
-                if self.plan.sending(stream.0).is_some_and(|sending| sending.max.is_none()) =>
-            {
+            Some(Unbounded::NoArrivalCurve { stream, .. }) if self.plan.is_held_up(stream.0) => {
                 Unbounded::Host { port: self.plan.stream(stream.0).hops[0].port }
             }
             reason => reason.unwrap_or_else(overload),

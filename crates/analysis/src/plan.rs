@@ -155,6 +155,11 @@ impl<'network> Plan<'network> {
         self.sending.get(stream as usize).copied().flatten()
     }
 
+    /// Whether the host of a stream holds it up for longer than is known.
+    pub(crate) fn is_held_up(&self, stream: u32) -> bool {
+        self.sending(stream).is_some_and(|sending| sending.max.is_none())
+    }
+
     /// How many streams are known.
     pub(crate) fn stream_count(&self) -> usize {
         self.network.streams.len() + self.further.len()

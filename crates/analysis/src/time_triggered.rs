@@ -151,9 +151,8 @@ impl Plan<'_> {
         let precision = settings.precision.as_ps();
         let period = deviation.stretch(link.period.as_ps()) + precision + slack;
         let free = Range { min: host_min, max: host_max + period };
-        let held_up = self.sending(index(number)).is_some_and(|sending| sending.max.is_none());
         let wait = match &stream.traffic {
-            _ if held_up => Err(Unbounded::Host { port: PortIndex(entry.port) }),
+            _ if self.is_held_up(index(number)) => Err(Unbounded::Host { port: PortIndex(entry.port) }),
             Traffic::Response { to, turn_around } => {
                 self.heard(to.index(), stream, settings, waits).map(|heard| Range {
                     min: heard.min + signed(deviation.shrink(turn_around.as_ps())) + free.min,

@@ -55,12 +55,12 @@ pub(crate) struct PolicerPlan {
 }
 
 impl LinkPlan {
-    /// Of a stream whose host takes at most `host` picoseconds; `all` are the streams of its link that run,
-    /// itself among them.
-    pub(crate) fn new(network: &Network, number: u32, all: &[u32], host: u64) -> Option<Self> {
+    /// Of a stream whose host takes at most `host` picoseconds, if for every stream of its link that is known; `all`
+    /// are the streams of its link that run, itself among them.
+    pub(crate) fn new(network: &Network, number: u32, all: &[u32], host: Option<u64>) -> Option<Self> {
         let link = network.streams.get(number as usize)?.virtual_link?;
         let messages: Option<Vec<Messages>> =
-            all.iter().map(|number| Messages::of(network, *number as usize, host)).collect();
+            all.iter().map(|number| Messages::of(network, *number as usize, host?)).collect();
         let own = all.iter().position(|one| *one == number)?;
         let (wait, most) = waits(&link, messages.as_deref(), own, all.len() as u64);
         let may_overflow = match link.buffer {
@@ -202,9 +202,16 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether a stream's end system holds it to its BAG.
-    pub(crate) fn is_regulated(&self, stream: u32) -> bool {
-        self.links[stream as usize].as_ref().is_some_and(|link| link.regulated)
+    /// Whether how long a stream waits follows from its BAG, whatever its application does. Its host must not hold it up,
+    /// and what a response waits begins with what it answers.
+    pub(crate) fn waits_for_its_turn(&self, stream: u32) -> bool {
+        let is_response = matches!(self.stream(stream).traffic, Traffic::Response { .. });
+        let is_regulated = self.links[stream as usize].as_ref().is_some_and(|link| link.regulated);
+        #[cfg(feature = "planted-faults")]
+        if self.fault == Some(crate::PlantedFault::ApplicationOfLinkForgotten) {
+            return is_regulated;
+        }
+        is_regulated && !is_response && !self.is_held_up(stream)
     }
 }
 
@@ -220,7 +227,8 @@ impl Analysis<'_> {
         let rate = deviation.fastest(u64::try_from(rate).unwrap_or(u64::MAX));
         let shaped = bunched(Line::new(entry.wire_max(), rate), slack);
         let host = entry.own_latency.1;
-        let ready = link.wait.map(|wait| host + deviation.stretch(wait + slack));
+        let is_known = entry.promise.is_some() || self.plan.waits_for_its_turn(entry.stream);
+        let ready = link.wait.filter(|_| is_known).map(|wait| host + deviation.stretch(wait + slack));
         let promised = arriving
             .brought
             .promised
@@ -233,7 +241,9 @@ impl Analysis<'_> {
         }
         (arriving.ready_max, arriving.queue_max) = (ready, ready);
         let port = PortIndex(entry.port);
-        arriving.reason = if ready.is_none() {
+        arriving.reason = if !is_known {
+            arriving.reason
+        } else if ready.is_none() {
             self.reason(Unbounded::ShaperTooSlow { port })
         } else if link.may_overflow {
             self.reason(Unbounded::MayBeDiscarded { port })

@@ -1,6 +1,6 @@
 //! Small random networks of virtual links (ARINC 664 part 7): two networks of switches, redundant and
 //! single links, sub-virtual-links, applications faster than their BAG, an end system that babbles, and
-//! a cable of one network that fails.
+//! a cable of one network that fails. In some, hosts have protocol stacks, and links answer other ones.
 //!
 //! All applications stop half way, so that every frame has come or is lost at the end.
 
@@ -12,13 +12,17 @@ use crate::Dice;
 #[must_use]
 pub fn random_avionics(seed: u64) -> String {
     let mut dice = Dice::new(seed);
+    // Of its own, so that the rest of a seed is the same with and without.
+    let mut hosts = Hosts::draw(&mut Dice::new(seed ^ 0x5eed_0f05));
     let switches = dice.between(1, 3);
     let stations = dice.between(3, 6);
     let tolerance = *dice.one_of(&[0, 100]);
     let mut text = format!(
-        "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\ndefaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
-         clock: {{tolerance: {tolerance} ppm}}\nnodes:\n",
-        dice.one_of(&["ideal", "store-and-forward"])
+        "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\n{}defaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
+         clock: {{tolerance: {tolerance} ppm}}\n{}nodes:\n",
+        hosts.hosts(),
+        dice.one_of(&["ideal", "store-and-forward"]),
+        hosts.default()
     );
     let mut say = |line: String| text.push_str(&line);
     for network in ["a", "b"] {
@@ -48,7 +52,11 @@ pub fn random_avionics(seed: u64) -> String {
         let link = Link::draw(&mut dice, stations);
         for sub_link in 1..=link.sub_links {
             names.push(format!("v{id}-{sub_link}"));
-            say(link.stream(&mut dice, id, sub_link));
+            say(link.stream(&mut dice, id, sub_link, hosts.stack()));
+        }
+        if let Some(answer) = hosts.answer(&link, id) {
+            names.push(format!("answer-{id}"));
+            say(answer);
         }
     }
     if dice.chance(60) {
@@ -82,6 +90,57 @@ pub fn random_avionics(seed: u64) -> String {
     }
     let _ = writeln!(text, "run: {{duration: 500 ms, seed: {}}}", seed + 1);
     text
+}
+
+/// Protocol stacks of all end systems, and whether some links answer others.
+struct Hosts {
+    dice: Dice,
+    /// Whether there are stacks: one thread of a host both sends and receives.
+    stacks: bool,
+}
+
+impl Hosts {
+    fn draw(dice: &mut Dice) -> Self {
+        let stacks = dice.chance(20);
+        Self { dice: Dice::new(dice.between(0, u64::from(u32::MAX))), stacks }
+    }
+
+    fn hosts(&mut self) -> String {
+        if !self.stacks {
+            return String::new();
+        }
+        let (service, tail) = (self.dice.between(1, 20), self.dice.between(10, 900));
+        format!(
+            "hosts:\n  pc:\n    threads:\n      links: {{service: {service} us, wake-up: {{min: 1 us, max: 9 us}}, \
+             tail: {{chance: 0.02, delay: {{min: 5 us, max: {tail} us}}}}}}\n    interfaces:\n      \
+             card: {{receive: {{per-octet: 8 ns}}}}\n    stacks:\n      links: {{interface: card, thread: links}}\n"
+        )
+    }
+
+    fn default(&self) -> &'static str {
+        if self.stacks { "  host: pc\n" } else { "" }
+    }
+
+    fn stack(&self) -> &'static str {
+        if self.stacks { ", stack: links" } else { "" }
+    }
+
+    /// An answer of the first listener, as fast as it may be.
+    fn answer(&mut self, link: &Link, id: u64) -> Option<String> {
+        if !self.dice.chance(10) {
+            return None;
+        }
+        let (bag, number) = (self.dice.one_of(&[4, 8]), 500 + id);
+        Some(format!(
+            "  - {{name: answer-{id}, talker: e{}, listeners: e{}, priority: {}, payload: {} B, traffic: {{type: response, \
+             to: v{id}-1}}{}, virtual-link: {{id: {number}, bag: {bag} ms, buffer: overwriting}}}}\n",
+            link.listeners[0],
+            link.talker,
+            link.priority,
+            self.dice.between(20, 400),
+            self.stack(),
+        ))
+    }
 }
 
 /// A virtual link that keeps its BAG.
@@ -123,7 +182,7 @@ impl Link {
         Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }
     }
 
-    fn stream(&self, dice: &mut Dice, id: u64, sub_link: u64) -> String {
+    fn stream(&self, dice: &mut Dice, id: u64, sub_link: u64, stack: &str) -> String {
         let listeners: Vec<String> = self.listeners.iter().map(|listener| format!("e{listener}")).collect();
         let burst = dice.between(1, 2);
         let least = self.bag * 1_000 * self.sub_links * burst;
@@ -139,7 +198,7 @@ impl Link {
         format!(
             "  - {{name: v{id}-{sub_link}, talker: e{}, listeners: [{}], priority: {}, payload: {{min: {small} B, \
              max: {} B}}, traffic: {{type: periodic, interval: {interval} us, offset: {} us, jitter: {jitter} us, \
-             burst: {burst}}}, virtual-link: {{id: {id}, sub-link: {sub_link}, {}}}}}\n",
+             burst: {burst}}}{stack}, virtual-link: {{id: {id}, sub-link: {sub_link}, {}}}}}\n",
             self.talker,
             listeners.join(", "),
             self.priority,

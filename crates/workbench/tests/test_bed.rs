@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tautwire_analysis::Unbounded;
 use tautwire_model::network::{NodeIndex, StreamIndex, Test};
 use tautwire_sim::{LogEntry, TestMessage, TestObservation, WireError, track};
 use tautwire_workbench::{Duration, Network, Options, load, load_text, simulate};
@@ -44,6 +45,22 @@ fn every_message_of_the_star_has_its_history() {
     // The tap sees what leaves the controller and what comes to it.
     assert!(seen.captures.iter().any(|one| network.streams[one.stream.index()].name == "ask-1"));
     assert!(seen.captures.iter().any(|one| network.streams[one.stream.index()].name == "tell-1"));
+}
+
+/// One thread of a host sends and receives, so what it sends may be held up by what comes; answers wait for questions.
+#[test]
+fn the_star_has_bounds_where_they_are_known_and_keeps_them() {
+    let network = scenario();
+    let bounds = tautwire_analysis::bounds(&network);
+    let observation = simulate(&network, &mut Options::default());
+    let found = tautwire_workbench::verify(&network, &bounds, &observation).contradictions;
+    assert!(found.is_empty(), "{found:?}");
+    let reason = |name: &str| {
+        let number = network.streams.iter().position(|stream| stream.name == name).expect("a stream");
+        bounds.streams[number].listeners[0].delay.clone()
+    };
+    assert!(matches!(reason("command"), Err(Unbounded::Host { .. })), "{:?}", reason("command"));
+    assert!(matches!(reason("tell-1"), Err(Unbounded::Host { .. } | Unbounded::NoArrivalCurve { .. })));
 }
 
 #[test]

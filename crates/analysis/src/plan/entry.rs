@@ -80,7 +80,7 @@ impl Plan<'_> {
         let first = index(self.entries.len());
         let talker = Deviation::of(&network.nodes[stream.talker.index()].clock);
         let sending = self.sending(number);
-        let held_up = sending.is_some_and(|sending| sending.max.is_none());
+        let held_up = self.is_held_up(number);
         let promise = self.timeline.arrival(stream, number).filter(|_| !held_up);
         // A servo may run the talker's clock faster yet.
         let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);

@@ -62,10 +62,11 @@ impl Plan<'_> {
                 entry.own_latency = (host, host);
             }
         }
-        let link = self
-            .stream(stream)
-            .virtual_link
-            .and_then(|link| LinkPlan::new(self.network, stream, &self.sub_links[&link.id], host));
+        let link = self.stream(stream).virtual_link.and_then(|link| {
+            let all = &self.sub_links[&link.id];
+            let host = (!all.iter().any(|one| self.is_held_up(*one))).then_some(host);
+            LinkPlan::new(self.network, stream, all, host)
+        });
         self.links[stream as usize] = link;
     }
 
