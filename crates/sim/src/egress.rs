@@ -12,7 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
-use crate::plan::{NONE, index};
+use crate::plan::{Manners, NONE, index};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
@@ -22,18 +22,20 @@ impl<R: Recorder> Engine<'_, R> {
     /// Puts a frame into the queue of the port of `hop`.
     #[inline]
     pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
-        let hop = &self.plan.hops[hop_index as usize];
-        if R::DRIVES_MACHINES && hop.time_triggered {
-            return self.hold_timed(place, hop_index);
-        }
-        if R::DRIVES_MACHINES && hop.relayed {
-            return self.hold_relayed(place, hop_index);
-        }
-        if R::DRIVES_MACHINES && hop.reserved && !self.is_granted(hop_index) {
-            return self.filter(place);
-        }
-        if R::DRIVES_MACHINES && hop.registered && self.is_shut_out(hop_index) {
-            return self.filter_vlan(place, hop_index);
+        let manners = self.plan.hops[hop_index as usize].manners;
+        if R::DRIVES_MACHINES && manners.has(Manners::BEFORE_QUEUEING) {
+            if manners.has(Manners::TIME_TRIGGERED) {
+                return self.hold_timed(place, hop_index);
+            }
+            if manners.has(Manners::RELAYED) {
+                return self.hold_relayed(place, hop_index);
+            }
+            if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
+                return self.filter(place);
+            }
+            if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {
+                return self.filter_vlan(place, hop_index);
+            }
         }
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;
@@ -163,7 +165,8 @@ impl<R: Recorder> Engine<'_, R> {
         let slot = self.slab.get_mut(frame.slot);
         self.statistics.transmitted(start, line, slot.stream, slot.number);
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
-        let timed = R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].time_triggered;
+        let timed =
+            R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].manners.has(Manners::TIME_TRIGGERED);
         let held = if timed { selected.saturating_since(slot.queued) } else { held };
         let parts = delay_parts(slot, selected, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
@@ -207,14 +210,14 @@ impl<R: Recorder> Engine<'_, R> {
         let slot = self.slab.get(place);
         let (stream, hop_index) = (slot.stream, slot.hop as usize);
         let hop = &self.plan.hops[hop_index];
-        if hop.inspected
+        if hop.manners.has(Manners::INSPECTED)
             && let Some(reason) = self.inspect(hop_index, place, line.received, ring)
         {
             return self.drop_frame(place, reason);
         }
         // A frame that is reshaped waits in its memory pool, and holds up no other.
         let mut held = Duration::ZERO;
-        if R::DRIVES_MACHINES && self.plan.hops[hop_index].inspected {
+        if R::DRIVES_MACHINES && self.plan.hops[hop_index].manners.has(Manners::INSPECTED) {
             match self.police_stream(index(hop_index), place, line.received, ring) {
                 Ok(at) => held = at.since(line.received),
                 Err(reason) => return self.drop_frame(place, reason),

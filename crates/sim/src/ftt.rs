@@ -22,7 +22,7 @@ use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
 use crate::harts_admission::Admission;
-use crate::plan::{Plan, index};
+use crate::plan::{Manners, Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::relayed::{Pools, relay};
@@ -93,7 +93,7 @@ pub(crate) fn mark_policed(network: &Network, plan: &mut Plan) {
     for reservation in reservations.filter(|reservation| reservation.police.is_some()) {
         let hop = plan.first_hop[reservation.stream.index()];
         if let Some(hop) = plan.hops.get_mut(hop as usize) {
-            hop.inspected = true;
+            hop.manners.add(Manners::INSPECTED, true);
         }
     }
 }

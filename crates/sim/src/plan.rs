@@ -43,17 +43,41 @@ pub(crate) struct HopPlan {
     pub(crate) next_class: u8,
     /// Octets of the frame beside its payload.
     pub(crate) overhead: u8,
-    /// Whether the bridge at the far end looks at the frame before anything else: it filters its VLAN,
-    /// or polices its virtual link.
-    pub(crate) inspected: bool,
-    /// Whether it waits for a dispatch point at the port.
-    pub(crate) time_triggered: bool,
-    /// Whether it waits in a memory pool for a synchronous window of its switch.
-    pub(crate) relayed: bool,
-    /// Whether its port takes its frames only while their VLAN is registered there.
-    pub(crate) registered: bool,
-    /// Whether its port takes frames of reserved streams alone.
-    pub(crate) reserved: bool,
+    /// What is done to the frame beside queueing.
+    pub(crate) manners: Manners,
+}
+
+const _: () = assert!(size_of::<HopPlan>() == 32, "half a cache line");
+
+/// What is done to frames of a hop beside queueing; most hops have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manners(u8);
+
+impl Manners {
+    /// The bridge at the far end looks at the frame before anything else: it filters its VLAN, or polices its
+    /// virtual link.
+    pub(crate) const INSPECTED: Self = Self(1);
+    /// It waits for a dispatch point at the port.
+    pub(crate) const TIME_TRIGGERED: Self = Self(2);
+    /// It waits in a memory pool for a synchronous window of its switch.
+    pub(crate) const RELAYED: Self = Self(4);
+    /// Its port takes its frames only while their VLAN is registered there.
+    pub(crate) const REGISTERED: Self = Self(8);
+    /// Its port takes frames of reserved streams alone.
+    pub(crate) const RESERVED: Self = Self(16);
+    /// Of those, what is looked at before a frame is queued.
+    pub(crate) const BEFORE_QUEUEING: Self =
+        Self(Self::TIME_TRIGGERED.0 | Self::RELAYED.0 | Self::REGISTERED.0 | Self::RESERVED.0);
+
+    /// Whether it has one of `others`.
+    pub(crate) const fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Adds `other`, if so.
+    pub(crate) fn add(&mut self, other: Self, so: bool) {
+        self.0 |= if so { other.0 } else { 0 };
+    }
 }
 
 /// Hops behind a node that a frame reaches through the same stages.
@@ -208,6 +232,12 @@ impl Plan {
             let next = only.map_or(NONE, |branch| self.children[branch.children.0 as usize]);
             let port_of = |hop: u32| stream.hops[(hop - first) as usize].port.0;
             let filtered = is_filtered(network, stream, number);
+            let reserved = network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class);
+            let mut manners = Manners::default();
+            manners.add(Manners::INSPECTED, filtered || srp::enters(network, stream, hop.port).is_some());
+            manners.add(Manners::REGISTERED, srp::leaves(network, stream, hop.port));
+            manners.add(Manners::TIME_TRIGGERED, stream.time_triggered.is_some());
+            manners.add(Manners::RESERVED, reserved);
             self.hops.push(HopPlan {
                 next,
                 next_port: if next == NONE { NONE } else { port_of(next) },
@@ -222,11 +252,7 @@ impl Plan {
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 listener: hop.listener.unwrap_or(NONE),
-                inspected: filtered || srp::enters(network, stream, hop.port).is_some(),
-                registered: srp::leaves(network, stream, hop.port),
-                time_triggered: stream.time_triggered.is_some(),
-                relayed: false,
-                reserved: network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class),
+                manners,
             });
             self.filtered.push(filtered);
             self.branches_behind.push((branches, index(self.branches.len())));

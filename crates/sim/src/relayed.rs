@@ -13,7 +13,7 @@ use tautwire_units::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::ftt::Ftt;
-use crate::plan::Plan;
+use crate::plan::{Manners, Plan};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -45,7 +45,7 @@ pub(crate) fn mark_relayed(network: &Network, plan: &mut Plan) {
         let first = plan.first_hop[relayed.stream.index()] as usize;
         for (place, hop) in network.streams[relayed.stream.index()].hops.iter().enumerate() {
             let here = network.ports[hop.port.index()].node == relayed.switch;
-            plan.hops[first + place].relayed |= here;
+            plan.hops[first + place].manners.add(Manners::RELAYED, here);
         }
     }
 }

@@ -21,7 +21,7 @@ use tautwire_units::Duration;
 use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
-use crate::plan::{NONE, Plan, index};
+use crate::plan::{Manners, NONE, Plan, index};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -125,7 +125,7 @@ impl VirtualLinks {
                         index(all.policers.len() - 1)
                     });
                     all.policer_of_hop[place] = policer;
-                    plan.hops[place].inspected = true;
+                    plan.hops[place].manners.add(Manners::INSPECTED, true);
                 }
                 let (Some(listener), Some(skew_max)) = (stream.hops[hop].listener, settings.skew_max) else {
                     continue;
@@ -158,7 +158,7 @@ impl VirtualLinks {
                 if let Some(parameters) = policing_parameters(network, stream, hop) {
                     self.policers.push(Policer::new(parameters));
                     self.policer_of_hop[place] = index(self.policers.len() - 1);
-                    plan.hops[place].inspected = true;
+                    plan.hops[place].manners.add(Manners::INSPECTED, true);
                 }
             }
         }

@@ -16,7 +16,7 @@ use tautwire_units::BitRate;
 use super::Srp;
 use crate::engine::Engine;
 use crate::node::deviation_ppb;
-use crate::plan::{Plan, index};
+use crate::plan::{Manners, Plan, index};
 use crate::recorder::Recorder;
 use crate::reservation::RungEvent;
 
@@ -96,7 +96,7 @@ impl<R: Recorder> Engine<'_, R> {
 
     /// Whether a hop is of a reserved class and its port takes no frames of the stream.
     pub(crate) fn is_not_granted(&self, hop: u32) -> bool {
-        self.plan.hops[hop as usize].reserved && !self.is_granted(hop)
+        self.plan.hops[hop as usize].manners.has(Manners::RESERVED) && !self.is_granted(hop)
     }
 
     /// A port does not take a frame: nobody behind it has a reservation.
