@@ -140,8 +140,11 @@ fn of_random_networks() {
 
 #[test]
 fn of_virtual_links() {
-    for seed in 0..cases() {
-        let network = load(&random_avionics(seed));
+    // A response to what does not run never comes, in the whole analysis of what runs; a session keeps it in mind.
+    let texts =
+        (0..).map(|seed| (seed, random_avionics(seed))).filter(|(_, text)| !text.contains("type: response"));
+    for (seed, text) in texts.take(usize::try_from(cases()).expect("a count")) {
+        let network = load(&text);
         come_and_go(&format!("avionics {seed}"), &network, &mut Dice::new(seed), 40, 1);
         with_slack(&format!("avionics {seed} with slack"), &network, &mut Dice::new(seed + 1), 40);
     }
