@@ -1,10 +1,10 @@
-"""ECDFs like the paper's Figures 8 and 9, whole and their tails, with the published means beside ours."""
+"""ECDFs like the paper's Figures 8 to 10, whole and their tails, with the published means beside ours."""
 
 from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from harts_experiments import by_hops
+from harts_experiments import bridge_times, by_hops, with_installed
 from harts_runs import LOADS, loaded
 from harts_testbed import table5
 from tautwire.claims import Study
@@ -14,15 +14,23 @@ from matplotlib import pyplot as plt
 
 
 def curves(study: Study, protocol: str) -> dict[int, dict[str, np.ndarray]]:
-    """Latencies by figure and condition."""
+    """Latencies by figure and condition; of experiment III the ACMaster's test, and [T-L] at Sw1."""
+
+    def beside(count: int) -> np.ndarray:
+        if protocol == "AVB":
+            return bridge_times(study, count, "T-L")
+        return np.array([run["requests"][0]["test_ns"] / 1e6 for run in with_installed(study, protocol, count)])
+
     loads = {f"{payload} B, {percent} %": loaded(study, protocol, payload, percent) for payload, percent in LOADS}
-    return {8: {f"{hops} hops": values for hops, values in by_hops(study, protocol).items()}, 9: loads}
+    streams = {f"{count} streams": beside(count) for count in (1, 3, 5, 7)}
+    return {8: {f"{hops} hops": values for hops, values in by_hops(study, protocol).items()}, 9: loads, 10: streams}
 
 
 def draw(study: Study) -> None:
-    """Draws both figures for both protocols."""
+    """Draws the figures for both protocols."""
     for protocol in ("HaRTES", "AVB"):
         published = {8: table5(study, "I", protocol), 9: table5(study, "II", protocol)}
+        published[10] = [row for row in table5(study, "III", protocol) if row["component"] not in ("T", "L")]
         for number, conditions in curves(study, protocol).items():
             figure, (whole, tail) = plt.subplots(1, 2, figsize=(9, 4))
             for name, values in conditions.items():

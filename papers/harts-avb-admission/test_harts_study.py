@@ -12,7 +12,13 @@ import harts_sensitivity as sensitivity  # noqa: E402
 import harts_testbed as testbed  # noqa: E402
 from harts_runs import requests  # noqa: E402
 from harts_table1 import checklist  # noqa: E402
-from tautwire.claims import Study  # noqa: E402
+from tautwire.claims import Study, run, summary_line  # noqa: E402
+
+
+def test_every_claim_ends_as_expected(study: Study) -> None:
+    findings = run(study)
+    assert [one.outcome for one in findings if not one.as_expected] == []
+    assert summary_line("harts-avb-admission", findings) in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 def test_two_speeds_give_the_row_that_they_were_fitted_on(study: Study) -> None:
