@@ -1,0 +1,26 @@
+//! Every scenario as it is shipped: what is observed in its run is never above what is proven.
+
+use std::path::Path;
+
+use tautwire_workbench::{Options, load, simulate, verify};
+
+#[test]
+fn no_scenario_contradicts_its_bounds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).expect("the scenarios") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let loaded = load(&path).expect("a file");
+        assert!(!loaded.has_errors(), "{}: {:#?}", path.display(), loaded.diagnostics);
+        let network = loaded.network.expect("no errors");
+        let bounds = tautwire_analysis::bounds(&network);
+        let observation = simulate(&network, &mut Options::default());
+        let found = verify(&network, &bounds, &observation).contradictions;
+        assert!(found.is_empty(), "{}: {found:#?}", path.display());
+        count += 1;
+    }
+    assert!(count >= 40, "{count} scenarios");
+}
