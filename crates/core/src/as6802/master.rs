@@ -426,7 +426,7 @@ impl SynchronisationMaster {
     }
 
     /// Whether there is another clique that it has to give way to: larger than its own, or as large and not with all its
-    /// members numbered higher. Of two equal ones just one finds so.
+    /// members numbered higher. Of two equal ones just one finds so, unless frames of both were compressed together.
     fn gives_way_to_clique(&self, others: u32) -> bool {
         let own = self.membership();
         match others.count_ones().cmp(&own.count_ones()) {
