@@ -15,6 +15,9 @@ use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify
 /// Held by each test: a fault of the machines is planted in the whole process.
 static PROCESS: Mutex<()> = Mutex::new(());
 
+/// Cycles that are farther apart are compressed apart.
+const NEAR: Duration = Duration::from_us(100);
+
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64) -> Option<Network> {
     let text = random_halves(seed);
@@ -135,7 +138,13 @@ fn halves_that_meet_become_one() {
             gave_way += 1;
             let halves = halves_that_give_way(&network, &observation);
             assert!(matches!(halves, Some(1 | 2)), "seed {seed}: {:?}", losses(&network, &observation));
-            both += u32::from(halves == Some(2));
+            if halves == Some(2) {
+                both += 1;
+                let found = time(&observation).nodes.iter().filter_map(|node| node.clique_at);
+                let (first, last) = found
+                    .fold((Duration::MAX, Duration::ZERO), |(first, last), at| (first.min(at), last.max(at)));
+                assert!(last.saturating_sub(first) < NEAR, "seed {seed}: {first} and {last} are not near");
+            }
         }
     }
     if seeds.len() > 1 {
