@@ -5,28 +5,22 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
+mod common;
+
 use std::sync::{Mutex, PoisonError};
 
+use common::{network_time, synchronised};
 use tautwire_generate::{Relation, random_clusters, seeds};
-use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
+use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
-use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
+use tautwire_workbench::{Network, Options, simulate, verify};
 
 /// Held by each test: a fault of the machines is planted in the whole process.
 static PROCESS: Mutex<()> = Mutex::new(());
 
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64, relation: Relation, failures: bool) -> Option<Network> {
-    let text = random_clusters(seed, relation, failures);
-    let loaded = load_text("clusters", &text);
-    let mut errors = loaded.diagnostics.iter().filter(|one| one.severity == Severity::Error);
-    let known = errors.all(|one| one.code == "time-triggered::synchronisation");
-    assert!(known, "seed {seed}: {:#?}\n{text}", loaded.diagnostics);
-    loaded.network
-}
-
-fn time(observation: &Observation) -> &NetworkTimeObservation {
-    observation.network_time.as_ref().expect("a time-triggered network")
+    synchronised(seed, &random_clusters(seed, relation, failures))
 }
 
 /// What a run of the network breaks.
@@ -44,7 +38,7 @@ fn broken(network: &Network, relation: Relation, observation: &Observation) -> V
         return broken;
     }
     let fails = network.may_lose_frames();
-    for (number, node) in time(observation).nodes.iter().enumerate() {
+    for (number, node) in network_time(observation).nodes.iter().enumerate() {
         let name = &network.nodes[number].name;
         let own = made.cluster_of[number];
         let end = if relation == Relation::Priorities { 0 } else { own };
@@ -97,7 +91,7 @@ fn hold(relation: Relation, failures: bool) -> (usize, u64, usize) {
         let observation = simulate(&network, &mut Options::default());
         let found = broken(&network, relation, &observation);
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
-        gave_way += time(&observation).nodes.iter().map(|node| node.gave_way).sum::<u64>();
+        gave_way += network_time(&observation).nodes.iter().map(|node| node.gave_way).sum::<u64>();
         held += 1;
     }
     (held, gave_way, cases)

@@ -4,13 +4,16 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
+mod common;
+
 use std::sync::{Mutex, PoisonError};
 
+use common::{network_time, synchronised};
 use tautwire_generate::{Failures, random_as6802, seeds};
-use tautwire_sim::{DropReason, NetworkTimeObservation, Observation};
+use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
 use tautwire_workbench::network::TimelineAction;
-use tautwire_workbench::{Network, Options, Severity, load_text, simulate, verify};
+use tautwire_workbench::{Network, Options, simulate, verify};
 
 /// Held by each test: a fault of the machines is planted in the whole process.
 static PROCESS: Mutex<()> = Mutex::new(());
@@ -20,19 +23,7 @@ const HEALED: Duration = Duration::from_ms(330);
 
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64, failures: Failures) -> Option<Network> {
-    let text = random_as6802(seed, failures);
-    let loaded = load_text("as6802", &text);
-    let mut errors = loaded.diagnostics.iter().filter(|one| one.severity == Severity::Error);
-    assert!(
-        errors.all(|one| one.code == "time-triggered::synchronisation"),
-        "seed {seed}: {:#?}\n{text}",
-        loaded.diagnostics
-    );
-    loaded.network
-}
-
-fn time(observation: &Observation) -> &NetworkTimeObservation {
-    observation.network_time.as_ref().expect("a time-triggered network")
+    synchronised(seed, &random_as6802(seed, failures))
 }
 
 /// Holds a run against its bounds; how close its clocks came to theirs, in percent.
@@ -47,7 +38,7 @@ fn hold(seed: u64, network: &Network, observation: &Observation) -> u64 {
         return 0;
     };
     assert!(proven <= network.time_triggered.expect("time-triggered").precision, "seed {seed}");
-    time(observation).precision.as_ps() * 100 / proven.as_ps()
+    network_time(observation).precision.as_ps() * 100 / proven.as_ps()
 }
 
 /// Whether protocol control frames are sure to come in time.
@@ -75,7 +66,7 @@ fn clocks_stay_together_and_nothing_is_lost_once_they_are() {
             continue;
         }
         sure += 1;
-        let seen = time(&observation);
+        let seen = network_time(&observation);
         let at = seen.synchronised_at().expect("all nodes are synchronised");
         let most = network.resynchronisation_max().expect("it is synchronised");
         assert!(at <= most, "seed {seed}: synchronised after {at}, and {most} is stated");
@@ -101,7 +92,7 @@ fn what_fails_loses_frames_and_delays_none() {
         let late = later_than_intact(&network, &observation);
         assert!(late.is_empty(), "seed {seed}: {late:?}");
         held += 1;
-        let seen = time(&observation);
+        let seen = network_time(&observation);
         lost += seen.nodes.iter().map(|node| node.lost).sum::<u64>();
         for (number, stream) in network.streams.iter().enumerate() {
             let dropped = &observation.streams[number].dropped;
@@ -192,7 +183,7 @@ fn policed_frames(network: &Network, observation: &Observation) -> u64 {
 
 /// Whether no node lost network time.
 fn babbled_without_loss(_: &Network, observation: &Observation) -> bool {
-    time(observation).nodes.iter().all(|node| node.lost == 0 && node.synchronised_at.is_some())
+    network_time(observation).nodes.iter().all(|node| node.lost == 0 && node.synchronised_at.is_some())
 }
 
 /// Nodes that lost network time although three masters and more were there, and the frames of the others sure.
@@ -212,7 +203,7 @@ fn lost_by_others(network: &Network, observation: &Observation) -> Vec<String> {
     if synchronisation.clusters[0].masters < 3 || !sure {
         return Vec::new();
     }
-    let nodes = time(observation).nodes.iter().enumerate();
+    let nodes = network_time(observation).nodes.iter().enumerate();
     let lost = nodes.filter(|(_, node)| node.lost > 0 || node.synchronised_at.is_none());
     lost.map(|(node, _)| network.nodes[node].name.clone()).collect()
 }
@@ -245,7 +236,7 @@ fn a_bound_without_drift_is_found_wrong() {
     let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let found = (0..200).find(|seed| {
         let Some(network) = network(*seed, Failures::None) else { return false };
-        let seen = time(&simulate(&network, &mut Options::default())).precision;
+        let seen = network_time(&simulate(&network, &mut Options::default())).precision;
         let mut still = network.clone();
         still.nodes.iter_mut().for_each(|node| node.clock.tolerance_ppb = 0);
         seen > still.precision_bound().expect("it is synchronised")
@@ -262,8 +253,9 @@ fn a_forgotten_permanence_is_found() {
     let found = (0..200).find(|seed| {
         let Some(network) = network(*seed, Failures::None) else { return false };
         let observation = simulate(&network, &mut Options::default());
-        let apart = time(&observation).precision > network.precision_bound().expect("it is synchronised");
-        apart || time(&observation).synchronised_at().is_none()
+        let apart =
+            network_time(&observation).precision > network.precision_bound().expect("it is synchronised");
+        apart || network_time(&observation).synchronised_at().is_none()
     });
     plant(None);
     assert!(found.is_some());

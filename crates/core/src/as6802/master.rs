@@ -426,12 +426,14 @@ impl SynchronisationMaster {
     }
 
     /// Whether there is another clique that it has to give way to: larger than its own, or as large and not with all its
-    /// members numbered higher. Of two equal ones just one finds so, unless frames of both were compressed together.
+    /// members numbered higher. Of two equal ones just one finds so.
     fn gives_way_to_clique(&self, others: u32) -> bool {
         let own = self.membership();
+        // A compression master that takes frames of both cliques for one cycle tells of this one, too.
+        let others = others & !own;
         match others.count_ones().cmp(&own.count_ones()) {
             Ordering::Greater => true,
-            Ordering::Equal => others != 0 && others.trailing_zeros() <= own.trailing_zeros(),
+            Ordering::Equal => others.trailing_zeros() < own.trailing_zeros(),
             Ordering::Less => false,
         }
     }

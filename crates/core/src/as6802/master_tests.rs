@@ -192,6 +192,8 @@ fn a_larger_clique_out_of_schedule_is_followed() {
         assert_eq!(state(0b110, 0b1001), MasterState::Integrate, "as many, and one numbered lower, {at}");
         assert_eq!(state(0b11, 0b1100), MasterState::Sync, "as many: they give way, {at}");
         assert_eq!(state(0b111, 0b11000), MasterState::Sync, "fewer, {at}");
+        assert_eq!(state(0b11, 0b1111), MasterState::Sync, "as many beside its own: they give way, {at}");
+        assert_eq!(state(0b1100, 0b1111), MasterState::Integrate, "and those see them, {at}");
     }
     let detected = beside_clique(0b11, 0b11100, 15_400).detected();
     assert_eq!(detected, CliquesDetected { synchronous: 0, asynchronous: 1 });

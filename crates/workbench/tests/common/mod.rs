@@ -5,10 +5,12 @@
 mod admitted;
 mod newest;
 mod slots;
+mod synchronised;
 
 pub(crate) use admitted::broken_admissions;
 pub(crate) use newest::run_links;
 pub(crate) use slots::{Slots, run_slots};
+pub(crate) use synchronised::{network_time, synchronised};
 
 use tautwire_generate::{random_avionics, random_network};
 use tautwire_sim::{DropReason, Observation, StreamObservation};
