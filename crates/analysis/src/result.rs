@@ -15,6 +15,26 @@ pub struct Bounds {
     pub ports: Vec<[ClassBounds; 8]>,
 }
 
+impl Bounds {
+    /// Numbers streams in reasons as in a network of which this one has only `streams`, in this order.
+    pub(crate) fn number_anew(&mut self, streams: &[StreamIndex]) {
+        let number = |reason: &mut Unbounded| {
+            if let Unbounded::NoArrivalCurve { stream, .. } = reason {
+                *stream = streams[stream.index()];
+            }
+        };
+        for stream in &mut self.streams {
+            let hops = stream.hops.iter_mut().filter_map(|hop| hop.delay.as_mut().err());
+            hops.for_each(number);
+            for listener in &mut stream.listeners {
+                let at_port = listener.delay.as_mut().err();
+                let at_application = listener.application.as_mut().and_then(|(_, most)| most.as_mut().err());
+                at_port.into_iter().chain(at_application).for_each(number);
+            }
+        }
+    }
+}
+
 /// What is proven of one stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamBounds {

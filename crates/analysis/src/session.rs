@@ -13,12 +13,13 @@
 //! next one comes. All bounds are then upper bounds; [`Session::tighten`] makes them those of the whole analysis.
 //!
 //! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
-//! with TDMA, with elementary cycles, with time-triggered links or with protocol stacks in hosts ([`Session::analysed_whole`] names it).
+//! with TDMA, with elementary cycles, with time-triggered links, with protocol stacks in hosts or with responses, of which those
+//! to what does not run never come ([`Session::analysed_whole`] names it).
 
 use std::collections::BTreeSet;
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, Scheduler, SchedulerGroup, Stream, StreamIndex};
+use tautwire_model::network::{NodeIndex, Scheduler, SchedulerGroup, Stream, StreamIndex, Traffic};
 
 use tautwire_units::Duration;
 
@@ -285,7 +286,9 @@ impl<'network> Session<'network> {
         let running: Vec<StreamIndex> = self.running().collect();
         let network = self.analysis.plan.network.with_only(&running);
         self.disturbed = running.iter().map(|stream| stream.0).collect();
-        self.whole = Some(crate::bounds(&network));
+        let mut bounds = crate::bounds(&network);
+        bounds.number_anew(&running);
+        self.whole = Some(bounds);
     }
 
     fn begin_step(&mut self) {
@@ -465,6 +468,9 @@ fn analysed_whole(network: &Network) -> Option<&'static str> {
     if network.time_triggered.is_some() {
         return Some("time-triggered links: their schedule is one");
     }
-    let stacks = (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node)));
-    stacks.then_some("protocol stacks of hosts: their bounds are of all streams at once")
+    if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
+        return Some("protocol stacks of hosts: their bounds are of all streams at once");
+    }
+    let answers = network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }));
+    answers.then_some("responses: they come as what they answer does, or never")
 }
