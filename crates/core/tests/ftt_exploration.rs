@@ -1,6 +1,7 @@
 //! All courses of one reservation of HaRTES over two switches and three stations, from the requests to the stream's end, with a
-//! standby: at most one lost, one repeated and one late message, and the death of the ACMaster at any message. States that were
-//! seen are not gone through again. Larger networks, and more faults, are walked by seed.
+//! standby: at most one lost, one repeated and one late message, and the death of the ACMaster at any message; and with both
+//! ACMasters, each of which comes back empty, dying one after the other at any message, the second as soon as it may. States that
+//! were seen are not gone through again. Larger networks, and more faults, are walked by seed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,11 +16,14 @@ const FLIGHT: Duration = Duration::from_us(1);
 const LATE: [Duration; 2] = [Duration::from_ns(1_500), Duration::from_ms(25)];
 const PATIENCE: Duration = Duration::from_ms(20);
 const ALIVE: Duration = Duration::from_ms(50);
-/// Faults happen to what is said in these milliseconds: while the stream is asked for, and while it is given back.
-const FAULTS: [(u64, u64); 2] = [(0, 70), (500, 570)];
+/// Faults happen to what is said in these milliseconds: while the stream is asked for, while who died late comes back, and while
+/// the stream is given back.
+const FAULTS: [(u64, u64); 3] = [(0, 70), (180, 300), (600, 670)];
 /// What is asked for at the start is decided by then, whatever happened; and is given back then.
-const DECIDED: u64 = 500;
-const END: u64 = 1_200;
+const DECIDED: u64 = 600;
+const END: u64 = 1_300;
+/// When one that died comes back: before the other one missed it, and behind.
+const BACK: [Duration; 2] = [Duration::from_ms(5), Duration::from_ms(180)];
 const STREAM: FttStream = FttStream {
     id: 7,
     size: 88,
@@ -47,7 +51,11 @@ struct Network {
     nodes: Vec<FttNode>,
     switches: Vec<SwitchMaster>,
     masters: Vec<AcMaster>,
-    dead: bool,
+    topology: Topology,
+    /// Which ACMasters are dead, and when they come back, if they do.
+    dead: [Option<Instant>; 2],
+    /// How often each came back.
+    lives: [u32; 2],
     given_back: bool,
     /// Whether the test lets the stream pass.
     admits: bool,
@@ -65,6 +73,19 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_ms(ms)
 }
 
+fn config(place: usize, life: u32, topology: &Topology) -> AcConfig {
+    AcConfig {
+        me: MASTERS[place],
+        other: Some(MASTERS[1 - place]),
+        active: place == 0 && life == 0,
+        life,
+        patience: PATIENCE,
+        alive: ALIVE,
+        topology: topology.clone(),
+        size_max: 1_542,
+    }
+}
+
 impl Network {
     /// Stations at these switches of a line of so many.
     fn new(switches: u16, stations: &[u16], admits: bool) -> Self {
@@ -78,25 +99,15 @@ impl Network {
         for (master, switch) in MASTERS.into_iter().zip([0, switches - 1]) {
             topology.attach(master, SWITCH + switch);
         }
-        let master = |place: usize| {
-            let config = AcConfig {
-                me: MASTERS[place],
-                other: Some(MASTERS[1 - place]),
-                active: place == 0,
-                patience: PATIENCE,
-                alive: ALIVE,
-                topology: topology.clone(),
-                size_max: 1_542,
-            };
-            AcMaster::new(config, Instant::ZERO)
-        };
         let node = |(number, switch): (u16, &u16)| FttNode::new(number, SWITCH + switch, PATIENCE * 3);
         let mut network = Self {
             now: Instant::ZERO,
             nodes: (0..).zip(stations).map(node).collect(),
             switches: (0..switches).map(|switch| SwitchMaster::new(SWITCH + switch, MASTERS[0])).collect(),
-            masters: vec![master(0), master(1)],
-            dead: false,
+            masters: (0..2).map(|place| AcMaster::new(config(place, 0, &topology), Instant::ZERO)).collect(),
+            topology,
+            dead: [None; 2],
+            lives: [0; 2],
             given_back: false,
             admits,
             flying: Vec::new(),
@@ -125,7 +136,7 @@ impl Network {
         for (place, master) in self.masters.iter_mut().enumerate() {
             while let Some(action) = master.poll() {
                 match action {
-                    _ if self.dead && place == 0 => {}
+                    _ if self.dead[place].is_some() => {}
                     AcAction::Send { to, message } => said.push((to, message)),
                     AcAction::Test { stream, .. } => {
                         master.tested(self.now, stream.id, if admits { Ok(()) } else { Err(4) });
@@ -144,7 +155,7 @@ impl Network {
         match flying.to {
             to if to >= MASTERS[0] => {
                 let place = usize::from(to - MASTERS[0]);
-                if place == 1 || !self.dead {
+                if self.dead[place].is_none() {
                     self.masters[place].receive(self.now, &message);
                 }
             }
@@ -157,10 +168,10 @@ impl Network {
     /// Goes to what comes next; a timer that ends is worked off.
     fn next(&mut self) -> Next {
         let give_back = (!self.given_back).then_some(at(DECIDED));
-        let alive = usize::from(self.dead);
         let timers = self.nodes.iter().filter_map(FttNode::deadline);
-        let timers = timers.chain(self.masters[alive..].iter().filter_map(AcMaster::deadline));
-        let timer = timers.chain(give_back).min().unwrap_or(Instant::MAX);
+        let timers = timers.chain(self.living().filter_map(AcMaster::deadline));
+        let back = self.dead.iter().filter_map(|back| *back);
+        let timer = timers.chain(give_back).chain(back).min().unwrap_or(Instant::MAX);
         // The first of those that come at once is that which was sent first.
         let place = (0..self.flying.len()).min_by_key(|place| self.flying[*place].at);
         let next = place.map_or(timer, |place| self.flying[place].at.min(timer));
@@ -180,11 +191,36 @@ impl Network {
         for node in &mut self.nodes {
             node.advance(next);
         }
-        for master in &mut self.masters[alive..] {
-            master.advance(next);
+        for place in 0..2 {
+            match self.dead[place] {
+                Some(back) if back == next => {
+                    self.dead[place] = None;
+                    self.lives[place] += 1;
+                    let config = config(place, self.lives[place], &self.topology);
+                    self.masters[place] = AcMaster::new(config, next);
+                }
+                Some(_) => {}
+                None => self.masters[place].advance(next),
+            }
         }
         self.collect();
         Next::Timer
+    }
+
+    fn living(&self) -> impl Iterator<Item = &AcMaster> {
+        self.masters.iter().zip(&self.dead).filter_map(|(master, back)| back.is_none().then_some(master))
+    }
+
+    /// The active one, if the other one would take its place.
+    fn may_die(&self) -> Option<usize> {
+        let may = |master: &AcMaster| master.is_in_step();
+        let all = self.living().count() == 2 && self.living().all(may);
+        self.masters.iter().position(AcMaster::is_active).filter(|_| all)
+    }
+
+    /// The active one dies, and comes back at that time, empty.
+    fn kill(&mut self, place: usize, back: Option<Duration>) {
+        self.dead[place] = Some(back.map_or(Instant::MAX, |back| self.now + back));
     }
 
     fn is(&self, state: RequestState) -> bool {
@@ -203,7 +239,10 @@ struct Faults {
     lose: bool,
     repeat: bool,
     delay: bool,
-    die: bool,
+    /// How often the active ACMaster dies.
+    die: u8,
+    /// Whether it comes back.
+    back: bool,
 }
 
 struct Exploration {
@@ -214,6 +253,8 @@ struct Exploration {
     ways: Vec<BTreeSet<usize>>,
     /// The faults of the course that is gone through.
     faults: Vec<String>,
+    /// Whether a standby knows, too, what was acknowledged: so few messages are lost that it is never given up.
+    strict: bool,
 }
 
 impl Exploration {
@@ -222,7 +263,7 @@ impl Exploration {
         let way =
             |station: &u16| (producer.min(*station)..=producer.max(*station)).map(usize::from).collect();
         let ways = stations.iter().map(way).collect();
-        Self { seen: HashSet::new(), courses: 0, ends: 0, ways, faults: Vec::new() }
+        Self { seen: HashSet::new(), courses: 0, ends: 0, ways, faults: Vec::new(), strict: true }
     }
 
     /// What holds at any time: who was told has the switches; and what was acknowledged an ACMaster that lives holds.
@@ -233,10 +274,14 @@ impl Exploration {
         for (node, way) in network.nodes.iter().zip(&self.ways).skip(1) {
             if node.state(STREAM.id) == Some(RequestState::Granted) {
                 assert!(network.carried(way), "told before the switches with {:#?}", self.faults);
-                let mut living = network.masters[usize::from(network.dead)..].iter();
+                let knows = |master: &AcMaster| {
+                    !(master.is_active() || self.strict && master.is_in_step())
+                        || master.standing().count() == 1
+                };
                 assert!(
-                    living.all(|master| !master.is_active() || master.standing().count() == 1),
-                    "acknowledged and not known with {:#?}",
+                    network.living().all(knows),
+                    "acknowledged and not known at {} with {:#?}",
+                    network.now,
                     self.faults
                 );
             }
@@ -248,8 +293,10 @@ impl Exploration {
         let told: Vec<_> = network.nodes.iter().map(|node| node.state(STREAM.id)).collect();
         assert!(network.is(answer), "{told:?} at {} with {:#?}", network.now, self.faults);
         let holds = |master: &AcMaster| master.standing().count() == usize::from(network.admits);
-        let master = &network.masters[usize::from(network.dead)];
-        assert!(master.is_active() && holds(master), "at {} with {:#?}", network.now, self.faults);
+        let active: Vec<&AcMaster> = network.living().filter(|master| master.is_active()).collect();
+        assert!(active.len() == 1 && holds(active[0]), "at {} with {:#?}", network.now, self.faults);
+        let all = network.living().all(|master| master.is_in_step() && holds(master));
+        assert!(all || !self.strict, "not in step at {} with {:#?}", network.now, self.faults);
         for way in &self.ways {
             assert_eq!(network.carried(way), network.admits, "with {:#?}", self.faults);
         }
@@ -258,8 +305,7 @@ impl Exploration {
     fn gone(&mut self, network: &Network) {
         let empty = network.switches.iter().all(|switch| switch.streams().is_empty());
         let asks = network.nodes.iter().any(|node| node.is_releasing(STREAM.id));
-        let mut living = network.masters[usize::from(network.dead)..].iter();
-        let left = living.any(|master| master.standing().count() > 0);
+        let left = network.living().any(|master| master.standing().count() > 0);
         assert!(empty && !asks && !left, "{empty} {asks} {left} at the end with {:#?}", self.faults);
         self.ends += 1;
     }
@@ -310,10 +356,12 @@ impl Exploration {
                 self.fault("delays", network, place, other, Faults { delay: false, ..faults });
             }
         }
-        if faults.die && !network.dead {
+        let Some(active) = network.may_die().filter(|_| faults.die > 0) else { return };
+        let back = if faults.back { BACK.map(Some).to_vec() } else { vec![None] };
+        for back in back {
             let mut other = network.clone();
-            other.dead = true;
-            self.fault("dies before", network, place, other, Faults { die: false, ..faults });
+            other.kill(active, back);
+            self.fault("dies before", network, place, other, Faults { die: faults.die - 1, ..faults });
         }
     }
 
@@ -340,7 +388,7 @@ fn one_reservation_survives_every_course_of_faults() {
     for admits in [true, false] {
         let mut exploration = Exploration::new(&STATIONS);
         let network = Network::new(2, &STATIONS, admits);
-        exploration.go(network, Faults { lose: true, repeat: true, delay: true, die: false });
+        exploration.go(network, Faults { lose: true, repeat: true, delay: true, die: 0, back: false });
         println!(
             "{} courses, {} states, {} ends",
             exploration.courses,
@@ -354,10 +402,27 @@ fn one_reservation_survives_every_course_of_faults() {
 #[test]
 fn it_survives_the_death_of_the_acmaster_and_every_course_of_faults() {
     let mut exploration = Exploration::new(&STATIONS);
-    let all = Faults { lose: true, repeat: true, delay: true, die: true };
+    let all = Faults { lose: true, repeat: true, delay: true, die: 1, back: false };
     exploration.go(Network::new(2, &STATIONS, true), all);
     println!("{} courses, {} states, {} ends", exploration.courses, exploration.seen.len(), exploration.ends);
     assert!(exploration.courses > 1_000);
+}
+
+/// One of them loses, repeats or delays a message; the active ACMaster dies, comes back, and the other one dies.
+#[test]
+fn it_survives_two_failures_when_the_first_came_back() {
+    for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
+        let mut exploration = Exploration::new(&STATIONS);
+        let faults = Faults { lose, repeat, delay, die: 2, back: true };
+        exploration.go(Network::new(2, &STATIONS, true), faults);
+        println!(
+            "{} courses, {} states, {} ends",
+            exploration.courses,
+            exploration.seen.len(),
+            exploration.ends
+        );
+        assert!(exploration.courses > 1_000);
+    }
 }
 
 /// A number of a seeded stream (SplitMix64).
@@ -369,19 +434,21 @@ fn draw(state: &mut u64) -> u64 {
 }
 
 /// One walk: lines of up to five switches and seven stations; one message in seven fails while faults happen, and in every
-/// third walk the ACMaster dies.
+/// third walk the ACMaster dies; in half of these it comes back, and the other one may die.
 fn walk(seed: u64) {
     let mut random = seed;
     let switches = 1 + draw(&mut random) % 5;
     let stations: Vec<u16> = (0..2 + draw(&mut random) % 6)
         .map(|_| u16::try_from(draw(&mut random) % switches).expect("a few"))
         .collect();
-    let dies = seed.is_multiple_of(3);
+    let mut deaths = if seed.is_multiple_of(6) { 2 } else { u8::from(seed.is_multiple_of(3)) };
+    let (dies, comes_back) = (deaths > 0, deaths > 1);
     // One that took over does not know who was refused before.
     let admits = dies || !seed.is_multiple_of(4);
     let mut network = Network::new(u16::try_from(switches).expect("a few"), &stations, admits);
     let mut checks = Exploration::new(&stations);
     checks.faults.push(format!("seed {seed}"));
+    checks.strict = false;
     loop {
         let next = network.next();
         checks.check(&network);
@@ -392,7 +459,15 @@ fn walk(seed: u64) {
                 let mut flying = network.flying.remove(place);
                 let fails = |(from, to): &(u64, u64)| (at(*from)..at(*to)).contains(&network.now);
                 let fails = FAULTS.iter().any(fails);
-                network.dead |= dies && fails && draw(&mut random).is_multiple_of(40);
+                // A standby that was given up does not know all: only one that answers survives a second failure.
+                let active = network.may_die().filter(|active| network.masters[*active].is_confirmed());
+                if let Some(active) = active.filter(|_| deaths > 0 && fails)
+                    && draw(&mut random).is_multiple_of(40)
+                {
+                    let back = BACK[usize::try_from(draw(&mut random) % 2).expect("one of two")];
+                    network.kill(active, comes_back.then_some(back));
+                    deaths -= 1;
+                }
                 match draw(&mut random) % 21 {
                     0 if fails => continue,
                     1 if fails => network.deliver(&flying),

@@ -1,5 +1,5 @@
 //! Random HaRTES networks whose streams, synchronous ones among them, are asked for in the run: they come and go, some are
-//! refused, messages are lost, and the ACMaster may die. Made of a random HaRTES network of the same seed.
+//! refused, messages are lost, and the ACMaster may die, come back, and its standby die then. Made of a random HaRTES network of the same seed.
 
 use std::fmt::Write as _;
 
@@ -55,6 +55,16 @@ pub fn random_harts_admission(seed: u64) -> String {
     if standby != master && dice.chance(40) {
         let at = dice.between(1_000, 25_000);
         let _ = writeln!(text, "events:\n  - {{at: {at} us, stop-node: s{master}}}");
+        // Of its own, so that nothing else depends on it.
+        let mut dice = Dice::new(seed ^ 0x5245_5649_5645);
+        if dice.chance(60) {
+            let back = at + dice.between(500, 9_000);
+            let _ = writeln!(text, "  - {{at: {back} us, start-node: s{master}}}");
+            if dice.chance(70) {
+                let second = back + dice.between(10_000, 15_000);
+                let _ = writeln!(text, "  - {{at: {second} us, stop-node: s{standby}}}");
+            }
+        }
     }
     text.push_str("streams:\n");
     for line in streams.lines() {

@@ -12,7 +12,7 @@ use crate::error::{WireError, split};
 /// EtherType of these messages.
 pub const FTT: EtherType = EtherType(0x88b5);
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What is reserved for a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +101,10 @@ pub enum FttMessage {
         consumer: u16,
         /// Whether it stands.
         installed: bool,
+        /// How many such facts there were: what is said under an earlier number is older.
+        number: u32,
+        /// The life of the one that says so.
+        life: u32,
     },
     /// From the standby: it knows.
     Replicated {
@@ -110,11 +114,44 @@ pub enum FttMessage {
         consumer: u16,
         /// As in the message that it answers.
         installed: bool,
+        /// As in the message that it answers.
+        number: u32,
     },
     /// The active ACMaster lives; from another than before: it has taken over.
     Alive {
         /// Its identifier.
         master: u16,
+        /// Its life: greater than all that it had before.
+        life: u32,
+    },
+    /// From an ACMaster that came back empty: it asks the other one for all that stands.
+    Recall {
+        /// Its identifier.
+        master: u16,
+        /// Its life.
+        life: u32,
+    },
+    /// From the active ACMaster to one that came back: a request without a decision, or a refusal that stands.
+    Record {
+        /// The stream.
+        stream: FttStream,
+        /// Who asks; of a refusal the producer.
+        node: u16,
+        /// The stream in whose way it is, if it is refused.
+        refused: Option<u16>,
+    },
+    /// From the active ACMaster to one that came back: it knows all and may take over.
+    Complete {
+        /// Identifier of the active one.
+        master: u16,
+        /// Its life.
+        life: u32,
+        /// The life of the one that came back.
+        to: u32,
+        /// How many facts there were.
+        number: u32,
+        /// How many records there are beside what stands.
+        records: u16,
     },
 }
 
@@ -171,21 +208,43 @@ impl FttMessage {
                 to.push(u8::from(*granted));
                 to.extend(subject.to_be_bytes());
             }
-            Self::Replicate { stream, consumer, installed } => {
+            Self::Replicate { stream, consumer, installed, number, life } => {
                 to.push(6);
                 stream.emit(to);
                 to.extend(consumer.to_be_bytes());
                 to.push(u8::from(*installed));
+                to.extend(number.to_be_bytes());
+                to.extend(life.to_be_bytes());
             }
-            Self::Replicated { stream, consumer, installed } => {
+            Self::Replicated { stream, consumer, installed, number } => {
                 to.push(7);
                 to.extend(stream.to_be_bytes());
                 to.extend(consumer.to_be_bytes());
                 to.push(u8::from(*installed));
+                to.extend(number.to_be_bytes());
             }
-            Self::Alive { master } => {
+            Self::Alive { master, life } => {
                 to.push(8);
                 to.extend(master.to_be_bytes());
+                to.extend(life.to_be_bytes());
+            }
+            Self::Recall { master, life } => {
+                to.push(9);
+                to.extend(master.to_be_bytes());
+                to.extend(life.to_be_bytes());
+            }
+            Self::Record { stream, node, refused } => {
+                to.push(10);
+                stream.emit(to);
+                to.extend(node.to_be_bytes());
+                to.push(u8::from(refused.is_some()));
+                to.extend(refused.iter().flat_map(|subject| subject.to_be_bytes()));
+            }
+            Self::Complete { master, life, to: back, number, records } => {
+                to.push(11);
+                to.extend(master.to_be_bytes());
+                [life, back, number].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                to.extend(records.to_be_bytes());
             }
         }
     }
@@ -243,17 +302,46 @@ impl FttMessage {
                 let (stream, rest) = FttStream::parse(rest)?;
                 let (consumer, rest) = u16_of(rest)?;
                 let (installed, rest) = flag(rest)?;
-                Ok((Self::Replicate { stream, consumer, installed }, rest))
+                let (number, rest) = u32_of(rest)?;
+                let (life, rest) = u32_of(rest)?;
+                Ok((Self::Replicate { stream, consumer, installed, number, life }, rest))
             }
             7 => {
                 let (stream, rest) = u16_of(rest)?;
                 let (consumer, rest) = u16_of(rest)?;
                 let (installed, rest) = flag(rest)?;
-                Ok((Self::Replicated { stream, consumer, installed }, rest))
+                let (number, rest) = u32_of(rest)?;
+                Ok((Self::Replicated { stream, consumer, installed, number }, rest))
             }
             8 => {
                 let (master, rest) = u16_of(rest)?;
-                Ok((Self::Alive { master }, rest))
+                let (life, rest) = u32_of(rest)?;
+                Ok((Self::Alive { master, life }, rest))
+            }
+            9 => {
+                let (master, rest) = u16_of(rest)?;
+                let (life, rest) = u32_of(rest)?;
+                Ok((Self::Recall { master, life }, rest))
+            }
+            10 => {
+                let (stream, rest) = FttStream::parse(rest)?;
+                let (node, rest) = u16_of(rest)?;
+                let (is_refused, rest) = flag(rest)?;
+                let (refused, rest) = if is_refused {
+                    let (subject, rest) = u16_of(rest)?;
+                    (Some(subject), rest)
+                } else {
+                    (None, rest)
+                };
+                Ok((Self::Record { stream, node, refused }, rest))
+            }
+            11 => {
+                let (master, rest) = u16_of(rest)?;
+                let (life, rest) = u32_of(rest)?;
+                let (to, rest) = u32_of(rest)?;
+                let (number, rest) = u32_of(rest)?;
+                let (records, rest) = u16_of(rest)?;
+                Ok((Self::Complete { master, life, to, number, records }, rest))
             }
             _ => Err(WireError::Unknown),
         }
@@ -295,6 +383,10 @@ fn u16_of(octets: &[u8]) -> Result<(u16, &[u8]), WireError> {
     split::<2>(octets).map(|(number, rest)| (u16::from_be_bytes(*number), rest))
 }
 
+fn u32_of(octets: &[u8]) -> Result<(u32, &[u8]), WireError> {
+    split::<4>(octets).map(|(number, rest)| (u32::from_be_bytes(*number), rest))
+}
+
 fn flag(octets: &[u8]) -> Result<(bool, &[u8]), WireError> {
     match split::<1>(octets)? {
         ([0], rest) => Ok((false, rest)),
@@ -326,14 +418,24 @@ mod tests {
             FttMessage::Add { stream: STREAM, node: 2 },
             FttMessage::Add { stream: SYNCHRONOUS, node: 2 },
             FttMessage::Config { stream: SYNCHRONOUS, installed: false },
-            FttMessage::Replicate { stream: SYNCHRONOUS, consumer: 2, installed: true },
+            FttMessage::Replicate {
+                stream: SYNCHRONOUS,
+                consumer: 2,
+                installed: true,
+                number: 70_000,
+                life: 2,
+            },
             FttMessage::Remove { stream: 7, node: 1 },
             FttMessage::Config { stream: STREAM, installed: true },
             FttMessage::Reply { stream: 7, switch: 11, installed: false },
             FttMessage::Ack { stream: 7, granted: false, subject: 4 },
-            FttMessage::Replicate { stream: STREAM, consumer: 2, installed: true },
-            FttMessage::Replicated { stream: 7, consumer: 2, installed: true },
-            FttMessage::Alive { master: 20 },
+            FttMessage::Replicate { stream: STREAM, consumer: 2, installed: true, number: 1, life: 0 },
+            FttMessage::Replicated { stream: 7, consumer: 2, installed: true, number: 1 },
+            FttMessage::Alive { master: 20, life: 3 },
+            FttMessage::Recall { master: 20, life: 3 },
+            FttMessage::Record { stream: SYNCHRONOUS, node: 2, refused: None },
+            FttMessage::Record { stream: STREAM, node: 2, refused: Some(4) },
+            FttMessage::Complete { master: 21, life: 0, to: 3, number: 70_000, records: 2 },
         ]
     }
 
@@ -354,12 +456,12 @@ mod tests {
     fn the_octets_of_a_request() {
         let mut octets = Vec::new();
         FttMessage::Add { stream: STREAM, node: 2 }.emit(&mut octets);
-        let expected = [2, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 2];
+        let expected = [3, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 2];
         assert_eq!(octets, expected);
         octets.clear();
         FttMessage::Add { stream: SYNCHRONOUS, node: 2 }.emit(&mut octets);
         let expected =
-            [2, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 1, 0, 1, 0x11, 0x70, 0, 2];
+            [3, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 1, 0, 1, 0x11, 0x70, 0, 2];
         assert_eq!(octets, expected);
     }
 

@@ -118,6 +118,59 @@ fn a_standby_takes_over_and_repeats_nothing() {
     assert!(granted(&network, &observation).is_empty());
 }
 
+/// Both ACMasters in switches of their own fail, the second when the first is back and has been told all.
+#[test]
+fn two_failures_lose_nothing_and_repeat_nothing() {
+    let text = scenario()
+        .replace(
+            "  sw3: {type: bridge}\n",
+            "  sw3: {type: bridge}\n  sw4: {type: bridge}\n  sw5: {type: bridge}\n",
+        )
+        .replace(
+            "  - {between: [sw2, sw3], length: 5 m}\n",
+            "  - {between: [sw2, sw3]}\n  - {between: [sw2, sw4]}\n  - {between: [sw2, sw5]}\n",
+        )
+        .replace("master: sw2", "master: sw4")
+        .replace("standby: sw1", "standby: sw5")
+        // One is asked for while the second is away, and `late` between the failures.
+        .replace("{stream: f6, at: 5 ms}", "{stream: f6, at: 280 ms}")
+        .replace("{stream: late, at: 100 ms}", "{stream: late, at: 160 ms}")
+        .replace("release-at: 300 ms", "release-at: 400 ms");
+    let events = |first: u64, back: u64, second: u64| {
+        let stop = |at: u64, what: &str| format!("  - {{at: {at} us, {what}}}\n");
+        let all =
+            [stop(first, "stop-node: sw4"), stop(back, "start-node: sw4"), stop(second, "stop-node: sw5")];
+        text.replace("streams:\n  - {name: f2", &format!("events:\n{}streams:\n  - {{name: f2", all.concat()))
+    };
+    for (first, back, second) in
+        [(40_000, 120_000, 250_000), (40_000, 41_000, 250_000), (12_000, 150_000, 250_000)]
+    {
+        let (network, observation) = run(&events(first, back, second));
+        let seen = harts(&observation);
+        let at = format!("failures at {first} us and {second} us, back at {back} us");
+        assert_eq!(granted(&network, &observation), ["f2", "f3", "f4", "f5", "f6"], "{at}");
+        let master = &seen.acmasters[0];
+        assert!(master.active, "{at}");
+        let names: Vec<&str> =
+            master.standing.iter().map(|one| network.streams[one.index()].name.as_str()).collect();
+        assert_eq!(names, ["f2", "f3", "f5", "f6"], "{at}: nothing lost, nothing twice");
+        // What stood is not tested again: of this life one test, that of `f6`.
+        assert_eq!(master.tests, 1, "{at}");
+        for request in &seen.requests {
+            let name = &network.streams[request.stream.index()].name;
+            assert_eq!(request.answers, 1, "{name}, {at}");
+        }
+        let late: u64 = observation.streams.iter().flat_map(|one| &one.listeners).map(|one| one.late).sum();
+        assert_eq!(late, 0, "{at}");
+    }
+    // One that is not back when the second fails decides nothing, and what runs goes on.
+    let (network, observation) = run(&events(40_000, 251_000, 250_000));
+    assert!(!granted(&network, &observation).contains(&"f6".to_owned()));
+    assert!(harts(&observation).acmasters.iter().all(|master| !master.active || master.switch.index() != 8));
+    let (created, delivered) = frames(&network, &observation, "f2");
+    assert!(created > 900 && created - delivered <= 2, "{created} {delivered}");
+}
+
 #[test]
 fn lost_messages_are_said_again() {
     let text = scenario()

@@ -107,6 +107,7 @@ impl<'s> Run<'s> {
             me,
             other: times.replicated.then_some(other),
             active: me == ACMASTER,
+            life: 0,
             patience: Duration::from_s(5),
             alive: Duration::from_s(1),
             topology: topology.clone(),

@@ -8,8 +8,9 @@
 //!
 //! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
 //! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
-//! nodes. Who took over waits for no answer of the one that fell silent, and tells it all when it is heard again. Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or the standby,
-//! does not know.
+//! nodes. Who took over waits for no answer of the one that fell silent; when that comes back, empty, it is told all, and becomes the
+//! standby (`standby.rs`). Invariants: one test at a time per stream; no stream is acknowledged that a switch on its way, or a
+//! standby that answers, does not know.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,6 +48,9 @@ pub struct AcConfig {
     pub other: Option<u16>,
     /// Whether it begins as the active one.
     pub active: bool,
+    /// Zero if it begins with the network; if it comes back, empty, more than in every life that it had before: it then knows
+    /// nothing of what stands, and asks the other one.
+    pub life: u32,
     /// After how long a message without an answer is sent again.
     pub patience: Duration,
     /// How often the active one says that it lives; a standby takes over after three times that.
@@ -63,7 +67,7 @@ pub(super) struct Entry {
     /// What was asked; of all the same.
     pub(super) stream: Option<FttStream>,
     /// Whether the producer has asked.
-    produced: bool,
+    pub(super) produced: bool,
     /// Consumers that have asked and are not decided.
     pub(super) asking: BTreeSet<u16>,
     /// The consumer that is being tested or configured.
@@ -71,10 +75,10 @@ pub(super) struct Entry {
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
     /// The standby has not replied.
-    unknown: bool,
+    pub(super) unknown: bool,
     /// How often it was told.
-    told: u8,
-    again: Option<Instant>,
+    pub(super) told: u8,
+    pub(super) again: Option<Instant>,
     /// Consumers that stand.
     pub(super) granted: BTreeSet<u16>,
 }
@@ -83,16 +87,30 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AcMaster {
     pub(super) config: AcConfig,
-    active: bool,
+    pub(super) active: bool,
+    /// It knows all that stands, so that it may take over.
+    pub(super) in_step: bool,
+    /// The last life of the other one that it heard of.
+    pub(super) other_life: u32,
+    /// The other one came back and asked for what stands.
+    pub(super) recalled: bool,
+    /// How many streams, with a consumer each, were granted or given back in the network.
+    pub(super) number: u32,
+    /// Of each stream the number under which it heard of it last.
+    pub(super) heard: BTreeMap<u16, u32>,
+    /// What others asked of the active one, as far as it said so: the standby's, by stream and node.
+    pub(super) pending: BTreeMap<(u16, u16), FttStream>,
+    /// Streams of whose requests the other one was told.
+    pub(super) related: BTreeSet<u16>,
     /// The other one fell silent and was not heard since.
     pub(super) alone: bool,
     /// It took over from the other one, whose unfinished work it does not know.
     pub(super) heir: bool,
     /// When the standby takes over, or the active one says that it lives.
-    alive_at: Option<Instant>,
+    pub(super) alive_at: Option<Instant>,
     pub(super) entries: BTreeMap<u16, Entry>,
-    /// Streams and consumers of which the other one has not said that it knows.
-    pub(super) untold: BTreeSet<(u16, u16)>,
+    /// Streams and consumers of which the other one has not said that it knows, and under which number they came.
+    pub(super) untold: BTreeMap<(u16, u16), u32>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
     /// Streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
@@ -106,22 +124,37 @@ impl AcMaster {
     #[must_use]
     pub fn new(config: AcConfig, now: Instant) -> Self {
         let active = config.active;
-        let wait = if active { config.alive } else { config.alive * 3 };
+        let in_step = active || config.life == 0;
+        let wait = match (active, in_step) {
+            (true, _) => config.alive,
+            (false, true) => config.alive * 3,
+            (false, false) => config.patience,
+        };
         let alive_at = config.other.map(|_| now + wait);
-        let (entries, untold, out) = (BTreeMap::new(), BTreeSet::new(), VecDeque::new());
-        Self {
+        let mut master = Self {
             config,
             active,
+            in_step,
+            other_life: 0,
+            recalled: false,
+            number: 0,
+            heard: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            related: BTreeSet::new(),
             alone: false,
             heir: false,
             alive_at,
-            entries,
-            untold,
+            entries: BTreeMap::new(),
+            untold: BTreeMap::new(),
             leaving: BTreeMap::new(),
             refused: BTreeMap::new(),
-            out,
+            out: VecDeque::new(),
             tests: 0,
+        };
+        if !in_step {
+            master.recall();
         }
+        master
     }
 
     /// A message comes in.
@@ -145,28 +178,25 @@ impl AcMaster {
                 self.go_on(*stream);
             }
             FttMessage::Reply { stream, switch, installed: false } => self.taken_out(now, *stream, *switch),
-            FttMessage::Replicated { stream, consumer, installed: false } => {
-                self.forgotten(*stream, *consumer);
+            FttMessage::Replicated { stream, consumer, installed, number } => {
+                self.known(*stream, *consumer, *installed, *number);
             }
-            FttMessage::Replicated { stream, consumer, installed: true } => {
-                self.untold.remove(&(*stream, *consumer));
-                if let Some(entry) = self.entries.get_mut(stream) {
-                    entry.unknown &= entry.current != Some(*consumer);
-                }
-                self.go_on(*stream);
+            FttMessage::Replicate { stream, consumer, installed, number, life }
+                if *life >= self.other_life =>
+            {
+                self.learn(*stream, *consumer, *installed, *number);
             }
-            FttMessage::Replicate { stream, consumer, installed } => {
-                self.learn(*stream, *consumer, *installed)
+            FttMessage::Alive { master, life } if Some(*master) == self.config.other => {
+                self.lives(now, *master, *life);
             }
-            FttMessage::Alive { master } if Some(*master) == self.config.other => {
-                // Of two active ones that with the lower identifier stays so.
-                if self.active && self.config.me < *master {
-                    self.alive_at = Some(now);
-                } else {
-                    self.active = false;
-                    self.alive_at = Some(now + self.config.alive * 3);
-                }
-                self.tell_again();
+            FttMessage::Recall { master, life } if Some(*master) == self.config.other => {
+                self.recalled(now, *life);
+            }
+            FttMessage::Record { stream, node, refused } if !self.active => {
+                self.record(*stream, *node, *refused);
+            }
+            FttMessage::Complete { life, to, number, records, .. } => {
+                self.complete(now, [*life, *to], *number, *records);
             }
             _ => {}
         }
@@ -182,7 +212,8 @@ impl AcMaster {
         let way = self.config.topology.switches(asked.producer, consumer).unwrap_or_default();
         entry.missing = way.into_iter().collect();
         if self.config.other.is_some() {
-            self.untold.insert((stream, consumer));
+            self.number += 1;
+            self.untold.insert((stream, consumer), self.number);
         }
         entry.unknown = self.config.other.is_some() && !self.alone;
         entry.told = 0;
@@ -192,16 +223,12 @@ impl AcMaster {
     /// Lets time pass.
     pub fn advance(&mut self, now: Instant) {
         if self.alive_at.is_some_and(|at| at <= now) {
-            self.alone |= !self.active;
-            self.heir |= !self.active;
-            self.active = true;
-            self.alive_at = Some(now + self.config.alive);
-            let message = FttMessage::Alive { master: self.config.me };
-            let switches = self.config.topology.all_switches();
-            for to in self.config.other.into_iter().chain(switches) {
-                self.out.push_back(AcAction::Send { to, message: message.clone() });
+            if self.in_step {
+                self.take_over(now);
+            } else {
+                self.alive_at = Some(now + self.config.patience);
+                self.recall();
             }
-            self.tell_again();
         }
         let due: alloc::vec::Vec<u16> = self
             .entries
@@ -210,9 +237,9 @@ impl AcMaster {
             .map(|(stream, _)| *stream)
             .collect();
         for stream in due {
-            // A standby that does not answer is gone: it holds nothing up, and is told when it is back.
+            // A standby that did not answer three times is gone: it holds nothing up, and is told when it is back.
             if let Some(entry) = self.entries.get_mut(&stream) {
-                entry.unknown &= entry.told < 2;
+                entry.unknown &= entry.told < 3;
             }
             self.configure(now, stream);
         }
@@ -250,6 +277,18 @@ impl AcMaster {
         all.into_iter()
     }
 
+    /// Whether it knows all that stands: one that came back does when the other one has told it.
+    #[must_use]
+    pub const fn is_in_step(&self) -> bool {
+        self.in_step
+    }
+
+    /// Whether the other one has said that it knows all that stands here.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        self.untold.is_empty()
+    }
+
     /// Whether it is the active one.
     #[must_use]
     pub const fn is_active(&self) -> bool {
@@ -262,22 +301,7 @@ impl AcMaster {
         self.tests
     }
 
-    /// Tells the other one of what stands and was never confirmed.
-    fn tell_again(&mut self) {
-        self.tell_gone();
-        let Some(to) = self.config.other else { return };
-        for (id, consumer) in &self.untold {
-            let Some(entry) = self.entries.get(id).filter(|entry| entry.granted.contains(consumer)) else {
-                continue;
-            };
-            if let Some(stream) = entry.stream {
-                let message = FttMessage::Replicate { stream, consumer: *consumer, installed: true };
-                self.out.push_back(AcAction::Send { to, message });
-            }
-        }
-    }
-
-    fn add(&mut self, stream: FttStream, node: u16) {
+    pub(super) fn add(&mut self, stream: FttStream, node: u16) {
         let id = stream.id;
         let known = self.entries.get(&id).and_then(|entry| entry.stream);
         let wrong = stream.size == 0
@@ -334,6 +358,7 @@ impl AcMaster {
             let entry = self.entries.remove(&id);
             let stream = entry.as_ref().and_then(|entry| entry.stream);
             self.refused.extend(stream.map(|stream| (id, (stream, subject))));
+            self.relate_refusal(id);
             let asking: BTreeSet<u16> = entry.map(|entry| entry.asking).unwrap_or_default();
             for node in producer.into_iter().chain(asking) {
                 self.answer(id, node, false, subject);
@@ -357,7 +382,8 @@ impl AcMaster {
         }
         // The standby hears of it when all switches carry it: what it knows stands everywhere.
         if let Some(to) = self.config.other.filter(|_| entry.unknown && entry.missing.is_empty()) {
-            let message = FttMessage::Replicate { stream, consumer, installed: true };
+            let (number, life) = (self.number, self.config.life);
+            let message = FttMessage::Replicate { stream, consumer, installed: true, number, life };
             self.out.push_back(AcAction::Send { to, message });
             entry.told += 1;
         }
@@ -365,7 +391,7 @@ impl AcMaster {
     }
 
     /// Acknowledges a stream that all know.
-    fn go_on(&mut self, id: u16) {
+    pub(super) fn go_on(&mut self, id: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let waits = !entry.missing.is_empty() || entry.unknown;
         if entry.again.is_none() || (waits && !planted!(AcknowledgedEarly)) {
@@ -380,25 +406,6 @@ impl AcMaster {
         }
         self.answer(id, consumer, true, id);
         self.test_next(id);
-    }
-
-    /// The standby hears of a stream.
-    fn learn(&mut self, stream: FttStream, consumer: u16, installed: bool) {
-        if installed {
-            let entry = self.entries.entry(stream.id).or_default();
-            entry.stream = Some(stream);
-            entry.produced = true;
-            entry.granted.insert(consumer);
-        } else if let Some(entry) = self.entries.get_mut(&stream.id) {
-            entry.granted.remove(&consumer);
-            if consumer == stream.producer || entry.granted.is_empty() {
-                self.entries.remove(&stream.id);
-            }
-        }
-        if let Some(to) = self.config.other {
-            let message = FttMessage::Replicated { stream: stream.id, consumer, installed };
-            self.out.push_back(AcAction::Send { to, message });
-        }
     }
 
     fn answer(&mut self, stream: u16, to: u16, granted: bool, subject: u16) {

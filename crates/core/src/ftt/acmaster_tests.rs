@@ -1,4 +1,4 @@
-//! The ACMaster with nodes and switches: requests, refusals, losses, and the death of one of two.
+//! The ACMaster with nodes and switches: requests, refusals, losses, the death of one of two, and of the other one when it is back.
 
 use alloc::vec::Vec;
 
@@ -45,6 +45,7 @@ fn line(replicated: bool) -> Line {
         me,
         other: replicated.then_some(other),
         active: me == 20,
+        life: 0,
         patience: PATIENCE,
         alive: Duration::from_ms(50),
         topology: topology(),
@@ -351,4 +352,136 @@ fn what_the_dead_left_half_done_is_taken_out() {
     line.run(ms(900), || false);
     assert!(line.nodes.iter().all(|node| !node.is_releasing(7)));
     assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
+}
+
+impl Line {
+    /// The ACMaster at this place dies, or comes back, empty, for the first time.
+    fn stop(&mut self, place: usize, back: bool) {
+        let me = self.masters[place].config.me;
+        if back {
+            let config = AcConfig { active: false, life: 1, ..self.masters[place].config.clone() };
+            self.masters[place] = AcMaster::new(config, self.now);
+            self.dead.remove(&me);
+        } else {
+            self.dead.insert(me);
+        }
+    }
+}
+
+fn ask_for(line: &mut Line, id: u16) {
+    let now = line.now;
+    for node in &mut line.nodes {
+        node.request(now, FttStream { id, ..STREAM });
+    }
+}
+
+#[test]
+fn a_second_failure_loses_nothing_of_what_stood_before_the_first() {
+    let mut line = line(true);
+    line.ask();
+    line.run(ms(10), || false);
+    line.stop(0, false);
+    line.run(ms(300), || false);
+    ask_for(&mut line, 8);
+    // Two that are asked by one side alone: they are not decided.
+    let now = line.now;
+    line.nodes[1].request(now, FttStream { id: 9, ..STREAM });
+    line.run(ms(400), || false);
+    line.stop(0, true);
+    assert!(!line.masters[0].is_in_step());
+    line.run(ms(401), || false);
+    assert!(line.masters[0].is_in_step() && !line.masters[0].is_active());
+    assert_eq!(line.masters[0].standing().count(), 2, "of before the first failure, and of behind it");
+    assert_eq!(line.masters[0].pending.len(), 1, "what is not decided is known, too");
+    let number = line.masters[1].number;
+    line.stop(1, false);
+    line.run(ms(700), || false);
+    assert!(line.masters[0].is_active() && line.masters[0].number >= number, "it counts on");
+    assert_eq!(line.masters[0].standing().count(), 2);
+    assert_eq!(line.masters[0].tests(), 0, "what stood is not tested again");
+    let now = line.now;
+    line.nodes[0].request(now, FttStream { id: 9, ..STREAM });
+    line.run(ms(710), || false);
+    assert_eq!(
+        [line.nodes[0].state(9), line.nodes[1].state(9)],
+        [GRANTED; 2],
+        "the consumer asked before both"
+    );
+    let now = line.now;
+    line.nodes[0].release(now, 7);
+    line.run(ms(900), || false);
+    assert!(line.switches.iter().all(|switch| switch.streams().len() == 2));
+    assert_eq!(line.masters[0].standing().count(), 2);
+}
+
+/// One that comes back before it was missed has forgotten all: the standby need not wait.
+#[test]
+fn a_standby_takes_over_from_one_that_has_forgotten_all() {
+    let mut line = line(true);
+    line.ask();
+    line.run(ms(10), || false);
+    line.stop(0, true);
+    line.run(ms(11), || false);
+    assert!(line.masters[1].is_active() && !line.masters[0].is_active());
+    assert!(line.masters[0].is_in_step() && line.masters[0].standing().count() == 1);
+}
+
+/// One that came back and does not know all takes over from nobody.
+#[test]
+fn one_that_knows_nothing_decides_nothing() {
+    let mut line = line(true);
+    line.ask();
+    line.run(ms(10), || false);
+    line.stop(0, false);
+    line.stop(1, false);
+    line.stop(0, true);
+    ask_for(&mut line, 8);
+    line.run(ms(900), || false);
+    assert!(!line.masters[0].is_active() && !line.masters[0].is_in_step());
+    assert_eq!(line.nodes[0].state(8), Some(RequestState::Asked));
+    assert!(line.switches.iter().all(|switch| switch.streams().len() == 1), "what runs goes on");
+}
+
+/// A refusal that stands is known to one that came back: who asks again is answered without a test.
+#[test]
+fn a_refusal_outlives_both_failures() {
+    let mut line = line(true);
+    line.stop(0, false);
+    line.run(ms(300), || false);
+    line.admits = false;
+    line.ask();
+    line.run(ms(310), || false);
+    assert_eq!(line.states(), [Some(RequestState::Refused(4)); 2]);
+    line.stop(0, true);
+    line.run(ms(400), || false);
+    line.stop(1, false);
+    line.run(ms(700), || false);
+    line.ask();
+    line.run(ms(800), || false);
+    assert_eq!(line.states(), [Some(RequestState::Refused(4)); 2]);
+    assert_eq!(line.masters[0].tests(), 0);
+}
+
+/// While one comes back, any message may be lost, and what is granted meanwhile is not missing.
+#[test]
+fn losses_while_one_comes_back_lose_no_stream() {
+    for seed in 1..200_u64 {
+        let mut line = line(true);
+        line.ask();
+        line.run(ms(10), || false);
+        line.stop(0, false);
+        line.run(ms(300), || false);
+        line.stop(0, true);
+        ask_for(&mut line, 8);
+        line.run(ms(600), one_in_five(seed));
+        line.run(ms(1_000), || false);
+        assert!(line.masters.iter().all(AcMaster::is_in_step), "seed {seed}");
+        let standing = line.masters.iter().map(|master| master.standing().count());
+        assert!(standing.eq([2, 2]), "seed {seed}");
+        let active = line.masters.iter().position(AcMaster::is_active).expect("one is");
+        line.stop(active, false);
+        line.run(ms(1_400), || false);
+        assert!(line.masters[1 - active].is_active());
+        assert_eq!(line.masters[1 - active].standing().count(), 2, "seed {seed}");
+    }
 }

@@ -19,7 +19,9 @@ pub(super) struct Leaving {
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
     /// The standby has not replied.
-    unknown: bool,
+    pub(super) unknown: bool,
+    /// Under which number it went.
+    number: u32,
     /// How often it was told.
     told: u8,
     /// Who gave it back knows.
@@ -54,9 +56,11 @@ impl AcMaster {
         if whole || (entry.granted.is_empty() && entry.asking.is_empty() && entry.current.is_none()) {
             self.entries.remove(&id);
         }
-        self.untold.retain(|(known, consumer)| *known != id || !(whole || *consumer == node));
+        self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         let unknown = other.is_some();
-        let leaving = Leaving { stream, missing, unknown, told: 0, confirmed: false, again: None };
+        self.number += 1;
+        let number = self.number;
+        let leaving = Leaving { stream, missing, unknown, number, told: 0, confirmed: false, again: None };
         self.leaving.insert((id, node), leaving);
         self.take_out(now, id, node);
     }
@@ -76,7 +80,8 @@ impl AcMaster {
             offset_ns: None,
         };
         let missing = self.config.topology.all_switches();
-        let leaving = Leaving { stream, missing, unknown: false, told: 0, confirmed: false, again: None };
+        let (unknown, number) = (false, self.number);
+        let leaving = Leaving { stream, missing, unknown, number, told: 0, confirmed: false, again: None };
         self.leaving.insert((id, node), leaving);
         self.take_out(now, id, node);
     }
@@ -92,7 +97,8 @@ impl AcMaster {
             said.push((*to, FttMessage::Config { stream, installed: false }));
         }
         if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
-            said.push((to, FttMessage::Replicate { stream, consumer: node, installed: false }));
+            let (consumer, number, life) = (node, self.number, self.config.life);
+            said.push((to, FttMessage::Replicate { stream, consumer, installed: false, number, life }));
             leaving.told = leaving.told.saturating_add(1);
         }
         self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
@@ -100,7 +106,7 @@ impl AcMaster {
     }
 
     /// Tells who gave a stream back that it is out, if it is.
-    fn is_out(&mut self, id: u16, node: u16) {
+    pub(super) fn is_out(&mut self, id: u16, node: u16) {
         let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
         if !leaving.missing.is_empty() || (leaving.unknown && leaving.told < 3 && !self.alone) {
             return;
@@ -133,8 +139,8 @@ impl AcMaster {
     }
 
     /// The standby knows that a stream is out.
-    pub(super) fn forgotten(&mut self, id: u16, node: u16) {
-        if let Some(leaving) = self.leaving.get_mut(&(id, node)) {
+    pub(super) fn forgotten(&mut self, id: u16, node: u16, number: u32) {
+        if let Some(leaving) = self.leaving.get_mut(&(id, node)).filter(|leaving| number >= leaving.number) {
             leaving.unknown = false;
             self.is_out(id, node);
         }
@@ -151,7 +157,9 @@ impl AcMaster {
     pub(super) fn tell_gone(&mut self) {
         let Some(to) = self.config.other else { return };
         for ((_, node), leaving) in self.leaving.iter().filter(|(_, leaving)| leaving.confirmed) {
-            let message = FttMessage::Replicate { stream: leaving.stream, consumer: *node, installed: false };
+            let (stream, consumer, number) = (leaving.stream, *node, self.number);
+            let life = self.config.life;
+            let message = FttMessage::Replicate { stream, consumer, installed: false, number, life };
             self.out.push_back(AcAction::Send { to, message });
         }
     }

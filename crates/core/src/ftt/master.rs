@@ -37,7 +37,7 @@ impl SwitchMaster {
                 let (stream, switch, installed) = (stream.id, self.switch, *installed);
                 self.out.push_back((self.acmaster, FttMessage::Reply { stream, switch, installed }));
             }
-            FttMessage::Alive { master } => self.acmaster = *master,
+            FttMessage::Alive { master, .. } => self.acmaster = *master,
             _ => {}
         }
     }

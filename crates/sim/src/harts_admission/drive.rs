@@ -322,7 +322,7 @@ impl<R: Recorder> Engine<'_, R> {
         true
     }
 
-    /// A node stops, or comes back: what it worked at is lost, and an ACMaster that comes back knows nothing.
+    /// A node stops, or comes back: what it worked at is lost, and an ACMaster that comes back asks the other one for what stands.
     #[cold]
     pub(crate) fn harts_admission_node(&mut self, number: usize, up: bool) {
         let now = self.nodes[number].clock.local(self.now);
@@ -335,9 +335,8 @@ impl<R: Recorder> Engine<'_, R> {
         if up {
             for (place, me) in (0..admission.masters.len()).zip([MASTER, STANDBY]) {
                 if admission.masters[place].node as usize == number {
-                    let node = admission.masters[place].node;
-                    let alone = admission.settings.standby.is_none();
-                    let master = Master::new(me, node, &admission.settings, &admission.topology, now, alone);
+                    let (node, life) = (admission.masters[place].node, admission.masters[place].life + 1);
+                    let master = Master::new(me, node, &admission.settings, &admission.topology, now, life);
                     admission.masters[place] = master;
                 }
             }

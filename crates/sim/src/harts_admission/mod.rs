@@ -75,6 +75,8 @@ enum Work {
 struct Master {
     machine: AcMaster,
     node: u32,
+    /// How often its switch came back.
+    life: u32,
     tests: u64,
     was_active: bool,
 }
@@ -102,7 +104,7 @@ impl Admission {
                 &settings,
                 &topology,
                 clocks[at.index()].local(SimTime::ZERO),
-                true,
+                0,
             ));
         }
         let mut agenda = Vec::new();
@@ -212,7 +214,11 @@ impl Admission {
 fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
     let either = |is: &bool, one, other| if *is { one } else { other };
     match message {
-        FttMessage::Trigger { .. } | FttMessage::Alive { .. } => None,
+        FttMessage::Trigger { .. }
+        | FttMessage::Alive { .. }
+        | FttMessage::Recall { .. }
+        | FttMessage::Complete { .. } => None,
+        FttMessage::Record { stream, .. } => Some((stream.id, "record")),
         FttMessage::Add { stream, .. } => Some((stream.id, "add")),
         FttMessage::Remove { stream, .. } => Some((*stream, "remove")),
         FttMessage::Config { stream, installed } => {
@@ -238,20 +244,22 @@ impl Master {
         settings: &HartsAdmission,
         topology: &Topology,
         now: Instant,
-        first: bool,
+        life: u32,
     ) -> Self {
         let other = if me == MASTER { STANDBY } else { MASTER };
         let config = AcConfig {
             me,
             other: settings.standby.map(|_| other),
-            active: me == MASTER && first,
+            // One without a standby has nobody to ask what stood.
+            active: me == MASTER && (life == 0 || settings.standby.is_none()),
+            life,
             patience: settings.patience,
             alive: settings.alive,
             topology: topology.clone(),
             size_max: 1_542,
         };
         let was_active = config.active;
-        Self { machine: AcMaster::new(config, now), node, tests: 0, was_active }
+        Self { machine: AcMaster::new(config, now), node, life, tests: 0, was_active }
     }
 }
 
