@@ -21,7 +21,7 @@ fn harts(seed: u64) -> String {
     let text = random_harts_admission(seed);
     let mut kept = String::new();
     for line in text.lines() {
-        if line == "events:" || line.contains("stop-node") {
+        if line == "events:" || line.contains("stop-node") || line.contains("start-node") {
             continue;
         }
         kept.push_str(line.split(", bit-error-rate").next().expect("a part"));

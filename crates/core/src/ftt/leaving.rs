@@ -35,7 +35,7 @@ impl AcMaster {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
             return;
         }
-        let (topology, other) = (&self.config.topology, self.config.other);
+        let (topology, other, heir) = (&self.config.topology, self.config.other, self.heir);
         let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
         let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
         let whole = node == stream.producer;
@@ -47,11 +47,13 @@ impl AcMaster {
             core::mem::take(&mut entry.granted)
         } else {
             entry.asking.remove(&node);
-            entry.granted.take(&node).into_iter().collect()
+            entry.granted.take(&node).or(heir.then_some(node)).into_iter().collect()
         };
         let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
         let stays: BTreeSet<u16> = entry.granted.iter().flat_map(way).collect();
         let missing: BTreeSet<u16> = gone.iter().flat_map(way).filter(|at| !stays.contains(at)).collect();
+        // One that it took over from may have begun to set it up.
+        let missing = if whole && heir { topology.all_switches() } else { missing };
         let missing = if planted!(NotTakenOut) { BTreeSet::new() } else { missing };
         if whole || (entry.granted.is_empty() && entry.asking.is_empty() && entry.current.is_none()) {
             self.entries.remove(&id);

@@ -60,7 +60,7 @@ impl AcMaster {
     /// Asks the other one for all that stands.
     pub(super) fn recall(&mut self) {
         let message = FttMessage::Recall { master: self.config.me, life: self.config.life };
-        self.to_other(message);
+        self.say_to_other(message);
     }
 
     /// The other one came back and asks for all that stands.
@@ -148,10 +148,10 @@ impl AcMaster {
             refused: Some(subject),
         }));
         let count = u16::try_from(records.len()).unwrap_or(u16::MAX);
-        records.into_iter().for_each(|message| self.to_other(message));
+        records.into_iter().for_each(|message| self.say_to_other(message));
         let (master, life) = (self.config.me, self.config.life);
         let (to, number) = (self.other_life, self.number);
-        self.to_other(FttMessage::Complete { master, life, to, number, records: count });
+        self.say_to_other(FttMessage::Complete { master, life, to, number, records: count });
     }
 
     /// The other one was told of a request that is refused now.
@@ -160,7 +160,7 @@ impl AcMaster {
             && let Some((stream, subject)) = self.refused.get(&id).copied()
         {
             let (node, refused) = (stream.producer, Some(subject));
-            self.to_other(FttMessage::Record { stream, node, refused });
+            self.say_to_other(FttMessage::Record { stream, node, refused });
         }
     }
 
@@ -231,10 +231,10 @@ impl AcMaster {
             }
         }
         let stream = stream.id;
-        self.to_other(FttMessage::Replicated { stream, consumer, installed, number });
+        self.say_to_other(FttMessage::Replicated { stream, consumer, installed, number });
     }
 
-    fn to_other(&mut self, message: FttMessage) {
+    fn say_to_other(&mut self, message: FttMessage) {
         self.out.extend(self.config.other.map(|to| AcAction::Send { to, message }));
     }
 }
