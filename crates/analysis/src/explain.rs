@@ -385,6 +385,9 @@ impl fmt::Display for Told<'_> {
             Unbounded::SynchronisationLost { port } => {
                 write!(f, "the frames that open cycles may be lost {}", at(port))
             }
+            Unbounded::TwoRasters { port } => {
+                write!(f, "the standby may open cycles beside the master's {}", at(port))
+            }
             Unbounded::Host { port } => {
                 write!(f, "a host may hold frames without end, behind or before {}", at(port))
             }

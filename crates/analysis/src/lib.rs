@@ -67,7 +67,7 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;
-pub use tdma::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+pub use tdma::{AnswerDemand, SlotDemand, StreamDemand, Takeover, slot_demand, takeover};
 
 use tautwire_model::Network;
 

@@ -167,6 +167,11 @@ pub enum Unbounded {
         /// The master's port.
         port: PortIndex,
     },
+    /// A standby of TDMA may open cycles beside a master that lives, for any length of time.
+    TwoRasters {
+        /// The master's port.
+        port: PortIndex,
+    },
     /// A server in the host of its talker or listener may have more to do than it can, or serves frames of
     /// which nothing is known.
     Host {

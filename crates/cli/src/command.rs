@@ -16,7 +16,7 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, test_bed,
+    clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, takeover, test_bed,
     virtual_links, vlan_registration,
 };
 
@@ -91,6 +91,7 @@ fn tables(summary: &Summary) -> String {
         harts::table(summary),
         datagrams::table(summary),
         slots::table(summary),
+        takeover::table(summary),
         start_up::table(summary),
         network_time::table(summary),
         test_bed::table(summary),

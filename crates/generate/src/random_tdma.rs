@@ -16,7 +16,7 @@ pub enum TdmaFailure {
     MasterStops,
     /// The cable of a slave is cut, and mended later.
     SlaveCut,
-    /// Without a standby: the master's cable is cut, and mended later.
+    /// Without a standby: the master's cable, or that between two bridges, is cut, and mended later.
     MasterCut,
     /// Without a standby: a bridge stops, and comes back.
     BridgeStops,
@@ -28,11 +28,13 @@ pub enum TdmaFailure {
     Babbling,
     /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
     SlaveReturns,
-    /// Beside a standby and for good: the master's or the standby's cable is cut, or a bridge stops.
+    /// Beside a standby and for good: the master's or the standby's cable is cut, or that between two bridges, or a bridge
+    /// stops.
     DividedForGood,
     /// As bit errors, with a lifetime that is derived.
     BitErrorsUnsaid,
-    /// Beside a standby: the master's or the standby's cable is cut, or a bridge stops, and comes back.
+    /// Beside a standby: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops, and
+    /// comes back.
     ReturnsBesideStandby,
     /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
     MasterReturns,
@@ -75,7 +77,7 @@ impl TdmaFailure {
         if matches!(self, Self::BitErrorsBesideStandby | Self::ReturnsBesideStandby) { 80 } else { 0 }
     }
 
-    fn events(self, dice: &mut Dice) -> String {
+    fn events(self, dice: &mut Dice, two: bool) -> String {
         let at = dice.between(20_000, 23_000);
         let back = at + dice.between(500, 15_000);
         let there_and_back = |gone: &str, comes: &str| {
@@ -86,12 +88,14 @@ impl TdmaFailure {
                 String::new()
             }
             Self::DividedForGood => {
-                let gone = *dice.one_of(&["cut-link: to-master", "cut-link: to-standby", "stop-node: s"]);
+                let all = ["cut-link: to-master", "cut-link: to-standby", "stop-node: s", BRIDGES_CUT];
+                let gone = *dice.one_of(&all[..if two { 4 } else { 3 }]);
                 format!("events:\n  - {{at: {at} us, {gone}}}\n")
             }
-            Self::ReturnsBesideStandby => match dice.between(0, 2) {
+            Self::ReturnsBesideStandby => match dice.between(0, if two { 3 } else { 2 }) {
                 0 => there_and_back("cut-link: to-master", "mend-link: to-master"),
                 1 => there_and_back("cut-link: to-standby", "mend-link: to-standby"),
+                3 => there_and_back(BRIDGES_CUT, BRIDGES_MENDED),
                 _ => there_and_back("stop-node: s", "start-node: s"),
             },
             Self::MasterReturns => {
@@ -102,6 +106,7 @@ impl TdmaFailure {
             }
             Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
+            Self::MasterCut if two && dice.chance(40) => there_and_back(BRIDGES_CUT, BRIDGES_MENDED),
             Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
             Self::BridgeStops => there_and_back("stop-node: s", "start-node: s"),
             Self::SlaveReturns => {
@@ -120,6 +125,9 @@ impl TdmaFailure {
     }
 }
 
+const BRIDGES_CUT: &str = "cut-link: bridges";
+const BRIDGES_MENDED: &str = "mend-link: bridges";
+
 /// The description of a seed.
 #[must_use]
 pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
@@ -132,9 +140,10 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     if failure == TdmaFailure::Babbling {
         text.push_str("allow: [port::overload]\n");
     }
-    write_topology(&mut text, &mut dice, &stations, failure);
+    let two = dice.chance(33);
+    write_topology(&mut text, &mut dice, &stations, failure, two);
     write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure, both_stacks);
-    text.push_str(&failure.events(&mut dice));
+    text.push_str(&failure.events(&mut dice, two));
     let duration = if failure.starts_up() { 260 } else { 60 };
     let _ = writeln!(text, "run: {{duration: {duration} ms}}");
     text
@@ -168,8 +177,7 @@ fn head(dice: &mut Dice, both_stacks: bool) -> String {
     )
 }
 
-fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failure: TdmaFailure) {
-    let two = dice.chance(33);
+fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failure: TdmaFailure, two: bool) {
     text.push_str("nodes:\n");
     for station in stations {
         let _ = writeln!(text, "  {station}: {{type: end-station}}");
@@ -193,7 +201,7 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
         );
     }
     if two {
-        text.push_str("  - {between: [s, t], length: 5 m}\n");
+        text.push_str("  - {name: bridges, between: [s, t], length: 5 m}\n");
     }
 }
 
@@ -229,6 +237,13 @@ fn write_slots_and_streams(
              every: {every}, phase: {phase}}}"
         );
         offset = offset.max(start + length) + dice.between(0, 30);
+        if every == 1 && dice.chance(20) {
+            let _ = writeln!(
+                slots,
+                "    - {{owner: {station}, offset: {offset} us, length: {length} us, carries: {carries}}}"
+            );
+            offset += length + dice.between(0, 30);
+        }
         write_stream_of(&mut streams, dice, station, payload, slaves.contains(station));
         if *carries == "both" && dice.chance(25) {
             let to = if station == "master" { "standby" } else { "master" };
@@ -251,17 +266,23 @@ fn write_slots_and_streams(
             place * 500
         );
     }
+    // A standby may also watch until all slots are over, and then costs all of a cycle.
+    let mut watch = 65 + failure.air();
+    if failure.has_standby() && dice.chance(25) {
+        watch = offset + 20 + failure.air();
+        offset = watch + 100 + 2 * failure.air();
+    }
     let cycle = offset + dice.between(50, 250);
     let _ = writeln!(text, "tdma:\n  cycle: {cycle} us\n  synchronisation: opening");
     if failure.has_standby() {
         let few = if failure == TdmaFailure::BitErrorsBesideStandby { ", lost-in-a-row: 6" } else { "" };
-        let _ = writeln!(
-            text,
-            "  standby: {{synchronisation: watching, offset: {} us{few}}}",
-            65 + failure.air()
-        );
+        let _ = writeln!(text, "  standby: {{synchronisation: watching, offset: {watch} us{few}}}");
     }
-    if failure.loses_synchronisation() && failure != TdmaFailure::BitErrorsUnsaid {
+    let unsaid = failure == TdmaFailure::BitErrorsUnsaid
+        || failure == TdmaFailure::BitErrorsBesideStandby && dice.chance(50);
+    let said = failure.loses_synchronisation() && !unsaid
+        || failure == TdmaFailure::ReturnsBesideStandby && dice.chance(40);
+    if said {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }
     if failure.starts_up() && dice.chance(70) {

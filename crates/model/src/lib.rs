@@ -43,6 +43,7 @@ pub mod network;
 pub mod reservation;
 pub mod reserved_class;
 mod scheduled_text;
+pub mod standby;
 pub mod start_up;
 mod subset;
 pub mod synchronisation;

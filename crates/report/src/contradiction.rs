@@ -45,6 +45,8 @@ pub enum Place {
     Clocks,
     /// In the admission of a stream.
     Admission(StreamIndex),
+    /// Where the standby of a TDMA network takes over.
+    Takeover,
 }
 
 /// What a bound speaks of, and its unit.
@@ -58,6 +60,8 @@ pub enum Quantity {
     Precision,
     /// Time that an admission took, ps.
     AdmissionTime,
+    /// From the last cycle that the master opened to the first of the standby, ps.
+    Silence,
     /// Backlog, bits.
     Backlog,
     /// Greatest credit, bits.
@@ -75,6 +79,7 @@ impl Quantity {
             Self::DelayMin => "least delay",
             Self::Precision => "precision",
             Self::AdmissionTime => "time of the admission",
+            Self::Silence => "time without a cycle",
             Self::Backlog => "backlog",
             Self::HiCredit => "hiCredit",
             Self::LoCredit => "loCredit",
@@ -84,7 +89,7 @@ impl Quantity {
     /// `value` with its unit.
     fn with_unit(self, value: i64) -> String {
         match self {
-            Self::DelayMax | Self::DelayMin | Self::Precision | Self::AdmissionTime => {
+            Self::DelayMax | Self::DelayMin | Self::Precision | Self::AdmissionTime | Self::Silence => {
                 format!("{} us", microseconds(value.into()))
             }
             Self::Backlog | Self::HiCredit | Self::LoCredit => format!("{value} bit"),
@@ -94,9 +99,12 @@ impl Quantity {
     /// Whether the bound excludes the observation.
     const fn excludes(self, observed: i64, bound: i64) -> bool {
         match self {
-            Self::DelayMax | Self::Precision | Self::AdmissionTime | Self::Backlog | Self::HiCredit => {
-                observed > bound
-            }
+            Self::DelayMax
+            | Self::Precision
+            | Self::AdmissionTime
+            | Self::Silence
+            | Self::Backlog
+            | Self::HiCredit => observed > bound,
             Self::DelayMin | Self::LoCredit => observed < bound,
         }
     }
@@ -110,7 +118,7 @@ impl Contradiction {
         match self.place {
             Place::Listener(of, index) | Place::Application(of, index) => of == stream && index == listener,
             Place::Hop(of, _) => of == stream,
-            Place::Class(..) | Place::Clocks | Place::Admission(_) => false,
+            Place::Class(..) | Place::Clocks | Place::Admission(_) | Place::Takeover => false,
         }
     }
 }
@@ -142,6 +150,11 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
     for taken in admission_bounds::taken(network, &admissions, observation) {
         let (seen, bound) = (to_i64(taken.observed.as_ps()), to_i64(taken.bound.as_ps()));
         found.hold(Place::Admission(taken.stream), Quantity::AdmissionTime, Some(seen), Some(bound));
+    }
+    if let Some(seen) = observation.takeover {
+        let proven = tautwire_analysis::takeover(network).and_then(|takeover| takeover.silence.ok());
+        let bound = proven.map(|most| to_i64(most.as_ps()));
+        found.hold(Place::Takeover, Quantity::Silence, Some(to_i64(seen.as_ps())), bound);
     }
     for (index, (bounds, observed)) in bounds.ports.iter().zip(&observation.ports).enumerate() {
         for class in TrafficClass::all() {
@@ -218,6 +231,7 @@ impl Found<'_> {
                 format!("{} at port {}", stream.name, name::port(self.network, stream.hops[hop].port))
             }
             Place::Clocks => "network time".to_owned(),
+            Place::Takeover => "takeover by the standby".to_owned(),
             Place::Admission(stream) => {
                 format!("admission of {}", self.network.streams[stream.index()].name)
             }

@@ -391,6 +391,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         clocks: Vec::new(),
         harts: None,
         slots: Vec::new(),
+        takeover: None,
         start_up: Vec::new(),
         network_time: None,
         trace_hash: 0x7a75_7477_6972_6501,

@@ -41,6 +41,7 @@ pub mod start_up;
 mod summarise;
 pub mod summary;
 pub mod table;
+pub mod takeover;
 pub mod test_bed;
 mod topology;
 mod trace;

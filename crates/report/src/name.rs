@@ -63,6 +63,9 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::SynchronisationLost { port: at } => {
             format!("synchronisation frames of port {} may be lost", port(network, *at))
         }
+        Unbounded::TwoRasters { port: at } => {
+            format!("the standby may open cycles beside the master's of port {}", port(network, *at))
+        }
         Unbounded::Host { port: at } => {
             format!(
                 "a host of the stream that leaves port {} may hold frames without end",
@@ -110,6 +113,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::NotContained { port }
         | Unbounded::ServerTooSmall { port }
         | Unbounded::SynchronisationLost { port }
+        | Unbounded::TwoRasters { port }
         | Unbounded::Host { port }
         | Unbounded::Unscheduled { port }
         | Unbounded::Unpolled { port }

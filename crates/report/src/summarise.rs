@@ -68,6 +68,7 @@ impl Summary {
             streams,
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
+            takeover: crate::takeover::summary(network, bounds.is_some(), observation),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, bounds, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),

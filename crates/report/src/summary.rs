@@ -57,6 +57,9 @@ pub struct Summary {
     /// Per slot, if there was a run of a network with TDMA.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<SlotSummary>,
+    /// What the takeover of the standby takes, in a network with TDMA that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takeover: Option<crate::takeover::TakeoverSummary>,
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,

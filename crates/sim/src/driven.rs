@@ -261,7 +261,8 @@ impl<R: Recorder> Engine<'_, R> {
             said[number as usize % SYNCHRONISATIONS] = says;
         }
         let network = self.network;
-        self.driven().slots.opened(network, says.cycle);
+        let now = self.now;
+        self.driven().slots.opened(network, says.cycle, (stream, now));
         self.recorder.synchronised(stream, number, says);
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {

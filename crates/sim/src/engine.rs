@@ -247,6 +247,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             .driven
             .as_ref()
             .and_then(|driven| Some(driven.start_up.as_ref()?.observations(|node| driven.travel(node))));
+        let takeover = self.driven.as_ref().and_then(|driven| driven.slots.takeover);
         let slots = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.slots.seen));
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
@@ -288,6 +289,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             vlan_registrations,
             clocks,
             slots: slots.unwrap_or_default(),
+            takeover,
             start_up: start_up.unwrap_or_default(),
             network_time,
             ports: self.port_observations(),

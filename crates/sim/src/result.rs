@@ -143,6 +143,9 @@ pub struct Observation {
     pub harts: Option<Box<HartsObservation>>,
     /// Per slot, in the order of the network's, in a network with TDMA.
     pub slots: Vec<SlotObservation>,
+    /// The longest time from the last cycle that a master of TDMA opened to the first one of its standby; none if it opened
+    /// none behind the master's.
+    pub takeover: Option<Duration>,
     /// Per station of a TDMA network that starts up.
     pub start_up: Vec<StartUpObservation>,
     /// Network time, in a time-triggered network.

@@ -12,6 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::recorder::{MissedSlot, Recorder};
 use crate::result::SlotObservation;
+use tautwire_units::Duration;
 
 /// Passings of a station that are remembered.
 const PASSINGS: usize = 256;
@@ -27,6 +28,10 @@ pub(crate) struct SlotUse {
     passings: Vec<VecDeque<(SimTime, u32, usize)>>,
     /// The cycle that was opened last.
     open: Option<u32>,
+    /// By whose synchronisation frames it was, and when.
+    opener: Option<(u32, SimTime)>,
+    /// The longest time from the last cycle that the master opened to the first one of the standby.
+    pub(crate) takeover: Option<Duration>,
     /// Per stream: when its last frame left its station.
     left: Vec<SimTime>,
     /// When the requests of responses left, by stream and number.
@@ -45,6 +50,8 @@ impl SlotUse {
             own: (0..network.nodes.len()).map(of).collect(),
             passings: vec![VecDeque::new(); network.nodes.len()],
             open: None,
+            opener: None,
+            takeover: None,
             left: vec![SimTime::ZERO; network.streams.len()],
             asked: BTreeMap::new(),
         }
@@ -61,8 +68,16 @@ impl SlotUse {
         self.asked.insert((stream, number), left);
     }
 
-    /// A cycle is opened: the slots of the one before are over.
-    pub(crate) fn opened(&mut self, network: &Network, cycle: u32) {
+    /// A cycle is opened by a frame of `stream`: the slots of the one before are over.
+    pub(crate) fn opened(&mut self, network: &Network, cycle: u32, (stream, now): (u32, SimTime)) {
+        let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby);
+        let of_standby = standby.is_some_and(|standby| standby.synchronisation.0 == stream);
+        if let Some((before, since)) = self.opener.replace((stream, now))
+            && of_standby
+            && before != stream
+        {
+            self.takeover = self.takeover.max(Some(now.since_start() - since.since_start()));
+        }
         let slots = network.tdma.as_ref().map_or(&[][..], |tdma| &tdma.slots);
         if let Some(before) = self.open.replace(cycle).filter(|before| *before != cycle) {
             for (seen, slot) in self.seen.iter_mut().zip(slots) {

@@ -40,7 +40,7 @@ pub use tautwire_model::{
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
     arrow, clocks, datagrams, harts, html, judge, network_time, reservation, slots as slot_usage, start_up,
-    table, test_bed, verify, virtual_links, vlan_registration,
+    table, takeover, test_bed, verify, virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

@@ -11,18 +11,12 @@
 //!
 //! Whatever comes back, a lifetime says how long frames wait through a failure.
 
-use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction};
+use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction};
+use tautwire_model::standby::Gone;
 use tautwire_units::Duration;
 
 use super::{CYCLES_MAX, Cycle};
 use crate::result::Unbounded;
-
-/// What is gone at a time.
-#[derive(Clone, Debug, Default)]
-struct Gone {
-    cables: Vec<u32>,
-    nodes: Vec<NodeIndex>,
-}
 
 impl Cycle<'_> {
     /// Events that cost slots, or all that is proven.
@@ -31,6 +25,7 @@ impl Cycle<'_> {
         let master = network.streams[self.tdma.synchronisation.index()].talker;
         let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
         let fails = Unbounded::SynchronisationLost { port };
+        let beside = Unbounded::TwoRasters { port };
         if self.cycles > CYCLES_MAX {
             return Some(fails);
         }
@@ -46,7 +41,7 @@ impl Cycle<'_> {
             self.lifetime = lives.filter(|_| is_alone || in_a_row.is_some());
             self.beside = in_a_row.unwrap_or(0);
             if self.lifetime.is_none() {
-                return Some(fails);
+                return Some(if is_alone { fails } else { beside });
             }
         }
         let mut gone = Gone::default();
@@ -73,12 +68,13 @@ impl Cycle<'_> {
                 // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
                 TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => {
                     self.lost += 1;
+                    self.lost_whole += 1;
                     true
                 }
                 _ => true,
             };
             if !bears {
-                return Some(fails);
+                return Some(if is_alone { fails } else { beside });
             }
         }
         None
@@ -93,7 +89,7 @@ impl Cycle<'_> {
             _ => false,
         };
         let comes_back = network.events.iter().any(|event| returns(&event.action));
-        if for_good && !comes_back && self.is_divided(gone) {
+        if for_good && !comes_back && self.network.is_divided(gone) {
             self.lost += 1;
             return true;
         }
@@ -135,49 +131,6 @@ impl Cycle<'_> {
 
     fn is_bridge(&self, node: NodeIndex) -> bool {
         matches!(self.network.nodes[node.index()].kind, NodeKind::Bridge { .. })
-    }
-
-    /// Whether the standby still hears the master, or no way leads from one to the other.
-    fn is_divided(&self, gone: &Gone) -> bool {
-        let network = self.network;
-        let Some(standby) = self.tdma.standby else { return true };
-        let talker = |stream: StreamIndex| network.streams[stream.index()].talker;
-        let (master, standby) = (talker(self.tdma.synchronisation), talker(standby.synchronisation));
-        let is_gone = |cable: u32| {
-            gone.cables.contains(&cable)
-                || network.cable_ends(cable).iter().any(|end| gone.nodes.contains(end))
-        };
-        let opens = &network.streams[self.tdma.synchronisation.index()];
-        let mut hop = opens
-            .hops
-            .iter()
-            .find(|hop| hop.listener.is_some_and(|one| opens.listeners[one as usize] == standby));
-        let mut hears = hop.is_some();
-        while let Some(here) = hop {
-            let links = network.ports[here.port.index()].links.expect("a hop's port has a cable");
-            hears &= !is_gone(links.egress.0 / 2);
-            hop = here.previous.map(|previous| &opens.hops[previous as usize]);
-        }
-        hears || !self.is_connected(master, standby, is_gone)
-    }
-
-    /// Whether cables that are left lead from one node to another.
-    fn is_connected(&self, from: NodeIndex, to: NodeIndex, is_gone: impl Fn(u32) -> bool) -> bool {
-        let cables = u32::try_from(self.network.links.len() / 2).expect("a checked number");
-        let mut reached = vec![false; self.network.nodes.len()];
-        reached[from.index()] = true;
-        loop {
-            let mut grown = false;
-            for cable in (0..cables).filter(|cable| !is_gone(*cable)) {
-                let [one, other] = self.network.cable_ends(cable).map(NodeIndex::index);
-                if reached[one] != reached[other] {
-                    (reached[one], reached[other], grown) = (true, true, true);
-                }
-            }
-            if !grown {
-                return reached[to.index()];
-            }
-        }
     }
 
     /// Whether a node opens cycles.

@@ -12,13 +12,14 @@
 //! A response's time counts from the request's hand-over (equations 3 and 4 there, with the middle case
 //! corrected): wait and slot of the request, from there to the first slot of the responder that begins
 //! after the response is ready for certain, and the response's way. Invariant: what a failing master
-//! costs is one more slot of waiting, for the standby opens that cycle or the next.
+//! costs a station is its slots of one cycle that may begin before it has heard the standby, one at least.
 
 mod arrivals;
 mod demand;
 mod failures;
 mod meeting;
 mod round_trip;
+mod takeover;
 mod wait;
 mod way;
 
@@ -29,6 +30,7 @@ use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+pub use self::takeover::{Takeover, takeover};
 use self::way::Range;
 use crate::clock::{Deviation, slack_ps};
 #[cfg(feature = "planted-faults")]
@@ -54,8 +56,12 @@ struct Cycle<'network> {
     /// By how much a slot may begin too early, and too late.
     early: u64,
     late: u64,
-    /// Slots that a failing master may cost.
+    /// Cycles of which a failing master, or a node that comes back, may cost the slots before the standby's frame, or all.
     lost: u64,
+    /// How many of them a station may lose whole.
+    lost_whole: u64,
+    /// From the start of a cycle that the standby opens until all have heard of it, at most.
+    taken_over: u64,
     /// Cycles in a row that a standby may open beside the master; zero if it opens none.
     beside: u32,
     /// How long a frame waits at most whatever fails, if something does that costs any number of slots.
@@ -114,6 +120,8 @@ impl<'network> Cycle<'network> {
             early: 0,
             late: 0,
             lost: 0,
+            lost_whole: 0,
+            taken_over: 0,
             beside: 0,
             lifetime: None,
             reason: None,
@@ -136,6 +144,12 @@ impl<'network> Cycle<'network> {
             // The standby reckons by its own clock, and the others from its frames.
             let (early, late) = cycle.travel_errors(standby.synchronisation);
             (cycle.early, cycle.late) = (cycle.early + early + drift, cycle.late + late + drift);
+        }
+        if let Some(standby) = tdma.standby {
+            let frames = &network.streams[standby.synchronisation.index()];
+            let ways = (0..frames.listeners.len()).filter_map(|listener| cycle.way(frames, listener));
+            let way = ways.map(|(_, way)| way.max).max().unwrap_or(0);
+            cycle.taken_over = standby.offset.as_ps() + way + cycle.early + cycle.late;
         }
         cycle.reason = cycle.reason.take().or_else(|| cycle.unheard()).or_else(|| cycle.meeting());
         cycle

@@ -64,9 +64,24 @@ impl Cycle<'_> {
         }
     }
 
+    /// How many of a station's slots the failures cost that do without a lifetime: of a cycle that the standby opens those
+    /// that may begin before it is heard, one at least.
+    fn slots_lost(&self, starts: &[u64]) -> u64 {
+        let cycle = self.tdma.cycle.as_ps().max(1);
+        let most_before = |end: u64| {
+            let in_one = |number: u64| {
+                starts.iter().filter(move |start| *start / cycle == number && *start % cycle < end)
+            };
+            let most = (0..self.cycles).map(|number| in_one(number).count()).max().unwrap_or(0);
+            u64::try_from(most).unwrap_or(u64::MAX).max(1)
+        };
+        let taken_over = (self.lost - self.lost_whole).saturating_mul(most_before(self.taken_over));
+        taken_over.saturating_add(self.lost_whole.saturating_mul(most_before(cycle)))
+    }
+
     /// The longest that `count` slots are waited for, from any instant; true time.
     pub(super) fn service(&self, starts: &[u64], count: u64) -> Option<u64> {
-        let count = count.checked_add(self.lost)?;
+        let count = count.checked_add(self.slots_lost(starts))?;
         #[cfg(feature = "planted-faults")]
         let count = match self.fault {
             Some(crate::fault::PlantedFault::SlotsBeforeForgotten) => count.min(1),

@@ -151,6 +151,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     if faults.errors() == 0 {
         synchronisation::resolve(&mut network, input, faults);
         time_triggered::resolve(&mut network, &drafts, faults);
+        tdma::tell_beside(&network, input, faults);
     }
     Some(network)
 }

@@ -10,9 +10,10 @@ use super::{Input, start_up};
 use crate::frame::{frame_length, wire_bits};
 use crate::lifetime::common;
 use crate::network::{
-    ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, NodeIndex, NodeKind, StreamIndex, Switching,
-    Traffic, TransmissionSelection,
+    ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, Network, NodeIndex, NodeKind, StreamIndex,
+    Switching, TimelineAction, Traffic, TransmissionSelection,
 };
+use crate::standby::Beside;
 use crate::tdma::{OwnedSlot, Standby, Tdma};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -221,6 +222,37 @@ fn lifetime(
             "make the lifetime at least the longest distance of its slots, and what a failure may take";
         faults.warning(codes::TDMA_STATION, place, message, help);
     }
+}
+
+/// Says that a standby may open cycles beside its master without end: then nothing is bounded.
+pub(crate) fn tell_beside(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+    let Some(place) = input.root.get("tdma").and_then(|node| node.get("standby")).map(Node::anchor) else {
+        return;
+    };
+    let name = |node: NodeIndex| network.nodes[node.index()].name.as_str();
+    let (message, help) = match network.opens_beside() {
+        Some(Beside::Errors) => (
+            "bit errors may hide the master's cycles from the standby, which then opens its own beside them: no bound".to_owned(),
+            "say how many frames in a row it misses at most: `lost-in-a-row`",
+        ),
+        Some(Beside::Cut(action)) => {
+            let what = match action {
+                TimelineAction::CutCable(cable) => {
+                    let [one, other] = network.cable_ends(cable).map(name);
+                    format!("the link of {one} and {other}")
+                }
+                TimelineAction::StopNode(node) => format!("bridge {}", name(node)),
+                _ => return,
+            };
+            let message = format!(
+                "{what} fails for good, and another way leads from the master to the standby: both open cycles on it, \
+                 and there is no bound"
+            );
+            (message, "mend it, or leave no way between the two: what divides them has a bound")
+        }
+        None => return,
+    };
+    faults.warning(codes::TDMA_STATION, place, message, help);
 }
 
 /// What bounds of TDMA reckon with: strict priority and store-and-forward.

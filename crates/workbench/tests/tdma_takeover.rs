@@ -1,0 +1,161 @@
+//! The takeover of a TDMA network's standby is stated, and a run is not longer without a cycle; what it costs a frame is stated
+//! too, and holds for slots before and behind the standby's watch.
+
+mod common;
+
+use tautwire_analysis::takeover;
+use tautwire_generate::{TdmaFailure, random_tdma, seeds};
+use tautwire_sim::Observation;
+use tautwire_units::Duration;
+use tautwire_workbench::{Network, Options, Summary, bounds, simulate};
+
+use common::{described as network, run_slots};
+
+/// A master that fails at `fails`, and a slave with two slots; the standby watches for so long.
+fn failing(watch: &str, fails: u64, offset: u64) -> Network {
+    network(&format!(
+        "name: takeover\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+  master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
+  s: {{type: bridge}}\nlinks:\n  - {{between: [master, s]}}\n  - {{between: [standby, s]}}\n  - {{between: [a, s]}}
+run: {{duration: 30 ms}}\nevents:\n  - {{at: {fails} us, stop-node: master}}\ntdma:\n  cycle: 1 ms
+  synchronisation: opening\n  standby: {{synchronisation: watching, offset: {watch}}}\n  slots:
+    - {{owner: a, offset: 250 us, length: 60 us}}\n    - {{owner: a, offset: 330 us, length: 60 us}}
+    - {{owner: standby, offset: 410 us, length: 60 us}}\nstreams:
+  - {{name: opening, talker: master, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: watching, talker: standby, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: x, talker: a, listeners: standby, payload: 200 B, traffic: {{type: periodic, interval: 1010 us, offset: {offset} us}}}}
+"
+    ))
+}
+
+fn seen(network: &Network) -> Observation {
+    simulate(network, &mut Options::default())
+}
+
+#[test]
+fn the_time_without_a_cycle_is_stated_and_observed() {
+    let network = failing("120 us", 10_500, 0);
+    let stated = takeover(&network).expect("a standby");
+    let silence = stated.silence.expect("proven");
+    assert_eq!(silence, stated.cycle + stated.watch + stated.error, "the parts of which it is made");
+    assert_eq!((stated.cycle, stated.watch), (Duration::from_us(1_000), Duration::from_us(120)));
+    let observed = seen(&network).takeover.expect("the standby takes over");
+    assert!(observed <= silence && observed.as_ps() * 100 > silence.as_ps() * 98, "{observed} of {silence}");
+    // A run that keeps the master has none.
+    let mut whole = network;
+    whole.events.clear();
+    assert_eq!(seen(&whole).takeover, None);
+}
+
+/// Slots before the standby's frame are lost with the cycle that it opens: two of them, not one.
+#[test]
+fn a_takeover_costs_all_slots_of_a_cycle_that_begin_before_it() {
+    let wait = |watch: &str| {
+        let worst = (0..11).map(|step| {
+            let network = failing(watch, 10_900, step * 101);
+            let (found, run) = (bounds(&network), seen(&network));
+            let bound = found.streams[2].listeners[0].delay.clone().expect("a bound");
+            let longest = run.streams[2].listeners[0].worst.expect("frames").delay;
+            assert!(longest <= bound, "{watch}, {step}: {longest} above {bound}");
+            longest
+        });
+        worst.max().expect("runs")
+    };
+    let (early, late) = (wait("120 us"), wait("600 us"));
+    assert!(early < Duration::from_us(1_100), "its slots are behind the watch: {early}");
+    // From the second slot to the first of the cycle after the next one.
+    assert!(late > Duration::from_us(1_500), "{late}");
+}
+
+#[test]
+fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() {
+    let mut held = 0;
+    for seed in seeds(40) {
+        let failing = network(&random_tdma(seed, TdmaFailure::MasterStops));
+        let stated = takeover(&failing).expect("a standby");
+        let mut whole = failing.clone();
+        whole.events.clear();
+        assert_eq!(takeover(&whole).expect("a standby").added, stated.added, "{seed}: it is stated before");
+        let (with, without) = (bounds(&failing), bounds(&whole));
+        for (number, added) in stated.added.iter().enumerate() {
+            let Some(added) = added else { continue };
+            for (with, without) in
+                with.streams[number].listeners.iter().zip(&without.streams[number].listeners)
+            {
+                let (with, without) =
+                    (with.delay.clone().expect("bounded"), without.delay.clone().expect("bounded"));
+                assert!(with <= without + *added, "{seed}: {with} above {without} and {added}");
+                held += 1;
+            }
+        }
+    }
+    assert!(held > 0, "there are bounds");
+}
+
+/// Whatever fails beside a standby, it opens its first cycle as soon as is stated.
+#[test]
+fn no_standby_takes_over_later_than_stated() {
+    let mut taken = 0;
+    for failure in [
+        TdmaFailure::MasterStops,
+        TdmaFailure::DividedForGood,
+        TdmaFailure::ReturnsBesideStandby,
+        TdmaFailure::BitErrorsBesideStandby,
+        TdmaFailure::MasterReturns,
+    ] {
+        for seed in seeds(24) {
+            let network = network(&random_tdma(seed, failure));
+            let run = run_slots(&network, &bounds(&network), seed);
+            assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed} ({failure:?}): {:#?}", run.wrong);
+            let proven = takeover(&network).expect("a standby").silence.ok();
+            if let (Some(most), Some(seen)) = (proven, run.observation.takeover) {
+                assert!(seen <= most, "TAUTWIRE_SEED={seed} ({failure:?}): {seen} above {most}");
+                taken += 1;
+            }
+        }
+    }
+    assert!(taken > 5, "standbys take over: {taken}");
+}
+
+#[test]
+fn the_summary_states_it_and_a_later_takeover_contradicts() {
+    let network = failing("120 us", 10_500, 0);
+    let (bounds, mut run) = (bounds(&network), seen(&network));
+    let summary = Summary::new(&network, Some(&bounds), Some(&run));
+    let stated = summary.takeover.expect("a standby");
+    let parts = [stated.cycle_ps, stated.watch_ps, stated.error_ps].into_iter().flatten().sum::<u64>();
+    assert_eq!(stated.silence_max_ps, Some(parts));
+    assert!(stated.silence_observed_ps <= stated.silence_max_ps && stated.silence_observed_ps.is_some());
+    assert_eq!((stated.standby.as_str(), stated.takeover_max_ps.is_some()), ("standby", true));
+    run.takeover = Some(Duration::from_ps(parts + 1));
+    let wrong = tautwire_workbench::verify(&network, &bounds, &run).contradictions;
+    assert!(wrong.len() == 1 && wrong[0].text.contains("takeover by the standby"), "{wrong:?}");
+}
+
+/// Two cables between the bridges of master and standby; what is cut for good.
+fn over_two_cables(cut: &str) -> Network {
+    let stations = "name: two-cables\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\nnodes:
+  a: {type: end-station}\n  b: {type: end-station}\n  s: {type: bridge}\n  t: {type: bridge}\nlinks:
+  - {between: [a, s]}\n  - {between: [b, t]}\n  - {name: first, between: [s, t]}\n  - {name: second, between: [s, t]}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  standby: {synchronisation: watching, offset: 100 us}
+  slots: [{owner: b, offset: 300 us, length: 50 us}]\nrun: {duration: 20 ms}\nstreams:
+  - {name: opening, talker: a, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: watching, talker: b, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: x, talker: b, listeners: a, payload: 46 B, traffic: {type: periodic, interval: 10 ms}}\n";
+    network(&format!("{stations}events:\n  - {{at: 5 ms, cut-link: {cut}}}\n"))
+}
+
+#[test]
+fn a_cut_beside_another_way_has_no_bound_where_the_standby_is_cut_off_and_one_where_it_is_not() {
+    let reason = |cut: &str| bounds(&over_two_cables(cut)).streams[2].listeners[0].delay.clone();
+    assert!(
+        matches!(reason("first"), Err(tautwire_analysis::Unbounded::TwoRasters { .. })),
+        "{:?}",
+        reason("first")
+    );
+    assert!(reason("second").is_ok(), "nobody used it");
+    // Both open cycles then, as a run shows.
+    let run = seen(&over_two_cables("first"));
+    assert!(run.streams[0].created > 15 && run.streams[1].created > 10, "{run:?}");
+    assert!(takeover(&over_two_cables("first")).expect("a standby").silence.is_err());
+}
