@@ -53,6 +53,8 @@ struct Cycle<'network> {
     /// Cycles until the slots repeat.
     cycles: u64,
     deviation: Deviation,
+    /// What two clocks may differ by after a cycle and a watch.
+    drift: u64,
     /// By how much a slot may begin too early, and too late.
     early: u64,
     late: u64,
@@ -117,6 +119,7 @@ impl<'network> Cycle<'network> {
             tdma,
             cycles: tdma.slots.iter().fold(1, |all, slot| lcm(all, u64::from(slot.slot.period))),
             deviation,
+            drift: 0,
             early: 0,
             late: 0,
             lost: 0,
@@ -138,6 +141,7 @@ impl<'network> Cycle<'network> {
         // the master's frames is not corrected meanwhile.
         let span = (2 + u64::from(cycle.beside)) * tdma.cycle.as_ps();
         let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
+        cycle.drift = drift;
         let (early, late) = cycle.travel_errors(tdma.synchronisation);
         (cycle.early, cycle.late) = (early + drift, late + drift);
         if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0 || cycle.beside > 0) {

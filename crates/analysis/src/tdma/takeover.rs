@@ -48,7 +48,8 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
     let talker = |stream: tautwire_model::network::StreamIndex| network.streams[stream.index()].talker;
     let cycle = Cycle::new(network, tdma);
     let span = tdma.cycle + standby.offset;
-    let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(cycle.late);
+    let (_, late) = cycle.travel_errors(tdma.synchronisation);
+    let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(late + cycle.drift);
     let error = Duration::from_ps(longest).saturating_sub(span);
     let whole = with_only(network, None);
     let failing = with_only(network, Some(talker(tdma.synchronisation)));
