@@ -4,7 +4,7 @@
     python hdl/device_model.py --json   prints what was measured
 
 Frames alone, at every phase of the switch's slots, give what a stage takes; what it takes at most under load is what
-the test benches hold every frame to (``LAG``, ``SCAN`` of ``full_mesh.py``, a million frames at line rate).
+the test benches hold every frame to (``way.py``; ``full_mesh.py`` with a million frames at line rate).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import tempfile
 HDL = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HDL / "tests"))
 
-import full_mesh
 import latency
 import switch_run
+import way
 
 FILE = HDL.parent / "devices" / "tautwire-switch.yaml"
 CYCLE_NS = 8
@@ -86,9 +86,9 @@ def stages(found: dict[tuple[str, int], list[int]]) -> Stages:
     delay_max = latency.CASES[-1].delay_max_ticks * switch_run.QUANTUM_PS // 1000
     # An eligibility time is a fact of the machine; what comes after it is the scan.
     scan_min, scan_max = (pick(beside[DELAYED]) - arrival - delay_max for pick in (min, max))
-    # At most: seen by the selection LAG cycles after the frame, less the scan of which that is the end.
+    # At most: chosen `way.lag` cycles after the frame, less the scan of which that is the end.
     scan_only = scan_max - CYCLE_NS * (switch_run.START_BEFORE - 7)
-    queue_max = CYCLE_NS * (full_mesh.LAG - switch_run.ARRIVAL_AFTER) - scan_only
+    queue_max = CYCLE_NS * (way.lag(switch_run.PORTS) - switch_run.ARRIVAL_AFTER) - scan_only
 
     def queue(kind: str) -> tuple[int, int]:
         mean = round(sum(beside[kind]) / len(beside[kind]) - (scan_min + scan_max) / 2)
@@ -118,8 +118,8 @@ def text(one: Stages) -> str:
 #
 #   arrival-time  from the last bit to the arrival time, exact to the tick in every comparison with the ATS machine
 #   queue         from the arrival time into a queue of the port: least and mean are those of a frame alone, where only its
-#                 last word decides; the most is what a million frames at line rate on all ports kept (LAG of
-#                 hdl/tests/full_mesh.py). With ATS through its engine, too; ProcessingDelayMax covers the most
+#                 last word decides; the most is what a million frames at line rate on all ports kept (hdl/tests/way.py,
+#                 full_mesh.py). With ATS through its engine, too; ProcessingDelayMax covers the most
 #   scan          from the head of a queue, or its eligibility time, to the first octet of the preamble: a class is looked at
 #                 every eighth cycle. What waits for the line has been looked at when it is free
 #   PHYs          {half} ns each: {2 * half / 1000:g} us for two is what published hardware lets be added, not a measurement of ours

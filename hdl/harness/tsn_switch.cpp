@@ -8,7 +8,8 @@
 //
 // SENT: {sent frames, cycles}, per given frame {cycle of its start delimiter}, per sent frame {port, cycle of its
 // start delimiter, octets, gap before it, whether it ended with tx_er}, per access {cycle of the answer, what was
-// read, whether it was refused}.
+// read, whether it was refused}, per frame that came to the queues (`enqueue_probe.sv`) {cycle, time of the switch,
+// ports that took it, ports that dropped it, class, lane, reception port, octets in the buffer, eligibility time}.
 
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "Vtsn_switch.h"
+#include "Vtsn_switch__Dpi.h"
 #include "verilated.h"
 
 using Words = std::vector<uint64_t>;
@@ -61,6 +63,15 @@ struct Sink {
 };
 
 static Vtsn_switch* dut;
+
+// The cycle of the run, and what the probe told since it began.
+static uint64_t now = 0;
+static Words enqueued;
+extern "C" void frame_enqueued(unsigned taken, unsigned dropped, unsigned class_, unsigned lane, unsigned source,
+                               unsigned octets, unsigned long long eligible, unsigned long long time) {
+    enqueued.insert(enqueued.end(), {now, time, taken, dropped, class_, lane, source, octets, eligible});
+}
+
 // The clock is low again with the next evaluation, which settles the inputs of the next cycle, too.
 static void rise() {
     dut->clk_i = 1;
@@ -163,7 +174,7 @@ int main(int argc, char** argv) {
     Words sfd_in(frames);
     std::vector<Sent> sent;
     std::vector<uint8_t> sent_octets;
-    uint64_t quiet = 0, now = 0;
+    uint64_t quiet = 0;
     for (; quiet < quiet_max; now++) {
         uint64_t rxd = 0;
         uint32_t dv = 0, er = 0;
@@ -248,6 +259,7 @@ int main(int argc, char** argv) {
     out.insert(out.end(), sfd_in.begin(), sfd_in.end());
     for (const Sent& frame : sent) out.insert(out.end(), {frame.port, frame.sfd, frame.octets, frame.gap, frame.bad});
     out.insert(out.end(), master.answers.begin(), master.answers.end());
+    out.insert(out.end(), enqueued.begin(), enqueued.end());
     write_file(argv[3], out);
     write_file(argv[4], sent_octets);
     return 0;

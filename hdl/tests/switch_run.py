@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from tautwire.switch_registers import ADDRESSES, port_address
-from verilated import harness
+from verilated import HDL, defaults, harness
 
 # Ports of the switch: another number in a process of its own.
 PORTS = int(os.environ.get("TAUTWIRE_HDL_PORTS", "4"))
@@ -24,10 +24,12 @@ CELLS = 256
 SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
 if PORTS != 4:
     SMALL |= {"Ports": PORTS, "CutThrough": int(PORTS <= 4)}
+PROBES = (HDL / "harness" / "enqueue_probe.sv",)
 # Cycles from the start delimiter at the input, beside the octets of the frame, to the arrival time.
 ARRIVAL_AFTER = 2
-# Cycles from the choice of a frame to its start delimiter at the output.
-START_BEFORE = 11
+# Cycles from the choice of a frame to its start delimiter at the output: its start, the `Lead` of `gmii_tx.sv`, which
+# is one less than there are ports, eight of the preamble, two to the line.
+START_BEFORE = 10 + PORTS
 
 
 @dataclasses.dataclass
@@ -62,9 +64,14 @@ class Outcome:
     discards: np.ndarray
     table_overflows: int
     free_cells: int
+    #: Cells of the build.
+    cells: int
     # Of the accesses during the run: cycle of the answer, what was read, whether it was refused.
     answers: list[tuple[int, int, bool]]
     cycles: int
+    # Of every frame at the queues: cycle, time of the switch in ticks, ports that took and that dropped it, class, lane,
+    # reception port, octets in the buffer, eligibility time in ticks.
+    enqueued: np.ndarray
 
 
 # Name here, and of the register.
@@ -236,7 +243,7 @@ def run(
     after += [Access(AFTER, ADDRESSES[name]) for name in ("table_overflows", "free_cells")]
     before = writes_of(settings)
     accesses = [*before, *(during or []), *after]
-    binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"])
+    binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"], PROBES)
     rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
     operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
     head = [len(operations), len(frames), quiet, reset_at]
@@ -257,15 +264,19 @@ def run(
     for port, sfd, length, gap, bad in words[at : at + 5 * count].reshape(-1, 5).tolist():
         sent.append(Sent(port, sfd, gap, octets[offset : offset + length], bool(bad)))
         offset += length
-    answers = [(cycle, value, bool(refused)) for cycle, value, refused in words[at + 5 * count :].reshape(-1, 3).tolist()]
+    at += 5 * count
+    rows_end = at + 3 * len(accesses)
+    answers = [(cycle, value, bool(refused)) for cycle, value, refused in words[at:rows_end].reshape(-1, 3).tolist()]
+    enqueued = words[rows_end:].reshape(-1, 9)
     assert len(answers) == len(accesses) and not any(one[2] for one in answers[: len(before)] + answers[-len(after) :])
     read = [value for _, value, _ in answers[-len(after) :]]
     counters = {name: read[PORTS * k : PORTS * (k + 1)] for k, name in enumerate(COUNTERS)}
     discards = np.array(read[PORTS * len(COUNTERS) : -2]).reshape(-1, 3)[:, 1:]
     overflows, free = read[-2:]
-    return Outcome(sent, counters, discards, overflows, free, answers[len(before) : -len(after)], cycles)
+    cells = {**defaults("tsn_switch"), **build}["Cells"]
+    return Outcome(sent, counters, discards, overflows, free, cells, answers[len(before) : -len(after)], cycles, enqueued)
 
 
 def nothing_is_left(outcome: Outcome) -> None:
     """Every cell is back in the free list, but for the one that each port has in hand."""
-    assert outcome.free_cells == CELLS - PORTS
+    assert outcome.free_cells == outcome.cells - PORTS

@@ -1,7 +1,7 @@
 """The whole switch on GMII: forwarding, latency, shaping, overload, bad frames.
 
-What comes out is held against a plain model: which ports a frame is for, the eligibility times of the
-machine of core, the rules of transmission selection.
+What comes out is held against a plain model: which ports a frame is for, the eligibility times and the credit of the
+machines of core, the rules of transmission selection, and its starts to the cycle (``selection.py``).
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import pathlib
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
+import selection
 import way
 from latency import OVERHEAD, cut_through_ns, host, measure, stream, summary
 from switch_run import (
@@ -24,6 +26,7 @@ from switch_run import (
     Frame,
     Outcome,
     Sent,
+    Setting,
     address,
     address_setting,
     ats_setting,
@@ -43,6 +46,7 @@ BROADCAST = address("ff-ff-ff-ff-ff-ff")
 DELAY_MAX_TICKS = 1000
 # The slowest way of a descriptor from the last octet into its queue and to the scan, in cycles.
 LAG = way.lag(PORTS)
+NOTHING: Mapping[int, int] = {}
 
 
 def introductions() -> list[Frame]:
@@ -196,7 +200,8 @@ class Mixed:
             self.settings.append(stream_setting(stream(k), 5, k))
             self.settings.append(scheduler_setting(k, self.group(k), self.rate[k], self.burst[k]))
         self.settings += [group_setting(g, limit) for g, limit in enumerate(self.residence)]
-        self.settings += [credit_setting(port, 4, 150_000_000) for port in range(PORTS)]
+        self.slopes = {3: 60_000_000, 4: 100_000_000}
+        self.settings += self.credit_settings()
         self.frames = introductions()
         at = [10_000] * PORTS
         for k in range(count):
@@ -216,6 +221,9 @@ class Mixed:
                 )
             self.frames.append(Frame(port, at[port], octets))
             at[port] += int(len(octets) * rng.exponential(4.0))
+
+    def credit_settings(self) -> list[Setting]:
+        return [credit_setting(port, rank, slope) for port in range(PORTS) for rank, slope in self.slopes.items()]
 
     def group(self, index: int) -> int:
         return 8 * self.ports[index] + self.pcp[index]
@@ -252,8 +260,26 @@ class Mixed:
         return eligible
 
 
+def check_starts(mixed: Mixed, outcome: Outcome, eligible: dict[int, int | None], more: Mapping[int, int] = NOTHING) -> int:
+    """Every start is that of the model, to the cycle, if idleSlopes are so much more; how often no queue had room."""
+    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
+    orders: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for k in sorted(range(len(mixed.frames)), key=lambda k: mixed.frames[k].sfd):
+        if eligible[k] is not None:
+            orders[mixed.frames[k].port, mixed.frames[k].octets[14] >> 5].append(k)
+    masks = [sum(1 << port for port in mixed.ports_of(frame)) for frame in mixed.frames]
+    found = selection.came(outcome.enqueued, PORTS, orders, masks)
+    slopes = {rank: [(0, slope + more.get(rank, 0))] for rank, slope in mixed.slopes.items()}
+    for port, queued in enumerate(found.queued):
+        for one in queued:
+            assert -(-one.eligible_ticks // TICKS_PER_CYCLE) + found.offset == eligible[one.number]
+        model = [(choice + START_BEFORE, k) for choice, k in selection.starts_of(found, port, slopes, PORTS)]
+        assert model == [(one.sfd, by_octets[one.octets]) for one in outcome.sent if one.port == port], "starts"
+    return sum(map(len, found.dropped))
+
+
 def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: dict[int, int | None]) -> None:
-    """Strict priority among classes, order of eligibility within, no idle line, nothing early."""
+    """The rules by themselves: strict priority, order of eligibility within a class, no idle line, nothing early."""
     by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
     mine: list[Sent] = sorted((one for one in outcome.sent if one.port == port), key=lambda one: one.sfd)
     starts = {by_octets[one.octets]: one.sfd - START_BEFORE for one in mine}
@@ -265,7 +291,7 @@ def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: dict[in
         may = eligible[k]
         assert may is not None and starts[k] >= may, f"frame {k} {may - starts[k]} cycles early"
         # Seen by the selection at the latest then.
-        ready[k] = max(may + way.scan(PORTS), frame.sfd + len(frame.octets) + LAG)
+        ready[k] = max(may + way.due(), frame.sfd + len(frame.octets) + LAG)
         rank[k] = frame.octets[14] >> 5
         order[k] = (may, frame.port)
     queue = sorted(wanted, key=starts.__getitem__)
@@ -273,12 +299,12 @@ def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: dict[in
     for place, k in enumerate(queue):
         # Frames that are sent later, and were there: it must not have been their turn.
         for other in queue[place + 1 : place + 200]:
-            if ready[other] < starts[k] and rank[other] != 4:
+            if ready[other] < starts[k] and rank[other] not in mixed.slopes:
                 assert rank[other] <= rank[k], (k, other)
                 if rank[other] == rank[k]:
                     shaped = rank[k] in (5, 6)
                     assert not shaped or order[k] <= order[other], (k, other)
-        if rank[k] != 4:
+        if rank[k] not in mixed.slopes:
             assert starts[k] <= max(free_at, ready[k]) or starts[k] - free_at <= 16 or free_at >= starts[k], k
         free_at = starts[k] + 8 + len(mixed.frames[k].octets) + 12
 
@@ -301,6 +327,10 @@ def test_mixed_traffic_follows_machine_and_rules(tmp_path: pathlib.Path, seed: i
     assert held > 100, "many frames were held back"
     for port in range(PORTS):
         check_selection(mixed, outcome, port, eligible)
+    assert check_starts(mixed, outcome, eligible) == 0
+    for rank, slope in mixed.slopes.items():
+        with pytest.raises(AssertionError, match="starts"):
+            check_starts(mixed, outcome, eligible, {rank: slope // 1_000})
     nothing_is_left(outcome)
 
 
@@ -334,7 +364,8 @@ def test_a_full_mesh_of_minimum_frames_at_line_rate(tmp_path: pathlib.Path) -> N
     mixed.targets = [1 << (port + 1 + k % 3) % PORTS for k, port in enumerate(mixed.ports)]
     mixed.rate = [int(rng.integers(10_000_000, 60_000_000)) for _ in range(mixed.streams)]
     mixed.residence = [int(rng.integers(20_000, 60_000)) for _ in range(PORTS * CLASSES)]
-    mixed.settings[1:] = [credit_setting(port, 4, 300_000_000) for port in range(PORTS)]
+    mixed.slopes = {4: 150_000_000}
+    mixed.settings[1:] = mixed.credit_settings()
     for k in range(mixed.streams):
         mixed.settings.append(address_setting(stream(k), 5, mixed.targets[k]))
         mixed.settings.append(stream_setting(stream(k), 5, k))
@@ -360,9 +391,6 @@ def test_a_full_mesh_of_minimum_frames_at_line_rate(tmp_path: pathlib.Path) -> N
     assert outcome.counters["received"] == [25_001] * PORTS
     assert int(outcome.discards.sum()) == discarded
     assert len(outcome.sent) + lost + discarded == len(mixed.frames) + 2 * PORTS
-    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
-    for one in outcome.sent:
-        may = eligible[by_octets[one.octets]]
-        assert may is not None and one.sfd - START_BEFORE >= may
+    assert check_starts(mixed, outcome, eligible) == lost
     print(f"{len(mixed.frames)} frames, {discarded} discarded by ATS, {lost} by full queues")
     nothing_is_left(outcome)

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,12 @@ def sources(top: str) -> list[pathlib.Path]:
     return [RTL / name for name in synth.files_of(top)]
 
 
+def defaults(top: str) -> dict[str, int]:
+    """The parameters of a module that are plain numbers."""
+    text = (RTL / f"{top}.sv").read_text()
+    return {name: int(value) for name, value in re.findall(r"^  parameter int unsigned (\w+) = (\d+)\b", text, re.MULTILINE)}
+
+
 def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
     """What Verilator says about a module with all its warnings on; empty if nothing."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
@@ -55,9 +62,11 @@ def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
     return run.stderr if run.returncode or "%Warning" in run.stderr else ""
 
 
-def harness(top: str, program: str, parameters: Mapping[str, int], definitions: Sequence[str] = ()) -> pathlib.Path:
-    """The program ``harness/<program>.cpp`` around a module, built."""
-    files = [*sources(top), HDL / "harness" / f"{program}.cpp"]
+def harness(
+    top: str, program: str, parameters: Mapping[str, int], definitions: Sequence[str] = (), probes: Sequence[pathlib.Path] = ()
+) -> pathlib.Path:
+    """The program ``harness/<program>.cpp`` around a module, built; probes are bound into what is inside."""
+    files = [*sources(top), *probes, HDL / "harness" / f"{program}.cpp"]
     included = sorted(RTL.glob("*.svh"))
     options = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
     options += ["-CFLAGS", " ".join(["-O1", *definitions])]

@@ -10,17 +10,30 @@ from __future__ import annotations
 ARRIVAL, STORED, TAKEN, ENGINE, QUEUED = 2, 3, 2, 13, 3
 # A frame in the engine's state keeps the next one for so long, and so does a step of the refresh.
 ENGINE_STEP = 6
-# Steps of the scan beside two for every doubling of ports: memory, registers, the time, which is a cycle old, the choice.
-SCAN_STEPS = 6
+# Steps of the scan beside two for every doubling of ports: queue, its filling, memory, register, what is due, candidate,
+# less the first of the turn.
+SCAN_STEPS = 5
+# Of them those from the comparison with the time on, which is a cycle old.
+DUE_STEPS = 2
 
 
 def scan(ports: int, classes: int = 8) -> int:
-    """From a head of a queue, or its eligibility, to its start, at most: its class's turn, the steps, the choice."""
-    return classes + SCAN_STEPS + 2 * (ports - 1).bit_length() + 3
+    """From a frame's coming into its queue to its choice, at most: its class's turn and the steps."""
+    return classes + SCAN_STEPS + 2 * (ports - 1).bit_length()
+
+
+def due(classes: int = 8) -> int:
+    """From the eligibility time of a head to its choice, at most."""
+    return classes + DUE_STEPS
+
+
+def queued(ports: int) -> int:
+    """From the last octet into the queue, with a frame of every other port before it in the engine."""
+    slots = ports
+    before = ENGINE_STEP * ports
+    return ARRIVAL + STORED + slots + TAKEN + ENGINE + before + QUEUED
 
 
 def lag(ports: int, classes: int = 8) -> int:
-    """From the last octet to the start, with a frame of every other port before it in the engine."""
-    slots = ports
-    before = ENGINE_STEP * ports
-    return ARRIVAL + STORED + slots + TAKEN + ENGINE + before + QUEUED + scan(ports, classes)
+    """From the last octet to the choice."""
+    return queued(ports) + scan(ports, classes)

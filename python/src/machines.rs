@@ -81,6 +81,7 @@ impl AtsBank {
 #[pyclass(module = "tautwire._core")]
 pub(crate) struct CreditShaper {
     shaper: CreditBasedShaper,
+    rate_bps: u64,
     settled: u64,
 }
 
@@ -93,7 +94,7 @@ impl CreditShaper {
             return Err(PyValueError::new_err("idle_slope_bps must be above 0 and at most rate_bps"));
         }
         let shaper = CreditBasedShaper::new(BitRate::from_bps(idle_slope_bps), BitRate::from_bps(rate_bps));
-        Ok(Self { shaper, settled: 0 })
+        Ok(Self { shaper, rate_bps, settled: 0 })
     }
 
     /// Credit in 1e-12 bit at each time. `waiting` says of the span before a time whether frames waited;
@@ -109,20 +110,48 @@ impl CreditShaper {
         }
         let mut credits = Vec::with_capacity(times_ps.len());
         for ((time, waiting), until) in times_ps.iter().zip(&waiting).zip(&transmit_until_ps) {
-            if *time < self.settled {
-                return Err(PyValueError::new_err("times must not go back"));
-            }
-            self.settled = *time;
-            self.shaper.settle(Instant::from_ps(*time), *waiting);
-            let credit = self.shaper.credit().as_pico_bits();
+            credits.push(self.settle(*time, *waiting)?);
             if *until > *time {
-                if credit < 0 {
-                    return Err(PyValueError::new_err(format!("a frame starts at {time} ps in debt")));
-                }
-                self.shaper.transmit(Instant::from_ps(*time), Instant::from_ps(*until));
+                self.transmit(*time, *until)?;
             }
-            credits.push(credit);
         }
         Ok(credits)
+    }
+
+    /// Credit in 1e-12 bit at a time; `waiting` says of the span before it whether frames waited.
+    fn settle(&mut self, time_ps: u64, waiting: bool) -> PyResult<i128> {
+        if time_ps < self.settled {
+            return Err(PyValueError::new_err("times must not go back"));
+        }
+        self.settled = time_ps;
+        self.shaper.settle(Instant::from_ps(time_ps), waiting);
+        Ok(self.shaper.credit().as_pico_bits())
+    }
+
+    /// A frame starts at the time that was settled last, and is charged until another one.
+    fn transmit(&mut self, time_ps: u64, until_ps: u64) -> PyResult<()> {
+        if time_ps != self.settled {
+            return Err(PyValueError::new_err("settle the time of a start before it"));
+        }
+        if self.shaper.credit().as_pico_bits() < 0 {
+            return Err(PyValueError::new_err(format!("a frame starts at {time_ps} ps in debt")));
+        }
+        self.shaper.transmit(Instant::from_ps(time_ps), Instant::from_ps(until_ps));
+        Ok(())
+    }
+
+    /// Changes idleSlope at a time; `waiting` as for `settle`.
+    fn set_idle_slope(&mut self, time_ps: u64, waiting: bool, idle_slope_bps: u64) -> PyResult<()> {
+        if idle_slope_bps == 0 || idle_slope_bps > self.rate_bps {
+            return Err(PyValueError::new_err("idle_slope_bps must be above 0 and at most rate_bps"));
+        }
+        self.settle(time_ps, waiting)?;
+        self.shaper.set_idle_slope(Instant::from_ps(time_ps), waiting, BitRate::from_bps(idle_slope_bps));
+        Ok(())
+    }
+
+    /// When a frame that goes on waiting from the time settled last may start.
+    fn eligible_at(&self) -> u64 {
+        self.shaper.eligible_at(Instant::from_ps(self.settled)).as_ps()
     }
 }

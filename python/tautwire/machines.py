@@ -85,6 +85,15 @@ class CreditBasedShaper:
     >>> shaper = CreditBasedShaper(idle_slope_bps=75_000_000, rate_bps=100_000_000)
     >>> shaper.replay([10_000_000, 50_000_000, 150_000_000], [False, True, True], [0, 150_000_000, 0])
     [0, 3000000000000000, 500000000000000]
+
+    A time after the other, where the next one depends on what was found:
+
+    >>> shaper = CreditBasedShaper(idle_slope_bps=75_000_000, rate_bps=100_000_000)
+    >>> shaper.settle(0, False)
+    0
+    >>> shaper.transmit(0, 100_000_000)
+    >>> shaper.settle(100_000_000, True), shaper.eligible_at()
+    (-2500000000000000, 133333334)
     """
 
     def __init__(self, *, idle_slope_bps: int, rate_bps: int) -> None:
@@ -108,3 +117,19 @@ class CreditBasedShaper:
             Credit in 1e-12 bit, before a transmission that starts.
         """
         return self._shaper.replay(list(times_ps), list(waiting), list(transmit_until_ps))
+
+    def settle(self, time_ps: int, waiting: bool) -> int:
+        """Credit at a time in 1e-12 bit, exactly; ``waiting`` says of the span before it whether frames waited."""
+        return self._shaper.settle(time_ps, waiting)
+
+    def transmit(self, time_ps: int, until_ps: int) -> None:
+        """A frame starts at the time that was settled last, and is charged until ``until_ps``."""
+        self._shaper.transmit(time_ps, until_ps)
+
+    def set_idle_slope(self, time_ps: int, waiting: bool, idle_slope_bps: int) -> None:
+        """Changes idleSlope at a time; ``waiting`` as for `settle`."""
+        self._shaper.set_idle_slope(time_ps, waiting, idle_slope_bps)
+
+    def eligible_at(self) -> int:
+        """When a frame that goes on waiting from the time settled last may start, in ps."""
+        return self._shaper.eligible_at()
