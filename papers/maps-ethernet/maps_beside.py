@@ -11,6 +11,7 @@ from tautwire.claims import Basis, Outcome, Study, claim
 
 #: Media overhead: preamble, start delimiter, gap.
 OVERHEAD = 20
+SECOND_PS = 10**12
 
 
 def clocks(study: Study) -> dict[str, dict[str, float]]:
@@ -62,14 +63,20 @@ def other_clocks(study: Study) -> Outcome:
 
 
 def servo_offsets(noise_ns: float, seed: int, seconds: int = 1000) -> NDArray[np.float64]:
-    """Offsets as phc2sys reads them once a second: weights 0.35 and 0.15, the readings in error by as much."""
+    """Offsets as phc2sys reads them once a second, the readings in error by as much: the test bed's servo.
+
+    With weights 0.35 and 0.15; a clock that is right but for what the servo makes of the readings.
+    """
     random = np.random.default_rng(seed)
-    offset, integral = 0.0, 0.0
+    servo = tautwire.ClockServo(proportional_per_mille=350, integral_per_mille=150)
+    behind_ps = 0
     read = np.empty(seconds)
     for second in range(seconds):
-        read[second] = offset + random.normal(0, noise_ns)
-        integral += 0.15 * read[second]
-        offset -= 0.35 * read[second] + integral
+        seen = behind_ps + round(1000 * random.normal(0, noise_ns))
+        read[second] = seen / 1000
+        step, rate = servo.sample(seen, interval_ps=SECOND_PS)
+        # A part in 1e12 is a picosecond a second.
+        behind_ps -= step + (rate or 0)
     return read
 
 

@@ -45,6 +45,26 @@ def test_the_ring_makes_the_milliseconds_of_be(study: Study) -> None:
     assert be(Knobs(slow_interface=False)).mean_us < 200
 
 
+@pytest.mark.parametrize(
+    ("protocol", "payload", "saturation"),
+    [("TTE", 64, 50), ("TTE", 1472, 100), ("RC", 64, 50), ("RC", 1472, 100), ("UDP", 64, 50), ("UDP", 1472, 100)],
+)
+def test_predicted_rows_do_not_hang_on_ring_and_fifo(
+    study: Study, protocol: str, payload: int, saturation: int
+) -> None:
+    """Both are chosen on saturated rows of BE; predicted rows are the same with less and more of each."""
+
+    def row(**knobs: int) -> tuple[float, float, float, int]:
+        cell = Cell(protocol, payload, saturation, messages=300, knobs=Knobs(**knobs))
+        seen = cells.run(cells.fit(study), cell)
+        return seen.mean_us, seen.sd_us, seen.max_us, seen.lost
+
+    chosen = row()
+    assert chosen[3] == 0, "nothing is lost"
+    for knobs in ({"ring": 15}, {"ring": 244}, {"fifo": 1600}, {"fifo": 9216}, {"ring": 15, "fifo": 1600}):
+        assert row(**knobs) == chosen, f"{protocol}, {payload} B, {saturation} %: {knobs}"
+
+
 def test_two_paces_of_interrupts(study: Study) -> None:
     """Beside a flood UDP is quicker than on an idle network at the first pace, and slower at the second; which of them
     it is hangs on the processor that works on the flood."""

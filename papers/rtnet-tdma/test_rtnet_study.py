@@ -1,6 +1,7 @@
 """The study's parts, and what its files say."""
 
 import csv
+import statistics
 import sys
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+import rtnet_figures  # noqa: E402
 import rtnet_plan  # noqa: E402
 import rtnet_sweep  # noqa: E402
+import rtnet_tcp  # noqa: E402
 import rtnet_trips as trips  # noqa: E402
 import tautwire  # noqa: E402
 from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network  # noqa: E402
@@ -115,6 +118,46 @@ def test_one_share_of_the_time_waited_gives_the_mean_deviation_of_table_3(study:
     lines = {line["source"]: line for line in rtnet_sweep.deviations(study)}
     assert abs(float(lines["share of the time waited"]["ratio_III"]) - 1) < 0.05
     assert float(lines["release of the application"]["ratio_III"]) > 3
+
+
+def test_phases_drawn_evenly_explain_how_far_the_runs_of_table_2_are_apart_and_those_of_table_3_are_near(
+    study: Study,
+) -> None:
+    """Nothing else makes runs differ: without phases the means of a table's runs would be a release apart."""
+    said, less, more = rtnet_figures.spread_between_runs(study, "100")
+    assert said > 200 and min(less, more) > 0.05
+    said, less, _ = rtnet_figures.spread_between_runs(study, "200")
+    assert said < 100 and less < 0.05
+    # A hundred values that deviate by what is printed within a run have means some microseconds apart.
+    assert trips.jitter(study) / 12**0.5 / 100**0.5 < 10
+
+
+def moderated(host: rtnet_tcp.Host, moderation: str, seed: int) -> list[float]:
+    """Round trips without waits for the processor, in microseconds, whose interrupts the interface moderates."""
+    interval = f"{1000 * host.interrupts:.0f} ns"
+    text = rtnet_tcp.text(host, "frame: 512 B", 10_000, 1, held=False)
+    part = f"{{name: interrupt, latency: {{min: 0 ns, max: {interval}}}}}, "
+    assert text.count(part) == 2
+    text = text.replace(part, "").replace(
+        "{card: {}}", f"{{card: {{moderation: {{type: {moderation}, interval: {interval}}}}}}}"
+    )
+    text = text.replace("defaults: {", "defaults: {clock: {tolerance: 50 ppm}, ")
+    run = tautwire.simulate(tautwire.load_text(text), seed=seed, frames=["response-slave-a"])
+    return [delay / 1e6 for delay in run.messages.column("delay_ps")][:100]
+
+
+def test_no_moderation_of_the_description_is_what_table_2_shows(study: Study) -> None:
+    """Printed: means of runs near each other, values of a run far apart. With evenly drawn waits both are met."""
+    host = rtnet_tcp.fit(study)
+    means = trips.printed(study, "100", "TCP/IP", "rtt_mean").values()
+    apart, within = statistics.stdev(means), trips.mean(trips.printed(study, "100", "TCP/IP", "rtt_sd"))
+    for one in ("throttled", "delayed"):
+        assert statistics.stdev(moderated(host, one, 1)) < 1, one
+    polled = [moderated(host, "polled", seed) for seed in range(1, 9)]
+    assert statistics.stdev(statistics.fmean(run) for run in polled) > 2 * apart
+    assert all(statistics.stdev(run) < 0.8 * within for run in polled)
+    drawn = [calm for calm, _ in rtnet_tcp.run_of(study, "100").values()]
+    assert all(abs(float(run.std(ddof=1)) / within - 1) < 0.05 for run in drawn)
 
 
 def test_data_holds_no_empty_value() -> None:

@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::admission::CoreAdmission;
     #[pymodule_export]
-    use super::machines::{AtsBank, CreditShaper};
+    use super::machines::{AtsBank, ClockServo, CreditShaper};
     #[pymodule_export]
     use super::network::{CoreNetwork, load, load_text};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tautwire_core::ats::{AtsDiscard, AtsParameters, AtsSchedulers};
 use tautwire_core::cbs::CreditBasedShaper;
+use tautwire_core::gptp::{Adjustment, Servo};
 use tautwire_units::{BitRate, Bits, Duration, Instant};
 
 /// ATS schedulers of a bridge.
@@ -153,5 +154,36 @@ impl CreditShaper {
     /// When a frame that goes on waiting from the time settled last may start.
     fn eligible_at(&self) -> u64 {
         self.shaper.eligible_at(Instant::from_ps(self.settled)).as_ps()
+    }
+}
+
+/// A servo that follows another clock.
+#[pyclass(module = "tautwire._core")]
+pub(crate) struct ClockServo {
+    servo: Servo,
+}
+
+#[pymethods]
+impl ClockServo {
+    #[new]
+    #[pyo3(signature = (*, step_min_ps, rate_max_ppb, proportional_per_mille, integral_per_mille))]
+    fn new(
+        step_min_ps: u64,
+        rate_max_ppb: u32,
+        proportional_per_mille: u16,
+        integral_per_mille: u16,
+    ) -> Self {
+        let servo = Servo::new(Duration::from_ps(step_min_ps), rate_max_ppb);
+        Self { servo: servo.with_weights(proportional_per_mille, integral_per_mille) }
+    }
+
+    /// What to do to a clock that was `offset_ps` behind, `interval_ps` after the last sample: a step in picoseconds, and
+    /// the rate to run at from now on, in parts in 10¹² of its own; none: as before.
+    fn sample(&mut self, offset_ps: i128, interval_ps: u64) -> (i128, Option<i64>) {
+        match self.servo.sample(offset_ps, Duration::from_ps(interval_ps)) {
+            Adjustment::Step(step) => (step, None),
+            Adjustment::StepAndRate(step, rate) => (step, Some(rate)),
+            Adjustment::Rate(rate) => (0, Some(rate)),
+        }
     }
 }

@@ -36,7 +36,7 @@ from tautwire.describe import (
     Udp,
 )
 from tautwire.errors import DescriptionError, Diagnostic, FileError, TautwireError, UnknownNameError
-from tautwire.machines import AtsSchedulers, CreditBasedShaper
+from tautwire.machines import AtsSchedulers, ClockServo, CreditBasedShaper
 from tautwire.network import Network, check, load, load_text
 from tautwire.results import (
     BoundExplanation,
@@ -65,6 +65,7 @@ __all__ = [
     "BoundExplanation",
     "Bounds",
     "Clock",
+    "ClockServo",
     "ConstantRate",
     "CreditBasedShaper",
     "DescriptionError",

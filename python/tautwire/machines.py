@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tautwire import _core
 
-__all__ = ["AtsSchedulers", "CreditBasedShaper"]
+__all__ = ["AtsSchedulers", "ClockServo", "CreditBasedShaper"]
 
 
 class AtsSchedulers:
@@ -133,3 +133,55 @@ class CreditBasedShaper:
     def eligible_at(self) -> int:
         """When a frame that goes on waiting from the time settled last may start, in ps."""
         return self._shaper.eligible_at()
+
+
+class ClockServo:
+    """A servo that follows another clock with one whose rate can be set: proportional and integral, in integers.
+
+    Parameters
+    ----------
+    proportional_per_mille, integral_per_mille
+        Share of an offset per interval that changes the rate at once, and for good.
+    step_min_ps
+        From here on an offset is stepped.
+    rate_max_ppb
+        The fastest and slowest that the clock is run.
+
+    Examples
+    --------
+    >>> servo = ClockServo(proportional_per_mille=350, integral_per_mille=150)
+    >>> servo.sample(1_000, interval_ps=10**12)
+    (0, 500)
+    """
+
+    def __init__(
+        self,
+        *,
+        proportional_per_mille: int = 700,
+        integral_per_mille: int = 300,
+        step_min_ps: int = 10**12,
+        rate_max_ppb: int = 500_000,
+    ) -> None:
+        self._servo = _core.ClockServo(
+            step_min_ps=step_min_ps,
+            rate_max_ppb=rate_max_ppb,
+            proportional_per_mille=proportional_per_mille,
+            integral_per_mille=integral_per_mille,
+        )
+
+    def sample(self, offset_ps: int, *, interval_ps: int) -> tuple[int, int | None]:
+        """What to do to a clock that is behind by an offset.
+
+        Parameters
+        ----------
+        offset_ps
+            By how much it is behind the other one.
+        interval_ps
+            Since the last sample.
+
+        Returns
+        -------
+        tuple of int and int or None
+            By how much to step it, and the rate to run it at in parts in 1e12; None: as before.
+        """
+        return self._servo.sample(offset_ps, interval_ps)
