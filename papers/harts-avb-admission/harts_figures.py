@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from harts_experiments import bridge_times, by_hops, with_installed
+from harts_experiments import bridge_times, by_hops, test_times
 from harts_runs import LOADS, loaded
 from harts_testbed import table5
 from tautwire.claims import Study
@@ -19,7 +19,7 @@ def curves(study: Study, protocol: str) -> dict[int, dict[str, np.ndarray]]:
     def beside(count: int) -> np.ndarray:
         if protocol == "AVB":
             return bridge_times(study, count, "T-L")
-        return np.array([run["requests"][0]["test_ns"] / 1e6 for run in with_installed(study, protocol, count)])
+        return test_times(study, count)
 
     loads = {f"{payload} B, {percent} %": loaded(study, protocol, payload, percent) for payload, percent in LOADS}
     streams = {f"{count} streams": beside(count) for count in (1, 3, 5, 7)}

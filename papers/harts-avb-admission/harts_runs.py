@@ -17,6 +17,12 @@ PATHS = {2: ("N1", "N3"), 3: ("N1", "N4"), 4: ("N1", "N5")}
 LOADS = [(256, 50), (256, 90), (1000, 50), (1000, 90)]
 
 
+#: F1 and F8, broadcasts of 256 octets of data every 250 us by N1 and by N4, on every link in Scenarios I to III.
+BACKGROUND = {"packets_per_second": 8000, "frame_ns": (256 + 38) * 80}
+#: Before any LeaveAll of a port: they are 10 s apart at least.
+BEFORE_LEAVE_ALL = {"warm_up_ns": 4_000_000_000}
+
+
 def samples(study: Study, full: int) -> int:
     """200 by default, the published number under FULL=1."""
     return full if study.full else 200
@@ -32,7 +38,8 @@ def requests(study: Study, name: str) -> list[dict[str, Any]]:
 
 
 def table3_run(study: Study, name: str, protocol: str, **other: Any) -> list[dict[str, Any]]:
-    """All runs of a scenario. In scenario I the nodes ask as the network starts."""
+    """All runs of a scenario, beside F1 and F8. In scenario I the nodes ask as the network starts."""
+    other = {"load": BACKGROUND, **other}
     if name == "I" and protocol == "AVB":
         other = {**other, "avb": {"warm_up_ns": 0, **other.get("avb", {})}}
 
@@ -40,7 +47,7 @@ def table3_run(study: Study, name: str, protocol: str, **other: Any) -> list[dic
         made = scenario(study, PROTOCOLS[protocol], requests(study, name), **other)
         return outcomes(made, samples(study, 1000))
 
-    return study.once(f"{name}-{protocol}-{sorted(other.items())}", make)
+    return study.once(f"{name}-{protocol}-{sorted(other.items(), key=str)}", make)
 
 
 def scenario_statistics(study: Study, name: str, protocol: str) -> dict[str, dict[str, float]]:
@@ -73,6 +80,11 @@ def loaded(study: Study, protocol: str, payload: int, percent: int) -> np.ndarra
     """Latencies of F7 from N1 to N2 beside that traffic; none for 0 %."""
     other = {"load": load(payload, percent)} if percent else {}
     return f7_values(study, protocol, ("N1", "N2"), **other)
+
+
+def standing(study: Study, protocol: str, path: tuple[str, str], count: int, **other: Any) -> np.ndarray:
+    """Latencies of F7 over a path beside replicas that stand already."""
+    return f7_values(study, protocol, path, installed=installed(study, count), **other)
 
 
 def installed(study: Study, count: int) -> list[dict[str, Any]]:

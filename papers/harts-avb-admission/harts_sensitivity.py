@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tautwire
 from harts_mechanisms import CONTROL, F7, delay_max_us, harts_line
-from harts_runs import PROTOCOLS, load, requests, table3_run
+from harts_runs import BACKGROUND, BEFORE_LEAVE_ALL, PATHS, PROTOCOLS, load, requests, standing, table3_run
 from harts_testbed import PLACES, fit, latencies, outcomes, scenario, stream, table3
 from tautwire.claims import Study
 
@@ -16,7 +16,7 @@ Row = dict[str, str]
 
 def row(what: str, protocol: str, setting: str, values: np.ndarray, published: float | None = None) -> Row:
     """Mean and greatest latency of a condition."""
-    told = {"what": what, "protocol": protocol, "setting": setting, "unit": "ms"}
+    told = {"what": what, "protocol": protocol, "setting": setting, "unit": "ms", "min": "", "std_dev": ""}
     told |= {"mean": f"{values.mean():.2f}", "max": f"{values.max():.2f}"}
     return {**told, "published mean": "" if published is None else f"{published:.2f}"}
 
@@ -55,9 +55,33 @@ def window_of_mrpdus(study: Study) -> list[Row]:
         for join_ms in (50, 100, 150, 200):
             start = {"warm_up_ns": 0} if name == "I" else {}
             avb = {**start, "bridge_join_ns": join_ms * 1_000_000}
-            values = short(study, "AVB", requests(study, name), count=100, avb=avb)
+            values = short(study, "AVB", requests(study, name), count=60, load=BACKGROUND, avb=avb)
             setting = f"Scenario {name}, three in {join_ms * 3 // 2} ms"
             rows.append(row("window of MRPDUs", "AVB", setting, values, published_mean(study, name, "AVB")))
+    return rows
+
+
+def leave_all(study: Study) -> list[Row]:
+    """F7 alone and beside a stream that stands, by hops; with LeaveAlls about, and before the first of them."""
+    rows = []
+    for hops, path in PATHS.items():
+        for count in (0, 1):
+            for setting, times in (("", {}), (", before any LeaveAll", BEFORE_LEAVE_ALL)):
+                values = standing(study, "AVB", path, count, avb=times)
+                told = row("LeaveAll", "AVB", f"{hops} hops, {count} standing{setting}", values)
+                rows.append({**told, "min": f"{values.min():.2f}", "std_dev": f"{values.std(ddof=1):.2f}"})
+    return rows
+
+
+def background(study: Study) -> list[Row]:
+    """Scenarios with and without F1 and F8."""
+    rows = []
+    for protocol in PROTOCOLS:
+        for name in ("I", "II", "III"):
+            for beside in (BACKGROUND, None):
+                values = all_of(table3_run(study, name, protocol, load=beside))
+                setting = f"Scenario {name}, {'with' if beside else 'without'} F1 and F8"
+                rows.append(row("background", protocol, setting, values, published_mean(study, name, protocol)))
     return rows
 
 
@@ -111,6 +135,7 @@ def channel(study: Study) -> list[Row]:
         bound = (tautwire.bounds(network).delay_max_ps("f7") or 0) / 1e9
         seen = delay_max_us(network, "f7") / 1e3
         told = {"what": "cost of the channel", "protocol": "HaRTES", "setting": f"F7 {name}", "unit": "ms"}
+        told |= {"min": "", "std_dev": ""}
         rows.append({**told, "mean": f"bound {bound:.4f}", "max": f"{seen:.4f}", "published mean": ""})
     return rows
 
@@ -129,5 +154,8 @@ def replication(study: Study) -> list[Row]:
 
 def table(study: Study) -> list[Row]:
     """All of it."""
-    parts = (limit_of_mrpdus, window_of_mrpdus, lasting_noise, end_nodes, disjoint, channel, replication)
+    parts = (
+        *(background, limit_of_mrpdus, window_of_mrpdus, leave_all),
+        *(lasting_noise, end_nodes, disjoint, channel, replication),
+    )
     return [one for part in parts for one in part(study)]

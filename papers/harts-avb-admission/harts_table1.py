@@ -31,7 +31,7 @@ def execution(study: Study, protocol: str) -> str:
 
 def view(study: Study, protocol: str) -> str:
     """Whether streams that pass other switches alone are looked at: by what they cost the test, and by the answer."""
-    far = [{**replica, "talker": "N2", "listener": "N5"} for replica in installed(study, 7)]
+    far = [{**replica, "talker": "N2", "listener": "N5"} for replica in installed(study, 14)]
     request = [stream(study, "F7", path=("N1", "N3"))]
     alone, beside = one(study, protocol, request), one(study, protocol, request, installed=far)
     times = [run["requests"][0]["test_ns"] or 0 for run in (alone, beside)]

@@ -20,6 +20,10 @@ PLACES = {"N1": 0, "N3": 0, "N4": 1, "N2": 2, "N5": 2}
 DEADLINE_MS = {"A": 2, "B": 50}
 #: Producer and consumer ask within this time of each other ("approximately the same time"), nanoseconds.
 APART_NS = 300_000
+#: Links of the streams of Experiment III: F7, and the replicas of F4 and F5.
+LINKS = 4
+#: Requests come anywhere between two LeaveAlls of a port, which are 10 to 15 s apart: 20 to 40 s behind the start.
+WARM_UP_NS = 20_000_000_000
 STATED = {"handling": 50, "relay": 100, "configure": 250, "node": 50}
 Scenario = dict[str, Any]
 
@@ -110,6 +114,7 @@ def fit(study: Study) -> dict[str, Any]:
         return {
             "test": {
                 "table": table,
+                "links": LINKS,
                 "slow_permille": round(share * 1000),
                 "slow_factor_permille": round(factor * 1000),
                 "noise_permille": round(noise * 1000),
@@ -143,7 +148,7 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
         "station": spread(1000, 200, 500, 2000),
         "packet_ns": 20_000,
         "reservations_max": 8,
-        "warm_up_ns": 4_000_000_000,
+        "warm_up_ns": WARM_UP_NS,
     }
     harts.update(other.pop("harts", {}))
     avb.update(other.pop("avb", {}))

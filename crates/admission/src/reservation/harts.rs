@@ -270,7 +270,7 @@ impl<'s> Run<'s> {
         }
         for stream in tests {
             self.processors.entry(ACMASTER).or_default().busy = true;
-            let time = self.test_time();
+            let time = self.test_time(stream);
             self.at(self.now + time, Event::Tested(stream));
         }
         let deadline = self.masters.iter().filter_map(AcMaster::deadline).min();
@@ -284,21 +284,17 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// How long a test takes now.
-    fn test_time(&mut self) -> u64 {
+    /// How long the test of a stream takes now.
+    fn test_time(&mut self, stream: u16) -> u64 {
         let test = &self.scenario.harts.test;
-        let installed = self.set.streams.len() as u64;
-        let (low, high) = (test.table[0], test.table[test.table.len() - 1]);
-        let time = if installed >= high.0 {
-            high.1
-        } else if let Some(pair) =
-            test.table.windows(2).find(|pair| pair[0].0 <= installed && installed < pair[1].0)
-        {
-            let share = (pair[1].1 as i128 - pair[0].1 as i128) * i128::from(installed - pair[0].0)
-                / i128::from(pair[1].0 - pair[0].0);
-            u64::try_from(pair[0].1 as i128 + share).unwrap_or(0)
+        let time = if test.links == 0 {
+            on_table(&test.table, self.set.streams.len() as u64, false)
         } else {
-            low.1
+            let new = self.reserved(&self.scenario.requests[usize::from(stream) - 1]).links.len();
+            let links = new + self.set.streams.iter().map(|stream| stream.links.len()).sum::<usize>();
+            let table: Vec<(u64, u64)> =
+                test.table.iter().map(|(streams, time)| ((streams + 1) * test.links, *time)).collect();
+            on_table(&table, links as u64, true)
         };
         let time = if self.slow { time * test.slow_factor_permille / 1_000 } else { time };
         let drawn = match self.noise {
@@ -447,6 +443,25 @@ impl<'s> Run<'s> {
             links,
             server: None,
         }
+    }
+}
+
+/// A time of a table, by straight lines; above it the last one, and below it the first, or as its first line goes on.
+fn on_table(table: &[(u64, u64)], at: u64, goes_on: bool) -> u64 {
+    let (low, high) = (table[0], table[table.len() - 1]);
+    if at >= high.0 {
+        return high.1;
+    }
+    let on = |pair: &[(u64, u64)]| {
+        let [(from, first), (to, last)] =
+            [pair[0], pair[1]].map(|(at, time)| (i128::from(at), i128::from(time)));
+        u64::try_from(first + (last - first) * (i128::from(at) - from) / (to - from).max(1)).unwrap_or(0)
+    };
+    let mut pairs = table.windows(2);
+    match pairs.find(|pair| pair[0].0 <= at && at < pair[1].0) {
+        Some(pair) => on(pair),
+        None if goes_on && table.len() > 1 => on(&table[..2]),
+        None => low.1,
     }
 }
 

@@ -68,11 +68,16 @@ pub struct Load {
     pub frame_ns: u64,
 }
 
-/// Time of an admission test, by the number of streams that are installed; straight lines between.
+/// Time of an admission test, by the number of streams that are installed, or by links; straight lines between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestTime {
     /// Installed streams and nanoseconds at the processor's higher speed, by streams.
     pub table: Vec<(u64, u64)>,
+    /// If it is not zero: links of each stream that the table was measured with. The test's time then goes by the links of all
+    /// streams that it looks at, the new one's with them, as if they were of so many links each; below the table it goes on
+    /// as the table begins.
+    #[serde(default)]
+    pub links: u64,
     /// Runs in which the processor has its lower speed, in thousandths.
     pub slow_permille: u64,
     /// How much longer everything takes in these, in thousandths of the other.

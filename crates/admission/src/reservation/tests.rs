@@ -32,6 +32,7 @@ fn scenario(architecture: Architecture, requests: Vec<StreamRequest>) -> Scenari
             node: spread(50),
             test: TestTime {
                 table: vec![(0, 5_000_000), (4, 9_000_000)],
+                links: 0,
                 slow_permille: 0,
                 slow_factor_permille: 1_000,
                 noise_permille: 0,
@@ -96,6 +97,45 @@ fn replies_wait_behind_all_requests() {
     assert!(all.iter().all(|latency| (18_000..20_000).contains(latency)), "the first too: {all:?}");
     let places: Vec<_> = outcome.requests.iter().map(|request| request.place).collect();
     assert_eq!(places, [Some(0), Some(1), Some(2)]);
+}
+
+/// The test's time goes by links if the table says so: a table of streams of four links, of which one takes a millisecond.
+#[test]
+fn the_test_takes_the_longer_the_more_links_it_looks_at() {
+    let times = |links: u64, installed: usize| {
+        ["N3", "N4", "N5"].map(|to| {
+            let mut scenario = scenario(Architecture::Harts, vec![request("F7", "N1", to)]);
+            scenario.harts.test.links = links;
+            scenario.installed = (0..installed).map(|n| request(&format!("P{n}"), "N1", "N2")).collect();
+            run(&scenario).expect("a scenario").requests[0].test_ns.expect("tested")
+        })
+    };
+    // Two, three and four links; the new one's own are all that differs: a quarter of a millisecond each.
+    let [two, three, four] = times(4, 0);
+    assert_eq!((three - two, four - three), (250_000, 250_000));
+    let [two, three, four] = times(4, 2);
+    assert_eq!((three - two, four - three), (250_000, 250_000));
+    let [two, three, four] = times(0, 2);
+    assert!(two == three && three == four, "by streams the way is nothing");
+}
+
+/// Requests of two talkers, or of two listeners, that come together say more than three things in 300 ms at a port; those of one
+/// talker and one listener share their messages.
+#[test]
+fn requests_of_different_nodes_meet_the_limit_of_mrpdus() {
+    let greatest = |talker: &str, listener: &str, limited: bool| {
+        let paths = [(talker, listener), ("N3", "N2"), ("N3", "N2")];
+        let requests = (1..).zip(paths).map(|(number, (from, to))| request(&format!("F{number}"), from, to));
+        let mut group = scenario(Architecture::Avb, requests.collect());
+        group.avb.limited = limited;
+        latencies(&run(&group).expect("a scenario")).into_iter().max().expect("three")
+    };
+    for (talker, listener) in [("N1", "N2"), ("N3", "N5"), ("N1", "N5")] {
+        let (limited, free) = (greatest(talker, listener, true), greatest(talker, listener, false));
+        assert!(limited > 400_000 && free < 300_000, "{talker} to {listener}: {limited} and {free} us");
+    }
+    let same = greatest("N3", "N2", true);
+    assert!(same < 300_000, "{same} us");
 }
 
 #[test]
