@@ -9,6 +9,7 @@ use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
 use tautwire_units::Bytes;
 
+use crate::answers::{Fault, Learned};
 use crate::contribution::{Arriving, Upstream};
 use crate::curve::Line;
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
@@ -36,30 +37,14 @@ pub(crate) struct Analysis<'network> {
 }
 
 impl<'network> Analysis<'network> {
-    /// Analyses all ports.
-    pub(crate) fn of(network: &'network Network) -> Self {
-        Self::run(Plan::new(network))
-    }
-
-    /// Analyses all ports, with a fault.
-    #[cfg(feature = "planted-faults")]
-    pub(crate) fn with_fault(network: &'network Network, fault: Option<crate::PlantedFault>) -> Self {
-        let mut plan = Plan::new(network);
-        plan.fault = fault;
-        for port in plan.ports.iter_mut().flatten() {
-            port.fault = fault;
-        }
-        if fault == Some(crate::PlantedFault::GuardForgotten) {
-            plan.add_timed_ports(false);
-        }
-        plan.plant_in_links(fault);
-        if fault == Some(crate::PlantedFault::MediaOverheadForgotten) {
-            for entry in &mut plan.entries {
-                let frame = entry.frame_max.get();
-                let ratio = (frame, frame + Bytes::MEDIA_OVERHEAD.get());
-                entry.promise = entry.promise.map(|line| line.in_bits(ratio));
-            }
-        }
+    /// Analyses all ports, with what is known of what comes back.
+    pub(crate) fn with(network: &'network Network, learned: Learned, fault: Fault) -> Self {
+        #[cfg_attr(not(feature = "planted-faults"), expect(unused_mut, reason = "faults are planted in it"))]
+        let mut plan = Plan::new(network, learned);
+        #[cfg(feature = "planted-faults")]
+        plan.plant(fault.planted);
+        #[cfg(not(feature = "planted-faults"))]
+        let Fault {} = fault;
         Self::run(plan)
     }
 

@@ -11,9 +11,10 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Bits, Duration};
 
 use crate::analysis::Analysis;
+use crate::answers::{self, Fault};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO, span};
-use crate::plan::{Entry, index};
+use crate::plan::{Entry, NONE, index};
 use crate::port::ClassTerms;
 use crate::port_state::PortState;
 use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
@@ -89,7 +90,7 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
             described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
         return Explanation { stream: described.name.clone(), listeners, hops: Vec::new() };
     }
-    let mut analysis = Analysis::of(network);
+    let (mut analysis, _) = answers::settle(network, Fault::default());
     let first = analysis.plan.first_entry[stream.index()];
     let hops = (0..described.hops.len())
         .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
@@ -168,6 +169,11 @@ fn times(
         }
         left = left.saturating_sub(span);
     };
+    if entry.previous == NONE
+        && let Some(response) = analysis.plan.learned.response(entry.stream)
+    {
+        take("request and turn-around", response.handed.since.1);
+    }
     take(if arriving.scheduled { "processing and shaping" } else { "processing" }, queue);
     let (_, transmission) = entry.transmission_max;
     let small = class.start_max(plan, entry.lane, entry.frame_min);

@@ -5,7 +5,7 @@
 use tautwire_model::Network;
 use tautwire_units::Duration;
 
-use crate::analysis::Analysis;
+use crate::answers::{self, Fault};
 use crate::result::Bounds;
 
 /// A fault in the bounds.
@@ -44,6 +44,10 @@ pub enum PlantedFault {
     SkewForgotten,
     /// A regulated link is taken to bound what its host or what it answers takes.
     ApplicationOfLinkForgotten,
+    /// What a thread receives is left out of what delays the frames that it sends.
+    ReceptionsForgotten,
+    /// Responses are taken to come as regularly as what they answer is handed over.
+    ResponseJitterForgotten,
     /// A frame of TDMA is taken to have the next slot, whatever stands before it.
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
@@ -68,6 +72,9 @@ impl PlantedFault {
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 2] = [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten];
 
+    /// Those of what comes back: responses, and hosts that receive and send.
+    pub const OF_ANSWERS: [Self; 2] = [Self::ReceptionsForgotten, Self::ResponseJitterForgotten];
+
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 5] = [
         Self::TurnsForgotten,
@@ -87,10 +94,10 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
             node.clock.tolerance_ppb = 0;
             node.clock.granularity = Duration::ZERO;
         }
-        return Analysis::of(&network).bounds();
+        return answers::settle(&network, Fault::default()).1;
     }
     if let Some(tdma) = &network.tdma {
         return crate::tdma::bounds_with_fault(network, tdma, fault);
     }
-    Analysis::with_fault(network, fault).bounds()
+    answers::settle(network, Fault { planted: fault }).1
 }

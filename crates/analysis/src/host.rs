@@ -6,8 +6,9 @@
 //! no frame waits and is served longer than the work of the bursts, Σ S b/l, and a wake-up (Le Boudec and
 //! Thiran, Network Calculus, 2001, 1.4, with a server of one second of work a second). Classes of a receiving
 //! interface wait for the frame under way and for the classes above. What a part delays grows the burst
-//! before the next by r (most − least). Unbounded is what a server serves together with a stream that
-//! promises nothing, or with what comes from the network on the way out, or with more than it can do.
+//! before the next by r (most − least). A thread serves what is received and what is sent in one queue: what comes from
+//! the network delays what goes there, as bursty as its way has made it (that depends on this bound in turn: `answers.rs`).
+//! Unbounded is what a server serves together with a stream that promises nothing, or with more than it can do.
 //! Buffers that are full lose frames and delay none. Not here: the way from port to port.
 
 use tautwire_model::network::{
@@ -16,9 +17,10 @@ use tautwire_model::network::{
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
 
+use crate::answers::{Learned, Span};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{delay_max, delay_min};
-use crate::result::{Bounds, Unbounded};
+use crate::result::{Bounds, ListenerBounds, Unbounded};
 use crate::timeline::Timeline;
 
 /// From the application to the port, picoseconds.
@@ -27,6 +29,15 @@ pub(crate) struct Sending {
     pub(crate) min: u64,
     /// None: no bound.
     pub(crate) max: Option<u64>,
+}
+
+/// A response as its application hands it over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handed {
+    /// Bits of the wire a second, and at once.
+    pub(crate) bucket: (u64, u64),
+    /// Least and greatest time from what its delay counts from.
+    pub(crate) since: (u64, u64),
 }
 
 /// A stream on its way through a host.
@@ -44,13 +55,10 @@ struct Flow {
     max: u64,
 }
 
-/// From the application to the port of every stream whose talker has stacks. Of streams that promise nothing,
-/// `responses` may know a token bucket all the same.
-pub(crate) fn sending(
-    network: &Network,
-    timeline: &Timeline,
-    responses: &[Option<(u64, u64)>],
-) -> Vec<Option<Sending>> {
+/// From the application to the port of every stream whose talker has stacks. Of responses a token bucket may be known; of
+/// what its threads receive, too, nothing is if the times at its ports are not.
+pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned) -> Vec<Option<Sending>> {
+    let responses = learned.handed();
     let mut all = vec![None; network.streams.len()];
     for node in nodes(network) {
         let stacks = &network.host(node).expect("a host with stacks").stacks;
@@ -61,18 +69,18 @@ pub(crate) fn sending(
             .filter(|(_, stream)| stream.talker == node)
             .map(|(number, _)| {
                 let known = flow(network, timeline, stacks, number, 0);
-                let bucket = known.bucket.or_else(|| responses.get(number).copied().flatten());
+                let bucket = known.bucket.or_else(|| bucket_of(&responses, number));
                 Flow { bucket, ..known }
             })
             .collect();
-        let received: Vec<u32> = network
-            .streams
-            .iter()
-            .filter(|stream| stream.listeners.contains(&node))
-            .filter_map(|stream| stacks.stacks[stacks.stack_of(stream)? as usize].thread)
-            .collect();
         read_clock(stacks, &mut flows);
-        threads(stacks, &mut flows, &received);
+        let count = flows.len();
+        if let Some(ports) = learned.ports.as_ref().filter(|_| !learned.deaf) {
+            flows.extend(at_threads(network, timeline, stacks, (node, &responses), ports));
+        }
+        let unknown = if learned.ports.is_none() { received_by(network, stacks, node) } else { Vec::new() };
+        threads(stacks, &mut flows, &unknown);
+        flows.truncate(count);
         parts(stacks, &mut flows, |stack| &stacks.stacks[stack].transmit);
         for (number, interface) in stacks.interfaces.iter().enumerate() {
             let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
@@ -88,53 +96,36 @@ pub(crate) fn sending(
 
 /// Adds the bounds at the applications to those of the network.
 ///
-/// `responses` as for [`sending`].
-pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &[Option<(u64, u64)>]) {
+/// `responses`: what is known of these.
+pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &[Option<Handed>]) {
     if nodes(network).next().is_none() {
         return;
     }
     let timeline = Timeline::of(network);
+    let ports = ports(bounds);
     for node in nodes(network) {
         let stacks = &network.host(node).expect("a host with stacks").stacks;
-        let clock = &network.nodes[node.index()].clock;
-        let mut flows = received(network, &timeline, stacks, (node, responses), bounds);
-        for (number, interface) in stacks.interfaces.iter().enumerate() {
-            let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
-            match interface.reception_order {
-                ReceptionOrder::Fifo => serve(&mut flows, &here, |flow| span(&interface.receive, flow), 0),
-                ReceptionOrder::Classes => serve_classes(&mut flows, &here, &interface.receive),
-            }
-            let wait = match interface.moderation {
-                Moderation::None => 0,
-                Moderation::Delayed(pace) | Moderation::Throttled(pace) => longest(pace),
-                Moderation::Polled { interval } => {
-                    Deviation::of(clock).stretch(interval.as_ps()) + slack_ps(clock)
-                }
-            };
-            let most =
-                wait + here.iter().map(|flow| tail_max(interface.tail, &flows[*flow])).max().unwrap_or(0);
-            delay(&mut flows, &here, |_| (0, most));
-        }
-        parts(stacks, &mut flows, |stack| &stacks.stacks[stack].receive);
+        let mut flows = at_threads(network, &timeline, stacks, (node, responses), &ports);
         let count = flows.len();
         let mut sent: Vec<Flow> = network
             .streams
             .iter()
             .enumerate()
             .filter(|(_, stream)| stream.talker == node)
-            .map(|(number, _)| flow(network, &timeline, stacks, number, 0))
+            .map(|(number, _)| {
+                let known = flow(network, &timeline, stacks, number, 0);
+                // The passes of TDMA are no fixed point: nothing is known of what is sent back.
+                let answer = bucket_of(responses, number).filter(|_| network.tdma.is_none());
+                let bucket = known.bucket.or(answer);
+                Flow { bucket, ..known }
+            })
             .collect();
         read_clock(stacks, &mut sent);
         flows.append(&mut sent);
         threads(stacks, &mut flows, &[]);
         flows.truncate(count);
         read_clock(stacks, &mut flows);
-        // Frames of control protocols are taken at the interface.
-        let taken = |flow: &Flow| {
-            let traffic = &network.streams[flow.stream].traffic;
-            matches!(traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
-        };
-        for flow in flows.into_iter().filter(|flow| !taken(flow)) {
+        for flow in flows {
             let port = network.streams[flow.stream].hops.first().map(|hop| hop.port);
             let of_listener = &mut bounds.streams[flow.stream].listeners[flow.listener];
             let max = match (&of_listener.delay, flow.bucket, port) {
@@ -146,6 +137,74 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
             of_listener.application = Some((of_listener.delay_min + Duration::from_ps(flow.min), max));
         }
     }
+}
+
+/// The streams that a node receives, as they come to its threads; those that are taken at the interface do not.
+fn at_threads(
+    network: &Network,
+    timeline: &Timeline,
+    stacks: &HostStacks,
+    (node, responses): (NodeIndex, &[Option<Handed>]),
+    ports: &[Vec<Span>],
+) -> Vec<Flow> {
+    let clock = &network.nodes[node.index()].clock;
+    let mut flows = received(network, timeline, stacks, (node, responses), ports);
+    for (number, interface) in stacks.interfaces.iter().enumerate() {
+        let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
+        match interface.reception_order {
+            ReceptionOrder::Fifo => serve(&mut flows, &here, |flow| span(&interface.receive, flow), 0),
+            ReceptionOrder::Classes => serve_classes(&mut flows, &here, &interface.receive),
+        }
+        let wait = match interface.moderation {
+            Moderation::None => 0,
+            Moderation::Delayed(pace) | Moderation::Throttled(pace) => longest(pace),
+            Moderation::Polled { interval } => {
+                Deviation::of(clock).stretch(interval.as_ps()) + slack_ps(clock)
+            }
+        };
+        let most = wait + here.iter().map(|flow| tail_max(interface.tail, &flows[*flow])).max().unwrap_or(0);
+        delay(&mut flows, &here, |_| (0, most));
+    }
+    parts(stacks, &mut flows, |stack| &stacks.stacks[stack].receive);
+    // Frames of control protocols are taken at the interface.
+    flows.retain(|flow| is_handed_over(&network.streams[flow.stream]));
+    flows
+}
+
+/// Whether a stream's frames come from applications, and go to them.
+fn is_handed_over(stream: &Stream) -> bool {
+    !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+}
+
+/// Whether a thread of a node serves what it receives and what it sends.
+pub(crate) fn serves_both_ways(network: &Network, node: NodeIndex) -> bool {
+    let Some(host) = network.host(node).filter(|_| network.has_stacks(node)) else { return false };
+    let received = received_by(network, &host.stacks, node);
+    let sent = network.streams.iter().filter(|stream| stream.talker == node);
+    sent.filter_map(|stream| thread_of(&host.stacks, stream)).any(|thread| received.contains(&thread))
+}
+
+/// The threads that take what a node receives.
+fn received_by(network: &Network, stacks: &HostStacks, node: NodeIndex) -> Vec<u32> {
+    let received = network.streams.iter().filter(|stream| stream.listeners.contains(&node));
+    received.filter_map(|stream| thread_of(stacks, stream)).collect()
+}
+
+fn thread_of(stacks: &HostStacks, stream: &Stream) -> Option<u32> {
+    stacks.stacks[stacks.stack_of(stream)? as usize].thread
+}
+
+fn bucket_of(responses: &[Option<Handed>], stream: usize) -> Option<(u64, u64)> {
+    responses.get(stream).copied().flatten().map(|handed| handed.bucket)
+}
+
+/// Times at the ports of all listeners.
+fn ports(bounds: &Bounds) -> Vec<Vec<Span>> {
+    let span = |listener: &ListenerBounds| {
+        let max = listener.delay.as_ref().ok().map(|delay| delay.as_ps());
+        Span { min: listener.delay_min.as_ps(), max }
+    };
+    bounds.streams.iter().map(|stream| stream.listeners.iter().map(span).collect()).collect()
 }
 
 /// The nodes that have stacks.
@@ -179,26 +238,26 @@ fn received(
     network: &Network,
     timeline: &Timeline,
     stacks: &HostStacks,
-    (node, responses): (NodeIndex, &[Option<(u64, u64)>]),
-    bounds: &Bounds,
+    (node, responses): (NodeIndex, &[Option<Handed>]),
+    ports: &[Vec<Span>],
 ) -> Vec<Flow> {
     let mut flows = Vec::new();
     for (number, stream) in network.streams.iter().enumerate() {
         for listener in (0..stream.listeners.len()).filter(|listener| stream.listeners[*listener] == node) {
-            let of_listener = &bounds.streams[number].listeners[listener];
+            let at_port = ports[number][listener];
             let mut flow = flow(network, timeline, stacks, number, listener);
             let last =
                 stream.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener));
             flow.class = last.map_or(0, |hop| hop.class.number());
             // Over two networks the second copy may let a frame through that was lost on the first: as late.
-            let bucket = flow.bucket.or_else(|| responses.get(number).copied().flatten());
-            flow.bucket = match (&of_listener.delay, bucket) {
-                (Ok(most), Some((rate, burst))) => {
-                    let spread = most.saturating_sub(of_listener.delay_min);
-                    Some((rate, grown(burst, rate, spread.as_ps())))
-                }
-                _ => None,
-            };
+            let bucket = flow.bucket.or_else(|| bucket_of(responses, number));
+            // The bucket of a response has the spread of its request in it already.
+            let known = responses.get(number).copied().flatten();
+            let before = known.map_or(0, |handed| handed.since.1 - handed.since.0);
+            flow.bucket = at_port.max.zip(bucket).map(|(most, (rate, burst))| {
+                let spread = most.saturating_sub(at_port.min).saturating_sub(before);
+                (rate, grown(burst, rate, spread))
+            });
             flows.push(flow);
         }
     }

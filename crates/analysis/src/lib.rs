@@ -5,6 +5,7 @@
 //!             (tables)   (order.rs,        classes     (passage.rs)               (outcome.rs,
 //!                         analysis.rs)     from the                                result.rs)
 //!                                          highest
+//!  what comes back: answers.rs takes the times of responses and of hosts (host.rs) as known, until they come to rest
 //!  streams that come and go: session.rs keeps all of this and evaluates what a step disturbs,
 //!                             with slack (slack.rs) no further than its own ports
 //!  per port:  arrival.rs      ways through hosts, devices and ATS schedulers (delay.rs, regulator.rs, shaper.rs)
@@ -19,6 +20,7 @@
 
 mod admission;
 mod analysis;
+mod answers;
 mod arrival;
 mod busy_period;
 mod clock;
@@ -83,5 +85,5 @@ pub fn bounds(network: &Network) -> Bounds {
     if network.harts.is_some() {
         return harts::bounds(network);
     }
-    analysis::Analysis::of(network).bounds()
+    answers::settle(network, answers::Fault::default()).1
 }

@@ -4,18 +4,15 @@ use tautwire_model::network::PortIndex;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
-use crate::host;
 use crate::passage::NO_REASON;
 use crate::plan::{Entry, index};
 use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
 
 impl Analysis<'_> {
-    /// The results in their public form.
-    pub(crate) fn bounds(self) -> Bounds {
+    /// The results in their public form, but for what applications see.
+    pub(crate) fn bounds(&self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
-        let mut bounds = Bounds { streams, ports: self.ports };
-        host::add_receiving(self.plan.network, &mut bounds, &[]);
-        bounds
+        Bounds { streams, ports: self.ports.clone() }
     }
 
     /// The results of a stream.
@@ -61,7 +58,29 @@ impl Analysis<'_> {
                 ListenerBounds { skew: self.skew(number, listener), ..each.reduce(worse).unwrap_or(none) }
             })
             .collect();
-        StreamBounds { listeners, hops }
+        let mut bounds = StreamBounds { listeners, hops };
+        self.add_request(number, &mut bounds);
+        bounds
+    }
+
+    /// The delay of a response counts from its request's hand-over; a schedule's times do already.
+    fn add_request(&self, number: u32, bounds: &mut StreamBounds) {
+        let stream = self.plan.stream(number);
+        let Some(response) = self.plan.learned.response(number).filter(|_| stream.time_triggered.is_none())
+        else {
+            return;
+        };
+        let (least, most) = response.handed.since;
+        let (least, most) = (Duration::from_ps(least), Duration::from_ps(most));
+        for listener in &mut bounds.listeners {
+            listener.delay_min += least;
+            listener.delay.iter_mut().for_each(|delay| *delay += most);
+        }
+        let first = stream.hops.iter().zip(&mut bounds.hops).filter(|(hop, _)| hop.previous.is_none());
+        for (_, hop) in first {
+            hop.delay_min += least;
+            hop.delay.iter_mut().for_each(|delay| *delay += most);
+        }
     }
 
     /// The greatest delay of a stream at any of its listeners; none if one has no bound.

@@ -13,6 +13,7 @@ use tautwire_model::network::{Network, Scheduler, SchedulerGroup, Stream};
 
 use self::rows::DeviceRows;
 use self::users::Users;
+use crate::answers::Learned;
 use crate::delay::Reception;
 use crate::host::{self, Sending};
 use crate::order::{Component, components};
@@ -55,6 +56,8 @@ pub(crate) struct Plan<'network> {
     further: Vec<Stream>,
     further_schedulers: Vec<Scheduler>,
     timeline: Timeline,
+    /// What comes back.
+    pub(crate) learned: Learned,
     rows: DeviceRows,
     pub(crate) entries: Vec<Entry>,
     /// First entry of each stream, and the end.
@@ -92,8 +95,8 @@ pub(crate) struct Plan<'network> {
 
 impl<'network> Plan<'network> {
     /// Of a network with all its streams.
-    pub(crate) fn new(network: &'network Network) -> Self {
-        let mut plan = Self::empty(network);
+    pub(crate) fn new(network: &'network Network, learned: Learned) -> Self {
+        let mut plan = Self::of(network, learned);
         let all: Vec<u32> = (0..network.streams.len()).map(index).collect();
         plan.take_in(&all);
         plan.add_timed();
@@ -104,7 +107,12 @@ impl<'network> Plan<'network> {
 
     /// Of a network whose streams are known, but none of which runs.
     pub(crate) fn empty(network: &'network Network) -> Self {
-        let timeline = Timeline::of(network);
+        Self::of(network, Learned::default())
+    }
+
+    fn of(network: &'network Network, learned: Learned) -> Self {
+        let mut timeline = Timeline::of(network);
+        timeline.take_responses(&learned.responses);
         let hops = network.streams.iter().map(|stream| stream.hops.len()).sum();
         let (nodes, ports) = (network.nodes.len(), network.ports.len());
         let mut plan = Self {
@@ -127,10 +135,11 @@ impl<'network> Plan<'network> {
             sub_links: BTreeMap::new(),
             policers: Vec::new(),
             timed: Vec::new(),
-            sending: host::sending(network, &timeline, &[]),
+            sending: host::sending(network, &timeline, &learned),
             talks: vec![Vec::new(); nodes],
             hosts: vec![0; nodes],
             timeline,
+            learned,
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
@@ -142,6 +151,27 @@ impl<'network> Plan<'network> {
             plan.make_known(index(number), policed);
         }
         plan
+    }
+
+    /// Plants a fault of the tables.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn plant(&mut self, fault: Option<crate::PlantedFault>) {
+        use crate::PlantedFault;
+        self.fault = fault;
+        for port in self.ports.iter_mut().flatten() {
+            port.fault = fault;
+        }
+        if fault == Some(PlantedFault::GuardForgotten) {
+            self.add_timed_ports(false);
+        }
+        self.plant_in_links(fault);
+        if fault == Some(PlantedFault::MediaOverheadForgotten) {
+            for entry in &mut self.entries {
+                let frame = entry.frame_max.get();
+                let ratio = (frame, frame + tautwire_units::Bytes::MEDIA_OVERHEAD.get());
+                entry.promise = entry.promise.map(|line| line.in_bits(ratio));
+            }
+        }
     }
 
     /// A stream, of the network or one that came later.

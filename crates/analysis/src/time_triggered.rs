@@ -187,7 +187,14 @@ impl Plan<'_> {
         let stream = &self.network.streams[request];
         let port = response.hops.first().map_or(PortIndex(0), |hop| hop.port);
         let unknown = Unbounded::NoArrivalCurve { stream: StreamIndex::at(request), port };
-        let Some(link) = &stream.time_triggered else { return Err(unknown) };
+        let has_stacks = self.network.has_stacks(response.talker);
+        let Some(link) = stream.time_triggered.as_ref().filter(|_| !has_stacks) else {
+            return self.learned_of(request, response).ok_or(if has_stacks {
+                Unbounded::Host { port }
+            } else {
+                unknown
+            });
+        };
         if link.points.is_empty() {
             return Err(Unbounded::Unscheduled { port });
         }
@@ -202,13 +209,18 @@ impl Plan<'_> {
         let NodeKind::EndStation { host } = &self.network.nodes[response.talker.index()].kind else {
             return Err(unknown);
         };
-        if !self.network.hosts[host.index()].stacks.stacks.is_empty() {
-            return Err(Unbounded::Host { port });
-        }
         let receive = &self.network.hosts[host.index()].receive;
         let entry = &self.entries[self.first_entry[request] as usize + hop];
         let least = times.ready.0 + sending_min(entry) + signed(delay_min(receive, entry.frame_min));
         Ok(Range { min: least, max: times.next_max + delay_max(receive, entry.frame_max) })
+    }
+
+    /// The same as it is known from without: of a request that no schedule fixes, or of a responder with stacks.
+    fn learned_of(&self, request: usize, response: &Stream) -> Option<Range> {
+        let stream = &self.network.streams[request];
+        let listener = stream.listeners.iter().position(|node| *node == response.talker)?;
+        let known = self.learned.applications.get(request)?.get(listener)?;
+        Some(Range { min: signed(known.min), max: known.max? })
     }
 
     fn add_timed_stream(

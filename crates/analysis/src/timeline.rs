@@ -11,6 +11,8 @@ use tautwire_model::network::{
 };
 use tautwire_units::{BitRate, Bits};
 
+use crate::answers::Response;
+
 /// A shaper over the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShaperRange {
@@ -112,6 +114,15 @@ impl Timeline {
                 let before = self.curves.get(&stream.0).copied().unwrap_or(network.streams[index].arrival);
                 let first = network.streams[index].arrival;
                 self.curves.insert(stream.0, before.zip(first).map(|(old, new)| joined(old, new)));
+            }
+        }
+    }
+
+    /// Takes what is known of responses: they come as what they answer, whatever begins anew.
+    pub(crate) fn take_responses(&mut self, responses: &[Option<Response>]) {
+        for (stream, response) in (0..).zip(responses) {
+            if let Some(response) = response {
+                self.curves.insert(stream, Some(response.curve()));
             }
         }
     }

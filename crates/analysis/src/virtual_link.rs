@@ -14,11 +14,12 @@
 
 use tautwire_core::policing::Account;
 use tautwire_core::virtual_link::LinkBuffer;
-use tautwire_model::network::{Network, PortIndex, Stream, TimelineAction, Traffic, VirtualLink};
+use tautwire_model::network::{Network, PortIndex, Stream, StreamIndex, Traffic, VirtualLink};
 use tautwire_model::virtual_link::policing_parameters;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
+use crate::answers::{Learned, begins_anew};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
@@ -55,12 +56,17 @@ pub(crate) struct PolicerPlan {
 }
 
 impl LinkPlan {
-    /// Of a stream whose host takes at most `host` picoseconds, if for every stream of its link that is known; `all`
+    /// Of a stream whose host takes at most so many picoseconds, if for every stream of its link that is known; `all`
     /// are the streams of its link that run, itself among them.
-    pub(crate) fn new(network: &Network, number: u32, all: &[u32], host: Option<u64>) -> Option<Self> {
+    pub(crate) fn new(
+        network: &Network,
+        number: u32,
+        all: &[u32],
+        (host, learned): (Option<u64>, &Learned),
+    ) -> Option<Self> {
         let link = network.streams.get(number as usize)?.virtual_link?;
         let messages: Option<Vec<Messages>> =
-            all.iter().map(|number| Messages::of(network, *number as usize, host?)).collect();
+            all.iter().map(|number| Messages::of(network, *number, host?, learned)).collect();
         let own = all.iter().position(|one| *one == number)?;
         let (wait, most) = waits(&link, messages.as_deref(), own, all.len() as u64);
         let may_overflow = match link.buffer {
@@ -89,22 +95,24 @@ struct Messages {
 
 impl Messages {
     /// None if the application keeps no period over the whole run.
-    fn of(network: &Network, number: usize, host: u64) -> Option<Self> {
-        let stream = &network.streams[number];
-        let changes = network.events.iter().any(|event| match &event.action {
-            TimelineAction::StartStream(other) | TimelineAction::ChangeTraffic(other, ..) => {
-                other.index() == number
+    fn of(network: &Network, number: u32, host: u64, learned: &Learned) -> Option<Self> {
+        let stream = &network.streams[number as usize];
+        let (interval, jitter, burst) = match (&stream.traffic, learned.response(number)) {
+            (Traffic::Periodic { interval, jitter, burst, .. }, _) => {
+                (interval.as_ps(), jitter.as_ps(), u64::from(*burst))
             }
-            TimelineAction::StartNode(node) => *node == stream.talker,
-            _ => false,
-        });
-        let Traffic::Periodic { interval, jitter, burst, .. } = &stream.traffic else { return None };
-        (!changes).then(|| Self {
-            interval: interval.as_ps(),
-            jitter: jitter.as_ps(),
-            late: jitter.as_ps().saturating_add(host),
-            burst: u64::from(*burst),
-        })
+            (Traffic::Response { .. }, Some(response)) => {
+                let period = response.period?;
+                let clock = &network.nodes[stream.talker.index()].clock;
+                let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
+                let interval = deviation.shrink(period.interval).saturating_sub(slack);
+                let jitter = deviation.stretch(period.jitter).saturating_add(slack);
+                (interval.max(1), jitter, period.burst)
+            }
+            _ => return None,
+        };
+        let late = jitter.saturating_add(host);
+        (!begins_anew(network, StreamIndex(number))).then_some(Self { interval, jitter, late, burst })
     }
 
     /// The most that come within a span.

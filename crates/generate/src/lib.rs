@@ -6,6 +6,7 @@
 
 mod backbone;
 mod random_admission;
+mod random_answers;
 mod random_avionics;
 mod random_clusters;
 mod random_gptp;
@@ -25,6 +26,7 @@ mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
 pub use random_admission::random_admission;
+pub use random_answers::random_answers;
 pub use random_avionics::random_avionics;
 pub use random_clusters::{Relation, random_clusters};
 pub use random_gptp::random_gptp;

@@ -117,6 +117,9 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
         false => String::new(),
     };
     text = text.replace("RASTER", &raster);
+    if synchronised.is_none() {
+        text = with_stacks(text, &mut Dice::new(seed ^ 0x5eed_57ac));
+    }
     write_others(&mut text, &mut dice, stations, others, fast);
     let Some(failures) = synchronised else {
         let _ = writeln!(text, "run: {{duration: 60 ms, seed: {}}}", seed + 1);
@@ -219,6 +222,20 @@ fn fail(text: &mut String, dice: &mut Dice, (masters, compressors, stations): (u
         text,
         "  - {{at: 290 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 1e-4}}}}\n  - {{at: 330 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 0}}}}"
     );
+}
+
+/// In a fifth of the networks hosts have a protocol stack with one thread for both ways; what else there is stays as it was.
+fn with_stacks(text: String, dice: &mut Dice) -> String {
+    if !dice.chance(20) {
+        return text;
+    }
+    let (Some(from), Some(to)) = (text.find("  h: {"), text.find("\ndevices:")) else { return text };
+    let (service, wake, octet) = (dice.between(1, 20), dice.between(1, 20), dice.between(0, 10));
+    let stack = format!(
+        "  h: {{threads: {{all: {{service: {service} us, wake-up: {{min: 1 us, max: {wake} us}}}}}}, interfaces: {{card: {{receive: \
+         {{per-octet: {octet} ns}}}}}}, stacks: {{one: {{interface: card, thread: all}}}}}}"
+    );
+    format!("{}{stack}{}", &text[..from], &text[to..])
 }
 
 /// Time-triggered links.

@@ -55,17 +55,19 @@ impl Plan<'_> {
         // Frames of control protocols are made at the interface.
         let by_host = self.stream(stream).traffic != Traffic::Protocol;
         let host = if by_host { self.hosts[self.stream(stream).talker.index()] } else { 0 };
+        // Stacks say what they do to each stream; frames of different threads need not keep their order.
+        let own = self.sending(stream).and_then(|sending| sending.max).map_or(host, |most| most.min(host));
         for entry in self.entries_of(stream) {
             let entry = &mut self.entries[entry as usize];
             let node = self.network.ports[entry.port as usize].node;
             if matches!(self.network.nodes[node.index()].kind, NodeKind::EndStation { .. }) {
-                entry.own_latency = (host, host);
+                entry.own_latency = (own, own);
             }
         }
         let link = self.stream(stream).virtual_link.and_then(|link| {
             let all = &self.sub_links[&link.id];
             let host = (!all.iter().any(|one| self.is_held_up(*one))).then_some(host);
-            LinkPlan::new(self.network, stream, all, host)
+            LinkPlan::new(self.network, stream, all, (host, &self.learned))
         });
         self.links[stream as usize] = link;
     }

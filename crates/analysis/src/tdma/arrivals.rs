@@ -10,6 +10,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::Cycle;
 use crate::clock::PS_PER_S;
+use crate::host::Handed;
 
 /// How frames come to a station's queue.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +106,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// The token bucket of a response as its application hands it over: bits of the wire a second, and at once.
-    pub(super) fn bucket_of_response(&self, number: StreamIndex) -> Option<(u64, u64)> {
+    /// A response as its application hands it over; the spread of its round trip is in that of its delay.
+    pub(super) fn response_handed(&self, number: StreamIndex) -> Option<Handed> {
         let stream = &self.network.streams[number.index()];
         let Traffic::Response { .. } = stream.traffic else { return None };
         let (interval, jitter, burst) = self.handed_over(number)?;
@@ -114,7 +115,8 @@ impl Cycle<'_> {
         let bits = u128::from(octets.bits().get()) * u128::from(burst);
         let rate = (bits * PS_PER_S).div_ceil(u128::from(interval));
         let at_once = bits + (bits * u128::from(jitter)).div_ceil(u128::from(interval));
-        Some((u64::try_from(rate).ok()?, u64::try_from(at_once).ok()?))
+        let bucket = (u64::try_from(rate).ok()?, u64::try_from(at_once).ok()?);
+        Some(Handed { bucket, since: (0, 0) })
     }
 
     /// How often a stream begins its traffic anew, as the streams of a node that comes back do when it has started up; none

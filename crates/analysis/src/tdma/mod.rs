@@ -32,10 +32,11 @@ use tautwire_units::{Bits, Bytes, Duration};
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 pub use self::takeover::{Takeover, takeover};
 use self::way::Range;
+use crate::answers::{Learned, Response};
 use crate::clock::{Deviation, slack_ps};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
-use crate::host::{self, Sending};
+use crate::host::{self, Handed, Sending};
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 use crate::timeline::Timeline;
 
@@ -134,7 +135,7 @@ impl<'network> Cycle<'network> {
             fault: None,
         };
         if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
-            cycle.sending = host::sending(network, &Timeline::of(network), &[]);
+            cycle.sending = host::sending(network, &Timeline::of(network), &Learned::default());
         }
         cycle.reason = cycle.what_fails();
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby; a standby that misses
@@ -292,10 +293,10 @@ impl<'network> Cycle<'network> {
     }
 
     /// Takes what stacks do from bounds at the ports; gives the token buckets of responses.
-    fn learn_stacks(&mut self, known: &Bounds) -> Vec<Option<(u64, u64)>> {
+    fn learn_stacks(&mut self, known: &Bounds) -> Vec<Option<Handed>> {
         let mut at_applications = known.clone();
         let all = || (0..self.network.streams.len()).map(StreamIndex::at);
-        let before: Vec<Option<(u64, u64)>> = all().map(|number| self.bucket_of_response(number)).collect();
+        let before: Vec<Option<Handed>> = all().map(|number| self.response_handed(number)).collect();
         host::add_receiving(self.network, &mut at_applications, &before);
         let range = |listener: &ListenerBounds| {
             let (least, most) = listener.application.as_ref()?;
@@ -305,9 +306,10 @@ impl<'network> Cycle<'network> {
         };
         let of = |stream: &StreamBounds| stream.listeners.iter().map(range).collect();
         self.receiving = at_applications.streams.iter().map(of).collect();
-        let responses: Vec<Option<(u64, u64)>> =
-            all().map(|number| self.bucket_of_response(number)).collect();
-        self.sending = host::sending(self.network, &Timeline::of(self.network), &responses);
+        let responses: Vec<Option<Handed>> = all().map(|number| self.response_handed(number)).collect();
+        let known = responses.iter().map(|handed| handed.map(|handed| Response { handed, period: None }));
+        let learned = Learned { responses: known.collect(), ..Learned::default() };
+        self.sending = host::sending(self.network, &Timeline::of(self.network), &learned);
         responses
     }
 
