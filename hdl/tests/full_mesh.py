@@ -23,7 +23,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import selection
-import synth
 import way
 from latency import OVERHEAD, host, stream
 from switch_run import (
@@ -52,6 +51,7 @@ from switch_run import (
     writes_of,
 )
 from tautwire.machines import AtsSchedulers
+from verilated import synth
 
 DELAY_MAX_TICKS = 1000
 RESIDENCE_TICKS = 120_000

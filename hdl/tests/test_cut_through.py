@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from latency import PHYS_NS, cut_through_ns, host
+from mixed import introductions
 from switch_run import (
     PORTS,
     Frame,
@@ -23,7 +24,6 @@ from switch_run import (
     scheduler_setting,
     stream_setting,
 )
-from test_tsn_switch import introductions
 
 ALL = 0xFF
 

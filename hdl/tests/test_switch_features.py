@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from latency import host, stream
+from mixed import BROADCAST, introductions
 from switch_run import (
     ADDRESSES,
     PORTS,
@@ -34,7 +35,6 @@ from switch_run import (
     vlan_setting,
     writes_of,
 )
-from test_tsn_switch import BROADCAST, introductions
 
 
 def untagged(destination: bytes, source: bytes, payload: bytes) -> bytes:

@@ -6,53 +6,36 @@ machines of core, the rules of transmission selection, and its starts to the cyc
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
-import selection
-import way
-from latency import OVERHEAD, cut_through_ns, host, measure, stream, summary
+from latency import cut_through_ns, host, measure, summary
+from mixed import (
+    BROADCAST,
+    STREAM_VID,
+    Mixed,
+    check_selection,
+    check_starts,
+    few_streams,
+    introductions,
+    residence,
+)
 from switch_run import (
-    ARRIVAL_AFTER,
-    CLASSES,
     PORTS,
-    QUANTUM_PS,
     START_BEFORE,
-    TICKS_PER_CYCLE,
     Frame,
-    Outcome,
-    Sent,
-    Setting,
     address,
-    address_setting,
-    ats_setting,
     class_setting,
     credit_setting,
     frame_octets,
-    group_setting,
     nothing_is_left,
     run,
-    scheduler_setting,
-    stream_setting,
 )
-from tautwire.machines import AtsSchedulers
 from verilated import HDL
-
-BROADCAST = address("ff-ff-ff-ff-ff-ff")
-DELAY_MAX_TICKS = 1000
-# The slowest way of a descriptor from the last octet into its queue and to the scan, in cycles.
-LAG = way.lag(PORTS)
-NOTHING: Mapping[int, int] = {}
-
-
-def introductions() -> list[Frame]:
-    """One broadcast of every host, apart from each other, so that all addresses are known."""
-    frames = [frame_octets(BROADCAST, host(port), b"here", pcp=0) for port in range(PORTS)]
-    return [Frame(port, 100 + 1_000 * port, octets) for port, octets in enumerate(frames)]
 
 
 def test_latency_of_a_frame_alone(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,155 +165,24 @@ def test_a_reset_under_overload_leaves_an_empty_switch(tmp_path: pathlib.Path) -
     nothing_is_left(outcome)
 
 
-class Mixed:
-    """Random streams under ATS in two classes, credit-based and strict priority traffic beside them."""
-
-    def __init__(self, seed: int, count: int) -> None:
-        rng = np.random.default_rng(seed)
-        self.streams = 32
-        self.ports = [int(rng.integers(0, PORTS)) for _ in range(self.streams)]
-        self.targets = [int(rng.integers(1, 15)) & ~(1 << port) or 1 << (port + 1) % PORTS for port in self.ports]
-        self.pcp = [5 + k % 2 for k in range(self.streams)]
-        self.rate = [int(rng.integers(5_000_000, 60_000_000)) for _ in range(self.streams)]
-        self.burst = [int(rng.integers(1_000, 3_000)) for _ in range(self.streams)]
-        self.residence = [int(rng.integers(100_000, 800_000)) for _ in range(PORTS * CLASSES)]
-        self.settings = [ats_setting(DELAY_MAX_TICKS, OVERHEAD, 0b0110_0000)]
-        for k in range(self.streams):
-            self.settings.append(address_setting(stream(k), 5, self.targets[k]))
-            self.settings.append(stream_setting(stream(k), 5, k))
-            self.settings.append(scheduler_setting(k, self.group(k), self.rate[k], self.burst[k]))
-        self.settings += [group_setting(g, limit) for g, limit in enumerate(self.residence)]
-        self.slopes = {3: 60_000_000, 4: 100_000_000}
-        self.settings += self.credit_settings()
-        self.frames = introductions()
-        at = [10_000] * PORTS
-        for k in range(count):
-            port = int(rng.integers(0, PORTS))
-            mine = [s for s in range(self.streams) if self.ports[s] == port]
-            kind = rng.random()
-            number = k.to_bytes(4, "big")
-            if kind < 0.5 and mine:
-                one = mine[int(rng.integers(0, len(mine)))]
-                payload = number + bytes(int(rng.integers(0, 700)))
-                octets = frame_octets(stream(one), host(port), payload, vid=5, pcp=self.pcp[one])
-            else:
-                target = (port + int(rng.integers(1, PORTS))) % PORTS
-                payload = number + bytes(int(rng.integers(0, 1400)))
-                octets = frame_octets(
-                    host(target), host(port), payload, pcp=4 if kind < 0.65 else int(rng.integers(0, 4))
-                )
-            self.frames.append(Frame(port, at[port], octets))
-            at[port] += int(len(octets) * rng.exponential(4.0))
-
-    def credit_settings(self) -> list[Setting]:
-        return [credit_setting(port, rank, slope) for port in range(PORTS) for rank, slope in self.slopes.items()]
-
-    def group(self, index: int) -> int:
-        return 8 * self.ports[index] + self.pcp[index]
-
-    def ports_of(self, frame: Frame) -> list[int]:
-        if frame.octets[:6] == BROADCAST:
-            return [port for port in range(PORTS) if port != frame.port]
-        if frame.octets[0] == 0x91:
-            mask = self.targets[int.from_bytes(frame.octets[4:6], "big")]
-            return [port for port in range(PORTS) if mask >> port & 1]
-        return [frame.octets[5]]
-
-    def eligible(self) -> dict[int, int | None]:
-        """Of each frame, by its number: the cycle from which it may be sent; none if ATS discards it."""
-        bank = AtsSchedulers(
-            quantum_ps=QUANTUM_PS,
-            charged_overhead_octets=OVERHEAD,
-            processing_delay_max_ps=DELAY_MAX_TICKS * QUANTUM_PS,
-        )
-        for limit in self.residence:
-            bank.add_group(max_residence_time_ps=limit * QUANTUM_PS)
-        for k in range(self.streams):
-            bank.add_scheduler(self.group(k), rate_bps=self.rate[k], burst_octets=self.burst[k])
-        ends = {k: frame.sfd + len(frame.octets) + ARRIVAL_AFTER for k, frame in enumerate(self.frames)}
-        shaped = sorted((k for k, f in enumerate(self.frames) if f.octets[0] == 0x91), key=ends.__getitem__)
-        times = bank.process(
-            [int.from_bytes(self.frames[k].octets[4:6], "big") for k in shaped],
-            [ends[k] * TICKS_PER_CYCLE * QUANTUM_PS for k in shaped],
-            [len(self.frames[k].octets) for k in shaped],
-        )
-        cycle_ps = TICKS_PER_CYCLE * QUANTUM_PS
-        eligible: dict[int, int | None] = dict(ends)
-        eligible.update({k: None if t < 0 else -(-int(t) // cycle_ps) for k, t in zip(shaped, times, strict=True)})
-        return eligible
-
-
-def check_starts(mixed: Mixed, outcome: Outcome, eligible: dict[int, int | None], more: Mapping[int, int] = NOTHING) -> int:
-    """Every start is that of the model, to the cycle, if idleSlopes are so much more; how often no queue had room."""
-    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
-    orders: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for k in sorted(range(len(mixed.frames)), key=lambda k: mixed.frames[k].sfd):
-        if eligible[k] is not None:
-            orders[mixed.frames[k].port, mixed.frames[k].octets[14] >> 5].append(k)
-    masks = [sum(1 << port for port in mixed.ports_of(frame)) for frame in mixed.frames]
-    found = selection.came(outcome.enqueued, PORTS, orders, masks)
-    slopes = {rank: [(0, slope + more.get(rank, 0))] for rank, slope in mixed.slopes.items()}
-    for port, queued in enumerate(found.queued):
-        for one in queued:
-            assert -(-one.eligible_ticks // TICKS_PER_CYCLE) + found.offset == eligible[one.number]
-        model = [(choice + START_BEFORE, k) for choice, k in selection.starts_of(found, port, slopes, PORTS)]
-        assert model == [(one.sfd, by_octets[one.octets]) for one in outcome.sent if one.port == port], "starts"
-    return sum(map(len, found.dropped))
-
-
-def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: dict[int, int | None]) -> None:
-    """The rules by themselves: strict priority, order of eligibility within a class, no idle line, nothing early."""
-    by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
-    mine: list[Sent] = sorted((one for one in outcome.sent if one.port == port), key=lambda one: one.sfd)
-    starts = {by_octets[one.octets]: one.sfd - START_BEFORE for one in mine}
-    wanted = {k for k, frame in enumerate(mixed.frames) if port in mixed.ports_of(frame) and eligible[k] is not None}
-    assert set(starts) == wanted and len(mine) == len(wanted)
-    ready, order, rank = {}, {}, {}
-    for k in wanted:
-        frame = mixed.frames[k]
-        may = eligible[k]
-        assert may is not None and starts[k] >= may, f"frame {k} {may - starts[k]} cycles early"
-        # Seen by the selection at the latest then.
-        ready[k] = max(may + way.due(), frame.sfd + len(frame.octets) + LAG)
-        rank[k] = frame.octets[14] >> 5
-        order[k] = (may, frame.port)
-    queue = sorted(wanted, key=starts.__getitem__)
-    free_at = 0
-    for place, k in enumerate(queue):
-        # Frames that are sent later, and were there: it must not have been their turn.
-        for other in queue[place + 1 : place + 200]:
-            if ready[other] < starts[k] and rank[other] not in mixed.slopes:
-                assert rank[other] <= rank[k], (k, other)
-                if rank[other] == rank[k]:
-                    shaped = rank[k] in (5, 6)
-                    assert not shaped or order[k] <= order[other], (k, other)
-        if rank[k] not in mixed.slopes:
-            assert starts[k] <= max(free_at, ready[k]) or starts[k] - free_at <= 16 or free_at >= starts[k], k
-        free_at = starts[k] + 8 + len(mixed.frames[k].octets) + 12
-
-
 @pytest.mark.parametrize("seed", [7])
 def test_mixed_traffic_follows_machine_and_rules(tmp_path: pathlib.Path, seed: int) -> None:
-    mixed = Mixed(seed, 3_000)
-    outcome = run(mixed.settings, mixed.frames, tmp_path, quiet=200_000)
+    rng = np.random.default_rng(seed)
+    traffic = Mixed(few_streams(rng), residence(rng, 100_000, 800_000), {3: 60_000_000, 4: 100_000_000})
+    traffic.random_frames(rng, 3_000)
+    outcome = run(traffic.settings(), traffic.frames, tmp_path, quiet=200_000)
     for name in ("no_cell", "no_port", "queue_full"):
         assert outcome.counters[name] == [0] * PORTS, name
-    eligible = mixed.eligible()
-    discarded = Counter(
-        mixed.group(int.from_bytes(frame.octets[4:6], "big"))
-        for k, frame in enumerate(mixed.frames)
-        if eligible[k] is None
-    )
-    assert sum(discarded.values()) > 20
-    assert {g: int(n) for g, n in enumerate(outcome.discards.sum(axis=1)) if n} == dict(discarded)
-    held = sum(1 for k, t in eligible.items() if t and t > mixed.frames[k].sfd + len(mixed.frames[k].octets) + 200)
-    assert held > 100, "many frames were held back"
+    eligible = traffic.eligible()
+    discards = traffic.discards(eligible)
+    assert sum(discards) > 20 and outcome.discards.sum(axis=1)[: len(discards)].tolist() == discards
+    assert traffic.held(eligible) > 100, "many frames were held back"
     for port in range(PORTS):
-        check_selection(mixed, outcome, port, eligible)
-    assert check_starts(mixed, outcome, eligible) == 0
-    for rank, slope in mixed.slopes.items():
+        check_selection(traffic, outcome, port, eligible)
+    check_starts(traffic, outcome, eligible)
+    for rank, slope in traffic.slopes.items():
         with pytest.raises(AssertionError, match="starts"):
-            check_starts(mixed, outcome, eligible, {rank: slope // 1_000})
+            check_starts(traffic, outcome, eligible, {rank: slope // 1_000})
     nothing_is_left(outcome)
 
 
@@ -360,37 +212,34 @@ def test_a_full_mesh_of_minimum_frames_at_line_rate(tmp_path: pathlib.Path) -> N
     One frame of five belongs to a stream, whose scheduler may hold it back or discard it.
     """
     rng = np.random.default_rng(8)
-    mixed = Mixed(8, 0)
-    mixed.targets = [1 << (port + 1 + k % 3) % PORTS for k, port in enumerate(mixed.ports)]
-    mixed.rate = [int(rng.integers(10_000_000, 60_000_000)) for _ in range(mixed.streams)]
-    mixed.residence = [int(rng.integers(20_000, 60_000)) for _ in range(PORTS * CLASSES)]
-    mixed.slopes = {4: 150_000_000}
-    mixed.settings[1:] = mixed.credit_settings()
-    for k in range(mixed.streams):
-        mixed.settings.append(address_setting(stream(k), 5, mixed.targets[k]))
-        mixed.settings.append(stream_setting(stream(k), 5, k))
-        mixed.settings.append(scheduler_setting(k, mixed.group(k), mixed.rate[k], mixed.burst[k]))
-    mixed.settings += [group_setting(g, limit) for g, limit in enumerate(mixed.residence)]
+    streams = [
+        dataclasses.replace(
+            one, targets=1 << (one.port + 1 + k % 3) % PORTS, rate_bps=int(rng.integers(10_000_000, 60_000_000))
+        )
+        for k, one in enumerate(few_streams(rng))
+    ]
+    traffic = Mixed(streams, residence(rng, 20_000, 60_000), {4: 150_000_000})
     for k in range(25_000):
         shift = 1 + int(rng.integers(0, 3))
         for port in range(PORTS):
             number = (PORTS * k + port).to_bytes(4, "big")
             target = (port + shift) % PORTS
-            mine = [s for s in range(mixed.streams) if mixed.ports[s] == port and mixed.targets[s] == 1 << target]
+            mine = [s for s, one in enumerate(streams) if one.port == port and one.targets == 1 << target]
             if mine and rng.random() < 0.2:
-                one = mine[int(rng.integers(0, len(mine)))]
-                octets = frame_octets(stream(one), host(port), number, vid=5, pcp=mixed.pcp[one])
+                owner = mine[int(rng.integers(0, len(mine)))]
+                one = streams[owner]
+                octets = frame_octets(one.destination, one.source, number, vid=STREAM_VID, pcp=one.pcp)
+                traffic.add(port, 10_000, octets, owner)
             else:
                 octets = frame_octets(host(target), host(port), number, pcp=(0, 0, 1, 2, 4)[k % 5])
-            mixed.frames.append(Frame(port, 10_000, octets))
-    outcome = run(mixed.settings, mixed.frames, tmp_path, quiet=200_000)
-    eligible = mixed.eligible()
-    discarded = sum(1 for may in eligible.values() if may is None)
-    lost = sum(outcome.counters["queue_full"])
+                traffic.add(port, 10_000, octets)
+    outcome = run(traffic.settings(), traffic.frames, tmp_path, quiet=200_000)
+    eligible = traffic.eligible()
+    discards = traffic.discards(eligible)
     assert outcome.counters["no_cell"] == [0] * PORTS
     assert outcome.counters["received"] == [25_001] * PORTS
-    assert int(outcome.discards.sum()) == discarded
-    assert len(outcome.sent) + lost + discarded == len(mixed.frames) + 2 * PORTS
-    assert check_starts(mixed, outcome, eligible) == lost
-    print(f"{len(mixed.frames)} frames, {discarded} discarded by ATS, {lost} by full queues")
+    assert outcome.discards.sum(axis=1)[: len(discards)].tolist() == discards
+    lost = check_starts(traffic, outcome, eligible)
+    assert outcome.counters["queue_full"] == lost and sum(lost) > 100
+    print(f"{len(traffic.frames)} frames, {sum(discards)} discarded by ATS, {sum(lost)} by full queues")
     nothing_is_left(outcome)
