@@ -140,6 +140,13 @@ impl Precision<'_> {
             }
             let own = (widths * PARTS).div_ceil(window);
             rate += own + own / 1_000 + 2_000_000;
+            // A port that may measure more than a capable one's delay may pass nothing on.
+            let measured =
+                self.way_max(link.to) + widths.div_ceil(2) + stretched(exchange, own).div_ceil(2) + 1;
+            let most = |node: NodeIndex| u128::from(self.gptp.nodes[node.index()].delay_max.as_ps());
+            if measured > most(from).min(most(to)) {
+                return None;
+            }
             let delay = widths.div_ceil(2) + stretched(exchange, own).div_ceil(2) + self.asymmetry(link.to);
             off += apart(&one, &other) + delay + ROUNDINGS;
             // From a sync's leave to the end of its follow-up's processing.
@@ -185,6 +192,16 @@ impl Precision<'_> {
         let load = 2 * ports * (messages + 1) * processing * 1_001 / 1_000;
         let free = SECOND.checked_sub(load).filter(|free| *free > 0)?;
         Some((at_once * SECOND).div_ceil(free))
+    }
+
+    /// The mean of both ways of a port's cable, with all that PHYs may draw.
+    fn way_max(&self, port: PortIndex) -> u128 {
+        let links = self.network.ports[port.index()].links.expect("it has a cable");
+        let way = |link: LinkIndex| {
+            let link = &self.network.links[link.index()];
+            u128::from(link.propagation.as_ps()) + u128::from(link.phy_delay.max.as_ps())
+        };
+        (way(links.egress) + way(links.ingress)).div_ceil(2)
     }
 
     /// Half of the difference of both ways that a port is not told, with all that PHYs may draw.

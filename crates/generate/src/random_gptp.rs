@@ -1,4 +1,4 @@
-//! Random networks of gPTP: lines of bridges with clocks that run wrong, stamps in steps or exact, and long residence times.
+//! Random networks of gPTP: lines of bridges with clocks that run wrong, stamps in steps or exact, PHYs that take their time, and long residence times.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use crate::Dice;
 #[must_use]
 pub fn random_gptp(seed: u64) -> (String, u64, u64) {
     let mut dice = Dice::new(seed);
+    let mut phys = Dice::new(seed ^ 0x5048_5953);
     let bridges = dice.between(1, 4);
     let quantum = dice.between(0, 1) * 8;
     let mut text = String::from(
@@ -27,7 +28,10 @@ pub fn random_gptp(seed: u64) -> (String, u64, u64) {
         .collect();
     for pair in names.windows(2) {
         let length = dice.between(1, 100);
-        let _ = writeln!(text, "  - {{between: [{}, {}], length: {length} m}}", pair[0], pair[1]);
+        // The same in both directions and for every frame: part of the way, as peer delay measures it.
+        let phy =
+            if phys.chance(50) { format!(", phy-delay: {} ns", phys.between(1, 900)) } else { String::new() };
+        let _ = writeln!(text, "  - {{between: [{}, {}], length: {length} m{phy}}}", pair[0], pair[1]);
     }
     let (least, most) = (dice.between(100, 2_000), dice.between(2_001, 10_000));
     let step = if quantum > 0 { format!("stamp-quantum: {quantum} ns, ") } else { String::new() };

@@ -1,5 +1,5 @@
 //! Random networks whose end stations' clocks are corrected by a servo: trees of bridges with clocks at any rate within 100 ppm, stamps in steps
-//! and late, ways that are longer in one direction, intervals and weights of several kinds; some lose a message now and then.
+//! and late, ways that are longer in one direction, PHYs that take longer for some frames, intervals and weights of several kinds; some lose a message now and then.
 
 use std::fmt::Write as _;
 
@@ -26,12 +26,23 @@ pub fn random_servo(seed: u64, lossy: bool) -> String {
         );
     }
     text.push_str("links:\n");
+    // PHYs take their time, longer or shorter for each frame: drawn beside the rest, so that nothing else depends on it.
+    let mut phys = Dice::new(seed ^ 0x5048_5953);
+    let with_phys = phys.chance(50);
+    let mut phy = move || {
+        if !with_phys {
+            return String::new();
+        }
+        let least = phys.between(0, 250);
+        format!(", phy-delay: {{min: {least} ns, max: {} ns}}", least + phys.between(0, 150))
+    };
     let errors = if lossy { ", bit-error-rate: 2e-8" } else { "" };
     let mut link = |dice: &mut Dice, one: String, other: String| {
         let (there, back) = (dice.between(0, 400), dice.between(0, 400));
+        let (phy_there, phy_back) = (phy(), phy());
         let _ = writeln!(
             text,
-            "  - {{between: [{one}, {other}], forward: {{propagation-delay: {there} ns}}, backward: {{propagation-delay: {back} ns}}{errors}}}"
+            "  - {{between: [{one}, {other}], forward: {{propagation-delay: {there} ns{phy_there}}}, backward: {{propagation-delay: {back} ns{phy_back}}}{errors}}}"
         );
     };
     for station in 0..stations {

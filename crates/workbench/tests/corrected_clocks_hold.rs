@@ -1,7 +1,7 @@
 //! Clocks that a servo corrects, against their bound: random networks seek one that is beyond.
 //!
 //! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Clocks drift, stamps come in steps and late, ways are longer in one
-//! direction; where cables have bit errors the runs count that lost one message.
+//! direction, PHYs take longer for some frames; where cables have bit errors the runs count that lost one message.
 
 mod common;
 
