@@ -137,3 +137,35 @@ run: {{duration: 20 ms}}
     // 110 frames of 10 us in a millisecond are more than it can do.
     assert!(matches!(bound("110"), Err(tautwire_analysis::Unbounded::Host { .. })));
 }
+
+/// A time-triggered answer to a rate-constrained question, and a rate-constrained one to a time-triggered question, by hosts with
+/// one thread for both ways, and by hosts without stacks.
+#[test]
+fn answers_of_another_kind_have_bounds() {
+    const STACKS: &str = "{threads: {all: {service: {min: 5 us, max: 40 us}, wake-up: {min: 1 us, max: 60 us}}}, stacks: {one: {thread: all}}}";
+    const PLAIN: &str = "{transmit: {min: 1 us, max: 90 us}, receive: {min: 1 us, max: 150 us}}";
+    for (host, seed) in [(STACKS, 1), (STACKS, 2), (PLAIN, 1), (PLAIN, 2)] {
+        let network = described(&format!(
+            "
+name: kinds
+network-control: none
+hosts: {{h: {host}}}
+defaults: {{rate: 100 Mbit/s, host: h, device: store-and-forward, clock: {{tolerance: 100 ppm}}}}
+time-triggered: {{precision: 5 us, integration-cycle: 4 ms}}
+nodes: {{a: {{type: end-station}}, b: {{type: end-station}}, s: {{type: bridge}}}}
+links: [{{between: [a, s]}}, {{between: [s, b]}}]
+streams:
+  - {{name: ask-1, talker: a, listeners: b, priority: 5, payload: 100 B, traffic: {{type: periodic, interval: 2500 us, jitter: 300 us}}, virtual-link: {{id: 1, bag: 2 ms}}}}
+  - {{name: tell-1, talker: b, listeners: a, payload: 100 B, traffic: {{type: response, to: ask-1, turn-around: 20 us}}, time-triggered: {{id: 1, period: 2 ms, offset: 300 us, release: free}}}}
+  - {{name: ask-2, talker: b, listeners: a, payload: 100 B, traffic: {{type: periodic, interval: 2100 us}}, time-triggered: {{id: 2, period: 2 ms, offset: 900 us, release: free}}}}
+  - {{name: tell-2, talker: a, listeners: b, priority: 4, payload: 400 B, traffic: {{type: response, to: ask-2}}, virtual-link: {{id: 2, bag: 1 ms}}}}
+run: {{duration: 500 ms, seed: {seed}}}
+"
+        ));
+        let bounds = bounds(&network);
+        assert_eq!(contradictions(&network, &bounds), Vec::<String>::new());
+        for (stream, bounds) in network.streams.iter().zip(&bounds.streams) {
+            assert!(bounds.listeners[0].delay.is_ok(), "{}: {:?}", stream.name, bounds.listeners[0]);
+        }
+    }
+}
