@@ -132,6 +132,8 @@ const BRIDGES_MENDED: &str = "mend-link: bridges";
 #[must_use]
 pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     let mut dice = Dice::new(seed);
+    // Of its own, so that the rest of a seed is the same with and without.
+    let mut more = Dice::new(seed ^ 0x7a11_0c5e);
     let slaves: Vec<String> = (0..dice.between(1, 4)).map(|slave| format!("slave-{slave}")).collect();
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend(slaves.iter().cloned());
@@ -142,7 +144,7 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     }
     let two = dice.chance(33);
     write_topology(&mut text, &mut dice, &stations, failure, two);
-    write_slots_and_streams(&mut text, &mut dice, &stations, &slaves, failure, both_stacks);
+    write_slots_and_streams(&mut text, (&mut dice, &mut more), &stations, &slaves, failure, both_stacks);
     text.push_str(&failure.events(&mut dice, two));
     let duration = if failure.starts_up() { 260 } else { 60 };
     let _ = writeln!(text, "run: {{duration: {duration} ms}}");
@@ -208,7 +210,7 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
 /// The cycle, and streams of all its stations.
 fn write_slots_and_streams(
     text: &mut String,
-    dice: &mut Dice,
+    (dice, more): (&mut Dice, &mut Dice),
     stations: &[String],
     slaves: &[String],
     failure: TdmaFailure,
@@ -216,6 +218,7 @@ fn write_slots_and_streams(
 ) {
     let mut offset = dice.between(130, 170) + 2 * failure.air();
     let (mut slots, mut streams) = (String::new(), String::new());
+    let varied = more.chance(30);
     // Start and phase of the slot before, if it is of every other cycle and has its time for itself.
     let mut alone: Option<(u64, u64)> = None;
     for station in stations {
@@ -237,12 +240,12 @@ fn write_slots_and_streams(
              every: {every}, phase: {phase}}}"
         );
         offset = offset.max(start + length) + dice.between(0, 30);
-        if every == 1 && dice.chance(20) {
+        if every == 1 && varied && more.chance(40) {
             let _ = writeln!(
                 slots,
                 "    - {{owner: {station}, offset: {offset} us, length: {length} us, carries: {carries}}}"
             );
-            offset += length + dice.between(0, 30);
+            offset += length + more.between(0, 30);
         }
         write_stream_of(&mut streams, dice, station, payload, slaves.contains(station));
         if *carries == "both" && dice.chance(25) {
@@ -268,7 +271,7 @@ fn write_slots_and_streams(
     }
     // A standby may also watch until all slots are over, and then costs all of a cycle.
     let mut watch = 65 + failure.air();
-    if failure.has_standby() && dice.chance(25) {
+    if failure.has_standby() && varied && more.chance(50) {
         watch = offset + 20 + failure.air();
         offset = watch + 100 + 2 * failure.air();
     }
@@ -279,9 +282,9 @@ fn write_slots_and_streams(
         let _ = writeln!(text, "  standby: {{synchronisation: watching, offset: {watch} us{few}}}");
     }
     let unsaid = failure == TdmaFailure::BitErrorsUnsaid
-        || failure == TdmaFailure::BitErrorsBesideStandby && dice.chance(50);
+        || failure == TdmaFailure::BitErrorsBesideStandby && more.chance(50);
     let said = failure.loses_synchronisation() && !unsaid
-        || failure == TdmaFailure::ReturnsBesideStandby && dice.chance(40);
+        || failure == TdmaFailure::ReturnsBesideStandby && more.chance(40);
     if said {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }
