@@ -24,7 +24,8 @@ CELLS = 256
 SMALL = {"Cells": CELLS, "Schedulers": 1024, "StreamBuckets": 1024, "AddressBuckets": 64}
 if PORTS != 4:
     SMALL |= {"Ports": PORTS, "CutThrough": int(PORTS <= 4)}
-PROBES = (HDL / "harness" / "enqueue_probe.sv",)
+# Bound into the switch: what tells of its queues, and assertions about its frames.
+PROBES = tuple(HDL / "harness" / f"{name}.sv" for name in ("enqueue_probe", "frame_properties"))
 # Cycles from the start delimiter at the input, beside the octets of the frame, to the arrival time.
 ARRIVAL_AFTER = 2
 # Cycles from the choice of a frame to its start delimiter at the output: its start, the `Lead` of `gmii_tx.sv`, which
