@@ -38,16 +38,11 @@ def told(values: dict[str, list[float]]) -> str:
 
 @claim("HAR-01", Basis.PREDICTED)
 def an_order_of_magnitude(study: Study) -> Outcome:
-    """Means and maxima, AVB over HaRTES."""
+    """Means and maxima, AVB over HaRTES: more than ten times for every stream of every scenario."""
     means, maxima = ratios(study, "mean"), ratios(study, "max")
-    mean_of = {
-        name: float(np.mean(column(study, name, "AVB", "mean")) / np.mean(column(study, name, "HaRTES", "mean")))
-        for name in NAMES
-    }
     ours = f"means {told(means)}; maxima {told(maxima)}"
-    return Outcome(
-        "means 12.6 to 39.9 times, maxima 13.9 to 101.6 times", ours, all(one > 10 for one in mean_of.values())
-    )
+    holds = all(one > 10 for table in (means, maxima) for values in table.values() for one in values)
+    return Outcome("means 12.6 to 39.9 times, maxima 13.9 to 101.6 times", ours, holds)
 
 
 @claim("HAR-02", Basis.PREDICTED)

@@ -10,7 +10,10 @@ A study is a folder ``papers/<id>`` with
     what the paper prints;
 ``verdicts.csv``
     columns ``claim, verdict, basis, reason``: the verdict that is expected of each claim, written
-    before the run.
+    before the run;
+``data/first_verdicts.csv``, if there is one
+    columns ``claim, verdict``: the verdicts that were expected before the very first run, where some
+    were written anew since. A claim that ends otherwise says so.
 
 ``python -m tautwire.claims papers/<id>`` runs it, prints every claim and ends with the line
 ``<id>: N confirmed, M refuted, K not testable``. It exits with 0 if and only if every verdict and
@@ -173,6 +176,12 @@ class Study:
                 for row in csv.DictReader(file)
             }
 
+    def first_expected(self) -> dict[str, Verdict]:
+        """The verdicts that were expected before the very first run; none if no record of them is kept."""
+        if not (self.folder / "data" / "first_verdicts.csv").is_file():
+            return {}
+        return {row["claim"]: Verdict(row["verdict"]) for row in self.table("first_verdicts")}
+
 
 Check = Callable[[Study], Outcome]
 
@@ -239,12 +248,13 @@ def checks(module: ModuleType) -> dict[str, Check]:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was found and what was expected."""
+    """A claim, what was found, what was expected, and what was before the very first run if that is kept."""
 
     claim: Claim
     outcome: Outcome
     basis: Basis
     expected: Expected | None
+    first: Verdict | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -277,14 +287,14 @@ def run(study: Study, only: Sequence[str] = (), progress: TextIO | None = None) 
     """
     module = load_module(study.folder)
     tests = checks(module)
-    expected = study.expected()
+    expected, first = study.expected(), study.first_expected()
     claims = [claim for claim in study.claims() if not only or claim.id in only]
     findings = []
     for number, one in enumerate(claims, 1):
         if progress is not None:
             print(f"[{number}/{len(claims)}] {one.id}", file=progress, flush=True)
         outcome, basis = examine(study, one, tests, expected)
-        findings.append(Finding(one, outcome, basis, expected.get(one.id)))
+        findings.append(Finding(one, outcome, basis, expected.get(one.id), first.get(one.id)))
     finish: Callable[[Study], None] | None = getattr(module, "finish", None)
     if finish is not None and not only:
         finish(study)
@@ -322,7 +332,7 @@ def summary_line(id: str, findings: Sequence[Finding]) -> str:
 
 
 def describe(finding: Finding) -> str:
-    """A claim and what became of it, in four lines.
+    """A claim and what became of it, in up to five lines.
 
     Examples
     --------
@@ -337,6 +347,8 @@ def describe(finding: Finding) -> str:
         f"{one.id}  {outcome.verdict.value} ({finding.basis.value})  {one.statement} [{one.place}]\n"
         f"  paper: {outcome.paper}\n  here:  {outcome.ours}"
     )
+    if finding.first is not None and finding.first is not outcome.verdict:
+        text += f"\n  expected at first: {finding.first.value}"
     if finding.as_expected:
         return text
     said = finding.expected

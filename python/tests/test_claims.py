@@ -48,6 +48,17 @@ def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFix
     assert (tmp_path / "out" / "findings.csv").read_text().startswith("claim,verdict,basis,paper,here\nT-01,confirmed")
 
 
+def test_what_was_expected_otherwise_at_first_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = make(tmp_path, AS_IS)
+    (study / "data" / "first_verdicts.csv").write_text("claim,verdict\nT-01,confirmed\nT-02,confirmed\nT-03,refuted\n")
+    only = ["--only", "T-01", "T-02", "T-03"]
+    assert claims.main([str(study), "--out", str(tmp_path / "out"), *only]) == 0
+    told = {part[:4]: part for part in capsys.readouterr().out.split("\nT-0")}
+    said = [line.strip() for part in told.values() for line in part.splitlines() if "at first" in line]
+    assert said == ["expected at first: confirmed", "expected at first: refuted"]
+    assert "at first" not in told["T-01"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
