@@ -1,8 +1,8 @@
-"""The switch of ``hdl/`` beside the published one: latency, model and bound of a frame alone, and resources (Table 5).
+"""The switch of ``hdl/`` beside the published one: latency, model and bound of a frame alone, and what is told of all.
 
 The RTL's figures are those of ``hdl.json`` at the root, made by ``make hdl-synth`` and held against the RTL by tests.
 They contain 0.55 us for two PHYs, as its device models do.
-A frame's way by component and the experiments: ``hardware_components.py``, ``hardware_experiments.py``.
+A frame's way and the resources by component: ``hardware_components.py``; the experiments: ``hardware_experiments.py``.
 """
 
 from __future__ import annotations
@@ -37,12 +37,16 @@ def figures() -> dict[str, Any]:
     return dict(json.loads(FIGURES.read_text(encoding="utf-8")))
 
 
-def network(payload: int, traffic_class: int, device: str) -> tautwire.Network:
+def network(payload: int, traffic_class: int, device: str, pmd_ns: int = 500) -> tautwire.Network:
     """One stream through a device model of the switch, alone."""
     found = tautwire.Network("hardware", network_control="none", run={"duration": "1 ms", "seed": 1})
     shaping: dict[str, Any] = {}
     if traffic_class == 7:
         shaping["shaper"] = Shaper("500 Mbit/s", "4000 B")
+        if pmd_ns != 500:
+            settings = {"based_on": device, "ats": {"processing_delay_max": f"{pmd_ns} ns"}}
+            found.settings |= {"devices": {"mine": settings}}
+            device = "mine"
     found.end_station("talker")
     found.end_station("listener")
     classes = {7: {"transmission_selection": "ats"}}
@@ -61,6 +65,17 @@ def network(payload: int, traffic_class: int, device: str) -> tautwire.Network:
     return found
 
 
+def run_and_bound_ns(payload: int, traffic_class: int, device: str, pmd_ns: int = 500) -> tuple[Any, float]:
+    """Of the device model alone: latencies of the frames of a run, and the bound of latency."""
+    described = network(payload, traffic_class, device, pmd_ns)
+    latency = passage(tautwire.simulate(described, frames=True), "probe").latency
+    bound = tautwire.bounds(described).delay_max_ps("probe")
+    if bound is None:
+        raise ValueError(f"no bound of {payload} B in {device}")
+    # From the talker's first bit to the last bit at the listener: less the last transmission.
+    return latency, bound / 1000 - 8 * (payload + HEADER + FCS + 8)
+
+
 def rows(study: Study) -> list[dict[str, Any]]:
     """Paper, RTL, and of the device model the run and the bound, in us."""
     measured, found = figures(), []
@@ -69,13 +84,8 @@ def rows(study: Study) -> list[dict[str, Any]]:
         paper_us = printed[payload] / 1000
         row: dict[str, Any] = {"what": what, "payload": payload, "paper": paper_us, "rtl": measured[name]}
         device = "tautwire-switch-cut-through" if "cut-through" in what else "tautwire-switch"
-        described = network(payload, traffic_class, device)
-        latency = passage(tautwire.simulate(described, frames=True), "probe").latency
-        row["model"] = float(max(latency)) / 1000
-        bound = tautwire.bounds(described).delay_max_ps("probe")
-        # From the talker's first bit to the last bit at the listener: less the last transmission.
-        wire_us = 8 * (payload + HEADER + FCS + 8) / 1000
-        row["bound"] = None if bound is None else bound / 1e6 - wire_us
+        ran, bound = run_and_bound_ns(payload, traffic_class, device)
+        row |= {"model": float(max(ran)) / 1000, "bound": bound / 1000}
         found.append(row)
     return found
 
@@ -88,24 +98,24 @@ def tell(study: Study) -> None:
         cells = [f"{row[key]:.3f}" if row.get(key) is not None else "" for key in keys]
         latency.append([row["what"], str(row["payload"]), *cells])
     measured = figures()
-    ours = {"LUTs": "lut", "FFs": "ff", "BRAMs": "bram36"}
-    resources: list[list[str]] = [["resource", "published, placed", "full build, Yosys", "small build, Yosys"]]
-    for one in study.table("table5_resources"):
-        if name := ours.get(one["resource"]):
-            cells = [f"{measured[f'{build}_{name}']:g}" for build in ("full", "small")]
-            resources.append([one["resource"], one["Total"], *cells])
-    # What the number of streams costs, as far as the record tells (ATS-39): of Table 5 the scheduler's part.
-    scheduler = next(one["Scheduler"] for one in study.table("table5_resources") if one["resource"] == "BRAMs")
-    resources.append(["BRAMs of them in the ATS scheduler", scheduler, f"{measured['ats_engine_bram36']:g}", ""])
+
+
+    def alone(payload: int, traffic_class: int, pmd_ns: int) -> tuple[float, float]:
+        ran, bound = run_and_bound_ns(payload, traffic_class, "tautwire-switch", pmd_ns)
+        return float(ran.mean()), bound
+
     tables = {
         "hardware.csv": latency,
-        "resources.csv": resources,
-        "hardware-components.csv": hardware_components.rows(study),
+        "resources.csv": hardware_components.resources(study, measured),
+        "hardware-components.csv": hardware_components.rows(study, alone),
         "hardware-experiments.csv": hardware_experiments.rows(study),
     }
     for file_name, table in tables.items():
         with open(study.output(file_name), "w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(table)
+        if file_name == "hardware-components.csv":
+            sizes = [str(size) for size in hardware_components.SHOWN]
+            table = [table[0], *(line for line in table if line[1] in sizes)]
         widths = [max(len(line[k]) for line in table) for k in range(len(table[0]))]
         for line in table:
             print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -33,7 +33,7 @@ def rows(study: Study) -> list[list[str]]:
     of: dict[str, list[Row]] = {kind: [row for row in found if row["kind"] == kind] for kind in rtl.EXPERIMENTS}
     table = [HEADING]
     table += [line for row in of["burst"] for line in burst(row)]
-    table += [one_flow(row) for row in of["one flow"]]
+    table += [line for row in of["one flow"] for line in one_flow(row)]
     table += [line for row in of["two flows"] for line in two_flows(study, row)]
     table += [line for row in of["arbitration"] for line in arbitration(row)]
     for figure in CONTENTION:
@@ -57,10 +57,20 @@ def burst(row: Row) -> list[list[str]]:
     ]
 
 
-def one_flow(row: Row) -> list[str]:
+def greatest(row: Row, what: str, bound: float, prefix: str = "") -> list[str]:
+    """The greatest latency of a stream beside its bound, which none may exceed."""
+    if max(row[f"{side}_{prefix}latency"] for side in ("rtl", "model")) > bound:
+        raise AboveBoundError(row)
+    return [f"{what}greatest latency (us)", "", "", *pair(row, f"{prefix}latency", 2, 1000), f"{bound / 1000:.2f}"]
+
+
+def one_flow(row: Row) -> list[list[str]]:
     """V-D, Figure 14."""
-    what = f"V-D, one flow, CIR {row['cir_mbps']} Mbit/s: interval (us)"
-    return [what, "as theory", f"{row['theory'] / 1000:.3f}", *pair(row, "mean", 3, 1000), ""]
+    what = f"V-D, one flow, CIR {row['cir_mbps']} Mbit/s: "
+    return [
+        [f"{what}interval (us)", "as theory", f"{row['theory'] / 1000:.3f}", *pair(row, "mean", 3, 1000), ""],
+        greatest(row, what, row["bound"]),
+    ]
 
 
 def two_flows(study: Study, row: Row) -> list[list[str]]:
@@ -71,6 +81,7 @@ def two_flows(study: Study, row: Row) -> list[list[str]]:
         printed = [f"{study.number(one):g}" for one in (mean, stray)]
         table.append([f"{what}interval (us)", printed[0], theory, *pair(row, f"{name}_mean", 2, 1000), ""])
         table.append([f"{what}strays by (us)", printed[1], "", *pair(row, f"{name}_stray", 1, 1000), ""])
+        table.append(greatest(row, what, row[f"{name}_bound"], f"{name}_"))
     return table
 
 
@@ -81,6 +92,7 @@ def arbitration(row: Row) -> list[list[str]]:
         [f"{what}class 7 (Mbit/s)", "whole", f"{row['offered']:.0f}", *pair(row, "ats", 0), ""],
         [f"{what}class 5 (Mbit/s)", "the rest", f"{rest:.0f}", *pair(row, "other", 0), ""],
         [f"{what}lost of class 7", "0", "0", str(row["dropped"]), "", ""],
+        greatest(row, f"{what}class 7, ", row["bound"]),
     ]
 
 

@@ -145,7 +145,25 @@ def latency_bound_ns(bed: Testbed, stream: str) -> float:
     return bound / 1000 - 8 * (frame + 8)
 
 
+def passed_bound_ns(bed: Testbed, stream: str) -> float:
+    """Bound of the latency of the frames that pass, of a stream that sends more than its CIR.
+
+    It is eligible no later than MaxResidenceTime and ProcessingDelayMax after its arrival (802.1Q-2022, 8.6.11)
+    and sent when the scan has seen it and the frame on the line, of the other stream, is over.
+    """
+    frame = next(one.frame for one in bed.streams if one.name == stream)
+    stages = {one["name"]: one["latency"] for one in bed.network().device("switch")["stages"]}
+    fixed_ps = sum(stages[name]["constant_ps"] for name in ("phy-in", "arrival-time", "phy-out"))
+    fixed_ps += stages["scan"]["random_max_ps"] + int(bed.max_residence_time.removesuffix(" ps"))
+    return fixed_ps / 1000 + bed.pmd_ns + 8 * (frame + 8) + 8 * (max(one.frame for one in bed.streams) + 20)
+
+
 Row = dict[str, Any]
+
+
+def greatest(found: Both, stream: str) -> Row:
+    """The greatest latency of a stream, of the RTL and of the model."""
+    return {f"{side}_latency": float(getattr(found, side)[stream].latency.max()) for side in ("rtl", "model")}
 
 
 def burst(n: int, frames: int) -> Row:
@@ -164,8 +182,10 @@ def burst(n: int, frames: int) -> Row:
 def one_flow(cir_mbps: float, frames: int) -> Row:
     """A stream at line rate, shaped to a CIR: mean and deviation of its intervals."""
     theory = FULL_FRAME * 8 / cir_mbps * 1000
-    found = both(ours(shaped_bed(cir_mbps, frames * theory * 1e-9)))
-    row: Row = {"cir_mbps": cir_mbps, "theory": theory}
+    bed = ours(shaped_bed(cir_mbps, frames * theory * 1e-9))
+    found = both(bed)
+    row: Row = {"cir_mbps": cir_mbps, "theory": theory, "bound": passed_bound_ns(bed, "flow")}
+    row |= greatest(found, "flow")
     for side in ("rtl", "model"):
         # The first interval is that of a full bucket.
         intervals = np.diff(getattr(found, side)["flow"].received)[1:]
@@ -177,7 +197,7 @@ def two_flows(seconds: float) -> Row:
     """Two streams of one group: means of their intervals, how far they stray, and the greatest latency."""
     bed = ours(two_flows_bed(seconds))
     found = both(bed)
-    row: Row = {}
+    row: Row = {f"{stream.name}_bound": passed_bound_ns(bed, stream.name) for stream in bed.streams}
     for side in ("rtl", "model"):
         for name, one in getattr(found, side).items():
             intervals = np.diff(one.received)[5:]
@@ -193,6 +213,7 @@ def arbitration(ats_mbps: float, seconds: float) -> Row:
     found = both(bed)
     bits = 8 * (FULL_FRAME + 20)
     row: Row = {"ats_mbps": ats_mbps, "offered": found.offered["ats"] * bits / bed.duration_ns * 1000}
+    row |= {"bound": latency_bound_ns(bed, "ats"), **greatest(found, "ats")}
     for side in ("rtl", "model"):
         passages = getattr(found, side)
         for name in ("ats", "other"):

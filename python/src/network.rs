@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tautwire_model::network::{AtsOrganisation, Delay, DeviceModel, Grouping, Mechanism, StagePosition};
+use tautwire_model::network::{
+    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, Mechanism, StagePosition,
+};
 use tautwire_model::{Loaded, Severity};
 use tautwire_workbench::{Scheduled, with_dispatch_points};
 
@@ -105,7 +107,8 @@ impl CoreNetwork {
         Ok((found.to_json().to_string(), text))
     }
 
-    /// The device models in use, as mappings.
+    /// The device models in use, as mappings. A delay of a stage has a constant part, one per octet, and a random one, of which
+    /// least, mean and most are given (the mean before it is cut at least and most).
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for device in &self.network.devices {
@@ -174,6 +177,14 @@ fn delay_of<'py>(py: Python<'py>, delay: &Delay) -> PyResult<Bound<'py, PyDict>>
     one.set_item("constant_ps", delay.constant.as_ps())?;
     one.set_item("less_ps", delay.less.as_ps())?;
     one.set_item("per_octet_ps", delay.per_octet.as_ps())?;
+    let (min, mean, max) = match delay.random {
+        Distribution::Zero => (0, 0, 0),
+        Distribution::Uniform { min, max } => (min.as_ps(), min.as_ps().midpoint(max.as_ps()), max.as_ps()),
+        Distribution::Normal { mean, min, max, .. } => (min.as_ps(), mean.as_ps(), max.as_ps()),
+    };
+    one.set_item("random_min_ps", min)?;
+    one.set_item("random_mean_ps", mean)?;
+    one.set_item("random_max_ps", max)?;
     Ok(one)
 }
 
