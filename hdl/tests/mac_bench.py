@@ -13,6 +13,9 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource
 
+# Cycles: from the start delimiter to the header, from the last octet to the verdict, from a start to the delimiter on the line.
+HEADER, VERDICT, START = 19, 2, 9
+
 
 async def begin(dut) -> None:
     cocotb.start_soon(Clock(dut.clk_i, 8, "ns").start())
@@ -123,3 +126,39 @@ async def transmission_makes_frames_that_others_accept(dut) -> None:
     assert sink.empty()
     gaps = {round((after[0] - before[1]) / 8000) for before, after in itertools.pairwise(starts)}
     assert len(gaps) == 1, f"one gap between all frames: {gaps}"
+
+
+@cocotb.test()
+async def both_halves_take_so_many_cycles(dut) -> None:
+    """Those of the table on the page of the MAC, each and every one."""
+    source = GmiiSource(dut.rx_gmii_rxd, dut.rx_gmii_rx_er, dut.rx_gmii_rx_dv, dut.clk_i)
+    await begin(dut)
+    took: dict[str, set[int]] = {"header": set(), "verdict": set(), "start": set()}
+
+    async def watch() -> None:
+        cycle = delimiter = last = start = 0
+        while True:
+            await FallingEdge(dut.clk_i)
+            if dut.rx_start.value:
+                delimiter = cycle
+            if dut.rx_gmii_rx_dv.value:
+                last = cycle
+            if dut.rx_header_valid.value:
+                took["header"].add(cycle - delimiter)
+            if dut.rx_end_valid.value:
+                took["verdict"].add(cycle - last)
+            if dut.tx_start.value:
+                start = cycle
+            if dut.tx_delimiter.value:
+                took["start"].add(cycle - start)
+            cycle += 1
+
+    cocotb.start_soon(watch())
+    rng = random.Random(3)
+    for size in (*range(60, 69), 1518):
+        await source.send(GmiiFrame.from_payload(rng.randbytes(size)))
+        await transmit(dut, rng.randbytes(size))
+    await source.wait()
+    for _ in range(60):
+        await FallingEdge(dut.clk_i)
+    assert took == {"header": {HEADER}, "verdict": {VERDICT}, "start": {START}}

@@ -27,6 +27,10 @@ def places(*access: str) -> list[tuple[registers.Register, int]]:
     return found
 
 
+# Cycles from what the switch takes to its answer: of a read, of a write that is no command.
+READ, WRITE = 5, 3
+
+
 async def begin(dut) -> AxiLiteMaster:
     cocotb.start_soon(Clock(dut.clk_i, 8, "ns").start())
     dut.command_ready_i.value = 1
@@ -108,3 +112,31 @@ async def halves_belong_together_and_commands_wait(dut) -> None:
         dut.command_ready_i.value = 1
         assert (await write).resp == AxiResp.OKAY
         assert not dut.command_valid_o.value
+
+
+@cocotb.test()
+async def answers_come_after_so_many_cycles(dut) -> None:
+    """Those of the table on the page of the registers, each and every one."""
+    master = await begin(dut)
+    took: dict[str, set[int]] = {"r": set(), "b": set()}
+
+    async def watch() -> None:
+        cycle, taken = 0, {"r": 0, "b": 0}
+        data_first = 0
+        while True:
+            await FallingEdge(dut.clk_i)
+            for channel, address in (("r", "ar"), ("b", "aw")):
+                if getattr(dut, f"axil_{channel}valid").value and taken[channel]:
+                    took[channel].add(cycle - max(taken[channel], data_first if channel == "b" else 0))
+                    taken[channel] = 0
+                if getattr(dut, f"axil_{address}valid").value and getattr(dut, f"axil_{address}ready").value:
+                    taken[channel] = cycle
+            if dut.axil_wvalid.value and dut.axil_wready.value:
+                data_first = cycle
+            cycle += 1
+
+    cocotb.start_soon(watch())
+    for one, address in places("rw"):
+        await master.write_dword(address, one.reset)
+        await master.read_dword(address)
+    assert took == {"r": {READ}, "b": {WRITE}}

@@ -9,8 +9,12 @@ import random
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, Timer
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
+from cocotb.utils import get_sim_time
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource, RgmiiSink, RgmiiSource
+
+# Cycles from the first octet of a carrier at the pins to that octet in the clock of the switch.
+CROSSING = (7, 9)
 
 
 async def begin(dut, period_fs: int) -> None:
@@ -30,6 +34,21 @@ async def reception(dut, period_fs: int) -> None:
     await begin(dut, period_fs)
     rng = random.Random(period_fs)
     sent = []
+    came: list[float] = []
+    crossed: list[float] = []
+
+    async def edges(signal, times: list[float]) -> None:
+        """When each carrier begins; RX_CTL falls for half a cycle for an error within one."""
+        while True:
+            await RisingEdge(signal)
+            times.append(get_sim_time("ns"))
+            low_ns = 0
+            while low_ns < 40:
+                await Timer(2, "ns")
+                low_ns = 0 if signal.value else low_ns + 2
+
+    cocotb.start_soon(edges(dut.rgmii_rx_ctl_i, came))
+    cocotb.start_soon(edges(dut.gmii_rx_dv_o, crossed))
     for k in range(24):
         size = (60, 61, 1518, 1518)[k] if k < 4 else rng.randrange(60, 300)
         frame = GmiiFrame.from_payload(rng.randbytes(size))
@@ -45,6 +64,8 @@ async def reception(dut, period_fs: int) -> None:
         same = bytes(got.data)[-len(octets) + 8 :] == octets[8:]
         assert (same, any(got.error or [0])) == (True, bad)
     assert sink.empty()
+    cycles = [(then - time) / 8 for time, then in zip(came, crossed, strict=True)]
+    assert CROSSING[0] <= min(cycles) and max(cycles) <= CROSSING[1], (min(cycles), max(cycles))
 
 
 @cocotb.test()

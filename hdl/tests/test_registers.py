@@ -16,4 +16,4 @@ def test_what_is_written_from_the_map_is_current(path: pathlib.Path) -> None:
 
 def test_registers_against_another_master(tmp_path: pathlib.Path) -> None:
     sources = [RTL / "switch_registers.sv", HDL / "tests" / "registers_bench.sv"]
-    assert bench("registers_bench", sources, "registers_bench", tmp_path) == 3
+    assert bench("registers_bench", sources, "registers_bench", tmp_path) == 4
