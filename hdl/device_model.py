@@ -1,7 +1,7 @@
 """The device models of ``devices/tautwire-switch.yaml``, measured on the RTL.
 
     python hdl/device_model.py          writes the file anew
-    python hdl/device_model.py --json   prints what was measured
+    python hdl/device_model.py --json   prints what was measured, and the latencies of other sizes
 
 Frames alone, at every phase of the switch's slots, give what a stage takes; what it takes at most under load is what
 the test benches hold every frame to (``way.py``; ``full_mesh.py`` with a million frames at line rate).
@@ -19,6 +19,7 @@ HDL = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HDL / "tests"))
 
 import latency
+import numpy as np
 import switch_run
 import way
 
@@ -29,6 +30,8 @@ SIZES = (64, 1500)
 TAILS = (*range(64, 72), 1500)
 #: Octets up to the end of a tag.
 HEADER = 18
+#: Payloads of the published tables.
+PUBLISHED = (64, 100, 300, 500, 700, 900, 1100, 1300, 1500)
 STRICT, CREDIT, UNDELAYED, DELAYED, CUT = "strict priority", "credit-based", "ATS, no delay", "ATS", "cut-through"
 
 
@@ -37,22 +40,35 @@ def wire_ns(payload: int) -> int:
     return 8 * (8 + payload + HEADER + 4)
 
 
-def measured(folder: pathlib.Path) -> dict[tuple[str, int], list[int]]:
-    """Latencies in ns of 16 frames alone, from start delimiter to start delimiter, by kind and payload."""
+def settings() -> dict[str, tuple[list[latency.Setting], int]]:
+    """Of every kind of frame the switch's settings and the priority."""
     strict, undelayed, delayed = latency.CASES
     known = latency.address_setting(latency.stream(0), 5, 0b0010)
     credit = [known, *(switch_run.credit_setting(port, strict.pcp, 750_000_000) for port in range(switch_run.PORTS))]
-    kinds = {
+    return {
         STRICT: (latency.shaped_settings(0), strict.pcp),
         CREDIT: (credit, strict.pcp),
         UNDELAYED: (latency.shaped_settings(undelayed.delay_max_ticks), undelayed.pcp),
         DELAYED: (latency.shaped_settings(delayed.delay_max_ticks), delayed.pcp),
         CUT: ([known, latency.cut_through_setting(0xFF)], strict.pcp),
     }
+
+
+def measured(folder: pathlib.Path) -> dict[tuple[str, int], list[int]]:
+    """Latencies in ns of 16 frames alone, from start delimiter to start delimiter, by kind and payload."""
     return {
-        (kind, payload): latency.latencies_ns(settings, folder, payload, pcp)
-        for kind, (settings, pcp) in kinds.items()
+        (kind, payload): latency.latencies_ns(setting, folder, payload, pcp)
+        for kind, (setting, pcp) in settings().items()
         for payload in (TAILS if kind in (STRICT, UNDELAYED) else SIZES)
+    }
+
+
+def totals(folder: pathlib.Path) -> dict[str, dict[int, float]]:
+    """Mean latency in ns of frames alone, of the kinds and payloads of the published tables."""
+    kinds = {kind: setting for kind, setting in settings().items() if kind in (STRICT, UNDELAYED, DELAYED)}
+    return {
+        kind: {size: float(np.mean(latency.latencies_ns(setting, folder, size, pcp))) for size in PUBLISHED}
+        for kind, (setting, pcp) in kinds.items()
     }
 
 
@@ -130,7 +146,7 @@ def text(one: Stages) -> str:
 #
 # The RTL has one buffer for all ports, 4096 cells of 64 octets, in which a frame for several ports stands once; the
 # model gives every port a quarter, so that a port alone loses frames in the model sooner than in the RTL, and never later.
-# Of the RTL's limits the 8 rules of IP and mask-and-match identification are not in the model.
+# Of the RTL's limits the 32 rules of IP and mask-and-match identification of a port are not in the model.
 devices:
   tautwire-switch:
     about: The switch of hdl/ in SystemVerilog, 4 ports of 1 Gbit/s, store-and-forward; delays from its RTL, two PHYs added.
@@ -172,7 +188,8 @@ def spread(alone: tuple[int, int], most: int) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
         result = stages(measured(pathlib.Path(place)))
-    if sys.argv[1:] == ["--json"]:
-        print(json.dumps(dataclasses.asdict(result)))
+        beside = totals(pathlib.Path(place)) if sys.argv[1:] == ["--json"] else {}
+    if beside:
+        print(json.dumps(dataclasses.asdict(result) | {"totals": beside}))
     else:
         FILE.write_text(text(result))

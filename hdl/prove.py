@@ -37,6 +37,8 @@ SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 DRIVER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(line, d) for line in sys.argv[1:]]"
 # From flip-flops with resets and memories to a transition system.
 PASSES = ("memory_map -formal", "async2sync", "chformal -lower", "formalff -clk2ff -ff2anyinit", "dffunmap", "opt -full")
+# Of several clocks: each is an input like any other, and a step of the system may have an edge of any of them.
+PASSES_OF_CLOCKS = ("memory_map -formal", "chformal -lower", "clk2fflogic", "formalff -ff2anyinit", "opt -full")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Proof:
     cut: tuple[str, ...] = ()
     # Other files of the design, beside the module and its proof.
     files: tuple[str, ...] = ()
+    passes: tuple[str, ...] = PASSES
 
     @property
     def top(self) -> str:
@@ -76,6 +79,19 @@ PROOFS = (
         ),
     ),
     Proof(
+        "async_fifo",
+        1,
+        (
+            ("write_gray_q <= gray(write_next);", "write_gray_q <= write_next;"),
+            ("assign level_o = binary(write_seen_q) - read_q;", "assign level_o = write_q - read_q;"),
+            ("assign level_o = binary(write_seen_q) - read_q;", "assign level_o = write_seen_q - read_q;"),
+            ("if (pop_i) read_q <= read_q + 1'b1;", "read_q <= read_q + 1'b1;"),
+            ("if (push_i) mem[write_q[PointerWidth-1:0]] <= data_i;", "mem[write_q[PointerWidth-1:0]] <= data_i;"),
+            ("assign data_o = mem[read_q[PointerWidth-1:0]];", "assign data_o = mem[write_seen_q[PointerWidth-1:0]];"),
+        ),
+        passes=PASSES_OF_CLOCKS,
+    ),
+    Proof(
         "egress_port",
         1,
         (
@@ -95,7 +111,8 @@ PROOFS = (
         (
             ("issue || step_valid_q[Latency-3:0] != '0", "issue || step_valid_q[Latency-4:0] != '0"),
             ("oldest_q <= now_i - AgeMax;", "oldest_q <= now_i;"),
-            ("assign refresh_due = refresh_due_q;", "assign refresh_due = 1'b0;"),
+            ("assign issued = refresh_due\n", "assign issued = !wait_valid_q\n"),
+            ("(conflict_next || refresh_due_next)", "conflict_next"),
             ("floor_q              <= later_of(step_q[2].frame.arrival, group_q);", "floor_q <= step_q[2].frame.arrival;"),
             ("bucket_after_q <= eligible_q - ahead_choice_q;", "bucket_after_q <= scheduler_eligible_choice_q;"),
             ("assign too_long = earlier(limit_q, eligible_q);", "assign too_long = 1'b0;"),
@@ -139,7 +156,8 @@ PROOFS = (
         (
             ("item_valid_q <= item_valid_q ? !item_gone :", "item_valid_q <= item_valid_q ? 1'b0 :"),
             ("assign decided_taken = free && decided_valid_q;", "assign decided_taken = free && decided_valid_q && !item_valid_q;"),
-            ("taken_q   <= step_q[1] ? wanted & room_i : '0;", "taken_q   <= step_q[1] ? wanted : '0;"),
+            ("taken_q   <= step_q[1] && !scarce_q ? wanted & room_i : '0;", "taken_q   <= step_q[1] && !scarce_q ? wanted : '0;"),
+            ("limited_o <= step_q[1] && scarce_q ? wanted : '0;", "limited_o <= step_q[1] && scarce_q ? wanted & room_i : '0;"),
             ("assign claim_valid_o = step_q[3];", "assign claim_valid_o = step_q[3] && way_q.ports != '0;"),
             ("if (free) begin", "if (free || decision_valid_i) begin"),
         ),
@@ -186,7 +204,7 @@ def translate(proof: Proof, rtl: pathlib.Path, smt: pathlib.Path) -> None:
         f"read_slang -D SYNTHESIS -I {RTL} --top {proof.top} " + " ".join(map(str, files)),
         f"prep -top {proof.top} -flatten",
         *(f"cutpoint w:{name}" for name in proof.cut),
-        *PASSES,
+        *proof.passes,
         f"write_smt2 -wires {smt}",
     ]
     done = subprocess.run([sys.executable, "-c", DRIVER, *passes], capture_output=True, text=True, check=False)

@@ -353,6 +353,13 @@ def doc(found: Map) -> str:
         "",
         "The map is `hdl/registers.toml`; `python hdl/registers.py` writes this page, the RTL, `tautwire_wire::switch_registers`",
         "for Rust and `tautwire.switch_registers` for Python from it, and a test holds them against it.",
+        "",
+        "| from what the switch takes to its answer | cycles |",
+        "|---|---|",
+        "| a read: its register found, chosen among those of the switch and of every port, both joined | 5 |",
+        "| a write: its register found, written | 3 |",
+        "| a command | 3, and until the switch has taken it: a table takes one between two changes of its own |",
+        "| a setting to what it sets | 1 more where it goes to all ports |",
     ]
     for block, title in (("", "The switch"), ("port", "Each port")):
         base = f", from {found.port_base:#x} + {found.port_stride:#x} times the port" if block else ""

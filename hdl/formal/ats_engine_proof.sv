@@ -3,16 +3,16 @@
 // than its group's MaxResidenceTime, and a discarded frame leaves no trace in the state.
 //
 // Every stored time is at most so old, and at most so far ahead, that no comparison of two times wraps;
-// that rests on the refresh, which visits every scheduler again and again. Assumed of the caller: a
-// clock of at most one tick in a cycle, arrival times of the last `ArrivalAge` ticks, a frame in at most
-// every twelfth cycle (four ports with frames of 64 octets bring one in 21), and that software writes no
+// that rests on the refresh, which visits every scheduler again and again, however many frames there are: they may
+// come in every cycle in which the engine is ready. Assumed of the caller: a clock of at most one tick in a cycle,
+// arrival times of the last `ArrivalAge` ticks, and that software writes no
 // MaxResidenceTime beyond its width and an `octets_max` whose frames last at most EmptyToFullDuration.
 // What a frame lasts is cut off: any duration that keeps the last assumption.
 
 module ats_engine_proof #(
   parameter int unsigned Schedulers = 2,
   parameter int unsigned Groups = 2,
-  parameter int unsigned FillWidth = 4,
+  parameter int unsigned FillWidth = 5,
   parameter int unsigned TimeWidth = 9,
   parameter int unsigned LengthWidth = 2,
   parameter int unsigned OctetTimeWidth = 24,
@@ -39,13 +39,17 @@ module ats_engine_proof #(
   input logic [FillWidth-1:0]      group_residence_max_i
 );
 
-  // Least distance of frames, oldest arrival, and the most cycles from one refresh to the next.
-  localparam int unsigned FrameDistance = 12;
-  localparam int unsigned ArrivalAge = 16;
-  localparam int unsigned RefreshDistance = 16;
-  // Cycles from the issue of a step to its writing, and those before at most, in which a frame waits.
+  localparam int unsigned RefreshInterval = 8;
+  // Cycles from the issue of a step to its writing: so long no other one is issued.
   localparam int unsigned Latency = 6;
-  localparam int unsigned FrontMax = 13;
+  // Oldest arrival, and the most cycles from one refresh to the next: the interval is over when a frame has just been
+  // issued.
+  localparam int unsigned ArrivalAge = 16;
+  localparam int unsigned RefreshDistance = RefreshInterval + Latency - 1;
+  // Stages in front of the state pipeline, the most cycles in each, behind a frame and a refresh, and in all of them.
+  localparam int unsigned Stages = 6;
+  localparam int unsigned StageMax = 2 * Latency;
+  localparam int unsigned FrontMax = Stages * StageMax;
   localparam logic signed [TimeWidth-1:0] AgeMax = TimeWidth'(1) << (FillWidth + 2);
   // Age of what a refresh left, or the start after a reset, a cycle for each scheduler.
   localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(Latency + Schedulers + 1);
@@ -66,7 +70,7 @@ module ats_engine_proof #(
 
   ats_engine #(
     .Schedulers(Schedulers), .Groups(Groups), .TimeWidth(TimeWidth), .OctetTimeWidth(OctetTimeWidth),
-    .FillWidth(FillWidth), .LengthWidth(LengthWidth), .TagWidth(1), .RefreshInterval(4)
+    .FillWidth(FillWidth), .LengthWidth(LengthWidth), .TagWidth(1), .RefreshInterval(RefreshInterval)
   ) dut (
     .clk_i, .rst_ni(started_q), .now_i,
     .frame_valid_i, .frame_ready_o(ready), .frame_scheduler_i, .frame_octets_i, .frame_arrival_i,
@@ -87,15 +91,18 @@ module ats_engine_proof #(
     return $signed(now_i - time_of);
   endfunction
 
-  // Cycles since the last frame, and since the last refresh.
-  logic [4:0] since_frame_q, since_refresh_q;
+  // A bucket that was brought forward is full, and its group's time past, for every frame that may come.
+  if (AgeMax < TimeWidth'(ArrivalAge + FrontMax + Latency) + TimeWidth'((1 << FillWidth) - 1)) begin : g_age
+    $fatal(1, "AgeMax is too short");
+  end
+
+  // Cycles since the last refresh; those in which the front has stood still until now.
+  logic [4:0] since_refresh_q, stall_q;
 
   always_ff @(posedge clk_i) begin
-    if (frame_valid_i && ready) since_frame_q <= 5'd1;
-    else if (since_frame_q != '1) since_frame_q <= since_frame_q + 1'b1;
     if (!dut.initialised || (dut.issue && dut.issued.refresh)) since_refresh_q <= '0;
     else if (since_refresh_q != '1) since_refresh_q <= since_refresh_q + 1'b1;
-    if (!started_q) since_frame_q <= '1;
+    stall_q <= dut.advance || !started_q ? '0 : stall_q + 1'b1;
   end
 
   // Cycles since a refresh last left the state of each scheduler young enough, and in the same way its
@@ -149,34 +156,35 @@ module ats_engine_proof #(
     out_of_turn |= dut.initialised && dut.refresh_index_q != SchedulerWidth'(turn + 1'b1);
   end
 
-  // The frame before the state pipeline, if there is one, is alone, and moves on.
-  logic [5:0]                  front;
-  logic                        astray;
-  logic signed [TimeWidth-1:0] front_age, front_age_max;
+  // Frames in front of the state pipeline, from the first stage to the last, and how long each has been there.
+  logic [Stages-1:0]                        front;
+  logic [Stages-1:0][TimeWidth-1:0]         front_arrival;
+  logic [Stages-1:0][6:0]                   front_cycles_q;
+  logic                                     astray;
 
   assign front = {dut.wait_valid_q, dut.sum_valid_q, dut.fold_valid_q, dut.part_valid_q, dut.charge_valid_q,
                   dut.read_valid_q};
+  assign front_arrival = {dut.wait_q.arrival, dut.sum_q.arrival, dut.fold_q.arrival, dut.part_q.arrival,
+                          dut.charge_q.arrival, dut.read_q.arrival};
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned k = 0; k < Stages; k++) begin
+      front_cycles_q[k] <= 7'd1 + (!dut.advance ? front_cycles_q[k] : k > 0 ? front_cycles_q[k-1] : 7'd0);
+    end
+  end
+
   always_comb begin
-    unique case (1'b1)
-      front[5]: front_age = age(dut.wait_q.arrival);
-      front[4]: front_age = age(dut.sum_q.arrival);
-      front[3]: front_age = age(dut.fold_q.arrival);
-      front[2]: front_age = age(dut.part_q.arrival);
-      front[1]: front_age = age(dut.charge_q.arrival);
-      front[0]: front_age = age(dut.read_q.arrival);
-      default:  front_age = '0;
-    endcase
-    front_age_max = $signed(TimeWidth'(ArrivalAge) + TimeWidth'(since_frame_q));
-    astray = (front & (front - 1'b1)) != '0 || front_age < 0 || front_age > front_age_max;
-    for (int unsigned k = 0; k < 5; k++) astray |= front[k] && since_frame_q != 5'(k + 1);
-    astray |= front[5] && (since_frame_q < 5'd6 || since_frame_q > 5'd11);
+    astray = 1'b0;
+    for (int unsigned k = 0; k < Stages; k++) begin
+      astray |= front[k] && (age(front_arrival[k]) < 0
+          || age(front_arrival[k]) > $signed(TimeWidth'(ArrivalAge) + TimeWidth'(front_cycles_q[k]))
+          || front_cycles_q[k] > 7'(StageMax * k) + 7'd1 + 7'(stall_q));
+    end
     for (int unsigned k = 0; k < Latency; k++) begin
-      // Since it waits nothing was issued.
-      astray |= front[5] && dut.step_valid_q[k] && 5'(k) + 5'd6 < since_frame_q;
       astray |= dut.step_valid_q[k] && !dut.step_q[k].refresh
                 && (age(dut.step_q[k].frame.arrival) < 0
                     || age(dut.step_q[k].frame.arrival)
-                       > $signed(TimeWidth'(ArrivalAge + FrontMax) + TimeWidth'(k))
+                       > $signed(TimeWidth'(ArrivalAge + FrontMax + 1) + TimeWidth'(k))
                     || (!dut.step_q[k].exceeds
                         && TimeWidth'(dut.step_q[k].recovery) > TimeWidth'(dut.step_q[k].fill)));
       astray |= dut.step_valid_q[k] && dut.step_q[k].refresh
@@ -185,9 +193,10 @@ module ats_engine_proof #(
     end
   end
 
-  // When a refresh is due it soon finds a free cycle: `since_refresh_q` by what stands in its way.
-  logic       delayed, issued_q;
-  logic [4:0] delay_max;
+  // A refresh that is due is issued at once, or when the frame before it is about to write: `since_refresh_q` by what
+  // is on its way. The front stands still behind a frame, and then behind a refresh.
+  logic       delayed, stands, issued_q;
+  logic [4:0] delay_max, stall_max;
 
   always_ff @(posedge clk_i) begin
     if (!dut.initialised) issued_q <= 1'b0;
@@ -196,30 +205,30 @@ module ats_engine_proof #(
 
   always_comb begin
     delayed = 1'b0;
-    delay_max = 5'd3;
-    for (int k = Latency - 1; k >= 0; k--) begin
+    delay_max = 5'(RefreshInterval - 1);
+    stall_max = '0;
+    for (int unsigned k = 0; k < Latency; k++) begin
       if (dut.step_valid_q[k] && !dut.step_q[k].refresh) begin
-        delay_max = 5'(6 + k);
-        // The frame in front came late enough behind it; without one it was issued soon enough.
-        delayed |= (front[4:0] != '0 && 5'(k) < since_frame_q)
-                   || front[5] || (front == '0 && since_frame_q > 5'(12 + k));
+        delay_max = 5'(RefreshInterval - 1 + k);
+        stall_max = 5'(k);
       end
       if (dut.step_valid_q[k] && dut.step_q[k].refresh) begin
-        delay_max = 5'd5;
         delayed |= 5'(k) != since_refresh_q;
+        stall_max = 5'(Latency + k);
       end
     end
     if (issued_q && since_refresh_q < 5'(Latency)) begin
       delayed |= !(dut.step_valid_q[since_refresh_q] && dut.step_q[since_refresh_q].refresh);
     end
     delayed |= dut.initialised && since_refresh_q > delay_max;
+    stands = stall_q > stall_max;
   end
 
   // Before the start nothing moves, and what has been initialised is as old as it should be.
   logic premature;
 
   always_comb begin
-    premature = dut.step_valid_q != '0 || front != '0 || dut.interval_q > 3'd3
+    premature = dut.step_valid_q != '0 || front != '0 || dut.interval_q > 4'(RefreshInterval - 1)
                 || dut.refresh_index_q != '0;
     for (int unsigned s = 0; s < Schedulers; s++) begin
       premature |= SchedulerWidth'(s) < dut.initial_index_q
@@ -336,7 +345,6 @@ module ats_engine_proof #(
   always_comb begin
     if (started_q) begin
       OneTickACycle: assume (TimeWidth'(now_i - now_q) <= TimeWidth'(1));
-      FramesAreApart: assume (!frame_valid_i || since_frame_q >= 5'(FrameDistance));
       ArrivalsAreRecent: assume (!frame_valid_i
           || (age(frame_arrival_i) >= 0 && age(frame_arrival_i) <= $signed(TimeWidth'(ArrivalAge))));
       AFrameFitsItsBucket: assume (!dut.wait_valid_q || dut.wait_exceeds_q
@@ -350,9 +358,9 @@ module ats_engine_proof #(
         EveryRefreshIsDone: assert (since_done_q <= since_done_max);
         RefreshesComeInTurn: assert (!out_of_turn);
         TheIntervalIsCounted: assert (dut.interval_q == '0
-            || SinceWidth'(dut.interval_q) + SinceWidth'(since_refresh_q) <= SinceWidth'(3));
+            || SinceWidth'(dut.interval_q) + SinceWidth'(since_refresh_q) <= SinceWidth'(RefreshInterval - 1));
         TheIntervalIsKept: assert (!issued_q
-            || SinceWidth'(dut.interval_q) + SinceWidth'(since_refresh_q) >= SinceWidth'(3));
+            || SinceWidth'(dut.interval_q) + SinceWidth'(since_refresh_q) >= SinceWidth'(RefreshInterval - 1));
         EverySchedulerHasItsTurn: assert (!late || !dut.initialised);
         NoBucketGrowsOld: assert (!bucket_old);
         NoGroupGrowsOld: assert (!group_old);
@@ -365,9 +373,10 @@ module ats_engine_proof #(
       Stage5HoldsWhatItRead: assert (!astray_step[5] || !dut.initialised);
       ARefreshHoldsWhatItRead: assert (!astray_step[6] || !dut.initialised);
       FramesMoveOn: assert (!astray);
+      TheFrontMovesOn: assert (!stands);
       StepsDoNotMeet: assert (!meets);
       TheEndOfTheIntervalIsKnown: assert (dut.refresh_due_q == (dut.interval_q == '0));
-      WhatHoldsTheFrontIsKnown: assert (dut.hold_q == (dut.wait_valid_q && dut.conflict_q));
+      WhatHoldsTheFrontIsKnown: assert (dut.hold_q == (dut.wait_valid_q && (dut.conflict_q || dut.refresh_due_q)));
       OldTimesAreOfTheCycleBefore: assert (age(dut.oldest_q) == AgeMax || age(dut.oldest_q) == AgeMax + TimeWidth'(1));
       WhatIsOnItsWayIsKnown: assert (dut.conflict_q == (dut.step_valid_q[Latency-2:0] != '0));
       ArrivalsStayRecent: assert (!(dut.step_valid_q[5] && !dut.last.refresh)

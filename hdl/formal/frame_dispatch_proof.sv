@@ -1,5 +1,6 @@
 // What `frame_dispatch` hands on, by induction: every frame that it takes from a port is claimed once, by as many
-// readers as queues took it; it goes to the queues that it is for and that have room, and the others are counted;
+// readers as queues took it; it goes to the queues that it is for and that have room, unless too few cells are free for
+// its class, and the others are counted;
 // a decision of the engine never meets one that still waits.
 //
 // Assumed of the callers: the engine decides about frames that it was given, in every sixth cycle at most.
@@ -35,14 +36,15 @@ module frame_dispatch_proof #(
   input logic [TagWidth-1:0]                  decision_tag_i,
   input logic [TimeWidth-1:0]                 decision_eligible_i,
   input logic                                 decision_discard_i,
-  input logic [Ports-1:0]                     room_i
+  input logic [Ports-1:0]                     room_i,
+  input logic [Classes-1:0]                   scarce_i
 );
 
   localparam int unsigned Apart = 6;
 
   logic                      started_q = 1'b0;
   logic                      busy, frame_valid, claim_valid;
-  logic [Ports-1:0]          arrived_pop, enqueue_valid, dropped;
+  logic [Ports-1:0]          arrived_pop, enqueue_valid, dropped, limited;
   logic [SchedulerWidth-1:0] frame_scheduler;
   logic [LengthWidth-1:0]    frame_octets, enqueue_octets;
   logic [TimeWidth-1:0]      frame_arrival, enqueue_eligible;
@@ -67,8 +69,8 @@ module frame_dispatch_proof #(
     .frame_arrival_o(frame_arrival), .frame_tag_o(frame_tag),
     .decision_valid_i, .decision_tag_i, .decision_eligible_i, .decision_discard_i,
     .enqueue_class_o(enqueue_class), .enqueue_lane_o(enqueue_lane), .enqueue_cell_o(enqueue_cell),
-    .enqueue_octets_o(enqueue_octets), .enqueue_eligible_o(enqueue_eligible), .room_i,
-    .enqueue_valid_o(enqueue_valid), .dropped_o(dropped),
+    .enqueue_octets_o(enqueue_octets), .enqueue_eligible_o(enqueue_eligible), .room_i, .scarce_i,
+    .enqueue_valid_o(enqueue_valid), .dropped_o(dropped), .limited_o(limited),
     .claim_valid_o(claim_valid), .claim_cell_o(claim_cell), .claim_readers_o(claim_readers),
     .claim_cells_o(claim_cells)
   );
@@ -92,7 +94,7 @@ module frame_dispatch_proof #(
 
   // The frame that is on its way, as it was taken, and the room that it found.
   logic [TagWidth-1:0]   way_q;
-  logic                  way_keep_q;
+  logic                  way_keep_q, scarce_q, scarce_then_q;
   logic [Ports-1:0]      room_q, wanted, enqueued_q, ports;
   logic [CountWidth-1:0] readers;
   logic                  late;
@@ -106,6 +108,9 @@ module frame_dispatch_proof #(
       way_keep_q <= dut.item_keep_q;
     end
     room_q     <= room_i;
+    // As it was in the first of the four steps.
+    scarce_q      <= scarce_i[dut.way_q.class_];
+    scarce_then_q <= scarce_q;
     enqueued_q <= enqueue_valid;
   end
 
@@ -134,8 +139,10 @@ module frame_dispatch_proof #(
       NoDecisionIsLost: assert (!decision_valid_i || !dut.decided_valid_q);
       OneIsOnTheWay: assert ((dut.step_q & (dut.step_q - 1'b1)) == '0);
       TheWayChangesNothing: assert (dut.step_q == '0 || (dut.way_q == way_q && dut.keep_q == way_keep_q));
-      QueuesAreAskedFirst: assert (enqueue_valid == (dut.step_q[2] ? wanted & room_q : '0));
-      WhatFindsNoRoomIsCounted: assert (dropped == (dut.step_q[2] ? wanted & ~room_q : '0));
+      QueuesAreAskedFirst: assert (enqueue_valid == (dut.step_q[2] && !scarce_then_q ? wanted & room_q : '0));
+      WhatFindsNoRoomIsCounted: assert (dropped == (dut.step_q[2] && !scarce_then_q ? wanted & ~room_q : '0));
+      WhatALimitKeepsOutIsCounted: assert (limited == (dut.step_q[2] && scarce_then_q ? wanted : '0));
+      TheLimitIsOfTheClass: assert (dut.step_q == '0 || dut.step_q[0] || dut.scarce_q == scarce_q);
       AClaimIsByThoseWhoTookIt: assert (!claim_valid || (claim_readers == readers
           && (enqueued_q & ~wanted) == '0 && claim_cell == dut.way_q.first && claim_cells == dut.way_q.cells));
       OctetsAreWithoutTheCheckSequence: assert (

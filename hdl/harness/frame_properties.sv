@@ -163,7 +163,7 @@ bind switch_fabric frame_properties #(
   .received_i(received_o), .no_cell_i(dropped_no_cell_o), .no_port_i(dropped_no_port_o), .not_member_i(dropped_not_member_o),
   .cut_begun_i(cut_begun), .pop_i(arrived_pop), .pop_keep_i(arrived_keep), .pop_shaped_i(arrived_shaped),
   .pop_cell_i(arrived_cell), .pop_class_i(arrived_class), .pop_ports_i(arrived_ports),
-  .taken_i(enqueue_valid), .dropped_i(dropped), .lane_i(enqueue_lane), .cell_i(enqueue_cell),
+  .taken_i(enqueue_valid), .dropped_i(dropped | limited), .lane_i(enqueue_lane), .cell_i(enqueue_cell),
   .discard_i(decision_valid && (decision_burst || decision_residence)), .discard_cell_i(decision_tag[TagWidth-1 -: CellWidth]),
   .begin_i(begins_q), .begin_cut_i(begins_cut_q), .begin_cell_i(begin_cell_q)
 );

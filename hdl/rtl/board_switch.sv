@@ -12,9 +12,9 @@ module board_switch #(
   parameter int unsigned Depth = 32,
   parameter int unsigned AddressBuckets = 256,
   parameter int unsigned StreamBuckets = 2048,
-  parameter int unsigned Schedulers = 4096,
+  parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
-  parameter int unsigned Rules = 8,
+  parameter int unsigned Rules = 32,
   parameter bit          CutThrough = 1'b1,
   // Of every port, the lowest bit for port 0: RGMII, else GMII.
   parameter int unsigned Rgmii = 32'hFFFF_FFFF

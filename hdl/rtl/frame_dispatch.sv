@@ -4,8 +4,11 @@
 // into the queues of all its ports at once, claimed in the buffer. The engine decides about a frame in every
 // sixth cycle at most, and decisions come first, so that one of them waits at most.
 //
+// A frame of a class for which too few cells are free is put into no queue: so low classes cannot take all cells from
+// high ones. The cells of frames that are still coming in, and its own, are not free.
+//
 // Invariants: what is popped is claimed once, by as many readers as queues took it; a port that it is for and whose
-// queue has no room is counted. Not here: the engine (`ats_engine.sv`), the queues (`egress_port.sv`).
+// queue has no room, or that the limit of its class kept from it, is counted. Not here: the engine (`ats_engine.sv`), the queues (`egress_port.sv`).
 
 module frame_dispatch #(
   parameter int unsigned Ports = 4,
@@ -60,9 +63,12 @@ module frame_dispatch #(
   output logic [TimeWidth-1:0]                  enqueue_eligible_o,
   // In the cycle after the question.
   input  logic [Ports-1:0]                      room_i,
+  // Classes for which too few cells are free.
+  input  logic [Classes-1:0]                    scarce_i,
   output logic [Ports-1:0]                      enqueue_valid_o,
-  // For one cycle: no room.
+  // For one cycle: no room; the limit of the class.
   output logic [Ports-1:0]                      dropped_o,
+  output logic [Ports-1:0]                      limited_o,
 
   // To the buffer.
   output logic                                  claim_valid_o,
@@ -145,7 +151,7 @@ module frame_dispatch #(
   // --- Into the queues of all ports of the frame at once.
 
   logic [3:0]             step_q;
-  logic                   free, keep_q;
+  logic                   free, keep_q, scarce_q;
   descriptor_t            way_q;
   logic [TimeWidth-1:0]   eligible_q;
   logic [LengthWidth-1:0] octets_q;
@@ -172,13 +178,16 @@ module frame_dispatch #(
       keep_q     <= decided_valid_q ? decided_keep_q : item_keep_q;
     end
     octets_q  <= way_q.octets - LengthWidth'(4);
-    taken_q   <= step_q[1] ? wanted & room_i : '0;
-    dropped_o <= step_q[1] ? wanted & ~room_i : '0;
+    scarce_q  <= scarce_i[way_q.class_];
+    taken_q   <= step_q[1] && !scarce_q ? wanted & room_i : '0;
+    dropped_o <= step_q[1] && !scarce_q ? wanted & ~room_i : '0;
+    limited_o <= step_q[1] && scarce_q ? wanted : '0;
     readers_q <= readers;
     if (!rst_ni) begin
       step_q    <= '0;
       taken_q   <= '0;
       dropped_o <= '0;
+      limited_o <= '0;
     end
   end
 

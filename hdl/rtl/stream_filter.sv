@@ -1,14 +1,15 @@
 // Identification of streams by value and mask over the first 64 octets of a frame (IEEE Std 802.1CB-2017,
 // clause 6; 802.1CBdb, mask-and-match): IP addresses, DSCP, protocol, ports with masks, and anything else there.
 //
+// Every port has rules of its own; what is written goes to those of the ports that are named with it.
 // A rule has a value and a mask for every octet from the destination address on; a frame matches if it agrees in
 // all masked bits. The octets are compared as they come. Among rules that match the first one holds.
 // A frame whose check sequence is inside the masked octets is compared with it, too.
 
 module stream_filter #(
   parameter int unsigned Ports = 4,
-  // Rules; a power of two.
-  parameter int unsigned Rules = 8,
+  // Rules of a port; a power of two.
+  parameter int unsigned Rules = 32,
   // Width of what a rule gives.
   parameter int unsigned ValueWidth = 12,
   // Dependent, not to be overridden.
@@ -21,10 +22,12 @@ module stream_filter #(
   input  logic [Ports-1:0]                 start_i,
   input  logic [Ports-1:0]                 octet_valid_i,
   input  logic [Ports-1:0][7:0]            octet_i,
-  // Three cycles after the octet that decided it.
+  // Four cycles after the octet that decided it.
   output logic [Ports-1:0]                 hit_o,
   output logic [Ports-1:0][ValueWidth-1:0] value_o,
 
+  // The ports whose rules are written.
+  input  logic [Ports-1:0]                 ports_i,
   // An octet of a rule.
   input  logic                             octet_write_i,
   input  logic [RuleWidth-1:0]             octet_rule_i,
@@ -38,25 +41,23 @@ module stream_filter #(
   input  logic [ValueWidth-1:0]            rule_value_i
 );
 
-  logic [Rules-1:0]                 enable_q;
-  logic [Rules-1:0][ValueWidth-1:0] value_q;
-
   // What is written, as it has come here: it goes to all ports.
-  logic                 octet_write_q;
-  logic [RuleWidth-1:0] octet_rule_q;
-  logic [5:0]           octet_place_q;
-  logic [15:0]          octet_row_q;
+  logic [Ports-1:0]      octet_write_q, rule_write_q;
+  logic [RuleWidth-1:0]  octet_rule_q, rule_index_q;
+  logic [5:0]            octet_place_q;
+  logic [15:0]           octet_row_q;
+  logic                  rule_enable_q;
+  logic [ValueWidth-1:0] rule_value_q;
 
   always_ff @(posedge clk_i) begin
-    octet_write_q <= octet_write_i && rst_ni;
+    octet_write_q <= ports_i & {Ports{octet_write_i && rst_ni}};
     octet_rule_q  <= octet_rule_i;
     octet_place_q <= octet_place_i;
     octet_row_q   <= {octet_value_i, octet_mask_i};
-    if (rule_write_i) begin
-      enable_q[rule_index_i] <= rule_enable_i;
-      value_q[rule_index_i]  <= rule_value_i;
-    end
-    if (!rst_ni) enable_q <= '0;
+    rule_write_q  <= ports_i & {Ports{rule_write_i && rst_ni}};
+    rule_index_q  <= rule_index_i;
+    rule_enable_q <= rule_enable_i;
+    rule_value_q  <= rule_value_i;
   end
 
   for (genvar p = 0; p < Ports; p++) begin : g_port
@@ -64,7 +65,7 @@ module stream_filter #(
     logic [6:0]       place_q;
     logic             start_q, begins_q, compares_q;
     logic [7:0]       octet_q;
-    logic [Rules-1:0] agrees, matches_q;
+    logic [Rules-1:0] enable_q, agrees, matches_q;
 
     for (genvar r = 0; r < Rules; r++) begin : g_rule
       (* ram_style = "distributed" *)
@@ -73,7 +74,7 @@ module stream_filter #(
       assign agrees[r] = ((octet_q ^ row_q[15:8]) & row_q[7:0]) == '0;
       always_ff @(posedge clk_i) begin
         row_q <= mem[place_q[5:0]];
-        if (octet_write_q && octet_rule_q == RuleWidth'(r)) mem[octet_place_q] <= octet_row_q;
+        if (octet_write_q[p] && octet_rule_q == RuleWidth'(r)) mem[octet_place_q] <= octet_row_q;
       end
     end
 
@@ -94,11 +95,27 @@ module stream_filter #(
       end
     end
 
+    // What the first rule that matches gives.
+    (* ram_style = "distributed" *)
+    logic [ValueWidth-1:0] value_mem [Rules];
+    logic [RuleWidth-1:0]  first, first_q;
+    logic                  hit_q;
+
+    always_comb begin
+      first = '0;
+      for (int unsigned r = Rules; r > 0; r--) if (matches_q[r-1]) first = RuleWidth'(r - 1);
+    end
+
     always_ff @(posedge clk_i) begin
-      hit_o[p] <= |matches_q;
-      value_o[p] <= value_q[0];
-      for (int unsigned r = Rules - 1; r > 0; r--) if (matches_q[r]) value_o[p] <= value_q[r];
-      if (matches_q[0]) value_o[p] <= value_q[0];
+      hit_q      <= |matches_q;
+      first_q    <= first;
+      hit_o[p]   <= hit_q;
+      value_o[p] <= value_mem[first_q];
+      if (rule_write_q[p]) begin
+        enable_q[rule_index_q]  <= rule_enable_q;
+        value_mem[rule_index_q] <= rule_value_q;
+      end
+      if (!rst_ni) enable_q <= '0;
     end
   end
 

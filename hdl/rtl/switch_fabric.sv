@@ -9,7 +9,8 @@
 // is sent as a bad one and counted.
 //
 // Invariant: a frame that came in whole is sent by every port that it is for, or counted: no cell, no
-// port it is for, no member of its VLAN, queue full, or discarded by its ATS scheduler group.
+// port it is for, no member of its VLAN, queue full, too few cells free for its class, or discarded by its ATS
+// scheduler group.
 //
 // Here: what connects the blocks. Reception is `ingress_port.sv`, the way to the queues `frame_dispatch.sv`, the
 // choice of what is cut through `cut_through.sv`, queues and selection `egress_port.sv`.
@@ -25,11 +26,11 @@ module switch_fabric #(
   // Buckets of two addresses and of two streams; powers of two.
   parameter int unsigned AddressBuckets = 256,
   parameter int unsigned StreamBuckets = 2048,
-  // ATS scheduler instances and groups; powers of two.
-  parameter int unsigned Schedulers = 4096,
+  // ATS scheduler instances, of all ports, and groups; powers of two.
+  parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
-  // Rules of identification by value and mask; a power of two.
-  parameter int unsigned Rules = 8,
+  // Rules of identification by value and mask, of every port; a power of two.
+  parameter int unsigned Rules = 32,
   // Whether frames may be cut through; with up to four ports.
   parameter bit          CutThrough = 1'b1,
   // Ticks of time in a cycle.
@@ -69,8 +70,9 @@ module switch_fabric #(
   input  logic [Ports-1:0][7:0][ClassWidth-1:0]       class_of_pcp_i,
   input  logic [Ports-1:0][11:0]                      default_vid_i,
   input  logic [Ports-1:0][2:0]                       default_pcp_i,
-  // Classes shaped by ATS.
+  // Classes shaped by ATS; cells that must be free for a frame of a class to be queued.
   input  logic [Classes-1:0]                          ats_class_i,
+  input  logic [Classes-1:0][15:0]                    free_cells_min_i,
   // Per transmission port: classes that may be cut through, gates, credit-based shapers, idleSlope in bit/s.
   input  logic [Ports-1:0][Classes-1:0]               cut_through_i,
   input  logic [Ports-1:0][Classes-1:0]               gate_open_i,
@@ -100,6 +102,7 @@ module switch_fabric #(
   input  logic                                        stream_remove_i,
   input  logic [60:0]                                 stream_key_i,
   input  logic [SchedulerWidth-1:0]                   stream_scheduler_i,
+  input  logic [Ports-1:0]                            rule_ports_i,
   input  logic                                        octet_write_i,
   input  logic [RuleWidth-1:0]                        octet_rule_i,
   input  logic [5:0]                                  octet_place_i,
@@ -128,6 +131,7 @@ module switch_fabric #(
   output logic [Ports-1:0][31:0]                      dropped_no_port_o,
   output logic [Ports-1:0][31:0]                      dropped_not_member_o,
   output logic [Ports-1:0][31:0]                      dropped_queue_full_o,
+  output logic [Ports-1:0][31:0]                      dropped_class_limit_o,
   output logic [Ports-1:0][31:0]                      sent_o,
   output logic [Ports-1:0][31:0]                      sent_cut_through_o,
   output logic [Ports-1:0][31:0]                      sent_bad_o,
@@ -285,7 +289,7 @@ module switch_fabric #(
     .clk_i, .rst_ni,
     .start_i(delimiter_in), .octet_valid_i(octet_valid), .octet_i(octet),
     .hit_o(filter_hit), .value_o(filter_scheduler),
-    .octet_write_i, .octet_rule_i, .octet_place_i, .octet_value_i, .octet_mask_i,
+    .ports_i(rule_ports_i), .octet_write_i, .octet_rule_i, .octet_place_i, .octet_value_i, .octet_mask_i,
     .rule_write_i, .rule_index_i, .rule_enable_i, .rule_value_i(rule_scheduler_i)
   );
 
@@ -308,10 +312,20 @@ module switch_fabric #(
   logic [CellWidth-1:0]      enqueue_cell, claim_cell;
   logic [LengthWidth-1:0]    enqueue_octets;
   logic [TimeWidth-1:0]      enqueue_eligible;
-  logic [Ports-1:0]          enqueue_valid, enqueue_room, dropped;
+  logic [Ports-1:0]          enqueue_valid, enqueue_room, dropped, limited;
+  // Classes for which too few cells are free.
+  logic [Classes-1:0]        scarce_q;
   logic                      claim_valid;
   logic [CountWidth-1:0]     claim_readers;
   logic [ChainWidth-1:0]     claim_cells;
+
+  // A cycle for the sum that it is, one for the comparison.
+  logic [CellWidth:0] free_q;
+
+  always_ff @(posedge clk_i) begin
+    free_q <= free_cells_o;
+    for (int unsigned c = 0; c < Classes; c++) scarce_q[c] <= 16'(free_q) < free_cells_min_i[c];
+  end
 
   frame_dispatch #(
     .Ports(Ports), .CellWidth(CellWidth), .LengthWidth(LengthWidth), .TimeWidth(TimeWidth),
@@ -328,7 +342,8 @@ module switch_fabric #(
     .decision_discard_i(decision_burst || decision_residence),
     .enqueue_class_o(enqueue_class), .enqueue_lane_o(enqueue_lane), .enqueue_cell_o(enqueue_cell),
     .enqueue_octets_o(enqueue_octets), .enqueue_eligible_o(enqueue_eligible),
-    .room_i(enqueue_room), .enqueue_valid_o(enqueue_valid), .dropped_o(dropped),
+    .room_i(enqueue_room), .scarce_i(scarce_q), .enqueue_valid_o(enqueue_valid),
+    .dropped_o(dropped), .limited_o(limited),
     .claim_valid_o(claim_valid), .claim_cell_o(claim_cell), .claim_readers_o(claim_readers), .claim_cells_o(claim_cells)
   );
 
@@ -454,7 +469,8 @@ module switch_fabric #(
       sent_cut_through_o[p] <= sent_cut_through_o[p] + 32'(sent_cut_q);
       bad_q         <= bad;
       sent_bad_o[p] <= sent_bad_o[p] + 32'(bad_q);
-      dropped_queue_full_o[p] <= dropped_queue_full_o[p] + 32'(dropped[p]);
+      dropped_queue_full_o[p]  <= dropped_queue_full_o[p] + 32'(dropped[p]);
+      dropped_class_limit_o[p] <= dropped_class_limit_o[p] + 32'(limited[p]);
       if (!rst_ni) begin
         bad_q                   <= 1'b0;
         {sent_q, sent_cut_q}    <= 2'b00;
@@ -463,6 +479,7 @@ module switch_fabric #(
         sent_cut_through_o[p]   <= '0;
         sent_bad_o[p]           <= '0;
         dropped_queue_full_o[p] <= '0;
+        dropped_class_limit_o[p] <= '0;
       end
     end
 

@@ -67,6 +67,7 @@ module switch_registers #(
   output logic stream_write_valid_o,
   input  logic stream_write_ready_i,
   output logic [0:0] stream_write_o,
+  output logic [7:0] rule_ports_o,
   output logic rule_octet_valid_o,
   input  logic rule_octet_ready_i,
   output logic [31:0] rule_octet_o,
@@ -83,6 +84,7 @@ module switch_registers #(
   output logic vlan_write_valid_o,
   input  logic vlan_write_ready_i,
   output logic [11:0] vlan_write_o,
+  output logic [7:0][15:0] free_cells_min_o,
   output logic [Ports-1:0][31:0] class_of_pcp_o,
   output logic [Ports-1:0][14:0] default_tag_o,
   output logic [Ports-1:0][7:0] gates_o,
@@ -101,6 +103,7 @@ module switch_registers #(
   input  logic [Ports-1:0][31:0] dropped_no_port_i,
   input  logic [Ports-1:0][31:0] dropped_not_member_i,
   input  logic [Ports-1:0][31:0] dropped_queue_full_i,
+  input  logic [Ports-1:0][31:0] dropped_class_limit_i,
   input  logic [Ports-1:0][31:0] sent_i,
   input  logic [Ports-1:0][31:0] sent_cut_through_i,
   input  logic [Ports-1:0][31:0] sent_bad_i
@@ -127,7 +130,7 @@ module switch_registers #(
   logic [3:0]  wstrb_q;
   logic        wready;
   // A bit for every register that can be written, and for every port.
-  logic [21:0] write_hit_q;
+  logic [30:0] write_hit_q;
   logic [12:0] port_write_hit_q;
   logic [7:0] command_hit_q;
   logic [Ports-1:0] wport_q;
@@ -155,10 +158,19 @@ module switch_registers #(
     write_hit_q[15] <= waddr_q == 12'h090;
     write_hit_q[16] <= waddr_q == 12'h094;
     write_hit_q[17] <= waddr_q == 12'h098;
-    write_hit_q[18] <= waddr_q == 12'h0b0;
-    write_hit_q[19] <= waddr_q == 12'h0b4;
-    write_hit_q[20] <= waddr_q == 12'h0b8;
-    write_hit_q[21] <= waddr_q == 12'h0c0;
+    write_hit_q[18] <= waddr_q == 12'h0a8;
+    write_hit_q[19] <= waddr_q == 12'h0b0;
+    write_hit_q[20] <= waddr_q == 12'h0b4;
+    write_hit_q[21] <= waddr_q == 12'h0b8;
+    write_hit_q[22] <= waddr_q == 12'h0c0;
+    write_hit_q[23] <= waddr_q == 12'h0e0;
+    write_hit_q[24] <= waddr_q == 12'h0e4;
+    write_hit_q[25] <= waddr_q == 12'h0e8;
+    write_hit_q[26] <= waddr_q == 12'h0ec;
+    write_hit_q[27] <= waddr_q == 12'h0f0;
+    write_hit_q[28] <= waddr_q == 12'h0f4;
+    write_hit_q[29] <= waddr_q == 12'h0f8;
+    write_hit_q[30] <= waddr_q == 12'h0fc;
     command_hit_q[0] <= waddr_q == 12'h028;
     command_hit_q[1] <= waddr_q == 12'h068;
     command_hit_q[2] <= waddr_q == 12'h078;
@@ -261,10 +273,19 @@ module switch_registers #(
       if (write_hit_q[15]) stream_key_low_o <= 32'(merged(32'(stream_key_low_o), wdata_q, wstrb_q));
       if (write_hit_q[16]) stream_key_high_o <= 29'(merged(32'(stream_key_high_o), wdata_q, wstrb_q));
       if (write_hit_q[17]) stream_scheduler_o <= 16'(merged(32'(stream_scheduler_o), wdata_q, wstrb_q));
-      if (write_hit_q[18]) address_key_low_o <= 32'(merged(32'(address_key_low_o), wdata_q, wstrb_q));
-      if (write_hit_q[19]) address_key_high_o <= 28'(merged(32'(address_key_high_o), wdata_q, wstrb_q));
-      if (write_hit_q[20]) address_ports_o <= 8'(merged(32'(address_ports_o), wdata_q, wstrb_q));
-      if (write_hit_q[21]) vlan_members_o <= 8'(merged(32'(vlan_members_o), wdata_q, wstrb_q));
+      if (write_hit_q[18]) rule_ports_o <= 8'(merged(32'(rule_ports_o), wdata_q, wstrb_q));
+      if (write_hit_q[19]) address_key_low_o <= 32'(merged(32'(address_key_low_o), wdata_q, wstrb_q));
+      if (write_hit_q[20]) address_key_high_o <= 28'(merged(32'(address_key_high_o), wdata_q, wstrb_q));
+      if (write_hit_q[21]) address_ports_o <= 8'(merged(32'(address_ports_o), wdata_q, wstrb_q));
+      if (write_hit_q[22]) vlan_members_o <= 8'(merged(32'(vlan_members_o), wdata_q, wstrb_q));
+      if (write_hit_q[23]) free_cells_min_o[0] <= 16'(merged(32'(free_cells_min_o[0]), wdata_q, wstrb_q));
+      if (write_hit_q[24]) free_cells_min_o[1] <= 16'(merged(32'(free_cells_min_o[1]), wdata_q, wstrb_q));
+      if (write_hit_q[25]) free_cells_min_o[2] <= 16'(merged(32'(free_cells_min_o[2]), wdata_q, wstrb_q));
+      if (write_hit_q[26]) free_cells_min_o[3] <= 16'(merged(32'(free_cells_min_o[3]), wdata_q, wstrb_q));
+      if (write_hit_q[27]) free_cells_min_o[4] <= 16'(merged(32'(free_cells_min_o[4]), wdata_q, wstrb_q));
+      if (write_hit_q[28]) free_cells_min_o[5] <= 16'(merged(32'(free_cells_min_o[5]), wdata_q, wstrb_q));
+      if (write_hit_q[29]) free_cells_min_o[6] <= 16'(merged(32'(free_cells_min_o[6]), wdata_q, wstrb_q));
+      if (write_hit_q[30]) free_cells_min_o[7] <= 16'(merged(32'(free_cells_min_o[7]), wdata_q, wstrb_q));
       for (int unsigned p = 0; p < Ports; p++) begin
         if (wport_q[p] && port_write_hit_q[0]) class_of_pcp_o[p] <= 32'(merged(32'(class_of_pcp_o[p]), wdata_q, wstrb_q));
         if (wport_q[p] && port_write_hit_q[1]) default_tag_o[p] <= 15'(merged(32'(default_tag_o[p]), wdata_q, wstrb_q));
@@ -300,10 +321,19 @@ module switch_registers #(
       stream_key_low_o <= 32'h0;
       stream_key_high_o <= 29'h0;
       stream_scheduler_o <= 16'h0;
+      rule_ports_o <= 8'hff;
       address_key_low_o <= 32'h0;
       address_key_high_o <= 28'h0;
       address_ports_o <= 8'h0;
       vlan_members_o <= 8'h0;
+      free_cells_min_o[0] <= 16'h0;
+      free_cells_min_o[1] <= 16'h0;
+      free_cells_min_o[2] <= 16'h0;
+      free_cells_min_o[3] <= 16'h0;
+      free_cells_min_o[4] <= 16'h0;
+      free_cells_min_o[5] <= 16'h0;
+      free_cells_min_o[6] <= 16'h0;
+      free_cells_min_o[7] <= 16'h0;
       for (int unsigned p = 0; p < Ports; p++) begin
         class_of_pcp_o[p] <= 32'h76543210;
         default_tag_o[p] <= 15'h1;
@@ -326,7 +356,7 @@ module switch_registers #(
 
   typedef enum logic [2:0] {RdIdle, RdFind, RdSelect, RdMerge, RdJoin, RdAnswer} read_e;
 
-  localparam int unsigned CommonParts = 5;
+  localparam int unsigned CommonParts = 6;
   localparam int unsigned PortParts = 4;
 
   read_e                   read_q;
@@ -335,8 +365,8 @@ module switch_registers #(
   logic [Ports-1:0][31:0]  port_q;
   logic                    rfound_q;
   // A bit for every register that can be read; those of a port of their own, so that its registers may lie together.
-  logic [33:0] read_hit_q;
-  logic [Ports-1:0][27:0] port_read_hit_q;
+  logic [42:0] read_hit_q;
+  logic [Ports-1:0][28:0] port_read_hit_q;
   logic [31:0]             joined;
   logic [CommonParts-1:0][31:0]          common_part_q;
   logic [Ports-1:0][PortParts-1:0][31:0] port_part_q;
@@ -415,10 +445,19 @@ module switch_registers #(
     read_hit_q[27] <= raddr_q == 12'h090;
     read_hit_q[28] <= raddr_q == 12'h094;
     read_hit_q[29] <= raddr_q == 12'h098;
-    read_hit_q[30] <= raddr_q == 12'h0b0;
-    read_hit_q[31] <= raddr_q == 12'h0b4;
-    read_hit_q[32] <= raddr_q == 12'h0b8;
-    read_hit_q[33] <= raddr_q == 12'h0c0;
+    read_hit_q[30] <= raddr_q == 12'h0a8;
+    read_hit_q[31] <= raddr_q == 12'h0b0;
+    read_hit_q[32] <= raddr_q == 12'h0b4;
+    read_hit_q[33] <= raddr_q == 12'h0b8;
+    read_hit_q[34] <= raddr_q == 12'h0c0;
+    read_hit_q[35] <= raddr_q == 12'h0e0;
+    read_hit_q[36] <= raddr_q == 12'h0e4;
+    read_hit_q[37] <= raddr_q == 12'h0e8;
+    read_hit_q[38] <= raddr_q == 12'h0ec;
+    read_hit_q[39] <= raddr_q == 12'h0f0;
+    read_hit_q[40] <= raddr_q == 12'h0f4;
+    read_hit_q[41] <= raddr_q == 12'h0f8;
+    read_hit_q[42] <= raddr_q == 12'h0fc;
     for (int unsigned p = 0; p < Ports; p++) begin
       port_read_hit_q[p][0] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h00};
       port_read_hit_q[p][1] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h04};
@@ -445,9 +484,10 @@ module switch_registers #(
       port_read_hit_q[p][22] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h94};
       port_read_hit_q[p][23] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h98};
       port_read_hit_q[p][24] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'h9c};
-      port_read_hit_q[p][25] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha0};
-      port_read_hit_q[p][26] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha4};
-      port_read_hit_q[p][27] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha8};
+      port_read_hit_q[p][25] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'hac};
+      port_read_hit_q[p][26] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha0};
+      port_read_hit_q[p][27] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha4};
+      port_read_hit_q[p][28] <= raddr_q >= PortBase && raddr_q[10:0] == {3'(p), 8'ha8};
     end
     common_part_q[0] <= ({32{read_hit_q[0]}} & 32'h54415554)
         | ({32{read_hit_q[1]}} & 32'h00000001)
@@ -479,10 +519,19 @@ module switch_registers #(
         | ({32{read_hit_q[27]}} & 32'(stream_key_low_o))
         | ({32{read_hit_q[28]}} & 32'(stream_key_high_o))
         | ({32{read_hit_q[29]}} & 32'(stream_scheduler_o))
-        | ({32{read_hit_q[30]}} & 32'(address_key_low_o))
-        | ({32{read_hit_q[31]}} & 32'(address_key_high_o));
-    common_part_q[4] <= ({32{read_hit_q[32]}} & 32'(address_ports_o))
-        | ({32{read_hit_q[33]}} & 32'(vlan_members_o));
+        | ({32{read_hit_q[30]}} & 32'(rule_ports_o))
+        | ({32{read_hit_q[31]}} & 32'(address_key_low_o));
+    common_part_q[4] <= ({32{read_hit_q[32]}} & 32'(address_key_high_o))
+        | ({32{read_hit_q[33]}} & 32'(address_ports_o))
+        | ({32{read_hit_q[34]}} & 32'(vlan_members_o))
+        | ({32{read_hit_q[35]}} & 32'(free_cells_min_o[0]))
+        | ({32{read_hit_q[36]}} & 32'(free_cells_min_o[1]))
+        | ({32{read_hit_q[37]}} & 32'(free_cells_min_o[2]))
+        | ({32{read_hit_q[38]}} & 32'(free_cells_min_o[3]))
+        | ({32{read_hit_q[39]}} & 32'(free_cells_min_o[4]));
+    common_part_q[5] <= ({32{read_hit_q[40]}} & 32'(free_cells_min_o[5]))
+        | ({32{read_hit_q[41]}} & 32'(free_cells_min_o[6]))
+        | ({32{read_hit_q[42]}} & 32'(free_cells_min_o[7]));
     for (int unsigned p = 0; p < Ports; p++) begin
       port_part_q[p][0] <= ({32{port_read_hit_q[p][0]}} & 32'(class_of_pcp_o[p]))
           | ({32{port_read_hit_q[p][1]}} & 32'(default_tag_o[p]))
@@ -509,9 +558,10 @@ module switch_registers #(
           | ({32{port_read_hit_q[p][22]}} & 32'(dropped_no_port_i[p]))
           | ({32{port_read_hit_q[p][23]}} & 32'(dropped_not_member_i[p]));
       port_part_q[p][3] <= ({32{port_read_hit_q[p][24]}} & 32'(dropped_queue_full_i[p]))
-          | ({32{port_read_hit_q[p][25]}} & 32'(sent_i[p]))
-          | ({32{port_read_hit_q[p][26]}} & 32'(sent_cut_through_i[p]))
-          | ({32{port_read_hit_q[p][27]}} & 32'(sent_bad_i[p]));
+          | ({32{port_read_hit_q[p][25]}} & 32'(dropped_class_limit_i[p]))
+          | ({32{port_read_hit_q[p][26]}} & 32'(sent_i[p]))
+          | ({32{port_read_hit_q[p][27]}} & 32'(sent_cut_through_i[p]))
+          | ({32{port_read_hit_q[p][28]}} & 32'(sent_bad_i[p]));
     end
     // Of a value of 64 bits the upper half, in the cycle in which the lower one is read.
     if (read_q == RdSelect) begin

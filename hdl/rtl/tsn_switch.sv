@@ -10,9 +10,9 @@ module tsn_switch #(
   parameter int unsigned Depth = 32,
   parameter int unsigned AddressBuckets = 256,
   parameter int unsigned StreamBuckets = 2048,
-  parameter int unsigned Schedulers = 4096,
+  parameter int unsigned Schedulers = 1024 * Ports,
   parameter int unsigned Groups = 64,
-  parameter int unsigned Rules = 8,
+  parameter int unsigned Rules = 32,
   parameter bit          CutThrough = 1'b1
 ) (
   input  logic                   clk_i,
@@ -63,7 +63,8 @@ module tsn_switch #(
   logic                                    clock_step_valid;
   logic [15:0]                             ageing_interval, scheduler_group, scheduler_index, group_index;
   logic [15:0]                             count_index, stream_scheduler;
-  logic [7:0]                              ats_classes, charged_overhead, address_ports, vlan_members;
+  logic [7:0]                              ats_classes, charged_overhead, address_ports, vlan_members, rule_ports;
+  logic [Classes-1:0][15:0]                free_cells_min;
   logic [31:0]                             octet_time_low, empty_to_full_low, residence_low, stream_key_low;
   logic [7:0]                              octet_time_high;
   logic [3:0]                              empty_to_full_high, residence_high;
@@ -86,6 +87,7 @@ module tsn_switch #(
   logic [Ports-1:0][31:0]                  sent_stamp_low, sent_stamp_high;
   logic [Ports-1:0][31:0]                  received, received_short, received_long, received_check;
   logic [Ports-1:0][31:0]                  dropped_no_cell, dropped_no_port, dropped_not_member, dropped_queue_full;
+  logic [Ports-1:0][31:0]                  dropped_class_limit;
   logic [Ports-1:0][31:0]                  sent, sent_cut_through, sent_bad;
   logic [Ports-1:0][7:0][2:0]              classes;
   logic [Ports-1:0][11:0]                  default_vid;
@@ -152,6 +154,7 @@ module tsn_switch #(
     .group_exceeds_burst_i(exceeds_burst), .group_exceeds_residence_i(exceeds_residence),
     .stream_key_low_o(stream_key_low), .stream_key_high_o(stream_key_high), .stream_scheduler_o(stream_scheduler),
     .stream_write_valid_o(stream_write), .stream_write_ready_i(stream_ready), .stream_write_o(stream_remove),
+    .rule_ports_o(rule_ports), .free_cells_min_o(free_cells_min),
     .rule_octet_valid_o(rule_octet_write), .rule_octet_ready_i(1'b1), .rule_octet_o(rule_octet),
     .rule_scheduler_valid_o(rule_write), .rule_scheduler_ready_i(1'b1), .rule_scheduler_o(rule),
     .address_key_low_o(address_key_low), .address_key_high_o(address_key_high), .address_ports_o(address_ports),
@@ -166,6 +169,7 @@ module tsn_switch #(
     .received_i(received), .received_short_i(received_short), .received_long_i(received_long),
     .received_check_i(received_check), .dropped_no_cell_i(dropped_no_cell), .dropped_no_port_i(dropped_no_port),
     .dropped_not_member_i(dropped_not_member), .dropped_queue_full_i(dropped_queue_full),
+    .dropped_class_limit_i(dropped_class_limit),
     .sent_i(sent), .sent_cut_through_i(sent_cut_through), .sent_bad_i(sent_bad)
   );
 
@@ -178,7 +182,7 @@ module tsn_switch #(
     .received_stamp_o(received_stamp), .sent_stamp_o(sent_stamp),
     .gmii_rxd_i, .gmii_rx_dv_i, .gmii_rx_er_i, .gmii_txd_o, .gmii_tx_en_o, .gmii_tx_er_o,
     .class_of_pcp_i(classes), .default_vid_i(default_vid), .default_pcp_i(default_pcp),
-    .ats_class_i(ats_classes), .cut_through_i(cut_through),
+    .ats_class_i(ats_classes), .free_cells_min_i(free_cells_min), .cut_through_i(cut_through),
     .gate_open_i(gates), .credit_based_i(credit_based), .idle_slope_i(idle_slope),
     .charged_overhead_i(charged_overhead), .processing_delay_max_i({4'd0, processing_delay_max}),
     .scheduler_write_i(scheduler_write), .scheduler_index_i(SchedulerWidth'(scheduler_index)),
@@ -190,7 +194,7 @@ module tsn_switch #(
     .group_exceeds_burst_o(exceeds_burst), .group_exceeds_residence_o(exceeds_residence),
     .stream_write_i(stream_write), .stream_ready_o(stream_ready), .stream_remove_i(stream_remove),
     .stream_key_i({stream_key_high, stream_key_low}), .stream_scheduler_i(SchedulerWidth'(stream_scheduler)),
-    .octet_write_i(rule_octet_write), .octet_rule_i(RuleWidth'(rule_octet[31:24])),
+    .rule_ports_i(Ports'(rule_ports)), .octet_write_i(rule_octet_write), .octet_rule_i(RuleWidth'(rule_octet[31:24])),
     .octet_place_i(rule_octet[21:16]), .octet_value_i(rule_octet[15:8]), .octet_mask_i(rule_octet[7:0]),
     .rule_write_i(rule_write), .rule_index_i(RuleWidth'(rule[23:16])), .rule_enable_i(rule[31]),
     .rule_scheduler_i(SchedulerWidth'(rule[15:0])),
@@ -201,11 +205,12 @@ module tsn_switch #(
     .received_o(received), .received_short_o(received_short), .received_long_o(received_long),
     .received_check_o(received_check), .dropped_no_cell_o(dropped_no_cell), .dropped_no_port_o(dropped_no_port),
     .dropped_not_member_o(dropped_not_member), .dropped_queue_full_o(dropped_queue_full),
+    .dropped_class_limit_o(dropped_class_limit),
     .sent_o(sent), .sent_cut_through_o(sent_cut_through), .sent_bad_o(sent_bad),
     .table_overflows_o(table_overflows), .free_cells_o(free_cells)
   );
 
   assign unused = ^{scheduler_index, scheduler_group, group_index, count_index, stream_scheduler, rule_octet, rule,
-                    class_of_pcp, address_ports, vlan_members};
+                    class_of_pcp, address_ports, vlan_members, rule_ports};
 
 endmodule

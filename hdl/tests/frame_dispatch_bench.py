@@ -1,7 +1,7 @@
 """Coroutines of the bench of the way to the queues: see ``test_forwarding_path.py``.
 
-Four ports with frames, an engine that decides about those that are shaped, queues with room or without. Every frame is claimed
-once, by as many readers as queues took it; those of a port that are not shaped, and those of the engine, keep their order.
+Four ports with frames, an engine that decides about those that are shaped, queues with room or without, classes that too few
+cells are free for. Every frame is claimed once, by as many readers as queues took it; those of a port that are not shaped, and those of the engine, keep their order.
 """
 
 from __future__ import annotations
@@ -62,13 +62,16 @@ class Bench:
         self.direct: list[deque[int]] = [deque() for _ in range(PORTS)]
         self.decided: deque[int] = deque()
         self.origin: dict[int, int] = {}
-        self.cycle = self.engine_free = self.claims = self.drops = self.enqueues = 0
+        self.cycle = self.engine_free = self.claims = self.drops = self.enqueues = self.limited = 0
         self.room = self.readers = 0
         self.room_share = 0.8
+        self.scarce_share = 0.1
+        # Of the last cycles, the classes that too few cells were free for.
+        self.scarce: deque[int] = deque([0, 0, 0], maxlen=3)
 
     async def reset(self) -> None:
         cocotb.start_soon(Clock(self.dut.clk_i, 8, "ns").start())
-        for name in ("arrived_valid_i", "frame_ready_i", "decision_valid_i", "room_i"):
+        for name in ("arrived_valid_i", "frame_ready_i", "decision_valid_i", "room_i", "scarce_i"):
             getattr(self.dut, name).value = 0
         self.dut.rst_ni.value = 0
         for _ in range(4):
@@ -121,6 +124,8 @@ class Bench:
             self.decided.append(frame.cell)
         before, self.room = self.room, sum(1 << p for p in range(PORTS) if rng.random() < self.room_share)
         dut.room_i.value = self.room
+        self.scarce.append(sum(1 << k for k in range(CLASSES) if rng.random() < self.scarce_share))
+        dut.scarce_i.value = self.scarce[-1]
         await ReadOnly()
         pop = int(dut.arrived_pop_o.value)
         assert pop & pop - 1 == 0
@@ -146,13 +151,18 @@ class Bench:
         self.cycle += 1
 
     def queues(self, room: int) -> None:
-        """What went into queues in this cycle, which had room in the one before."""
+        """What went into queues in this cycle, which had room in the one before; the limit of a class is asked for before."""
         dut = self.dut
-        taken, dropped = int(dut.enqueue_valid_o.value), int(dut.dropped_o.value)
-        if not taken | dropped:
+        taken, dropped, limited = (int(getattr(dut, f"{name}_o").value) for name in ("enqueue_valid", "dropped", "limited"))
+        if not taken | dropped | limited:
             return
         frame, eligible, keep = self.outstanding[int(dut.enqueue_cell_o.value)]
-        assert keep and (taken, dropped) == (frame.ports & room, frame.ports & ~room)
+        scarce = self.scarce[0] >> frame.traffic_class & 1
+        assert keep
+        assert (taken, dropped, limited) == ((0, 0, frame.ports) if scarce else (frame.ports & room, frame.ports & ~room, 0))
+        self.limited += limited.bit_count()
+        if limited:
+            return
         names = ("class", "lane", "octets", "eligible")
         values = tuple(int(getattr(dut, f"enqueue_{name}_o").value) for name in names)
         assert values == (frame.traffic_class, frame.lane, frame.octets - 4, eligible)
@@ -183,17 +193,17 @@ async def every_frame_is_claimed_once(dut) -> None:
                 bench.arrive(port)
                 given += 1
         await bench.step()
-    bench.room_share = 1.0
+    bench.room_share, bench.scarce_share = 1.0, 0.0
     while bench.pending():
         await bench.step()
     assert bench.claims == given > 700
-    assert bench.drops > 100 and bench.enqueues > 2 * bench.drops
+    assert bench.drops > 100 and bench.enqueues > 2 * bench.drops and bench.limited > 50
 
 
 @cocotb.test()
 async def a_frame_alone_is_quick_and_a_lone_engine_stops_nobody_else(dut) -> None:
     bench = Bench(dut, 62)
-    bench.room_share = 1.0
+    bench.room_share, bench.scarce_share = 1.0, 0.0
     await bench.reset()
     for k in range(40):
         for _ in range(k % 7):

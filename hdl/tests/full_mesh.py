@@ -223,7 +223,8 @@ def check_starts(run: Run, phase: Phase, more: Mapping[int, int] = NOTHING) -> t
     in_time = phase.end - ARRIVAL_AFTER + way.queued(PORTS) < span.stop - 1
     assert (came == ~phase.discarded)[in_time].all(), "all but the discarded come to the queues"
     late = set(np.flatnonzero(~came & ~in_time).tolist())
-    assert (at <= phase.end[number] - ARRIVAL_AFTER + way.queued(PORTS)).all(), "in the queues in time"
+    most = int((at - phase.end[number]).max()) + ARRIVAL_AFTER
+    assert most <= way.queued(PORTS), f"in the queues in time, but for {most - way.queued(PORTS)} cycles"
     for port in range(PORTS):
         changes = {
             rank: [(cycle - found.offset, value + more.get(rank, 0)) for cycle, value in changes_of(run, port, rank, span)]

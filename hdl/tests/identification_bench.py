@@ -16,7 +16,7 @@ async def begin(dut) -> None:
     """A reset with all inputs low; then the table has been filled."""
     cocotb.start_soon(Clock(dut.clk_i, 8, "ns").start())
     for signal in ("vlan_lookup_i", "vlan_vid_i", "vlan_write_i", "vlan_write_vid_i", "vlan_write_members_i", "start_i",
-                   "octet_valid_i", "octet_i", "octet_write_i", "rule_write_i", "clock_step_valid_i"):  # fmt: skip
+                   "octet_valid_i", "octet_i", "rule_ports_i", "octet_write_i", "rule_write_i", "clock_step_valid_i"):  # fmt: skip
         getattr(dut, signal).value = 0
     dut.clock_rate_i.value = NOMINAL
     dut.rst_ni.value = 0
@@ -68,7 +68,8 @@ async def member_sets_are_those_that_were_written(dut) -> None:
     assert answered > 500
 
 
-async def write_rule(dut, rule: int, octets: list[tuple[int, int]], value: int, enable: bool) -> None:
+async def write_rule(dut, ports: int, rule: int, octets: list[tuple[int, int]], value: int, enable: bool) -> None:
+    dut.rule_ports_i.value = ports
     for place, (wanted, mask) in enumerate(octets):
         dut.octet_write_i.value, dut.octet_rule_i.value, dut.octet_place_i.value = 1, rule, place
         dut.octet_value_i.value, dut.octet_mask_i.value = wanted, mask
@@ -85,12 +86,18 @@ async def the_first_rule_that_agrees_holds(dut) -> None:
     await begin(dut)
     rng = random.Random(2)
     base = rng.randbytes(64)
-    rules: list[tuple[bool, int, list[tuple[int, int]]]] = []
+    # By port.
+    rules: list[list[tuple[bool, int, list[tuple[int, int]]]]] = [[] for _ in range(PORTS)]
     for rule in range(RULES):
-        # Frames near to the base agree with some.
-        octets = [(base[k], rng.choice([0x01, 0x80, 0xF0, 0xFF]) if rng.random() < 0.3 else 0) for k in range(64)]
-        rules.append((rule != 2, rng.randrange(1 << VALUE_WIDTH), octets))
-        await write_rule(dut, rule, octets, rules[-1][1], rules[-1][0])
+        # The first one is of all ports, the others are of each port's own; some of a port are used.
+        for ports in [(1 << PORTS) - 1] if rule == 0 else [1 << port for port in range(PORTS)]:
+            # Frames near to the base agree with some.
+            octets = [(base[k], rng.choice([0x01, 0x80, 0xF0, 0xFF]) if rng.random() < 0.3 else 0) for k in range(64)]
+            one = (bool(rule == 0 or ports >> rule & 1 == 0), rng.randrange(1 << VALUE_WIDTH), octets)
+            await write_rule(dut, ports, rule, octets, one[1], one[0])
+            for port in range(PORTS):
+                if ports >> port & 1:
+                    rules[port].append(one)
     hits = 0
     for _ in range(60):
         frames = []
@@ -108,10 +115,10 @@ async def the_first_rule_that_agrees_holds(dut) -> None:
             dut.octet_i.value = sum(frame[k] << 8 * port for port, frame in enumerate(frames))
             await FallingEdge(dut.clk_i)
         dut.octet_valid_i.value = 0
-        for _ in range(2):
+        for _ in range(3):
             await FallingEdge(dut.clk_i)
         for port, frame in enumerate(frames):
-            agreeing = [value for used, value, octets in rules
+            agreeing = [value for used, value, octets in rules[port]
                         if used and all((frame[k] ^ wanted) & mask == 0 for k, (wanted, mask) in enumerate(octets))]  # fmt: skip
             assert int(dut.hit_o.value) >> port & 1 == bool(agreeing)
             if agreeing:

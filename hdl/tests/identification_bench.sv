@@ -21,6 +21,7 @@ module identification_bench #(
   input  logic [Ports-1:0][7:0]            octet_i,
   output logic [Ports-1:0]                 hit_o,
   output logic [Ports-1:0][ValueWidth-1:0] value_o,
+  input  logic [Ports-1:0]                 rule_ports_i,
   input  logic                             octet_write_i,
   input  logic [$clog2(Rules)-1:0]         octet_rule_i,
   input  logic [5:0]                       octet_place_i,
@@ -45,7 +46,7 @@ module identification_bench #(
   );
 
   stream_filter #(.Ports(Ports), .Rules(Rules), .ValueWidth(ValueWidth)) u_filter (
-    .clk_i, .rst_ni, .start_i, .octet_valid_i, .octet_i, .hit_o, .value_o,
+    .clk_i, .rst_ni, .start_i, .octet_valid_i, .octet_i, .hit_o, .value_o, .ports_i(rule_ports_i),
     .octet_write_i, .octet_rule_i, .octet_place_i, .octet_value_i, .octet_mask_i,
     .rule_write_i, .rule_index_i, .rule_enable_i, .rule_value_i
   );

@@ -85,6 +85,7 @@ COUNTERS = {
     "no_port": "dropped_no_port",
     "not_member": "dropped_not_member",
     "queue_full": "dropped_queue_full",
+    "class_limit": "dropped_class_limit",
     "sent": "sent",
     "cut_through": "sent_cut_through",
     "bad": "sent_bad",
@@ -156,13 +157,15 @@ def stream_setting(address: bytes, vid: int, scheduler: int, *, source: bool = F
     ]
 
 
-def rule_setting(rule: int, scheduler: int, places: dict[int, tuple[int, int]], *, used: bool = True) -> Setting:
-    """A rule of value and mask by place; all other octets may be anything."""
+def rule_setting(
+    rule: int, scheduler: int, places: dict[int, tuple[int, int]], *, used: bool = True, ports: int = 0xFF
+) -> Setting:
+    """A rule of value and mask by place, of some ports; all other octets may be anything."""
     octets = [places.get(place, (0, 0)) for place in range(64)]
     writes = [
         write("rule_octet", rule << 24 | place << 16 | value << 8 | mask) for place, (value, mask) in enumerate(octets)
     ]
-    return [*writes, write("rule_scheduler", used << 31 | rule << 16 | scheduler)]
+    return [write("rule_ports", ports), *writes, write("rule_scheduler", used << 31 | rule << 16 | scheduler)]
 
 
 def address_setting(destination: bytes, vid: int, ports: int, *, remove: bool = False) -> Setting:
@@ -184,6 +187,10 @@ def ats_setting(delay_max_ticks: int, overhead: int, classes: int) -> Setting:
         write("charged_overhead", overhead),
         write("ats_classes", classes),
     ]
+
+
+def limit_setting(traffic_class: int, free_cells_min: int) -> Setting:
+    return [(ADDRESSES["free_cells_min"] + 4 * traffic_class, free_cells_min, 0xFFFF)]
 
 
 def credit_setting(port: int, traffic_class: int, idle_slope_bps: int) -> Setting:

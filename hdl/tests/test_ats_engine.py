@@ -202,6 +202,32 @@ def test_no_frame_is_early_against_exact_rationals(tmp_path: pathlib.Path) -> No
     never_early(load, engine, overhead=20, delay_max=77)
 
 
+def test_the_rate_is_too_low_by_a_tick_a_frame_at_most(tmp_path: pathlib.Path) -> None:
+    """Frames that always wait: what is missing of the CIR, against the figures on the engine's page."""
+    rates, sizes, count = (999_999_937, 333_333_331, 100_000_007, 65_000_011), (64, 1522), 40
+    load = traffic(WRAPPING, count * len(rates) * len(sizes), seed=5, pauses=0.0)
+    load.residence_max[:] = 2**WRAPPING.fill_width - 1
+    missing = {}
+    for which, (rate, size) in enumerate((rate, size) for rate in rates for size in sizes):
+        mine = slice(which * count, (which + 1) * count)
+        load.group[which], load.rate_bps[which], load.burst_octets[which] = which, rate, size + 21
+        load.scheduler[mine], load.octets[mine] = which, size
+        missing[rate, size] = mine
+    # At line rate, one stream after the other.
+    load.arrival = np.cumsum((load.octets + 20) * TICKS_PER_CYCLE) + 64
+    engine = compare(WRAPPING, load, tmp_path, overhead=20, delay_max=0)
+    assert not engine["residence"].any()
+    worst = 0.0
+    for (rate, size), mine in missing.items():
+        # Of the first half some find the octet that the bucket has beside a frame.
+        eligible = engine["eligible"][mine][count // 2 :]
+        exact = (len(eligible) - 1) * (size + 20) * OCTET_PS / QUANTUM_PS / rate
+        late = int(eligible[-1] - eligible[0]) - exact
+        assert 0 < late <= (1 + (size + 20) / 2**24) * (len(eligible) - 1), (rate, size)
+        worst = max(worst, late / exact)
+    assert 740e-6 < worst < 750e-6
+
+
 def test_an_idle_engine_decides_in_thirteen_cycles(tmp_path: pathlib.Path) -> None:
     """Frames of four ports at once, each in its own group, a minimum frame time apart."""
     load = traffic(WRAPPING, 4_000, seed=4, pauses=0.0)
@@ -212,9 +238,10 @@ def test_an_idle_engine_decides_in_thirteen_cycles(tmp_path: pathlib.Path) -> No
     load.octets[:] = 64
     engine = compare(WRAPPING, load, tmp_path, overhead=20, delay_max=0)
     assert engine["cycles"].min() == LATENCY_MIN
-    # Each waits for the one before, and a step of the background refresh may be in the way of the first.
-    assert engine["cycles"].max() <= LATENCY_MIN + 3 * 5 + 6
-    assert np.median(engine["cycles"]) == LATENCY_MIN + 5 * 1.5
+    # Each waits for those before it, and a step of the background refresh may go first.
+    beside = engine["cycles"] - LATENCY_MIN - 5 * (np.arange(4_000) % 4)
+    assert beside.min() == 0 and beside.max() <= 6
+    assert 0.1 < np.mean(beside > 0) < 0.5, "one step of the refresh in 64 cycles"
 
 
 @pytest.mark.slow

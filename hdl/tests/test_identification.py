@@ -126,6 +126,30 @@ def test_ipv6_by_address_and_port(tmp_path: pathlib.Path, port: int) -> None:
     assert found == [6 if port == 5_000 else None, None]
 
 
+def test_every_port_has_rules_of_its_own(tmp_path: pathlib.Path) -> None:
+    """The same rule of two ports names two schedulers; a third port has it not."""
+    rule = places(6, b"\x02")
+    settings = [*discarding(), rule_setting(31, 2, rule, ports=0b0001), rule_setting(31, 3, rule, ports=0b0100)]
+    frames = [Frame(port, 1_000, frame_octets(host(3), host(port), bytes(60), pcp=PCP)) for port in (0, 1, 2)]
+    outcome = run([*settings, address_setting(host(3), 1, 8)], frames, tmp_path, quiet=2_000)
+    assert outcome.discards.sum(axis=1)[:4].tolist() == [0, 0, 1, 1]
+    assert [one.octets for one in outcome.sent] == [frames[1].octets]
+
+
+def test_the_verdict_of_the_last_octet_is_there_in_time(tmp_path: pathlib.Path) -> None:
+    """A rule over all of a shortest frame, its check sequence included, at every phase of the switch's slots."""
+    octets = frame_octets(host(1), host(0), b"", pcp=PCP)
+    assert len(octets) == 64
+    other = frame_octets(host(1), host(0), b"\x01", pcp=PCP)
+    for last, expected in ((0xFF, 16), (0x00, 0)):
+        rule = places(0, octets[:63]) | {63: (octets[63] ^ (last ^ 0xFF), EXACT)}
+        settings = [*discarding(), rule_setting(7, 5, rule)]
+        frames = [Frame(0, 1_000 + 401 * k, octets) for k in range(16)]
+        outcome = run(settings, [*frames, Frame(0, 20_000, other)], tmp_path, quiet=2_000)
+        assert outcome.discards.sum(axis=1)[5] == expected
+        assert len(outcome.sent) == 17 - expected
+
+
 def test_a_class_without_ats_looks_at_no_stream(tmp_path: pathlib.Path) -> None:
     frame = frame_octets(host(1), host(0), bytes(60), pcp=PCP - 1)
     assert counted([stream_setting(host(1), 1, 2)], [frame], tmp_path) == [None]

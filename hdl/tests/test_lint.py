@@ -11,5 +11,6 @@ def test_no_module_has_a_warning(module: str) -> None:
     assert lint(module) == ""
 
 
-def test_eight_ports_have_no_warning() -> None:
-    assert lint("tsn_switch", {"Ports": 8, "CutThrough": 0}) == ""
+@pytest.mark.parametrize(("ports", "cut_through"), [(2, 0), (2, 1), (8, 0)])
+def test_other_numbers_of_ports_have_no_warning(ports: int, cut_through: int) -> None:
+    assert lint("tsn_switch", {"Ports": ports, "CutThrough": cut_through}) == ""

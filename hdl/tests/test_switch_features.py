@@ -26,6 +26,7 @@ from switch_run import (
     frame_octets,
     gates_setting,
     group_setting,
+    limit_setting,
     nothing_is_left,
     port_address,
     rule_setting,
@@ -181,6 +182,27 @@ def test_a_closed_gate_holds_its_class_alone(tmp_path: pathlib.Path) -> None:
             assert all((start[octets] > opened - 2) == (c == 5) for octets in row), c
     assert start[by_class[5][0]] - opened < 20
     assert outcome.free_cells == 256 - PORTS - 3
+
+
+@pytest.mark.parametrize("limit", [0, 160])
+def test_a_limit_keeps_cells_for_other_classes(tmp_path: pathlib.Path, limit: int) -> None:
+    """Three ports send best effort to one, three times what it takes; class 6 comes beside, one frame in eight."""
+    frames = introductions()
+    for port in (0, 1, 2):
+        for k in range(80):
+            octets = frame_octets(host(3), host(port), k.to_bytes(2, "big") + bytes(1_000), pcp=6 if k % 8 == 7 else 0)
+            frames.append(Frame(port, 10_000, octets))
+    outcome = run([limit_setting(0, limit)], frames, tmp_path)
+    sent = Counter(one.octets[14] >> 5 for one in outcome.sent if one.octets[:6] == host(3))
+    lost = {name: sum(outcome.counters[name]) for name in ("no_cell", "queue_full", "class_limit")}
+    assert sum(sent.values()) + sum(lost.values()) == 240, "nothing is lost without a counter"
+    if limit:
+        # Cells of three frames that come in are not free, so there were always some for class 6.
+        assert sent[6] == 30 and lost["no_cell"] == 0
+        assert lost["class_limit"] == outcome.counters["class_limit"][3] == 210 - sent[0] > 50
+    else:
+        assert sent[6] < 30 and lost["class_limit"] == 0
+    nothing_is_left(outcome)
 
 
 def test_stamps_are_those_of_the_adjustable_clock(tmp_path: pathlib.Path) -> None:

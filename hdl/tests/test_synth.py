@@ -33,3 +33,15 @@ def test_the_page_of_the_switch_tells_the_committed_latencies() -> None:
         for payload, figure in figures.items():
             said_ns = int({64: small, 1500: large}[payload].replace(" ", ""))
             assert said_ns == round(committed[figure] * 1000) - latency.PHYS_NS, f"{name}, {payload} B"
+
+
+def test_the_page_of_the_area_tells_the_committed_figures() -> None:
+    committed = json.loads((HDL.parent / "hdl.json").read_text())
+    page = (HDL.parent / "docs" / "hardware" / "area.md").read_text()
+    rows = re.findall(r"^\| (\w+)(?: switch)? \| ([\d ]+) \| ([\d ]+) \| ([\d ]+) \| ([\d.]+) \| ([\d.]+) ns \|$", page, re.MULTILINE)
+    assert {row[0] for row in rows} == {*synth.MODULES, *synth.SIZED, *synth.BUILDS}
+    for name, *cells in rows:
+        said = [float(cell.replace(" ", "")) for cell in cells]
+        assert said == [round(committed[f"{name}_{key}"], 2) for key in synth.KEYS], name
+    (said,) = re.findall(r"The routed switch runs at ([\d.]+) MHz", page)
+    assert float(said) == round(committed["ecp5_mhz"], 1)

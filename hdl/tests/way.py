@@ -10,6 +10,8 @@ from __future__ import annotations
 ARRIVAL, STORED, TAKEN, ENGINE, QUEUED = 2, 3, 2, 13, 3
 # A frame in the engine's state keeps the next one for so long, and so does a step of the refresh.
 ENGINE_STEP = 6
+# A frame that the front of the engine has already taken when a step begins waits for all of it, one that comes later a cycle less.
+FRONT = 1
 # Steps of the scan beside two for every doubling of ports: queue, its filling, memory, register, what is due, candidate,
 # less the first of the turn.
 SCAN_STEPS = 5
@@ -28,9 +30,9 @@ def due(classes: int = 8) -> int:
 
 
 def queued(ports: int) -> int:
-    """From the last octet into the queue, with a frame of every other port before it in the engine."""
+    """From the last octet into the queue, with a frame of every other port and a step of the refresh before it in the engine."""
     slots = ports
-    before = ENGINE_STEP * ports
+    before = ENGINE_STEP * ports + FRONT
     return ARRIVAL + STORED + slots + TAKEN + ENGINE + before + QUEUED
 
 

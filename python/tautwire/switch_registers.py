@@ -43,6 +43,7 @@ ADDRESSES: dict[str, int] = {
     "stream_key_high": 0x094,
     "stream_scheduler": 0x098,
     "stream_write": 0x09C,
+    "rule_ports": 0x0A8,
     "rule_octet": 0x0A0,
     "rule_scheduler": 0x0A4,
     "address_key_low": 0x0B0,
@@ -51,6 +52,7 @@ ADDRESSES: dict[str, int] = {
     "address_write": 0x0BC,
     "vlan_members": 0x0C0,
     "vlan_write": 0x0C4,
+    "free_cells_min": 0x0E0,
 }
 
 #: Of a port, relative to its block, by name; the first of an array.
@@ -73,6 +75,7 @@ PORT_ADDRESSES: dict[str, int] = {
     "dropped_no_port": 0x094,
     "dropped_not_member": 0x098,
     "dropped_queue_full": 0x09C,
+    "dropped_class_limit": 0x0AC,
     "sent": 0x0A0,
     "sent_cut_through": 0x0A4,
     "sent_bad": 0x0A8,

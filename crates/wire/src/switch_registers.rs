@@ -108,6 +108,9 @@ pub const STREAM_SCHEDULER: u16 = 0x098;
 /// 0 writes the stream above, 1 removes it.
 pub const STREAM_WRITE: u16 = 0x09c;
 
+/// The ports whose identification rules are written by the two below, a bit each: every port has rules of its own.
+pub const RULE_PORTS: u16 = 0x0a8;
+
 /// An octet of an identification rule. Bits 7-0: mask; 15-8: value; 21-16: place after the start of the frame; 31-24: rule.
 pub const RULE_OCTET: u16 = 0x0a0;
 
@@ -131,6 +134,9 @@ pub const VLAN_MEMBERS: u16 = 0x0c0;
 
 /// Writes it to this VLAN.
 pub const VLAN_WRITE: u16 = 0x0c4;
+
+/// Cells that must be free for a frame of a class to be queued; 0: no limit. The cells of frames that come in are not free. The first of 8, four octets apart.
+pub const FREE_CELLS_MIN: u16 = 0x0e0;
 
 /// Class of frames received with priority code point k in bits 4k+2 to 4k. Relative to the port's block.
 pub const CLASS_OF_PCP: u16 = 0x000;
@@ -185,6 +191,9 @@ pub const DROPPED_NOT_MEMBER: u16 = 0x098;
 
 /// Frames to be sent here that found their queue full. Relative to the port's block.
 pub const DROPPED_QUEUE_FULL: u16 = 0x09c;
+
+/// Frames for this port that were not queued because fewer than free_cells_min of their class were free. Relative to the port's block.
+pub const DROPPED_CLASS_LIMIT: u16 = 0x0ac;
 
 /// Frames sent. Relative to the port's block.
 pub const SENT: u16 = 0x0a0;
