@@ -61,9 +61,11 @@ class Proof:
         return f"{self.module}_proof"
 
     def hash(self) -> str:
-        """Of the module, of the files beside it and of the proof."""
-        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut)).encode())
-        for path in (RTL / f"{self.module}.sv", *(RTL / name for name in self.files), FORMAL / f"{self.top}.sv"):
+        """Of the module, of the files beside it, what they include, and of the proof."""
+        digest = hashlib.sha256(repr((self.steps, self.mutations, self.cut, self.passes)).encode())
+        paths = [RTL / f"{self.module}.sv", *(RTL / name for name in self.files), FORMAL / f"{self.top}.sv"]
+        included = {name for path in paths for name in re.findall(r'`include "([^"]+)"', path.read_text())}
+        for path in (*paths, *(RTL / name for name in sorted(included))):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         return digest.hexdigest()
 

@@ -1,7 +1,7 @@
 // From the ports' arrivals to the queues: a port in turn, to the ATS engine or past it where a frame is not shaped.
 //
 // A frame, or a decision of the engine, takes four cycles on its way into the queues: room asked for, its answer, put
-// into the queues of all its ports at once, claimed in the buffer. The engine decides about a frame in every
+// into the queues of all its ports at once, claimed in the buffer; the next one begins behind them. The engine decides about a frame in every
 // sixth cycle at most, and decisions come first, so that one of them waits at most.
 //
 // A frame of a class for which too few cells are free is put into no queue: so low classes cannot take all cells from

@@ -89,13 +89,11 @@ def cut_through_ns(folder: pathlib.Path, payload: int) -> int:
     return latency_ns([address_setting(stream(0), 5, 0b0010), cut_through_setting(0xFF)], folder, payload, 5)
 
 
-def summary(rows: dict[Case, dict[int, int]], cut_through: int) -> dict[str, float]:
+def summary(folder: pathlib.Path) -> dict[str, float]:
     """The figures of ``hdl.json``: in us, with two PHYs, as others measured."""
-    shaped = CASES[-1]
-    return {
-        "ats_1500B_us": (rows[shaped][1500] + PHYS_NS) / 1000,
-        "ats_64B_us": (rows[shaped][64] + PHYS_NS) / 1000,
-        "sp_store_and_forward_1500B_us": (rows[CASES[0]][1500] + PHYS_NS) / 1000,
-        "sp_cut_through_1500B_us": (cut_through + PHYS_NS) / 1000,
-        "processing_delay_max_us": shaped.delay_max_ticks / 2000,
-    }
+    rows = measure(folder)
+    strict, undelayed, shaped = ({size: rows[case][size] for size in (64, 1500)} for case in CASES)
+    cut = {size: cut_through_ns(folder, size) for size in (64, 1500)}
+    kinds = {"ats": shaped, "ats_undelayed": undelayed, "sp_store_and_forward": strict, "sp_cut_through": cut}
+    found = {f"{kind}_{size}B_us": (ns[size] + PHYS_NS) / 1000 for kind, ns in kinds.items() for size in (1500, 64)}
+    return found | {"processing_delay_max_us": CASES[-1].delay_max_ticks / 2000}

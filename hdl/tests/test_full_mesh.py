@@ -38,8 +38,9 @@ def test_full_mesh_at_line_rate_is_that_of_the_model(
 
 
 @pytest.mark.slow
-def test_eight_ports_at_line_rate_are_those_of_the_model() -> None:
+@pytest.mark.parametrize(("ports", "rounds"), [(8, 600), (2, 4_000)])
+def test_other_numbers_of_ports_at_line_rate_are_those_of_the_model(ports: int, rounds: int) -> None:
     """A process of its own, for the number of ports is fixed when it begins."""
-    command = [sys.executable, HDL / "tests" / "full_mesh.py", "42", "600"]
-    done = subprocess.run(command, env={**os.environ, "TAUTWIRE_HDL_PORTS": "8"}, capture_output=True, text=True, check=False)
+    command = [sys.executable, HDL / "tests" / "full_mesh.py", "42", str(rounds)]
+    done = subprocess.run(command, env={**os.environ, "TAUTWIRE_HDL_PORTS": str(ports)}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

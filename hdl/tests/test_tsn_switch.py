@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from latency import cut_through_ns, host, measure, summary
+from latency import host, measure, summary
 from mixed import (
     BROADCAST,
     STREAM_VID,
@@ -47,8 +47,7 @@ def test_latency_of_a_frame_alone(tmp_path: pathlib.Path, capsys: pytest.Capture
             own = 8 * (payload + 22) + case.delay_max_ticks // 2
             assert own < value < own + 530, (case, payload, value)
     committed = json.loads((HDL.parent / "hdl.json").read_text())
-    cut_through = cut_through_ns(tmp_path, 1500)
-    figures = summary(rows, cut_through)
+    figures = summary(tmp_path)
     assert {name: committed[name] for name in figures} == figures
     with capsys.disabled():
         print("\nSFD to SFD, store and forward, ns:      64 B   1500 B")

@@ -48,9 +48,11 @@ def sources(top: str) -> list[pathlib.Path]:
 
 
 def defaults(top: str) -> dict[str, int]:
-    """The parameters of a module that are plain numbers."""
+    """The parameters of a module that are plain numbers, or so many for each port."""
     text = (RTL / f"{top}.sv").read_text()
-    return {name: int(value) for name, value in re.findall(r"^  parameter int unsigned (\w+) = (\d+)\b", text, re.MULTILINE)}
+    found = re.findall(r"^  parameter int unsigned (\w+) = (\d+)( \* Ports)?,?$", text, re.MULTILINE)
+    plain = {name: int(value) for name, value, each in found if not each}
+    return plain | {name: int(value) * plain["Ports"] for name, value, each in found if each}
 
 
 def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:

@@ -12,6 +12,8 @@ ARRIVAL, STORED, TAKEN, ENGINE, QUEUED = 2, 3, 2, 13, 3
 ENGINE_STEP = 6
 # A frame that the front of the engine has already taken when a step begins waits for all of it, one that comes later a cycle less.
 FRONT = 1
+# A frame past the engine that has just begun its way into the queues keeps a decision for the rest of it.
+WAY = 4
 # Steps of the scan beside two for every doubling of ports: queue, its filling, memory, register, what is due, candidate,
 # less the first of the turn.
 SCAN_STEPS = 5
@@ -33,7 +35,7 @@ def queued(ports: int) -> int:
     """From the last octet into the queue, with a frame of every other port and a step of the refresh before it in the engine."""
     slots = ports
     before = ENGINE_STEP * ports + FRONT
-    return ARRIVAL + STORED + slots + TAKEN + ENGINE + before + QUEUED
+    return ARRIVAL + STORED + slots + TAKEN + ENGINE + before + WAY + QUEUED
 
 
 def lag(ports: int, classes: int = 8) -> int:
