@@ -34,16 +34,20 @@ pub(crate) struct Span {
     pub(crate) min: u64,
     /// None: no bound.
     pub(crate) max: Option<u64>,
+    /// Whether both copies of a frame over two networks may be taken, each as a frame.
+    pub(crate) twice: bool,
 }
 
 impl Span {
-    fn of(min: Duration, max: Option<Duration>) -> Self {
-        Self { min: min.as_ps(), max: max.map(Duration::as_ps).filter(|max| *max <= TIME_CAP) }
+    fn of(min: Duration, max: Option<Duration>, twice: bool) -> Self {
+        Self { min: min.as_ps(), max: max.map(Duration::as_ps).filter(|max| *max <= TIME_CAP), twice }
     }
 
     /// Whether all that it allows is allowed by `other`.
     fn is_within(self, other: Self) -> bool {
-        self.min >= other.min && other.max.is_none_or(|most| self.max.is_some_and(|max| max <= most))
+        self.min >= other.min
+            && other.max.is_none_or(|most| self.max.is_some_and(|max| max <= most))
+            && self.twice <= other.twice
     }
 }
 
@@ -114,6 +118,14 @@ impl Fault {
         false
     }
 
+    /// Whether a frame over two networks is taken to be accepted once, however late its second copy is.
+    fn forgets_copies(self) -> bool {
+        #[cfg(feature = "planted-faults")]
+        return self.planted == Some(crate::PlantedFault::SecondCopyForgotten);
+        #[cfg(not(feature = "planted-faults"))]
+        false
+    }
+
     /// Whether responses are taken to come as regularly as what they answer is handed over.
     fn is_steady(self) -> bool {
         #[cfg(feature = "planted-faults")]
@@ -136,7 +148,7 @@ pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) 
         ports: Vec::new(),
         applications: Vec::new(),
     };
-    let least = Span { min: 0, max: Some(0) };
+    let least = Span { min: 0, max: Some(0), twice: false };
     (rounds.ports, rounds.applications) = (known(least), known(least));
     for round in 0..2 * ROUNDS_MAX {
         let (found, ports, applications) = rounds.step();
@@ -157,7 +169,7 @@ pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) 
             rounds.give_up(&before);
         }
     }
-    let nothing = Span { min: 0, max: None };
+    let nothing = Span { min: 0, max: None, twice: true };
     (rounds.ports, rounds.applications) = (known(nothing), known(nothing));
     rounds.step().0
 }
@@ -205,7 +217,15 @@ impl<'network> Rounds<'network> {
             };
             pairs.map(of).collect()
         };
-        let ports = all(&|_, _, bounds| Span::of(bounds.delay_min, bounds.delay.as_ref().ok().copied()));
+        let copies = host::copies(self.network, &bounds);
+        let mut ports =
+            all(&|_, _, bounds| Span::of(bounds.delay_min, bounds.delay.as_ref().ok().copied(), false));
+        // What was taken twice once stays so, for it must come to rest.
+        for ((found, twice), known) in ports.iter_mut().zip(copies).zip(&self.ports) {
+            for ((found, twice), known) in found.iter_mut().zip(twice).zip(known) {
+                found.twice = (twice || known.twice) && !self.fault.forgets_copies();
+            }
+        }
         let applications = all(&|stream, listener, bounds| self.application(stream, listener, bounds));
         ((analysis, bounds), ports, applications)
     }
@@ -213,15 +233,17 @@ impl<'network> Rounds<'network> {
     /// From the hand-over of a stream to a listener's application.
     fn application(&self, stream: &Stream, listener: usize, bounds: &ListenerBounds) -> Span {
         if let Some((least, most)) = &bounds.application {
-            return Span::of(*least, most.as_ref().ok().copied());
+            return Span::of(*least, most.as_ref().ok().copied(), false);
         }
         let node = &self.network.nodes[stream.listeners[listener].index()];
-        let NodeKind::EndStation { host } = &node.kind else { return Span { min: 0, max: None } };
+        let NodeKind::EndStation { host } = &node.kind else {
+            return Span { min: 0, max: None, twice: false };
+        };
         let receive = &self.network.hosts[host.index()].receive;
         let least = Duration::from_ps(delay_min(receive, frame_length(stream.payload_min, false)));
         let most = Duration::from_ps(delay_max(receive, frame_length(stream.payload_max, true)));
         let port = bounds.delay.as_ref().ok();
-        Span::of(bounds.delay_min + least, port.map(|delay| *delay + most))
+        Span::of(bounds.delay_min + least, port.map(|delay| *delay + most), false)
     }
 
     /// Whether times that followed allow no more than what was taken as known.
@@ -262,8 +284,7 @@ impl<'network> Rounds<'network> {
     fn response(&self, number: usize) -> Option<Response> {
         let stream = &self.network.streams[number];
         let Traffic::Response { to, turn_around } = stream.traffic else { return None };
-        let request = &self.network.streams[to.index()];
-        let listener = request.listeners.iter().position(|node| *node == stream.talker)?;
+        let listener = self.responder(number, to)?;
         let heard = self.applications[to.index()][listener];
         let turn = turn_around.as_ps();
         let since = (heard.min.saturating_add(turn), heard.max?.saturating_add(turn));
@@ -274,7 +295,14 @@ impl<'network> Rounds<'network> {
         let frames = u64::from(self.network.frames_a_message(StreamIndex::at(number)));
         let bits = wire(stream.payload_max, stream.tagged).saturating_mul(frames);
         let origin = self.origin(to);
-        let periods = [self.messages(origin, spread), self.spaced(to, spread)];
+        let copies = self.copies_of_chain(number)?;
+        let times = |period: Option<Period>, copies: u64| {
+            let one = period?;
+            Some(Period { burst: one.burst.checked_mul(copies)?, ..one })
+        };
+        let own_copies = 1 + u64::from(self.ports[to.index()][listener].twice);
+        let periods =
+            [times(self.messages(origin, spread), copies), times(self.spaced(to, spread), own_copies)];
         // The lower rate; the lesser burst of equal ones.
         let rate =
             |period: &Period| (u128::from(period.burst) * PS_PER_S).div_ceil(u128::from(period.interval));
@@ -290,11 +318,30 @@ impl<'network> Rounds<'network> {
                 let fastest = Deviation::of(clock).fastest(curve.rate.fastest(self.servo()).as_bps());
                 let grown = (u128::from(fastest) * u128::from(spread + slack_ps(clock))).div_ceil(PS_PER_S);
                 let least = u128::from(wire(of.payload_min, false));
-                let times = |bits_in: u128| u64::try_from((bits_in * u128::from(bits)).div_ceil(least)).ok();
+                let of_both = u128::from(bits) * u128::from(copies);
+                let times = |bits_in: u128| u64::try_from((bits_in * of_both).div_ceil(least)).ok();
                 (times(fastest.into())?, times(u128::from(curve.burst.get()) + grown)?)
             }
         };
         Some(Response { handed: Handed { bucket, since }, period })
+    }
+
+    /// The place of a response's talker among the listeners of its request.
+    fn responder(&self, number: usize, to: StreamIndex) -> Option<usize> {
+        let talker = self.network.streams[number].talker;
+        self.network.streams[to.index()].listeners.iter().position(|node| *node == talker)
+    }
+
+    /// How many messages of a response one of its chain's first may become: two for each link on the way whose second copy may be
+    /// answered, too.
+    fn copies_of_chain(&self, mut number: usize) -> Option<u64> {
+        let mut copies: u64 = 1;
+        while let Traffic::Response { to, .. } = self.network.streams[number].traffic {
+            let twice = self.ports[to.index()][self.responder(number, to)?].twice;
+            copies = copies.checked_mul(1 + u64::from(twice))?;
+            number = to.index();
+        }
+        Some(copies)
     }
 
     /// The stream that a chain of answers begins with.
@@ -307,8 +354,7 @@ impl<'network> Rounds<'network> {
 
     /// By how much a servo may run a clock faster or slower yet, parts in 10⁹.
     fn servo(&self) -> u64 {
-        let servo = self.network.gptp.as_ref().and_then(|gptp| gptp.servo);
-        u64::from(servo.map_or(0, |servo| servo.rate_max_ppb))
+        servo(self.network)
     }
 
     /// The messages of a stream behind a way that takes them `spread` longer or less.
@@ -343,6 +389,12 @@ impl<'network> Rounds<'network> {
         let interval = Deviation::of(clock).shrink(link.bag.as_ps()).saturating_sub(slack_ps(clock));
         (interval > 0).then_some(Period { interval, jitter: spread, burst: 1 })
     }
+}
+
+/// By how much a servo may run the clocks of a network faster or slower yet, parts in 10⁹.
+pub(crate) fn servo(network: &Network) -> u64 {
+    let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);
+    u64::from(servo.map_or(0, |servo| servo.rate_max_ppb))
 }
 
 /// Whether the application of a stream begins its period anew in the run, or has another one then.

@@ -48,6 +48,8 @@ pub enum PlantedFault {
     ReceptionsForgotten,
     /// Responses are taken to come as regularly as what they answer is handed over.
     ResponseJitterForgotten,
+    /// A frame over two networks is taken to be accepted once, however far its copies are apart.
+    SecondCopyForgotten,
     /// A frame of TDMA is taken to have the next slot, whatever stands before it.
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
@@ -76,12 +78,13 @@ impl PlantedFault {
     pub const OF_ANSWERS: [Self; 2] = [Self::ReceptionsForgotten, Self::ResponseJitterForgotten];
 
     /// Those of virtual links.
-    pub const OF_VIRTUAL_LINKS: [Self; 5] = [
+    pub const OF_VIRTUAL_LINKS: [Self; 6] = [
         Self::TurnsForgotten,
         Self::PolicedLinkForgotten,
         Self::SharedLinkFluid,
         Self::SkewForgotten,
         Self::ApplicationOfLinkForgotten,
+        Self::SecondCopyForgotten,
     ];
 }
 

@@ -11,13 +11,16 @@
 //! Unbounded is what a server serves together with a stream that promises nothing, or with more than it can do.
 //! Buffers that are full lose frames and delay none. Not here: the way from port to port.
 
+use std::collections::BTreeSet;
+
 use tautwire_model::network::{
-    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail, Traffic,
+    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail, TimelineAction,
+    Traffic,
 };
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
 
-use crate::answers::{Learned, Span};
+use crate::answers::{Learned, Span, servo};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{delay_max, delay_min};
 use crate::result::{Bounds, ListenerBounds, Unbounded};
@@ -102,7 +105,7 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
         return;
     }
     let timeline = Timeline::of(network);
-    let ports = ports(bounds);
+    let ports = ports(network, bounds);
     for node in nodes(network) {
         let stacks = &network.host(node).expect("a host with stacks").stacks;
         let mut flows = at_threads(network, &timeline, stacks, (node, responses), &ports);
@@ -199,12 +202,44 @@ fn bucket_of(responses: &[Option<Handed>], stream: usize) -> Option<(u64, u64)> 
 }
 
 /// Times at the ports of all listeners.
-fn ports(bounds: &Bounds) -> Vec<Vec<Span>> {
-    let span = |listener: &ListenerBounds| {
+fn ports(network: &Network, bounds: &Bounds) -> Vec<Vec<Span>> {
+    let span = |(listener, twice): (&ListenerBounds, bool)| {
         let max = listener.delay.as_ref().ok().map(|delay| delay.as_ps());
-        Span { min: listener.delay_min.as_ps(), max }
+        Span { min: listener.delay_min.as_ps(), max, twice }
     };
-    bounds.streams.iter().map(|stream| stream.listeners.iter().map(span).collect()).collect()
+    let pairs = bounds.streams.iter().zip(copies(network, bounds));
+    pairs.map(|(stream, twice)| stream.listeners.iter().zip(twice).map(span).collect()).collect()
+}
+
+/// Per stream and listener: whether both copies of a frame over two networks may be taken there, for they may come further
+/// apart than SkewMax, or the listener may forget the first one between them. Sub-virtual-links have their numbers in
+/// common: what comes late of one counts for all.
+pub(crate) fn copies(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
+    let returns = |node: NodeIndex| {
+        let starts = |action: &TimelineAction| *action == TimelineAction::StartNode(node);
+        network.events.iter().any(|event| starts(&event.action))
+    };
+    let is_wide = |stream: usize, listener: usize| {
+        let link = network.streams[stream].virtual_link?;
+        let skew = bounds.streams[stream].listeners[listener].skew;
+        let is_wide = skew.is_none_or(|skew| link.skew_max.is_some_and(|most| skew > most));
+        link.skew_max.map(|_| (link.id, is_wide))
+    };
+    let mut late = BTreeSet::new();
+    for (number, stream) in network.streams.iter().enumerate() {
+        for (listener, node) in stream.listeners.iter().enumerate() {
+            if let Some((link, wide)) = is_wide(number, listener)
+                && (wide || returns(*node))
+            {
+                late.insert((link, node.0));
+            }
+        }
+    }
+    let twice = |stream: &Stream, node: &NodeIndex| {
+        stream.virtual_link.is_some_and(|link| late.contains(&(link.id, node.0)))
+    };
+    let streams = network.streams.iter();
+    streams.map(|stream| stream.listeners.iter().map(|node| twice(stream, node)).collect()).collect()
 }
 
 /// The nodes that have stacks.
@@ -216,7 +251,8 @@ fn flow(network: &Network, timeline: &Timeline, stacks: &HostStacks, number: usi
     let stream: &Stream = &network.streams[number];
     let clock = &network.nodes[stream.talker.index()].clock;
     let bucket = timeline.arrival(stream, crate::plan::index(number)).map(|curve| {
-        let rate = Deviation::of(clock).fastest(curve.rate.as_bps());
+        // A servo may run the talker's clock faster yet.
+        let rate = Deviation::of(clock).fastest(curve.rate.fastest(servo(network)).as_bps());
         (rate, grown(curve.burst.get(), rate, slack_ps(clock)))
     });
     let octets = |payload| frame_length(payload, stream.tagged);
@@ -250,7 +286,10 @@ fn received(
                 stream.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener));
             flow.class = last.map_or(0, |hop| hop.class.number());
             // Over two networks the second copy may let a frame through that was lost on the first: as late.
+            let copies = 1 + u64::from(at_port.twice);
             let bucket = flow.bucket.or_else(|| bucket_of(responses, number));
+            let bucket =
+                bucket.map(|(rate, burst)| (rate.saturating_mul(copies), burst.saturating_mul(copies)));
             // The bucket of a response has the spread of its request in it already.
             let known = responses.get(number).copied().flatten();
             let before = known.map_or(0, |handed| handed.since.1 - handed.since.0);

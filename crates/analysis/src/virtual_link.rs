@@ -19,7 +19,7 @@ use tautwire_model::virtual_link::policing_parameters;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
-use crate::answers::{Learned, begins_anew};
+use crate::answers::{Learned, begins_anew, servo};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
@@ -31,6 +31,9 @@ use crate::shared_link::Share;
 
 /// A busy period of sub-virtual-links beyond this is none.
 const BUSY_MAX: u64 = 1_000_000_000_000_000;
+
+/// Parts in a whole.
+const PPB: u128 = 1_000_000_000;
 
 /// A stream's virtual link, as its end system regulates it.
 #[derive(Clone, Debug)]
@@ -97,21 +100,32 @@ impl Messages {
     /// None if the application keeps no period over the whole run.
     fn of(network: &Network, number: u32, host: u64, learned: &Learned) -> Option<Self> {
         let stream = &network.streams[number as usize];
+        let clock = &network.nodes[stream.talker.index()].clock;
+        let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
+        // A servo may run that clock faster or slower yet.
+        let servo = u128::from(servo(network));
+        let faster = |time: u64| {
+            let longer = (u128::from(time) * (PPB + servo)).div_ceil(PPB);
+            u64::try_from(longer).unwrap_or(u64::MAX)
+        };
+        let slower = |time: u64| {
+            let shorter = u128::from(time) * PPB.saturating_sub(servo) / PPB;
+            u64::try_from(shorter).expect("not longer than it was")
+        };
         let (interval, jitter, burst) = match (&stream.traffic, learned.response(number)) {
             (Traffic::Periodic { interval, jitter, burst, .. }, _) => {
                 (interval.as_ps(), jitter.as_ps(), u64::from(*burst))
             }
             (Traffic::Response { .. }, Some(response)) => {
                 let period = response.period?;
-                let clock = &network.nodes[stream.talker.index()].clock;
-                let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
-                let interval = deviation.shrink(period.interval).saturating_sub(slack);
-                let jitter = deviation.stretch(period.jitter).saturating_add(slack);
+                let interval = deviation.shrink(slower(period.interval)).saturating_sub(slack);
+                let jitter = deviation.stretch(faster(period.jitter)).saturating_add(slack);
                 (interval.max(1), jitter, period.burst)
             }
             _ => return None,
         };
-        let late = jitter.saturating_add(host);
+        // What the host takes is true time, and is measured by the talker's clock here.
+        let late = jitter.saturating_add(deviation.stretch(faster(host))).saturating_add(slack);
         (!begins_anew(network, StreamIndex(number))).then_some(Self { interval, jitter, late, burst })
     }
 

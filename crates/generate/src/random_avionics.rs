@@ -1,6 +1,7 @@
 //! Small random networks of virtual links (ARINC 664 part 7): two networks of switches, redundant and
 //! single links, sub-virtual-links, applications faster than their BAG, an end system that babbles, and
-//! a cable of one network that fails. In some, hosts have protocol stacks, and links answer other ones.
+//! a cable of one network that fails. In some, hosts have protocol stacks, and links answer other ones; in some the second
+//! network is slower, so that copies come apart, and answers queue.
 //!
 //! All applications stop half way, so that every frame has come or is lost at the end.
 
@@ -14,6 +15,7 @@ pub fn random_avionics(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     // Of its own, so that the rest of a seed is the same with and without.
     let mut hosts = Hosts::draw(&mut Dice::new(seed ^ 0x5eed_0f05));
+    let mut uneven = Uneven::draw(seed);
     let switches = dice.between(1, 3);
     let stations = dice.between(3, 6);
     let tolerance = *dice.one_of(&[0, 100]);
@@ -34,15 +36,18 @@ pub fn random_avionics(seed: u64) -> String {
     let at: Vec<u64> = (0..=stations).map(|_| dice.between(0, switches - 1)).collect();
     let mut cables = 0;
     for network in ["a", "b"] {
+        let rate = if network == "b" { uneven.rate() } else { "" };
         for switch in 1..switches {
             say(format!(
-                "  - {{name: {network}-{cables}, between: [{network}{}, {network}{switch}]}}\n",
+                "  - {{name: {network}-{cables}, between: [{network}{}, {network}{switch}]{rate}}}\n",
                 switch - 1
             ));
             cables += 1;
         }
         for (station, switch) in at.iter().enumerate() {
-            say(format!("  - {{name: {network}-{cables}, between: [e{station}, {network}{switch}]}}\n"));
+            say(format!(
+                "  - {{name: {network}-{cables}, between: [e{station}, {network}{switch}]{rate}}}\n"
+            ));
             cables += 1;
         }
     }
@@ -56,6 +61,10 @@ pub fn random_avionics(seed: u64) -> String {
         }
         if let Some(answer) = hosts.answer(&link, id) {
             names.push(format!("answer-{id}"));
+            say(answer);
+        }
+        if let Some(answer) = uneven.answer(&link, id, hosts.stack()) {
+            names.push(format!("queued-{id}"));
             say(answer);
         }
     }
@@ -88,7 +97,7 @@ pub fn random_avionics(seed: u64) -> String {
     for name in names {
         say(format!("  - {{at: 100 ms, stop-stream: {name}}}\n"));
     }
-    let _ = writeln!(text, "run: {{duration: 500 ms, seed: {}}}", seed + 1);
+    let _ = writeln!(text, "run: {{duration: {}, seed: {}}}", uneven.duration(), seed + 1);
     text
 }
 
@@ -139,6 +148,46 @@ impl Hosts {
             link.priority,
             self.dice.between(20, 400),
             self.stack(),
+        ))
+    }
+}
+
+/// A second network that is slower than the first, and answers that queue.
+struct Uneven {
+    dice: Dice,
+    is_slow: bool,
+}
+
+impl Uneven {
+    fn draw(seed: u64) -> Self {
+        let mut dice = Dice::new(seed ^ 0x0c0f_1e55);
+        let is_slow = dice.chance(15);
+        Self { dice, is_slow }
+    }
+
+    /// What the links of the second network say of their rate.
+    fn rate(&self) -> &'static str {
+        if self.is_slow { ", rate: 10 Mbit/s" } else { "" }
+    }
+
+    /// How long a run is: what babbles for 100 ms takes a slow network longer.
+    fn duration(&self) -> &'static str {
+        if self.is_slow { "3 s" } else { "500 ms" }
+    }
+
+    /// An answer of the first listener that waits for the answers before it.
+    fn answer(&mut self, link: &Link, id: u64, stack: &str) -> Option<String> {
+        if !self.is_slow || !self.dice.chance(40) {
+            return None;
+        }
+        let (bag, number) = (self.dice.one_of(&[1, 2, 4, 8]), 600 + id);
+        Some(format!(
+            "  - {{name: queued-{id}, talker: e{}, listeners: e{}, priority: {}, payload: {} B, traffic: {{type: response, \
+             to: v{id}-1}}{stack}, virtual-link: {{id: {number}, bag: {bag} ms}}}}\n",
+            link.listeners[0],
+            link.talker,
+            link.priority,
+            self.dice.between(20, 200),
         ))
     }
 }
