@@ -50,6 +50,20 @@ fn the_time_without_a_cycle_is_stated_and_observed() {
     assert_eq!(seen(&whole).takeover, None);
 }
 
+/// A master that stops before the standby has heard of a cycle leaves nobody to open one: nothing is proven, and nobody does.
+#[test]
+fn a_master_that_stops_unheard_has_no_takeover() {
+    for (fails, is_bounded) in [(0, false), (1_999, false), (2_001, true)] {
+        let network = failing("120 us", fails, 0);
+        let found = bounds(&network).streams[2].listeners[0].delay.clone();
+        assert_eq!(found.is_ok(), is_bounded, "{fails}: {found:?}");
+        assert_eq!(takeover(&network).expect("a standby").silence.is_ok(), is_bounded, "{fails}");
+    }
+    let run = seen(&failing("120 us", 0, 0));
+    assert_eq!((run.takeover, run.streams[2].delivered), (None, 0), "nobody opens a cycle");
+    assert!(seen(&failing("120 us", 2_001, 0)).takeover.is_some());
+}
+
 /// Slots before the standby's frame are lost with the cycle that it opens: two of them, not one.
 #[test]
 fn a_takeover_costs_all_slots_of_a_cycle_that_begin_before_it() {
@@ -72,7 +86,7 @@ fn a_takeover_costs_all_slots_of_a_cycle_that_begin_before_it() {
 
 #[test]
 fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() {
-    let mut held = 0;
+    let (mut held, mut observed, mut taken) = (0, 0, 0);
     for seed in seeds(40) {
         let failing = network(&random_tdma(seed, TdmaFailure::MasterStops));
         let stated = takeover(&failing).expect("a standby");
@@ -80,8 +94,22 @@ fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() 
         whole.events.clear();
         assert_eq!(takeover(&whole).expect("a standby").added, stated.added, "{seed}: it is stated before");
         let (with, without) = (bounds(&failing), bounds(&whole));
+        let run = run_slots(&failing, &with, seed);
+        assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}", run.wrong);
+        taken += u32::from(run.observation.takeover.is_some());
         for (number, added) in stated.added.iter().enumerate() {
             let Some(added) = added else { continue };
+            let listeners = &run.observation.streams[number].listeners;
+            for (seen, without) in listeners.iter().zip(&without.streams[number].listeners) {
+                let Some(worst) = &seen.worst else { continue };
+                let without = without.delay.clone().expect("bounded");
+                assert!(
+                    worst.delay <= without + *added,
+                    "{seed}: {} seen above {without} and {added}",
+                    worst.delay
+                );
+                observed += 1;
+            }
             for (with, without) in
                 with.streams[number].listeners.iter().zip(&without.streams[number].listeners)
             {
@@ -93,6 +121,7 @@ fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() 
         }
     }
     assert!(held > 0, "there are bounds");
+    assert!(observed > 0 && taken > 0, "{observed} observed, {taken} standbys take over");
 }
 
 /// Whatever fails beside a standby, it opens its first cycle as soon as is stated.

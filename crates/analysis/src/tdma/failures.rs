@@ -9,6 +9,8 @@
 //! error of every slot, as for a standby that misses so many frames in a row. If slots bear it no frame waits for
 //! another; else their frames meet, and there is no bound.
 //!
+//! A master that stops before its standby has heard of a cycle leaves nobody to open one: no bound.
+//!
 //! Whatever comes back, a lifetime says how long frames wait through a failure.
 
 use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction};
@@ -44,6 +46,9 @@ impl Cycle<'_> {
                 return Some(if is_alone { fails } else { beside });
             }
         }
+        if !is_alone && self.stops_unheard(master) {
+            return Some(fails);
+        }
         let mut gone = Gone::default();
         let down = (0..).zip(network.links.chunks(2)).filter(|(_, pair)| pair.iter().any(|link| !link.up));
         let cut = down.map(|(cable, _)| TimelineAction::CutCable(cable));
@@ -78,6 +83,17 @@ impl Cycle<'_> {
             }
         }
         None
+    }
+
+    /// Whether the master may stop before the standby has heard a cycle: nobody ever opens one then. The first one is opened
+    /// at once, and heard within another; behind a start-up it is heard before any stream begins.
+    fn stops_unheard(&self, master: NodeIndex) -> bool {
+        let lost = self.tdma.standby.and_then(|standby| standby.lost_in_a_row).unwrap_or(0);
+        let cycles = self.tdma.cycle.as_ps().saturating_mul(u64::from(lost) + 2);
+        let heard = Duration::from_ps(self.deviation.stretch(cycles));
+        let unheard = |action: &TimelineAction, at| *action == TimelineAction::StopNode(master) && at < heard;
+        let mut events = self.network.events.iter();
+        self.tdma.start_up.is_none() && events.any(|event| unheard(&event.action, event.at))
     }
 
     /// Whether there are bounds beside a failure, with what it costs.

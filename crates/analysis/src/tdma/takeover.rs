@@ -66,7 +66,9 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
 /// The bounds of a network in which nothing fails but a node that stops, if any.
 fn with_only(network: &Network, stops: Option<NodeIndex>) -> Bounds {
     let mut alone = network.clone();
-    let stop = |node| TimelineEvent { at: Duration::ZERO, action: TimelineAction::StopNode(node) };
+    // Late enough that the standby has heard of cycles, whatever their length.
+    let stop =
+        |node| TimelineEvent { at: Duration::from_ps(u64::MAX), action: TimelineAction::StopNode(node) };
     alone.events.retain(|event| matches!(event.action, TimelineAction::ChangeTraffic(..)));
     alone.events.extend(stops.map(stop));
     for link in &mut alone.links {
