@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from harts_experiments import bridge_times, test_times
-from harts_runs import GROUPS, LOADS, PATHS, f7_values, load, loaded, table3_run
-from harts_testbed import latencies, table3, table5
+from harts_runs import GROUPS, LOADS, PATHS, f7, f7_values, load, loaded, requests, table3_run
+from harts_testbed import latencies, on_the_wire, table3, table5
 from tautwire.claims import Study
 
 #: How far a mean may be off, as a share of the printed one.
@@ -37,6 +37,8 @@ class Row(NamedTuple):
     ours: float
     #: Our mean with something switched off.
     off: Callable[[dict[str, Any]], float]
+    #: AVB: our mean from the producer's Talker Advertise to the Listener Ready that it receives.
+    wire: float | None = None
 
     def ratio(self) -> float:
         """Ours over the printed one."""
@@ -67,8 +69,19 @@ def scenarios(study: Study) -> list[Row]:
             group = next((f", G{place}" for place, group in enumerate(GROUPS, 1) if stream in group), "")
             condition = f"Scenario {name}" + (group if name == "III" else "")
             off = lambda changed, stream=stream, mean=mean: mean(stream, changed)  # noqa: E731
-            rows.append(Row("Table 3", condition, protocol, stream, printed["mean"], mean(stream, {}), off))
+            wire = None
+            if protocol == "AVB":
+                asked = {one["name"]: one["talker"] for one in requests(study, name)}
+                wire = float(on_the_wire(table3_run(study, name, protocol), asked)[stream].mean())
+            rows.append(Row("Table 3", condition, protocol, stream, printed["mean"], mean(stream, {}), off, wire))
     return rows
+
+
+def wire_of_f7(study: Study, protocol: str, path: tuple[str, str], **other: Any) -> float | None:
+    """F7 over a path, from Talker Advertise to Listener Ready; none for HaRTES."""
+    if protocol != "AVB":
+        return None
+    return float(on_the_wire(f7(study, protocol, path, **other), {"F7": path[0]})["F7"].mean())
 
 
 def experiments(study: Study) -> list[Row]:
@@ -80,7 +93,8 @@ def experiments(study: Study) -> list[Row]:
             off = lambda changed, path=path, protocol=protocol: float(  # noqa: E731
                 f7_values(study, protocol, path, **changed).mean()
             )
-            rows.append(Row("Experiment I", f"{hops} hops", protocol, "F7", printed[hops], off({}), off))
+            wire = wire_of_f7(study, protocol, path)
+            rows.append(Row("Experiment I", f"{hops} hops", protocol, "F7", printed[hops], off({}), off, wire))
     for protocol in ("HaRTES", "AVB"):
         told = {
             (int(row["interference_payload_bytes"] or 0), int(row["network_load_pct"])): row["mean"]
@@ -97,7 +111,9 @@ def experiments(study: Study) -> list[Row]:
                 return float(f7_values(study, protocol, ("N1", "N2"), **beside, **off).mean())
 
             condition = f"{payload} B, {percent} %" if percent else "no load"
-            rows.append(Row("Experiment II", condition, protocol, "F7", told[payload, percent], mean({}), mean))
+            beside = {"load": load(payload, percent)} if percent else {}
+            wire = wire_of_f7(study, protocol, ("N1", "N2"), **beside)
+            rows.append(Row("Experiment II", condition, protocol, "F7", told[payload, percent], mean({}), mean, wire))
     for count in (1, 3, 5, 7):
         for row in table5(study, "III", "HaRTES") + table5(study, "III", "AVB"):
             if int(row["installed_streams"]) != count:
@@ -132,6 +148,7 @@ def told(study: Study) -> list[dict[str, str]]:
             "printed": f"{row.printed:.2f}",
             "ours": f"{row.ours:.2f}",
             "ratio": f"{row.ratio():.2f}",
+            "advertise to ready": "" if row.wire is None else f"{row.wire:.2f}",
             "within 20 %": "yes" if row.near() else "no",
             "mechanism": "" if explained is None else explained[0],
             "without it": "" if explained is None else f"{explained[1]:.2f}",

@@ -65,6 +65,21 @@ def test_every_printed_mean_is_near_or_explained_and_stands_in_readme(study: Stu
     assert "\n".join(harts_rows.markdown(study)[2:]) in readme
 
 
+def test_both_readings_of_a_latency_are_as_told(study: Study) -> None:
+    """By the paper's words F7 takes half of what is printed, and what its own Experiment III adds up to."""
+    rows = [row for row in harts_rows.every_row(study) if row.wire is not None]
+    assert len(rows) == 26 and all(row.wire < row.ours - 90 for row in rows)
+    assert sum(abs(row.wire / row.printed - 1) <= harts_rows.NEAR for row in rows) == 8
+    assert sum(row.near() for row in rows) == 17
+    third = testbed.table5(study, "III", "AVB")
+    parts = {row["component"]: row["mean"] for row in third if row["installed_streams"] == "1"}
+    longest = next(row for row in rows if (row.experiment, row.condition) == ("Experiment I", "4 hops"))
+    assert longest.wire == pytest.approx(sum(parts.values()), rel=0.05)
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for hops, row in zip((2, 3, 4), (row for row in rows if row.experiment == "Experiment I"), strict=True):
+        assert f"| {hops} | {row.printed:.2f} | {row.ours:.2f} | {row.wire:.2f} |" in readme
+
+
 def test_the_three_models_and_harts_on_one_network_are_as_told(study: Study) -> None:
     """The table of README and of the page; who decides alone need not wait for a bridge after another."""
     rows = {(row["model"], row["end nodes declare after"]): row for row in architectures.table(study)}
