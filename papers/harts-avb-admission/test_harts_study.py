@@ -43,6 +43,7 @@ def test_every_cell_of_table_1_is_found_in_runs(study: Study) -> None:
     assert len(rows) == 14
     wrong = [row for row in rows if row["printed"] != row["found"]]
     assert not wrong, wrong
+    assert sum(bool(row["by construction"]) for row in rows) == 4
 
 
 def test_what_was_expected_otherwise_before_the_first_run_is_explained(study: Study) -> None:
