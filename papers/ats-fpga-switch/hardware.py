@@ -23,6 +23,8 @@ from testbed import FCS
 FIGURES = Path(__file__).resolve().parents[2] / "hdl.json"
 #: Tagged frames of the hardware's tests: header with tag 18 B, FCS 4 B.
 HEADER = 18
+#: ProcessingDelayMax of the device models as they are.
+PMD_NS = 500
 #: What: table, payload of the RTL's frame, class, and its figure in hdl.json.
 ROWS = (
     ("ATS, ProcessingDelayMax of delivery", "table4_ats_pmd50", 64, 7, "ats_64B_us"),
@@ -37,13 +39,13 @@ def figures() -> dict[str, Any]:
     return dict(json.loads(FIGURES.read_text(encoding="utf-8")))
 
 
-def network(payload: int, traffic_class: int, device: str, pmd_ns: int = 500) -> tautwire.Network:
+def network(payload: int, traffic_class: int, device: str, pmd_ns: int = PMD_NS) -> tautwire.Network:
     """One stream through a device model of the switch, alone."""
     found = tautwire.Network("hardware", network_control="none", run={"duration": "1 ms", "seed": 1})
     shaping: dict[str, Any] = {}
     if traffic_class == 7:
         shaping["shaper"] = Shaper("500 Mbit/s", "4000 B")
-        if pmd_ns != 500:
+        if pmd_ns != PMD_NS:
             settings = {"based_on": device, "ats": {"processing_delay_max": f"{pmd_ns} ns"}}
             found.settings |= {"devices": {"mine": settings}}
             device = "mine"
@@ -65,7 +67,7 @@ def network(payload: int, traffic_class: int, device: str, pmd_ns: int = 500) ->
     return found
 
 
-def run_and_bound_ns(payload: int, traffic_class: int, device: str, pmd_ns: int = 500) -> tuple[Any, float]:
+def run_and_bound_ns(payload: int, traffic_class: int, device: str, pmd_ns: int = PMD_NS) -> tuple[Any, float]:
     """Of the device model alone: latencies of the frames of a run, and the bound of latency."""
     described = network(payload, traffic_class, device, pmd_ns)
     latency = passage(tautwire.simulate(described, frames=True), "probe").latency

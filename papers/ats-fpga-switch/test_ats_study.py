@@ -1,6 +1,7 @@
 """The study's parts that need no long run, and what its files say."""
 
 import csv
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,8 @@ sys.path.insert(0, str(FOLDER))
 
 import components  # noqa: E402
 import experiments  # noqa: E402
+import hardware  # noqa: E402
+import hardware_components  # noqa: E402
 import numpy as np  # noqa: E402
 import scenarios  # noqa: E402
 import shaping  # noqa: E402
@@ -122,3 +125,11 @@ def test_data_holds_no_empty_value() -> None:
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 assert all(value for key, value in row.items() if key != "note"), (path.name, row)
+
+
+def test_the_page_of_the_area_tells_the_same_of_table_5(study: Study) -> None:
+    page = (FOLDER.parents[1] / "docs" / "hardware" / "area.md").read_text(encoding="utf-8")
+    head, *rows = hardware_components.resources(study, hardware.figures())
+    parts = {name.lower(): [row[head.index(name)] for row in rows if "small" not in row[0]] for name in head[1:]}
+    found = re.findall(r"^\| (\w[\w ]*?)[:,] [^|]+\| ([\d. |]+) \|$", page, re.MULTILINE)
+    assert {name.lower(): [cell.replace(" ", "") for cell in cells.split(" | ")] for name, cells in found} == parts
