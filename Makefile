@@ -8,7 +8,7 @@
 #   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; half an hour
 #   make hdl-prove          proofs of the hardware's invariants by induction, and that they can fail
 #   make hdl-test-slow      the same with a million frames
-#   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part)
+#   make bench              speed, measured on the release build, to bench.json (ONLY=sim for a part; it keeps the others)
 #   make papers PAPER=id    re-run a published evaluation (FULL=1: the published number of samples)
 #   make lint               formatting, clippy, licences, ruff, mypy
 #   make docs               the Rust documentation, warnings denied
