@@ -51,14 +51,10 @@ fn every_time_is_near_the_grandmaster_s() {
 }
 
 /// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with one way that is
-/// longer than the other by what nobody is told, with stamps that are late at random, and some with PHYs that keep one frame longer than
-/// another and with syncs so far apart that a rate taken from such matters.
+/// longer than the other by what nobody is told, and with stamps that are late at random.
 fn bounded_times(seed: u64) -> Network {
     let (text, ..) = random_gptp(seed);
     let late = seed % 40;
-    let drawn = [0, 0, 150][usize::try_from(seed % 3).expect("small")];
-    let text = with_drawn_phys(&text, drawn);
-    let text = if drawn > 0 { text.replace("gptp:\n", "gptp:\n  log-sync-interval: 0\n") } else { text };
     let lines = text.lines().map(|line| {
         if line.contains("processing:") {
             let (head, _) = line.split_once("processing:").expect("it is there");
@@ -73,17 +69,6 @@ fn bounded_times(seed: u64) -> Network {
         }
     });
     network(&lines.fold(String::new(), |all, line| all + &line + "\n"))
-}
-
-/// PHYs that keep each frame for up to so many nanoseconds longer than described.
-fn with_drawn_phys(text: &str, more: u64) -> String {
-    let mut parts = text.split("phy-delay: ");
-    let first = parts.next().expect("a text").to_owned();
-    parts.fold(first, |all, part| {
-        let (least, rest) = part.split_once(" ns").expect("a constant delay");
-        let least: u64 = least.parse().expect("whole nanoseconds");
-        format!("{all}phy-delay: {{min: {least} ns, max: {} ns}}{rest}", least + more)
-    })
 }
 
 #[test]
