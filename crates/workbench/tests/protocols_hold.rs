@@ -51,10 +51,13 @@ fn every_time_is_near_the_grandmaster_s() {
 }
 
 /// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with one way that is
-/// longer than the other by what nobody is told, and with stamps that are late at random.
+/// longer than the other by what nobody is told, with stamps that are late at random, and every third with PHYs that keep one frame
+/// longer than another, and syncs so far apart that a rate taken from such frames matters.
 fn bounded_times(seed: u64) -> Network {
     let (text, ..) = random_gptp(seed);
     let late = seed % 40;
+    let draws = seed.is_multiple_of(3);
+    let text = if draws { with_drawn_phys(&text) } else { text };
     let lines = text.lines().map(|line| {
         if line.contains("processing:") {
             let (head, _) = line.split_once("processing:").expect("it is there");
@@ -63,7 +66,9 @@ fn bounded_times(seed: u64) -> Network {
                 20 + seed % 200
             )
         } else if line.starts_with("run:") {
-            "run: {duration: 6 s, warm-up: 3 s}".to_owned()
+            // Syncs a second apart are three before one may be missed.
+            let (whole, warm_up) = if draws { (12, 6) } else { (6, 3) };
+            format!("run: {{duration: {whole} s, warm-up: {warm_up} s}}")
         } else {
             line.replace("interval: 1 ms}", "interval: 10 ms}")
         }
@@ -71,11 +76,28 @@ fn bounded_times(seed: u64) -> Network {
     network(&lines.fold(String::new(), |all, line| all + &line + "\n"))
 }
 
+/// PHYs that keep each frame for up to 150 ns longer than at least, all links well within the delay of a capable port.
+fn with_drawn_phys(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        if !line.contains("between:") {
+            return line.replace("gptp:", "gptp:\n  log-sync-interval: 0");
+        }
+        let bare = line.split(", phy-delay").next().expect("a line").trim_end_matches('}');
+        format!("{bare}, phy-delay: {{min: 20 ns, max: 170 ns}}}}")
+    });
+    lines.fold(String::new(), |all, line| all + &line + "\n")
+}
+
 #[test]
 fn no_time_is_beyond_its_bound() {
     let _alone = alone();
     let (mut known, mut nearest) = (0, 0);
-    for seed in seeds(30) {
+    let mut seeds = seeds(30);
+    if seeds.len() > 1 {
+        // What PHYs draw, in a neighbour's rate: 167 ns off, where a bound without it says 150.
+        seeds.push(360);
+    }
+    for seed in seeds {
         let network = bounded_times(seed);
         let bounds = tautwire_workbench::bounds(&network);
         let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
