@@ -28,6 +28,7 @@ class Waits:
     cell: int
     octets: int
     eligible: int
+    put: int
     since: int | None = None
 
 
@@ -42,7 +43,6 @@ class Bench:
         # Cycle of the last frame of a queue: there are three between two of them.
         self.put: dict[tuple[int, int], int] = {}
         self.gates = 0xFF
-        self.cut_class: int | None = None
 
     async def reset(self) -> None:
         dut = self.dut
@@ -55,7 +55,7 @@ class Bench:
         dut.rst_ni.value = 1
         for queue in self.queues.values():
             queue.clear()
-        self.last, self.put, self.busy, self.cut_class = {}, {}, 0, None
+        self.last, self.put, self.busy = {}, {}, 0
 
     async def step(self, offered: float) -> None:
         """A cycle: inputs, then what the port says after its edge."""
@@ -68,7 +68,7 @@ class Bench:
         if rng.random() < offered and self.now - self.put.get(place, -9) > 3 and len(self.queues[place]) < DEPTH:
             # Within a lane times never decrease; some are equal, some lie far ahead.
             ahead = max(self.last.get(place, 0), self.now + rng.choice([-5, 0, 3, 60, 700]))
-            frame = Waits(self.cells % 2**CELL_WIDTH, rng.choice([60, 61, 120]), ahead)
+            frame = Waits(self.cells % 2**CELL_WIDTH, rng.choice([60, 61, 120]), ahead, self.now)
             self.cells += 1
             self.last[place], self.put[place] = ahead, self.now
             dut.enqueue_valid_i.value, dut.enqueue_class_i.value, dut.enqueue_lane_i.value = 1, *place
@@ -78,8 +78,6 @@ class Bench:
         asks = rng.random() < 0.1
         asked = rng.randrange(CLASSES)
         dut.cut_valid_i.value, dut.cut_class_i.value = asks, asked
-        # A question of the cycle before: what the port answered now may be begun.
-        dut.cut_start_i.value = 0
         waited_before = any(self.queues[asked, lane] for lane in range(LANES))
         await FallingEdge(dut.clk_i)
         self.busy = max(0, self.busy - 1)
@@ -109,7 +107,7 @@ class Bench:
                 for other in range(LANES):
                     queue = self.queues[higher, other]
                     assert not (queue and queue[0].since is not None and queue[0].since + SEEN_WITHIN < self.now), (self.now, higher)
-        self.held += frame.since is not None and self.put[traffic_class, lane] < frame.eligible
+        self.held += frame.put < frame.eligible
         self.queues[traffic_class, lane].popleft()
         self.sent += 1
         # Preamble, frame, check sequence, gap: longer than a scan, which begins anew for a class that lost a head.
