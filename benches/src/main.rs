@@ -2,13 +2,15 @@
 //!
 //! `make bench` runs it on the release build; `ONLY=sim` runs the measurements whose name begins so.
 //! CPU time by `clock_gettime(CLOCK_PROCESS_CPUTIME_ID)`, set-up apart from running, the median of
-//! several runs. `--admission` prints the growth of admission decisions. Writes `bench.json`: an array of {name, value, unit, command}.
+//! several runs. `--admission` prints the growth of admission decisions. Writes `bench.json` (`figures.rs`).
 #![allow(clippy::print_stdout, reason = "results go to standard output")]
 
 mod admission;
+mod figures;
 mod time_triggered;
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use tautwire_admission::{AdmissionTest, EndToEndBounds};
 use tautwire_generate::{Backbone, Topology};
@@ -16,12 +18,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_sim::Options;
 
-/// One measured figure.
-struct Figure {
-    name: &'static str,
-    value: f64,
-    unit: &'static str,
-}
+use crate::figures::Figure;
 
 /// Argument that asks for [`print_peak_memory`].
 const MEMORY: &str = "--memory";
@@ -45,7 +42,7 @@ fn main() {
         if name.starts_with(&only) {
             let value = run();
             println!("{name:40} {value:>16.3} {unit}");
-            figures.push(Figure { name, value, unit });
+            figures.push(Figure { name, value, unit, measured: SystemTime::now() });
         }
     };
     measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("line-20"));
@@ -76,19 +73,7 @@ fn main() {
         at("tightness_median_ratio", 50);
         at("tightness_p95_ratio", 95);
     }
-    let json: Vec<_> = figures
-        .iter()
-        .map(|figure| {
-            serde_json::json!({
-                "name": figure.name,
-                "value": figure.value,
-                "unit": figure.unit,
-                "command": "make bench",
-            })
-        })
-        .collect();
-    let text = serde_json::to_string_pretty(&json).expect("figures are JSON");
-    std::fs::write("bench.json", text + "\n").expect("bench.json can be written here");
+    figures::write(Path::new("bench.json"), &figures, &only);
 }
 
 /// CPU time of this process so far.

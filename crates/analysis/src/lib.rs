@@ -69,9 +69,22 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;
-pub use tdma::{AnswerDemand, SlotDemand, StreamDemand, Takeover, slot_demand, takeover};
+pub use tdma::{
+    AnswerDemand, CostRule, Failure, FailureCost, FailureCosts, SlotDemand, StreamDemand, Takeover,
+    failure_costs, slot_demand, takeover,
+};
 
 use tautwire_model::Network;
+
+/// Per stream and listener: whether both copies of a frame over two networks may be taken there, for those of its virtual link, whose
+/// sub-virtual-links have their numbers in common, may come further apart than SkewMax, or the listener begins anew between them.
+///
+/// # Panics
+/// If `bounds` are not those of `network`.
+#[must_use]
+pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
+    host::copies(network, bounds)
+}
 
 /// The bounds of every stream, hop and port of a network.
 ///
