@@ -35,8 +35,8 @@ impl AdmissionTest for EndToEndBounds {
     }
 }
 
-/// Slack that what is kept of a time may have, as a shift of it to the right: an eighth, and next to nothing.
-const SLACK_MOST: u32 = 3;
+/// Slack that what is kept of a time may have, as a shift of it to the right: a half, and next to nothing.
+const SLACK_MOST: u32 = 1;
 const SLACK_LEAST: u32 = 12;
 /// After so many decisions in which slack was in no one's way, there is more of it.
 const CALM: u32 = 256;

@@ -58,11 +58,16 @@ fn fill_up(network: &Network, all: &[StreamIndex], slack: Option<u32>) {
     let mut session = Session::new(network);
     session.allow_slack(slack);
     let mut times: Vec<u64> = Vec::new();
+    let mut ports: Vec<usize> = Vec::new();
     for stream in all {
         let begin = cpu_ns();
         session.start(*stream);
         times.push(cpu_ns() - begin);
+        ports.push(session.evaluated_ports());
     }
+    let tenth = ports.len().div_ceil(10);
+    let ports: Vec<usize> = ports.chunks(tenth).map(|part| part.iter().sum::<usize>() / part.len()).collect();
+    println!("ports by tenths {ports:?}");
     let mean = times.iter().sum::<u64>() / times.len() as u64;
     times.sort_unstable();
     let at = |permille: usize| times[(times.len() - 1) * permille / 1_000] / 1_000;

@@ -4,8 +4,8 @@
 //! between `err_min - quantum` and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
 //! link *i*, from node *i - 1*:
 //!
-//! - the neighbour's rate is taken over `n` intervals of peer delay, so it is off by `ρ = (w_(i-1) + w_i) / T`, where `T` is `n` intervals less what an
-//!   exchange may take;
+//! - the neighbour's rate is taken from answers that are `n` intervals of peer delay apart, so it is off by `ρ = (w_(i-1) + w_i + d_i) / T`: `d_i` is what the
+//!   PHYs of the way from the neighbour may draw for one answer more than for another, and `T` is `n` intervals less what an exchange may take;
 //! - the link's delay is off by half of `w_(i-1) + w_i`, by half of what an exchange takes times `ρ`, and by half of the difference
 //!   of both ways that is not told;
 //! - a sync is stamped when it leaves and when it comes: `apart(i - 1, i)`;
@@ -138,7 +138,9 @@ impl Precision<'_> {
                 // The residence in the bridge that the link begins at, with the rates known there.
                 off += stretched(hold + there, rate);
             }
-            let own = (widths * PARTS).div_ceil(window);
+            // Answers come by the way of a sync, and PHYs may keep one longer than another.
+            let drawn = u128::from((link.phy_delay.max - link.phy_delay.min).as_ps()) * 1_001 / 1_000 + 1;
+            let own = ((widths + drawn) * PARTS).div_ceil(window);
             rate += own + own / 1_000 + 2_000_000;
             // A port that may measure more than a capable one's delay may pass nothing on.
             let measured =

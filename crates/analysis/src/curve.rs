@@ -223,6 +223,25 @@ impl Curve {
         Self::of(self.lines().iter().map(|line| line.after_jitter(line.rate, ps)))
     }
 
+    /// Whether another curve stays below this one by its lines alone.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let covered = |line: &Line| {
+            other.lines().iter().any(|other| other.burst <= line.burst && other.rate <= line.rate)
+        };
+        self.is_known() == other.is_known() && self.lines().iter().all(covered)
+    }
+
+    /// With larger bursts and higher rates, by `2^-shift` of each; of the rates no more than a quarter of that part of
+    /// what they leave of `rate`.
+    pub(crate) fn grown(&self, shift: u32, rate: u64) -> Self {
+        let left = (self.rate().map_or(0, |flat| rate.saturating_sub(flat)) / 4) >> shift;
+        let more = |line: &Line| Line {
+            burst: line.burst + (line.burst >> shift),
+            rate: line.rate.saturating_add((line.rate >> shift).min(left)),
+        };
+        Self::of(self.lines().iter().map(more))
+    }
+
     /// As if nothing came but the bursts.
     #[cfg(feature = "planted-faults")]
     pub(crate) fn without_rate(&self) -> Self {

@@ -480,7 +480,7 @@ impl ClassTerms {
     }
 
     /// Bits of a frame as its class is served: charged, or of the wire.
-    fn bits(&self, port: &PortPlan, frame: Bytes) -> u64 {
+    pub(crate) fn bits(&self, port: &PortPlan, frame: Bytes) -> u64 {
         let overhead = if self.shaper.is_some() { port.credit_charged } else { Bytes::MEDIA_OVERHEAD.get() };
         (frame.get() + overhead) * 8
     }

@@ -4,8 +4,8 @@
 //! from the highest, to the passage of each entry. A step is taken again only if what it is made of has
 //! changed: the terms of a class hang on what comes to it, on what goes before it and on the largest frame
 //! below it; a passage hangs on the entry's arrival and on the terms of its class. So what is kept equals
-//! what an evaluation from nothing would give, to the bit; with slack (`slack.rs`), passages and what classes
-//! send are kept at or above it.
+//! what an evaluation from nothing would give, to the bit; with slack (`slack.rs`), passages, what classes
+//! send, what goes before lower classes and the terms by which entries pass are kept at or above it.
 //!
 //! Not here: which ports and entries a change reaches (`session.rs`).
 
@@ -15,7 +15,7 @@ use crate::analysis::Analysis;
 use crate::contribution::{Contribution, contributions};
 use crate::curve::{Line, MICRO};
 use crate::port::{Above, ClassTerms, Coming, assess};
-use crate::port_plan::Selection;
+use crate::port_plan::{PortPlan, Selection};
 use crate::result::Unbounded;
 use crate::slack::{Slack, line_within};
 
@@ -76,8 +76,14 @@ struct ClassState {
     unscheduled: bool,
     blocking_bits: u64,
     terms: ClassTerms,
+    /// The terms by which its entries pass, with so much slack, true time.
+    passed: Option<(ClassTerms, u64)>,
+    /// Entries whose deadlines leave less than that slack, by their numbers: they pass by the terms themselves.
+    apart: Vec<u32>,
     /// What goes before the classes below it.
     below: Above,
+    /// Whether that stands above what follows from its terms.
+    is_loose: bool,
 }
 
 impl Default for ClassState {
@@ -89,7 +95,10 @@ impl Default for ClassState {
             unscheduled: false,
             blocking_bits: 0,
             terms: ClassTerms::default(),
+            passed: None,
+            apart: Vec::new(),
             below: Above::nothing(),
+            is_loose: false,
         }
     }
 }
@@ -126,11 +135,15 @@ impl PortState {
         }
         let mut changed = Changed::default();
         let mut again = [stale.loose; 8];
-        self.assess(analysis, port, if all { [true; 8] } else { added }, &mut again);
+        changed.loose |= self.assess(analysis, port, if all { [true; 8] } else { added }, &mut again, slack);
         for class in (0..8).filter(|class| again[*class]) {
             self.tell(analysis, port, class, slack, &mut changed);
         }
-        self.pass(analysis, port, &again, &entries, slack, &mut changed);
+        let mut anew = [false; 8];
+        for class in (0..8).filter(|class| again[*class]) {
+            anew[class] = self.classes[class].take_slack(analysis.plan.port(port), slack, all);
+        }
+        self.pass(analysis, port, (&again, &anew), &entries, slack, &mut changed);
         changed
     }
 
@@ -157,8 +170,15 @@ impl PortState {
     }
 
     /// Computes the terms of the classes that have `added` up to something else, or stand below or above
-    /// something else; notes which.
-    fn assess(&mut self, analysis: &Analysis<'_>, port: u32, added: [bool; 8], again: &mut [bool; 8]) {
+    /// something else; notes which. Whether something is kept that stands above what follows from them.
+    fn assess(
+        &mut self,
+        analysis: &Analysis<'_>,
+        port: u32,
+        added: [bool; 8],
+        again: &mut [bool; 8],
+        slack: Option<Slack>,
+    ) -> bool {
         let plan = analysis.plan.port(port);
         let mut blocking = [0; 8];
         let mut largest = 0;
@@ -183,7 +203,8 @@ impl PortState {
             }
             let above = before.map_or(&nothing, |before: usize| &higher[before - class - 1].below);
             before = Some(class);
-            if state.known && !moved && !added[class] && blocking[class] == state.blocking_bits {
+            let too_much = state.is_loose && slack.is_none();
+            if state.known && !moved && !added[class] && !too_much && blocking[class] == state.blocking_bits {
                 continue;
             }
             state.blocking_bits = blocking[class];
@@ -201,12 +222,19 @@ impl PortState {
                 terms.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
                 terms.bounds.backlog = None;
             }
-            moved = !state.known || below != state.below;
-            state.known = true;
+            let known = std::mem::replace(&mut state.known, true);
+            let kept = match slack {
+                None => below.clone(),
+                Some(_) if known && state.below.holds(&below) => state.below.clone(),
+                Some(slack) => below.widened(slack, plan.rate_served),
+            };
+            moved = !known || kept != state.below;
+            state.is_loose = kept != below;
             state.terms = terms;
-            state.below = below;
+            state.below = kept;
             again[class] = true;
         }
+        self.classes.iter().any(|state| state.is_loose)
     }
 
     /// Tells what is new of a class, and whether it sends something else onto the link.
@@ -226,7 +254,13 @@ impl PortState {
             let line = Line { rate: plan.deviation.fastest(line.rate), ..line };
             line.after_jitter(line.rate, late)
         });
-        analysis.ports[port as usize][class] = terms.bounds.clone();
+        let told = &mut analysis.ports[port as usize][class];
+        let held = told.backlog.take();
+        *told = terms.bounds.clone();
+        if plan.classes[class].0 == Selection::Ats && terms.used {
+            // What it holds is added up as its entries pass.
+            told.backlog = held;
+        }
         let known = &mut analysis.outputs[port as usize][class];
         if *known == output {
             return;
@@ -243,45 +277,41 @@ impl PortState {
         }
     }
 
-    /// The passages of the entries of classes whose terms are new, and of those that came otherwise.
+    /// The passages of all entries of the classes of which all pass `anew`, of those that came otherwise, and of those
+    /// that have less slack than their class and are in one whose terms are new `again`.
     fn pass(
-        &self,
+        &mut self,
         analysis: &mut Analysis<'_>,
         port: u32,
-        again: &[bool; 8],
+        (again, anew): (&[bool; 8], &[bool; 8]),
         came: &[u32],
         slack: Option<Slack>,
         changed: &mut Changed,
     ) {
-        let mut touched = *again;
+        let mut came_to = [false; 8];
         for entry in came {
-            touched[usize::from(analysis.plan.entries[*entry as usize].class)] = true;
+            came_to[usize::from(analysis.plan.entries[*entry as usize].class)] = true;
         }
-        for class in (0..8).filter(|class| touched[*class]) {
-            let numbers = analysis.plan.of_class(port, class);
-            for place in 0..numbers.len() {
-                let number = analysis.plan.of_class(port, class)[place];
-                if again[class] || came.binary_search(&number).is_ok() {
-                    let entry = &analysis.plan.entries[number as usize];
-                    let arriving = &analysis.arrivals[number as usize];
-                    let timed = analysis.timed_passage(number);
-                    let passage = timed.unwrap_or_else(|| analysis.pass(entry, arriving, self.terms(class)));
-                    let known = &analysis.passages[number as usize];
-                    if passage == *known {
-                        continue;
-                    }
-                    let kept = match slack {
-                        None => passage,
-                        Some(_) if known.holds(&passage) => {
-                            changed.loose = true;
-                            continue;
-                        }
-                        Some(slack) => slack.widened(analysis, number, known, passage),
-                    };
-                    changed.loose |= kept != passage;
-                    analysis.passages[number as usize] = kept;
-                    changed.entries.push(number);
-                }
+        for class in (0..8).filter(|class| again[*class] || came_to[*class]) {
+            let state = &mut self.classes[class];
+            changed.loose |= state.passed.is_some();
+            let numbers: Vec<u32> = if anew[class] {
+                state.apart.clear();
+                analysis.plan.of_class(port, class).to_vec()
+            } else {
+                let of_class = analysis.plan.of_class(port, class);
+                state.apart.retain(|number| of_class.binary_search(number).is_ok());
+                let is_of_class =
+                    |number: &&u32| usize::from(analysis.plan.entries[**number as usize].class) == class;
+                let came = came.iter().filter(is_of_class);
+                let also = state.apart.iter().filter(|number| came.clone().all(|one| one != *number));
+                came.clone().chain(also).copied().collect()
+            };
+            for number in &numbers {
+                state.pass(analysis, *number, slack, changed);
+            }
+            if numbers.is_empty() {
+                continue;
             }
             if analysis.plan.port(port).classes[class].0 == Selection::Ats && self.terms(class).used {
                 // What a class with eligibility times holds, it holds from arrival on.
@@ -293,5 +323,74 @@ impl PortState {
                 analysis.ports[port as usize][class].backlog = held.map(bits);
             }
         }
+    }
+}
+
+impl ClassState {
+    /// Gives slack to the terms by which entries pass, where they are no longer within what they had; whether all
+    /// entries are to pass anew.
+    fn take_slack(&mut self, plan: &PortPlan, slack: Option<Slack>, all: bool) -> bool {
+        let frames = self.members.iter().map(|member| (member.frame_min, member.frame_max));
+        let frames = frames.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let (Some(slack), Some(frames), false) = (slack, frames, all) else {
+            self.passed = None;
+            return true;
+        };
+        if self.passed.as_ref().is_some_and(|passed| passed.0.holds(&self.terms, plan, frames)) {
+            return false;
+        }
+        self.passed = Some(self.terms.widened(slack, plan, frames.0));
+        true
+    }
+
+    /// The passage of an entry; notes it where it is kept otherwise than before.
+    fn pass(
+        &mut self,
+        analysis: &mut Analysis<'_>,
+        number: u32,
+        slack: Option<Slack>,
+        changed: &mut Changed,
+    ) {
+        let entry = &analysis.plan.entries[number as usize];
+        let arriving = &analysis.arrivals[number as usize];
+        let known = &analysis.passages[number as usize];
+        let place = self.apart.binary_search(&number);
+        if let (Some(slack), Some((terms, more))) = (slack, &self.passed) {
+            let passage = analysis.pass(entry, arriving, terms);
+            let kept = if known.holds(&passage) {
+                Some(*known)
+            } else {
+                slack.with_class(analysis, number, passage, *more)
+            };
+            if let Some(kept) = kept {
+                if let Ok(place) = place {
+                    self.apart.remove(place);
+                }
+                if kept != *known {
+                    analysis.passages[number as usize] = kept;
+                    changed.entries.push(number);
+                }
+                return;
+            }
+            if let Err(place) = place {
+                self.apart.insert(place, number);
+            }
+        }
+        let timed = analysis.timed_passage(number);
+        let passage = timed.unwrap_or_else(|| analysis.pass(entry, arriving, &self.terms));
+        if passage == *known {
+            return;
+        }
+        let kept = match slack {
+            None => passage,
+            Some(_) if known.holds(&passage) => {
+                changed.loose = true;
+                return;
+            }
+            Some(slack) => slack.widened(analysis, number, known, passage),
+        };
+        changed.loose |= kept != passage;
+        analysis.passages[number as usize] = kept;
+        changed.entries.push(number);
     }
 }

@@ -39,6 +39,13 @@ impl QueueBound {
         let end = span(self.before.saturating_sub(own), self.rate)?;
         Some(end.saturating_sub(self.lead).saturating_add(self.slack))
     }
+
+    /// Whether the wait of frames of up to so many bits falls in a line with their bits.
+    pub(crate) fn is_line_up_to(&self, bits: u64) -> bool {
+        let own = u128::from(bits) * MICRO * u128::from(self.weight.0) / u128::from(self.weight.1);
+        let end = self.before.checked_sub(own).and_then(|before| span(before, self.rate));
+        end.is_some_and(|end| end >= self.lead)
+    }
 }
 
 /// The greatest wait in a queue; none if more comes than is served. `bits` is the frame for

@@ -1,4 +1,5 @@
-//! Slack: what is kept of a passage, or of what a class sends, may stand above what was last proven of it.
+//! Slack: what is kept of a passage, of what a class sends or does to lower ones, or of the terms by which its entries
+//! pass, may stand above what was last proven of it.
 //!
 //! A bound at a port is proven for all that may come within what the ports before it are known to let through.
 //! If more is assumed of these than they let through, the bound is greater and still a bound. So what is kept need
@@ -7,14 +8,20 @@
 //! before it; where all are equal, the bounds are those of the whole analysis.
 //!
 //! Slack is given when what is kept is exceeded: a part of the time itself, but of a stream with a deadline no more
-//! than a share of what its deadline leaves.
+//! than a share of what its deadline leaves. That of a class's terms is given to all its entries together, so that they
+//! are exceeded together; an entry whose deadline leaves less passes by the terms without it.
 
 use crate::analysis::Analysis;
+use crate::contribution::Offered;
 use crate::curve::{Line, volume};
 use crate::passage::{Brought, Passage, Shaped};
-use crate::plan::NONE;
-use crate::port_plan::Selection;
+use crate::plan::{Entry, NONE};
+use crate::port::{Above, Candidates, ClassTerms};
+use crate::port_plan::{PortPlan, Selection};
+use crate::queue_bound::QueueBound;
 use crate::result::Method;
+
+use tautwire_units::Bytes;
 
 /// How much slack is given: a time in `2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,20 +47,57 @@ impl Slack {
             return new;
         };
         let of = &analysis.plan.entries[entry as usize];
-        let stream = analysis.plan.stream(of.stream);
         let mut slack = sending >> self.shift;
-        if let Some(deadline) = stream.deadline {
+        if analysis.plan.stream(of.stream).deadline.is_some() {
             let Some(delay) = analysis.delay_max(of.stream) else { return new };
             let grown = delay.as_ps().saturating_add(next.saturating_sub(before));
-            // Two of them at each hop take half of what is left.
-            let share = 4 * stream.hops.len() as u64;
-            slack = slack.min(deadline.as_ps().saturating_sub(grown) / share);
+            slack = slack.min(Self::share(analysis, of, grown));
         }
-        // What comes to a scheduler stays as it is: more than its bucket holds would not be covered by it. At a
-        // talker nothing comes later.
-        let class = analysis.plan.port(of.port).classes[usize::from(of.class)].0;
-        let ready = if of.previous == NONE || class == Selection::Ats { 0 } else { slack };
+        let ready = if Self::is_on_time(analysis, of) { 0 } else { slack };
         new.later(ready, slack)
+    }
+
+    /// What to keep of a passage by the terms of its class with `more` slack; none if its deadline leaves less.
+    pub(crate) fn with_class(
+        self,
+        analysis: &Analysis<'_>,
+        entry: u32,
+        new: Passage,
+        more: u64,
+    ) -> Option<Passage> {
+        let (Some(sending), Some(next)) = (new.sending_max, new.next_max) else { return Some(new) };
+        let of = &analysis.plan.entries[entry as usize];
+        let mut slack = sending >> self.shift;
+        if analysis.plan.stream(of.stream).deadline.is_some() {
+            let known = &analysis.passages[entry as usize];
+            // Of a stream that has just come no more is known than its way up to here.
+            let (delay, before) = match known.method {
+                Method::None => (next, next),
+                _ => (analysis.delay_max(of.stream)?.as_ps(), known.next_max?),
+            };
+            let grown = delay.saturating_add(next.saturating_sub(before));
+            let share = Self::share(analysis, of, grown.saturating_sub(more));
+            if share < more {
+                return None;
+            }
+            slack = slack.min(share);
+        }
+        let ready = if Self::is_on_time(analysis, of) { 0 } else { slack };
+        Some(new.later(ready, 0))
+    }
+
+    /// The part of what a stream's deadline leaves that it may lose at one hop twice: all take half of it.
+    fn share(analysis: &Analysis<'_>, of: &Entry, delay: u64) -> u64 {
+        let stream = analysis.plan.stream(of.stream);
+        let left = stream.deadline.map_or(u64::MAX, |deadline| deadline.as_ps().saturating_sub(delay));
+        left / (4 * stream.hops.len() as u64)
+    }
+
+    /// What comes to a scheduler stays as it is: more than its bucket holds would not be covered by it. At a
+    /// talker nothing comes later.
+    fn is_on_time(analysis: &Analysis<'_>, of: &Entry) -> bool {
+        let class = analysis.plan.port(of.port).classes[usize::from(of.class)].0;
+        of.previous == NONE || class == Selection::Ats
     }
 
     /// What to keep of what a class sends, that is no longer within what is `known` of it.
@@ -61,6 +105,73 @@ impl Slack {
         known
             .and(new)
             .map_or(new, |line| Some(Line { burst: line.burst + (line.burst >> self.shift), ..line }))
+    }
+}
+
+impl Above {
+    /// Whether what goes before the classes below is within what is kept in this.
+    pub(crate) fn holds(&self, new: &Self) -> bool {
+        let covers =
+            |kept: &Offered, new: &Offered| kept.plain.covers(&new.plain) && kept.shaped.covers(&new.shaped);
+        self.reason == new.reason && covers(&self.offered, &new.offered)
+    }
+
+    /// With slack, at a port that serves at `rate`.
+    pub(crate) fn widened(&self, slack: Slack, rate: u64) -> Self {
+        let Offered { plain, shaped } = &self.offered;
+        let offered =
+            Offered { plain: plain.grown(slack.shift, rate), shaped: shaped.grown(slack.shift, rate) };
+        Self { offered, reason: self.reason }
+    }
+}
+
+impl ClassTerms {
+    /// Whether no frame between two sizes waits longer by new terms than by these. By each bound the wait falls in a line
+    /// with the frame's bits, or is none: where both ends are below, all between are.
+    pub(crate) fn holds(&self, new: &Self, plan: &PortPlan, (least, most): (Bytes, Bytes)) -> bool {
+        let alike = (self.method, self.reason, self.used) == (new.method, new.reason, new.used)
+            && self.shaper.is_some() == new.shaper.is_some()
+            && self.lanes.len() == new.lanes.len();
+        if !alike {
+            return false;
+        }
+        let (least, most) = (self.bits(plan, least), self.bits(plan, most));
+        // What is rounded to picoseconds, at either end and between.
+        let below = |new: &QueueBound, kept: &QueueBound, bits: u64| {
+            new.start_max(bits)
+                .zip(kept.start_max(bits))
+                .is_some_and(|(new, kept)| new.saturating_add(2) <= kept)
+        };
+        let covers = |kept: &QueueBound, new: &Candidates| {
+            let is_line = kept.rate >= 1_000_000 && kept.is_line_up_to(most);
+            let under = |new: &&QueueBound| {
+                *new == kept
+                    || (is_line && new.rate >= 1_000_000 && below(new, kept, least) && below(new, kept, most))
+            };
+            new.iter().flatten().any(|new| under(&new))
+        };
+        self.lanes.iter().zip(&new.lanes).all(|((lane, kept), (of, new))| {
+            let is_bounded = kept.iter().any(Option::is_some);
+            lane == of
+                && is_bounded == new.iter().any(Option::is_some)
+                && kept.iter().flatten().all(|kept| covers(kept, new))
+        })
+    }
+
+    /// With slack, of so much in true time; `least` is the smallest frame.
+    pub(crate) fn widened(&self, slack: Slack, plan: &PortPlan, least: Bytes) -> (Self, u64) {
+        let mut kept = self.clone();
+        let bits = self.bits(plan, least);
+        let mut most = 0;
+        for (_, bounds) in &mut kept.lanes {
+            let start = bounds.iter().flatten().filter_map(|bound| bound.start_max(bits)).min();
+            let more = start.unwrap_or(0) >> slack.shift;
+            most = most.max(more);
+            for bound in bounds.iter_mut().flatten() {
+                bound.slack = bound.slack.saturating_add(more);
+            }
+        }
+        (kept, plan.deviation.stretch(most))
     }
 }
 

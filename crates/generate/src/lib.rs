@@ -29,7 +29,7 @@ pub use random_admission::random_admission;
 pub use random_answers::random_answers;
 pub use random_avionics::random_avionics;
 pub use random_clusters::{Relation, random_clusters};
-pub use random_gptp::random_gptp;
+pub use random_gptp::{GptpDraw, random_gptp};
 pub use random_halves::random_halves;
 pub use random_harts::random_harts;
 pub use random_harts_admission::random_harts_admission;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tautwire_analysis::clock_precision;
 use tautwire_core::srp::idle_slope;
-use tautwire_generate::{random_gptp, random_reserved, seeds};
+use tautwire_generate::{GptpDraw, random_gptp, random_reserved, seeds};
 use tautwire_model::network::{NodeKind, PortIndex};
 use tautwire_sim::RungEvent;
 use tautwire_units::Duration;
@@ -27,11 +27,13 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// What is wrong with the times of a network of a seed.
 fn wrong_times(seed: u64) -> Option<String> {
-    let (text, quantum, links) = random_gptp(seed);
+    let GptpDraw { text, quantum, links, untold } = random_gptp(seed);
     let network = network(&text);
     let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
-    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval.
-    let limit = i64::try_from(links * (4 * quantum + 10) * 1_000 + 10_000).expect("small");
+    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval. Of two ways that
+    // differ half of that is unknown where it is not told.
+    let limit = (links * (4 * quantum + 10) + untold) * 1_000 + 10_000;
+    let limit = i64::try_from(limit).expect("small");
     seen.clocks.iter().find_map(|clock| {
         let name = &network.nodes[clock.node.index()].name;
         let (Some(least), Some(most)) = (clock.offset.min_ps(), clock.offset.max_ps()) else {
@@ -50,11 +52,14 @@ fn every_time_is_near_the_grandmaster_s() {
     }
 }
 
-/// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with one way that is
-/// longer than the other by what nobody is told, and with stamps that are late at random.
+/// A network of a seed whose nodes take less time for a message, so that a bound of what waits for them exists, with stamps that are late at random,
+/// and some with PHYs that keep one frame longer than another and with syncs so far apart that a rate taken from such matters.
 fn bounded_times(seed: u64) -> Network {
-    let (text, ..) = random_gptp(seed);
+    let GptpDraw { text, .. } = random_gptp(seed);
     let late = seed % 40;
+    let drawn = [0, 0, 150][usize::try_from(seed % 3).expect("small")];
+    let text = with_drawn_phys(&text, drawn);
+    let text = if drawn > 0 { text.replace("gptp:\n", "gptp:\n  log-sync-interval: 0\n") } else { text };
     let lines = text.lines().map(|line| {
         if line.contains("processing:") {
             let (head, _) = line.split_once("processing:").expect("it is there");
@@ -69,6 +74,17 @@ fn bounded_times(seed: u64) -> Network {
         }
     });
     network(&lines.fold(String::new(), |all, line| all + &line + "\n"))
+}
+
+/// PHYs that keep each frame for up to so many nanoseconds longer than described.
+fn with_drawn_phys(text: &str, more: u64) -> String {
+    let mut parts = text.split("phy-delay: ");
+    let first = parts.next().expect("a text").to_owned();
+    parts.fold(first, |all, part| {
+        let (least, rest) = part.split_once(" ns").expect("a constant delay");
+        let least: u64 = least.parse().expect("whole nanoseconds");
+        format!("{all}phy-delay: {{min: {least} ns, max: {} ns}}{rest}", least + more)
+    })
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Plan<'_> {
         }
         for port in 0..crate::plan::index(self.ports.len()) {
             self.receptions[port as usize] = self.reception(port);
-            self.settle_port(port);
+            self.settle_port(port, None);
         }
         for group in 0..crate::plan::index(self.groups.len()) {
             self.settle_group(group);
@@ -102,7 +102,7 @@ impl Plan<'_> {
             let of = &self.entries[entry as usize];
             let (port, group, reception) = (of.port, of.group, of.reception);
             touched.classes.push((port, of.class));
-            if self.settle_port(port) {
+            if self.settle_port(port, Some(entry)) {
                 touched.ports.push(port);
             }
             if let Some(to) = self.reception_behind(port) {

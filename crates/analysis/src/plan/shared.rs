@@ -103,8 +103,9 @@ impl Plan<'_> {
         widest.constant &= range.constant;
     }
 
-    /// What of a port depends on the frames that pass it; all its entries then have it.
-    pub(super) fn settle_port(&mut self, number: u32) -> bool {
+    /// What of a port depends on the frames that pass it; all its entries then have it, or the `new` one alone where
+    /// it is as before.
+    pub(super) fn settle_port(&mut self, number: u32, new: Option<u32>) -> bool {
         let network = self.network;
         let Some(plan) = &mut self.ports[number as usize] else { return false };
         let users = self.users[number as usize].all();
@@ -127,7 +128,8 @@ impl Plan<'_> {
         let changed =
             (plan.stages_too_slow, plan.stages_jitter, plan.behind_max) != (too_slow, jitter, behind);
         (plan.stages_too_slow, plan.stages_jitter, plan.behind_max) = (too_slow, jitter, behind);
-        for entry in users {
+        let have_it = if changed { None } else { new };
+        for entry in have_it.as_ref().map_or(users, core::slice::from_ref) {
             let entry = &mut self.entries[*entry as usize];
             let sent = |frame: Bytes| (frame.get() + 8) * 8;
             let most = |frame| plan.deviation.stretch(ps_ceil(sent(frame), plan.rate) + plan.slack) + behind;
