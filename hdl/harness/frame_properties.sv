@@ -3,8 +3,8 @@
 // Bound into `switch_fabric` in every run of the harness, with resets and register writes at any time. From reception to
 // the dispatch what was received is counted or comes there; from the dispatch every frame comes to the queues of all its
 // ports or is counted there or by its scheduler group, those of a reception port and class in their order, shaped and
-// not shaped ones apart; a port sends what its queues took, in the order of its lanes. Not here: frames that are cut through
-// (`cut_through.sv`), what a line is given (`tests/`).
+// not shaped ones apart; a port sends what its queues took, in the order of its lanes. A frame that is cut through is on its
+// line when it was received. Not here: which ones are cut through (`cut_through.sv`), what a line is given (`tests/`).
 
 module frame_properties #(
   parameter int unsigned Ports = 4,
@@ -17,6 +17,9 @@ module frame_properties #(
   input logic                             rst_ni,
   // Counters of reception, and frames that the dispatch takes.
   input logic [Ports-1:0][31:0]           received_i,
+  input logic [Ports-1:0][31:0]           short_i,
+  input logic [Ports-1:0][31:0]           long_i,
+  input logic [Ports-1:0][31:0]           check_i,
   input logic [Ports-1:0][31:0]           no_cell_i,
   input logic [Ports-1:0][31:0]           no_port_i,
   input logic [Ports-1:0][31:0]           not_member_i,
@@ -67,7 +70,9 @@ module frame_properties #(
   logic [15:0] popped_q [Ports][Classes][2], resolved_q [Ports][Classes][2];
   logic [15:0] entered_q [Ports][Ports][Ports][Classes], left_q [Ports][Ports][Ports][Classes];
   logic [31:0] kept_q [Ports], flight [Ports];
+  // The frame that comes in is cut through; those that were, and were good; what was counted a cycle before.
   logic        cut_q [Ports];
+  logic [31:0] cut_good_q [Ports], received_q [Ports], bad_q [Ports], bad [Ports];
   logic [31:0] on_way_q, way_age_q, rest_age_q [Ports], rest_q [Ports];
   logic [Ports-1:0] kept_pop;
   way_t        way;
@@ -76,7 +81,8 @@ module frame_properties #(
   assign way = way_q[cell_i];
 
   for (genvar p = 0; p < Ports; p++) begin : g_flight
-    assign flight[p] = received_i[p] - no_cell_i[p] - no_port_i[p] - not_member_i[p] - kept_q[p];
+    assign bad[p] = short_i[p] + long_i[p] + check_i[p];
+    assign flight[p] = received_i[p] - no_cell_i[p] - no_port_i[p] - not_member_i[p] - kept_q[p] - cut_good_q[p];
   end
 
   always_ff @(posedge clk_i) begin
@@ -84,8 +90,12 @@ module frame_properties #(
     way_age_q <= on_way_q == '0 || (taken_i | dropped_i) != '0 || discard_i ? '0 : way_age_q + 1;
     for (int unsigned p = 0; p < Ports; p++) begin
       rest_q[p]     <= flight[p];
-      rest_age_q[p] <= flight[p] == '0 || flight[p] != rest_q[p] || cut_q[p] ? '0 : rest_age_q[p] + 1;
-      if (cut_begun_i[p]) cut_q[p] <= 1'b1;
+      rest_age_q[p] <= flight[p] == '0 || flight[p] != rest_q[p] ? '0 : rest_age_q[p] + 1;
+      received_q[p] <= received_i[p];
+      bad_q[p]      <= bad[p];
+      // Its end is the next that is counted.
+      cut_q[p] <= cut_begun_i[p] || (cut_q[p] && received_i[p] == received_q[p] && bad[p] == bad_q[p]);
+      if (cut_q[p] && received_i[p] != received_q[p]) cut_good_q[p] <= cut_good_q[p] + 1;
       if (kept_pop[p]) begin
         kept_q[p] <= kept_q[p] + 1;
         way_q[pop_cell_i[p]] <= '{
@@ -137,7 +147,7 @@ module frame_properties #(
         for (int unsigned p = 0; p < Ports; p++) queued_q[p][k] <= '0;
       end
       for (int unsigned p = 0; p < Ports; p++) begin
-        {kept_q[p], cut_q[p], rest_q[p], rest_age_q[p]} <= '0;
+        {kept_q[p], cut_q[p], cut_good_q[p], received_q[p], bad_q[p], rest_q[p], rest_age_q[p]} <= '0;
         for (int unsigned c = 0; c < Classes; c++) begin
           for (int unsigned k = 0; k < 2; k++) {popped_q[p][c][k], resolved_q[p][c][k]} <= '0;
           for (int unsigned l = 0; l < Ports; l++) begin
@@ -150,7 +160,7 @@ module frame_properties #(
 
   for (genvar p = 0; p < Ports; p++) begin : g_received
     ReceivedIsCountedOrKept: assert property (@(posedge clk_i) disable iff (!rst_ni)
-        cut_q[p] || (flight[p] <= ReceivedMax && rest_age_q[p] < Patience));
+        flight[p] <= ReceivedMax && rest_age_q[p] < Patience);
   end
   NothingStaysOnTheWay: assert property (@(posedge clk_i) disable iff (!rst_ni) way_age_q < Patience);
 
@@ -160,7 +170,7 @@ bind switch_fabric frame_properties #(
   .Ports(Ports), .Classes(Classes), .CellWidth(CellWidth), .ClassWidth(ClassWidth), .PortWidth(PortWidth)
 ) u_frame_properties (
   .clk_i, .rst_ni,
-  .received_i(received_o), .no_cell_i(dropped_no_cell_o), .no_port_i(dropped_no_port_o), .not_member_i(dropped_not_member_o),
+  .received_i(received_o), .short_i(received_short_o), .long_i(received_long_o), .check_i(received_check_o), .no_cell_i(dropped_no_cell_o), .no_port_i(dropped_no_port_o), .not_member_i(dropped_not_member_o),
   .cut_begun_i(cut_begun), .pop_i(arrived_pop), .pop_keep_i(arrived_keep), .pop_shaped_i(arrived_shaped),
   .pop_cell_i(arrived_cell), .pop_class_i(arrived_class), .pop_ports_i(arrived_ports),
   .taken_i(enqueue_valid), .dropped_i(dropped | limited), .lane_i(enqueue_lane), .cell_i(enqueue_cell),

@@ -2,7 +2,7 @@
 //
 // Usage: harness SCRIPT OCTETS SENT SENT_OCTETS. SCRIPT is an array of 64-bit words of this machine: {register
 // accesses, frames, quiet cycles at the end, cycle of a reset}, per access {cycle, write, address, value}, per frame
-// {port, first cycle, octets, cycle of rx_er or none}; OCTETS holds the frames from destination to frame check
+// {port, first cycle, octets, octet of its carrier with rx_er or none, octets of gap before it, of preamble}; OCTETS holds the frames from destination to frame check
 // sequence, one after the other. Accesses are done one after the other, not before their cycle: those of cycle 0
 // before the run begins, those of the last cycle there is after it.
 //
@@ -45,10 +45,10 @@ static void write_file(const char* path, const std::vector<T>& data) {
     file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size() * sizeof(T)));
 }
 
-struct Given { uint64_t port, first, octets, error, offset, index; };
+struct Given { uint64_t port, first, octets, error, gap, preamble, offset, index; };
 struct Sent { uint64_t port, sfd, octets, gap, bad; };
 
-// The transmitting side of a neighbour: preamble, frame, at least 12 octets of gap.
+// The transmitting side of a neighbour: a gap at least, preamble, delimiter, frame.
 struct Source {
     std::deque<Given> frames;
     uint64_t at = 0, idle = 12;
@@ -166,8 +166,8 @@ int main(int argc, char** argv) {
     Sink sinks[PORTS];
     uint64_t offset = 0;
     for (uint64_t k = 0; k < frames; k++) {
-        const uint64_t* row = frame_rows + 4 * k;
-        sources[row[0]].frames.push_back({row[0], row[1], row[2], row[3], offset, k});
+        const uint64_t* row = frame_rows + 6 * k;
+        sources[row[0]].frames.push_back({row[0], row[1], row[2], row[3], row[4], row[5], offset, k});
         offset += row[2];
     }
 
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
                 source.idle++;
                 if (!source.frames.empty()) {
                     quiet = 0;
-                    if (now >= source.frames.front().first && source.idle > 12) {
+                    if (now >= source.frames.front().first && source.idle > source.frames.front().gap) {
                         source.active = true;
                         source.at = 0;
                     }
@@ -202,16 +202,16 @@ int main(int argc, char** argv) {
                 quiet = 0;
                 const Given& frame = source.frames.front();
                 uint8_t octet = 0x55;
-                if (source.at == 7) {
+                if (source.at == frame.preamble) {
                     octet = 0xd5;
                     sfd_in[frame.index] = now;
-                } else if (source.at >= 8) {
-                    octet = octets[frame.offset + source.at - 8];
+                } else if (source.at > frame.preamble) {
+                    octet = octets[frame.offset + source.at - frame.preamble - 1];
                 }
                 rxd |= (uint64_t)octet << (8 * p);
                 dv |= 1u << p;
                 if (source.at == frame.error) er |= 1u << p;
-                if (++source.at == frame.octets + 8) {
+                if (++source.at == frame.octets + frame.preamble + 1) {
                     source.active = false;
                     source.idle = 0;
                     source.frames.pop_front();

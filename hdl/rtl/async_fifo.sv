@@ -1,7 +1,8 @@
 // A FIFO between two clocks: pointers cross in Gray code, so that a reading of them is old and never wrong.
 //
 // Invariants: what is pushed is popped, once and in order; the level that the reader sees is at most what is there.
-// Pushing a full FIFO is a fault of the caller, and an assertion says so. Both sides are reset together.
+// Pushing a full FIFO is a fault of the caller, and an assertion says so. The writer's reset acts at once, for its clock may
+// stand still; the reader's, on an edge of its clock, not later than the writer's and a cycle before it at most.
 
 module async_fifo #(
   parameter int unsigned Width = 8,
@@ -41,13 +42,15 @@ module async_fifo #(
   assign level_o = binary(write_seen_q) - read_q;
   assign data_o = mem[read_q[PointerWidth-1:0]];
 
-  always_ff @(posedge write_clk_i) begin
-    if (push_i) mem[write_q[PointerWidth-1:0]] <= data_i;
-    write_q      <= write_next;
-    write_gray_q <= gray(write_next);
+  always_ff @(posedge write_clk_i) if (push_i) mem[write_q[PointerWidth-1:0]] <= data_i;
+
+  always_ff @(posedge write_clk_i or negedge write_rst_ni) begin
     if (!write_rst_ni) begin
       write_q      <= '0;
       write_gray_q <= '0;
+    end else begin
+      write_q      <= write_next;
+      write_gray_q <= gray(write_next);
     end
   end
 

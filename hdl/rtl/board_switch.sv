@@ -61,24 +61,22 @@ module board_switch #(
 
   for (genvar p = 0; p < Ports; p++) begin : g_port
     if (Rgmii[p]) begin : g_rgmii
-      // The reset in the clock of the PHY: at once, and released two of its edges after. It comes from a register, free of
-      // glitches.
-      logic       reset_nq;
-      logic [1:0] released_q;
-      logic       unused;
+      // The reset in the clock of the PHY: a cycle later, at once whether that clock runs or not, and released two of its
+      // edges after. It comes from a register, free of glitches.
+      logic reset_nq, first_q, released_q, unused;
 
       always_ff @(posedge clk_i) reset_nq <= rst_ni;
 
       always_ff @(posedge rgmii_rxc_i[p] or negedge reset_nq) begin
-        if (!reset_nq) released_q <= '0;
-        else released_q <= {released_q[0], 1'b1};
+        if (!reset_nq) {released_q, first_q} <= '0;
+        else {released_q, first_q} <= {first_q, 1'b1};
       end
 
       rgmii_port u_port (
         .clk_i, .rst_ni,
         .gmii_rxd_o(rxd[p]), .gmii_rx_dv_o(rx_dv[p]), .gmii_rx_er_o(rx_er[p]),
         .gmii_txd_i(txd[p]), .gmii_tx_en_i(tx_en[p]), .gmii_tx_er_i(tx_er[p]),
-        .rgmii_rxc_i(rgmii_rxc_i[p]), .rxc_rst_ni(released_q[1]),
+        .rgmii_rxc_i(rgmii_rxc_i[p]), .rxc_rst_ni(released_q),
         .rgmii_rxd_i(rgmii_rxd_i[p]), .rgmii_rx_ctl_i(rgmii_rx_ctl_i[p]),
         .rgmii_txc_o(rgmii_txc_o[p]), .rgmii_txd_o(rgmii_txd_o[p]), .rgmii_tx_ctl_o(rgmii_tx_ctl_o[p])
       );

@@ -24,6 +24,7 @@ module rgmii_port #(
   input  logic       gmii_tx_er_i,
 
   input  logic       rgmii_rxc_i,
+  // Of what is in the PHY's clock: acts at once, is released on an edge of that clock.
   input  logic       rxc_rst_ni,
   input  logic [3:0] rgmii_rxd_i,
   input  logic       rgmii_rx_ctl_i,
@@ -43,17 +44,21 @@ module rgmii_port #(
   logic       valid_q, error_q, inside_q, push;
 
   always_ff @(posedge rgmii_rxc_i) begin
-    rise_q       <= rgmii_rxd_i;
-    valid_rise_q <= rgmii_rx_ctl_i;
+    rise_q <= rgmii_rxd_i;
     // The half before this edge and the one before that: one octet.
     octet_q <= {fall_q, rise_q};
-    valid_q <= valid_rise_q;
     error_q <= valid_rise_q ^ error_fall_q;
-    inside_q <= valid_q;
+  end
+
+  always_ff @(posedge rgmii_rxc_i or negedge rxc_rst_ni) begin
     if (!rxc_rst_ni) begin
       valid_rise_q <= 1'b0;
       valid_q      <= 1'b0;
       inside_q     <= 1'b0;
+    end else begin
+      valid_rise_q <= rgmii_rx_ctl_i;
+      valid_q      <= valid_rise_q;
+      inside_q     <= valid_q;
     end
   end
 

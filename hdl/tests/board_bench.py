@@ -25,8 +25,9 @@ class Bench:
     def __init__(self, dut) -> None:
         self.dut = dut
         cocotb.start_soon(Clock(dut.clk_i, 8_000, "ps").start())
-        cocotb.start_soon(Clock(dut.p2_rxc, 8_002, "ps").start())
-        cocotb.start_soon(Clock(dut.p3_rxc, 7_998, "ps").start())
+        self.still = False
+        cocotb.start_soon(self.clock_of_phy(dut.p2_rxc, 4_001))
+        cocotb.start_soon(self.clock_of_phy(dut.p3_rxc, 3_999))
         self.sources = [
             GmiiSource(dut.p0_rxd, dut.p0_rx_er, dut.p0_rx_dv, dut.clk_i),
             GmiiSource(dut.p1_rxd, dut.p1_rx_er, dut.p1_rx_dv, dut.clk_i),
@@ -41,12 +42,25 @@ class Bench:
         ]
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "axil"), dut.clk_i, dut.rst_ni, reset_active_level=False)
 
-    async def reset(self) -> None:
-        """Until its tables are initialised."""
+    async def clock_of_phy(self, pin, half_ps: int) -> None:
+        """Goes on while it is not still, and stays low then."""
+        while True:
+            pin.value = int(not self.still)
+            await Timer(half_ps, "ps")
+            pin.value = 0
+            await Timer(half_ps, "ps")
+
+    async def reset(self, cycles: int = 8, still_ns: int = 0) -> None:
+        """Until its tables are initialised; the clocks of the PHYs may stand still from its beginning until after it."""
+        await FallingEdge(self.dut.clk_i)
+        self.still = still_ns > 0
         self.dut.rst_ni.value = 0
-        for _ in range(8):
+        for _ in range(cycles):
             await FallingEdge(self.dut.clk_i)
         self.dut.rst_ni.value = 1
+        if still_ns:
+            await Timer(still_ns, "ns")
+        self.still = False
         while not self.dut.ready_o.value:
             await Timer(1, "us")
         for sink in self.sinks:
@@ -101,11 +115,12 @@ async def lines_of_both_kinds_carry_every_frame(dut) -> None:
 async def a_reset_in_the_middle_of_frames_leaves_both_kinds_working(dut) -> None:
     bench = Bench(dut)
     await bench.reset()
-    for wait_ns in (300, 1_111, 2_024):
+    # The last ones of one cycle, with the clocks of the PHYs standing still: for all of the initialisation, or for less.
+    for wait_ns, cycles, still_ns in ((300, 8, 0), (1_111, 8, 0), (2_024, 1, 0), (1_003, 1, 60_000), (1_707, 1, 500)):
         for port in range(PORTS):
             await bench.give(port, frame_octets(BROADCAST, host(port), bytes([port]) * 900))
         await Timer(wait_ns, "ns")
-        await bench.reset()
+        await bench.reset(cycles, still_ns)
         for source in bench.sources:
             await source.wait()
         await Timer(40, "us")

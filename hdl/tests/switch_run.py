@@ -40,7 +40,11 @@ class Frame:
     port: int
     first_cycle: int
     octets: bytes
+    # Of its carrier, the octet with rx_er.
     error_at: int = 2**63
+    # Octets of gap before it at least, and of its preamble without the delimiter.
+    gap: int = 12
+    preamble: int = 7
     # Filled in by the run: cycle of its start delimiter.
     sfd: int = 0
 
@@ -242,8 +246,12 @@ def run(
     reset_at: int = 2**62,
     during: list[Access] | None = None,
     build: Mapping[str, int] = SMALL,
+    faults: Mapping[str, tuple[str, str]] | None = None,
 ) -> Outcome:
-    """Runs the frames through a build of the switch; PCP is the class unless a setting says otherwise."""
+    """Runs the frames through a build of the switch; PCP is the class unless a setting says otherwise.
+
+    Raises ``AssertionError`` with what an assertion of the hardware said.
+    """
     after = [Access(AFTER, port_address(port, name)) for name in COUNTERS.values() for port in range(PORTS)]
     for group in range(GROUPS):
         after.append(Access(AFTER, ADDRESSES["group_count_index"], group))
@@ -251,8 +259,8 @@ def run(
     after += [Access(AFTER, ADDRESSES[name]) for name in ("table_overflows", "free_cells")]
     before = writes_of(settings)
     accesses = [*before, *(during or []), *after]
-    binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"], PROBES)
-    rows = [[frame.port, frame.first_cycle, len(frame.octets), frame.error_at] for frame in frames]
+    binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"], PROBES, faults)
+    rows = [[one.port, one.first_cycle, len(one.octets), one.error_at, one.gap, one.preamble] for one in frames]
     operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
     head = [len(operations), len(frames), quiet, reset_at]
     np.array([*head, *(v for row in operations + rows for v in row)], dtype=np.uint64).tofile(folder / "script")

@@ -64,11 +64,32 @@ def lint(top: str, parameters: Mapping[str, int] | None = None) -> str:
     return run.stderr if run.returncode or "%Warning" in run.stderr else ""
 
 
+def faulty(path: pathlib.Path, before: str, after: str) -> pathlib.Path:
+    """A copy of a module with a fault planted in its text."""
+    text = path.read_text()
+    if text.count(before) != 1:
+        raise ValueError(f"{path.name}: not once in its text: {before}")
+    copy = cache() / f"faulty-{hashlib.sha256((text + before + after).encode()).hexdigest()[:16]}" / path.name
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(text.replace(before, after))
+    return copy
+
+
 def harness(
-    top: str, program: str, parameters: Mapping[str, int], definitions: Sequence[str] = (), probes: Sequence[pathlib.Path] = ()
+    top: str,
+    program: str,
+    parameters: Mapping[str, int],
+    definitions: Sequence[str] = (),
+    probes: Sequence[pathlib.Path] = (),
+    faults: Mapping[str, tuple[str, str]] | None = None,
 ) -> pathlib.Path:
-    """The program ``harness/<program>.cpp`` around a module, built; probes are bound into what is inside."""
-    files = [*sources(top), *probes, HDL / "harness" / f"{program}.cpp"]
+    """The program ``harness/<program>.cpp`` around a module, built.
+
+    Probes are bound into what is inside; a module with a fault has one text for another.
+    """
+    planted = faults or {}
+    files = [faulty(path, *planted[path.stem]) if path.stem in planted else path for path in sources(top)]
+    files += [*probes, HDL / "harness" / f"{program}.cpp"]
     included = sorted(RTL.glob("*.svh"))
     options = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
     options += ["-CFLAGS", " ".join(["-O1", *definitions])]

@@ -109,6 +109,7 @@ def tell(study: Study) -> None:
     tables = {
         "hardware.csv": latency,
         "resources.csv": hardware_components.resources(study, measured),
+        "schedulers.csv": hardware_components.schedulers(measured),
         "hardware-components.csv": hardware_components.rows(study, alone),
         "hardware-experiments.csv": hardware_experiments.rows(study),
     }

@@ -121,6 +121,18 @@ def of_module(figures: dict[str, Any], module: str, resource: str) -> float:
     return float(figures[f"{module}_{resource}"])
 
 
+#: Schedulers of the engine, and the name of its figures; 512 are 16 for each of four ports and eight priorities.
+ENGINES = {64: "ats_engine_64", 512: "ats_engine_512", 4096: "ats_engine", 16384: "ats_engine_16384"}
+
+
+def schedulers(figures: dict[str, Any]) -> list[list[str]]:
+    """What the one engine of our switch takes with other numbers of schedulers, beside ATS-39."""
+    table = [["ATS schedulers of the engine", "BRAM36", "LUTs"]]
+    for count, name in ENGINES.items():
+        table.append([str(count), f"{figures[f'{name}_bram36']:g}", f"{figures[f'{name}_lut']:g}"])
+    return table
+
+
 def resources(study: Study, figures: dict[str, Any]) -> list[list[str]]:
     """Table 5 as published, placed, and as Yosys counts the modules of the full build; its total is of all at once."""
     table = [["resources", *MODULES, "Total"]]

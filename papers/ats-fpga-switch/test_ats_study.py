@@ -127,6 +127,14 @@ def test_data_holds_no_empty_value() -> None:
                 assert all(value for key, value in row.items() if key != "note"), (path.name, row)
 
 
+def test_block_memory_of_the_engine_grows_with_its_schedulers() -> None:
+    _, *rows = hardware_components.schedulers(hardware.figures())
+    counts, blocks = [int(row[0]) for row in rows], [float(row[1]) for row in rows]
+    assert counts == sorted(counts) and blocks == sorted(blocks)
+    # Half a block and less for a hundred of them, so four times the published number is no hindrance (ATS-39).
+    assert blocks[1] == 2.5 and blocks[-1] / counts[-1] <= 1 / 256
+
+
 def test_the_page_of_the_area_tells_the_same_of_table_5(study: Study) -> None:
     page = (FOLDER.parents[1] / "docs" / "hardware" / "area.md").read_text(encoding="utf-8")
     head, *rows = hardware_components.resources(study, hardware.figures())
