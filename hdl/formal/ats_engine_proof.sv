@@ -4,9 +4,10 @@
 //
 // Every stored time is at most so old, and at most so far ahead, that no comparison of two times wraps;
 // that rests on the refresh, which visits every scheduler again and again, however many frames there are: they may
-// come in every cycle in which the engine is ready. Assumed of the caller: a clock of at most one tick in a cycle,
-// arrival times of the last `ArrivalAge` ticks, and that software writes no
-// MaxResidenceTime beyond its width and an `octets_max` whose frames last at most EmptyToFullDuration.
+// come in every cycle in which the engine is ready. Assumed of the caller: a clock of at most `TicksPerCycle` ticks in a cycle,
+// arrival times of the last `ArrivalCycles` cycles, and that software writes no
+// MaxResidenceTime beyond its width and an `octets_max` whose frames last at most `Slack` ticks more than
+// EmptyToFullDuration, for octet times are rounded up and that duration down.
 // What a frame lasts is cut off: any duration that keeps the last assumption.
 
 module ats_engine_proof #(
@@ -42,9 +43,13 @@ module ats_engine_proof #(
   localparam int unsigned RefreshInterval = 8;
   // Cycles from the issue of a step to its writing: so long no other one is issued.
   localparam int unsigned Latency = 6;
-  // Oldest arrival, and the most cycles from one refresh to the next: the interval is over when a frame has just been
-  // issued.
-  localparam int unsigned ArrivalAge = 16;
+  // Ticks in a cycle; oldest arrival in ticks, and the most cycles from one refresh to the next: the interval is over when
+  // a frame has just been issued.
+  localparam int unsigned TicksPerCycle = 1;
+  localparam int unsigned ArrivalCycles = 16;
+  localparam int unsigned ArrivalAge = TicksPerCycle * ArrivalCycles;
+  // By which a frame of the largest burst may last longer than EmptyToFullDuration.
+  localparam int unsigned Slack = 2;
   localparam int unsigned RefreshDistance = RefreshInterval + Latency - 1;
   // Stages in front of the state pipeline, the most cycles in each, behind a frame and a refresh, and in all of them.
   localparam int unsigned Stages = 6;
@@ -52,8 +57,8 @@ module ats_engine_proof #(
   localparam int unsigned FrontMax = Stages * StageMax;
   localparam logic signed [TimeWidth-1:0] AgeMax = TimeWidth'(1) << (FillWidth + 2);
   // Age of what a refresh left, or the start after a reset, a cycle for each scheduler.
-  localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(Latency + Schedulers + 1);
-  localparam logic signed [TimeWidth-1:0] AheadMax = TimeWidth'(1) << FillWidth;
+  localparam logic signed [TimeWidth-1:0] YoungMax = AgeMax + TimeWidth'(TicksPerCycle * (Latency + Schedulers + 1));
+  localparam logic signed [TimeWidth-1:0] AheadMax = (TimeWidth'(1) << FillWidth) + TimeWidth'(Slack);
 
   logic                 started_q = 1'b0;
   logic                 ready;
@@ -70,7 +75,7 @@ module ats_engine_proof #(
 
   ats_engine #(
     .Schedulers(Schedulers), .Groups(Groups), .TimeWidth(TimeWidth), .OctetTimeWidth(OctetTimeWidth),
-    .FillWidth(FillWidth), .LengthWidth(LengthWidth), .TagWidth(1), .RefreshInterval(RefreshInterval)
+    .FillWidth(FillWidth), .LengthWidth(LengthWidth), .TagWidth(1), .RefreshInterval(RefreshInterval), .TicksPerCycle(TicksPerCycle), .ArrivalCycles(ArrivalCycles)
   ) dut (
     .clk_i, .rst_ni(started_q), .now_i,
     .frame_valid_i, .frame_ready_o(ready), .frame_scheduler_i, .frame_octets_i, .frame_arrival_i,
@@ -90,11 +95,6 @@ module ats_engine_proof #(
   function automatic logic signed [TimeWidth-1:0] age(input logic [TimeWidth-1:0] time_of);
     return $signed(now_i - time_of);
   endfunction
-
-  // A bucket that was brought forward is full, and its group's time past, for every frame that may come.
-  if (AgeMax < TimeWidth'(ArrivalAge + FrontMax + Latency) + TimeWidth'((1 << FillWidth) - 1)) begin : g_age
-    $fatal(1, "AgeMax is too short");
-  end
 
   // Cycles since the last refresh; those in which the front has stood still until now.
   logic [4:0] since_refresh_q, stall_q;
@@ -177,19 +177,19 @@ module ats_engine_proof #(
     astray = 1'b0;
     for (int unsigned k = 0; k < Stages; k++) begin
       astray |= front[k] && (age(front_arrival[k]) < 0
-          || age(front_arrival[k]) > $signed(TimeWidth'(ArrivalAge) + TimeWidth'(front_cycles_q[k]))
+          || age(front_arrival[k]) > $signed(TimeWidth'(ArrivalAge) + TimeWidth'(TicksPerCycle) * TimeWidth'(front_cycles_q[k]))
           || front_cycles_q[k] > 7'(StageMax * k) + 7'd1 + 7'(stall_q));
     end
     for (int unsigned k = 0; k < Latency; k++) begin
       astray |= dut.step_valid_q[k] && !dut.step_q[k].refresh
                 && (age(dut.step_q[k].frame.arrival) < 0
                     || age(dut.step_q[k].frame.arrival)
-                       > $signed(TimeWidth'(ArrivalAge + FrontMax + 1) + TimeWidth'(k))
+                       > $signed(TimeWidth'(ArrivalAge + TicksPerCycle * (FrontMax + 1)) + TimeWidth'(TicksPerCycle * k))
                     || (!dut.step_q[k].exceeds
-                        && TimeWidth'(dut.step_q[k].recovery) > TimeWidth'(dut.step_q[k].fill)));
+                        && TimeWidth'(dut.step_q[k].recovery) > TimeWidth'(dut.step_q[k].fill) + TimeWidth'(Slack)));
       astray |= dut.step_valid_q[k] && dut.step_q[k].refresh
                 && (age(dut.step_q[k].frame.arrival) < AgeMax
-                    || age(dut.step_q[k].frame.arrival) > AgeMax + $signed(TimeWidth'(k + 2)));
+                    || age(dut.step_q[k].frame.arrival) > AgeMax + $signed(TimeWidth'(TicksPerCycle * (k + 2))));
     end
   end
 
@@ -233,12 +233,14 @@ module ats_engine_proof #(
     for (int unsigned s = 0; s < Schedulers; s++) begin
       premature |= SchedulerWidth'(s) < dut.initial_index_q
           && (age(dut.bucket_mem[s]) < AgeMax || age(dut.bucket_mem[s])
-              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(s)) + $signed(TimeWidth'(1)));
+              > AgeMax + $signed(TimeWidth'(TicksPerCycle))
+                * ($signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(s)) + $signed(TimeWidth'(1))));
     end
     for (int unsigned g = 0; g < Groups; g++) begin
       premature |= SchedulerWidth'(g) < dut.initial_index_q
           && (age(dut.eligible_mem[g]) < AgeMax || age(dut.eligible_mem[g])
-              > AgeMax + $signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(g)) + $signed(TimeWidth'(1)));
+              > AgeMax + $signed(TimeWidth'(TicksPerCycle))
+                * ($signed(TimeWidth'(dut.initial_index_q)) - $signed(TimeWidth'(g)) + $signed(TimeWidth'(1))));
     end
   end
 
@@ -249,7 +251,7 @@ module ats_engine_proof #(
   always_comb begin
     {bucket_old, group_old, ahead, late, meets} = '0;
     for (int unsigned s = 0; s < Schedulers; s++) begin
-      bucket_old |= age(dut.bucket_mem[s]) > YoungMax + $signed(since_q[s]);
+      bucket_old |= age(dut.bucket_mem[s]) > YoungMax + $signed(TimeWidth'(TicksPerCycle)) * $signed(since_q[s]);
       ahead      |= age(dut.bucket_mem[s]) < -AheadMax;
       late       |= since_q[s] > SinceWidth'(SchedulerWidth'(done_q - SchedulerWidth'(s)))
                                  * SinceWidth'(RefreshDistance) + since_done_q + SinceWidth'(Latency);
@@ -257,7 +259,7 @@ module ats_engine_proof #(
     // Until a first refresh is done all schedulers are of one age.
     for (int unsigned s = 0; s < Schedulers; s++) late |= !refreshed_q && since_q[s] != since_done_q;
     for (int unsigned g = 0; g < Groups; g++) begin
-      oldest = YoungMax + $signed(since_q[g]);
+      oldest = YoungMax + $signed(TimeWidth'(TicksPerCycle)) * $signed(since_q[g]);
       group_old |= age(dut.eligible_mem[g]) > oldest;
       ahead     |= age(dut.eligible_mem[g]) < -AheadMax;
     end
@@ -344,11 +346,11 @@ module ats_engine_proof #(
 
   always_comb begin
     if (started_q) begin
-      OneTickACycle: assume (TimeWidth'(now_i - now_q) <= TimeWidth'(1));
+      TheClockGoesOn: assume (TimeWidth'(now_i - now_q) <= TimeWidth'(TicksPerCycle));
       ArrivalsAreRecent: assume (!frame_valid_i
           || (age(frame_arrival_i) >= 0 && age(frame_arrival_i) <= $signed(TimeWidth'(ArrivalAge))));
       AFrameFitsItsBucket: assume (!dut.wait_valid_q || dut.wait_exceeds_q
-          || dut.wait_recovery_q <= dut.wait_fill_q);
+          || TimeWidth'(dut.wait_recovery_q) <= TimeWidth'(dut.wait_fill_q) + TimeWidth'(Slack));
 
       NothingMovesBeforeTheStart: assert (!premature || dut.initialised);
       if (dut.initialised) begin
@@ -377,11 +379,11 @@ module ats_engine_proof #(
       StepsDoNotMeet: assert (!meets);
       TheEndOfTheIntervalIsKnown: assert (dut.refresh_due_q == (dut.interval_q == '0));
       WhatHoldsTheFrontIsKnown: assert (dut.hold_q == (dut.wait_valid_q && (dut.conflict_q || dut.refresh_due_q)));
-      OldTimesAreOfTheCycleBefore: assert (age(dut.oldest_q) == AgeMax || age(dut.oldest_q) == AgeMax + TimeWidth'(1));
+      OldTimesAreOfTheCycleBefore: assert (age(dut.oldest_q) >= AgeMax && age(dut.oldest_q) <= AgeMax + $signed(TimeWidth'(TicksPerCycle)));
       WhatIsOnItsWayIsKnown: assert (dut.conflict_q == (dut.step_valid_q[Latency-2:0] != '0));
       ArrivalsStayRecent: assert (!(dut.step_valid_q[5] && !dut.last.refresh)
           || (age(dut.last.frame.arrival) >= 0
-              && age(dut.last.frame.arrival) <= $signed(TimeWidth'(ArrivalAge + FrontMax + Latency))));
+              && age(dut.last.frame.arrival) <= $signed(TimeWidth'(ArrivalAge + TicksPerCycle * (FrontMax + Latency)))));
 
       if (keeps) begin
         // As distances from now, which do not wrap.

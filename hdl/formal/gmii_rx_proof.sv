@@ -1,6 +1,6 @@
 // What `gmii_rx` makes of any signals on its inputs, by induction: words of a frame from a first one to a last one,
 // one in eight cycles but for the last; the last one comes with the end, and all of them together are the frame without
-// its check sequence; no frame is longer than the longest; a good one is neither short nor long, was received without an
+// its check sequence; of any carriers with any gaps, who takes a word in eight cycles never has more than two to take; no frame is longer than the longest; a good one is neither short nor long, was received without an
 // error, and its check sequence is right.
 //
 // Nothing is assumed of the line.
@@ -16,7 +16,9 @@ module gmii_rx_proof #(
 );
 
   // The states of the module.
+  localparam logic [1:0] StIdle = 2'd0;
   localparam logic [1:0] StFrame = 2'd2;
+  localparam logic [1:0] StSkip = 2'd3;
   localparam logic [31:0] Residue = 32'hdebb_20e3;
 
   logic                   started_q = 1'b0;
@@ -45,6 +47,8 @@ module gmii_rx_proof #(
   logic [LengthWidth-1:0] given_q;
   logic                   inside_q;
   logic [3:0]             since_q;
+  // Cycles of work for one that takes eight for a word.
+  logic [4:0]             work_q;
 
   always_ff @(posedge clk_i) begin
     if (word_valid) begin
@@ -52,7 +56,9 @@ module gmii_rx_proof #(
       inside_q <= !word_last;
     end
     since_q <= word_valid ? 4'd1 : (since_q == 4'd15) ? since_q : since_q + 4'd1;
+    work_q <= word_valid ? work_q + 5'd7 : work_q == '0 ? '0 : work_q - 5'd1;
     if (!started_q) begin
+      work_q   <= '0;
       given_q  <= '0;
       inside_q <= 1'b0;
       since_q  <= '1;
@@ -84,6 +90,7 @@ module gmii_rx_proof #(
           : dut.filled_q != '0 && dut.filled_q <= 4'd8 && 3'(dut.filled_q) == 3'(data)));
       FirstIsWhatNoWordCameBefore: assert (!framing || dut.first_q == (data <= LengthWidth'(8)));
       NoOctetIsLost: assert (!framing || given_q + pending + LengthWidth'(dut.filled_q) == data);
+      ARefusedCarrierIsEmpty: assert (!dut.refused_q || (dut.state_q == StSkip && count == '0 && dut.filled_q == '0));
       NoEndInsideOfAFrame: assert (!(framing && (end_valid || (word_valid && word_last))));
       NoWordOutsideOfAFrame: assert (framing || !word_valid || word_last);
       NothingIsLeftOver: assert (framing || word_valid || (given_q == '0 && !inside_q));
@@ -95,6 +102,16 @@ module gmii_rx_proof #(
       OneWordInEightCycles: assert (!(word_valid && inside_q && !word_last) || since_q >= 4'd8);
       AWordIsGatheredInEight: assert (!framing || (word_valid ? dut.filled_q == 4'd1
           : !inside_q || dut.filled_q == since_q + 4'd1));
+      AnEndIsFollowedByRest: assert (!(word_valid && word_last)
+          || (dut.state_q == StIdle && !dut.rested_q) || dut.state_q == StSkip);
+      AFrameBeginsLater: assert (!framing || inside_q || (word_valid && !word_last)
+          || since_q >= (count >= LengthWidth'(13) ? 4'd15 : 4'(count) + 4'd2));
+      AWordWasACycleAgo: assert (since_q != '0);
+      AFirstWordFindsNothing: assert (!(word_valid && !inside_q && !word_last) || work_q == '0);
+      ALastWordAloneFindsOne: assert (!(word_valid && !inside_q && word_last) || since_q >= 4'd8);
+      WorkOfAFrame: assert (!inside_q || work_q + 5'(since_q) <= 5'd8);
+      WorkBehindAFrame: assert (inside_q || work_q + 5'(since_q) <= 5'd15);
+      TwoWordsWaitAtMost: assert (work_q <= 5'd14);
       NoFrameIsTooLong: assert (!end_valid || end_octets <= LengthWidth'(OctetsMax));
       GoodIsNothingElse: assert (!end_valid || end_good == !(end_short || end_long || end_check));
       GoodHasItsCheckSequence: assert (!(end_valid && end_good) || (crc_q == Residue && !error_q));

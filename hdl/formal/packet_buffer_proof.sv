@@ -39,7 +39,7 @@ module packet_buffer_proof #(
   logic                              started_q = 1'b0;
   logic                              ready;
   logic [CellWidth:0]                free;
-  logic [Ports-1:0]                  done_valid, done_whole, read_valid, read_last, read_bad;
+  logic [Ports-1:0]                  done_valid, done_whole, done_held, done_short, read_valid, read_last, read_bad;
   logic [Ports-1:0][2:0]             read_tail;
   logic [Ports-1:0][CellWidth-1:0]   done_cell;
   logic [Ports-1:0][ChainWidth-1:0]  done_cells;
@@ -51,7 +51,8 @@ module packet_buffer_proof #(
     .clk_i, .rst_ni(started_q), .ready_o(ready), .free_o(free),
     // What comes out of the FIFO of words is any (`cut` in `prove.py`).
     .write_valid_i('0), .write_data_i('0), .write_first_i('0), .write_last_i('0), .write_tail_i('0), .write_bad_i('0),
-    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_cell_o(done_cell),
+    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_held_o(done_held), .done_short_o(done_short),
+    .done_cell_o(done_cell),
     .done_cells_o(done_cells),
     .claim_valid_i, .claim_cell_i, .claim_readers_i, .claim_cells_i,
     .read_start_i, .read_cell_i, .read_octets_i, .read_cut_i, .read_source_i,
@@ -62,7 +63,7 @@ module packet_buffer_proof #(
   // --- Beside the module: where every cell is, and what every frame is at. A frame has the number of its first cell.
 
   typedef enum logic [1:0] {Free, Spare, InFrame, Walked} place_e;
-  typedef enum logic [2:0] {None, Writing, Done, Claimed, Orphan, CutRead} phase_e;
+  typedef enum logic [2:0] {None, Writing, Done, Claimed, Orphan, CutRead, Kept} phase_e;
 
   place_e [Cells-1:0]                          place_q;
   // The port of a spare cell; the frame of one in a chain, and its place there.
@@ -87,7 +88,7 @@ module packet_buffer_proof #(
 
   // --- What happens in this cycle.
 
-  logic                 gains, ends, ended_there, walks, claims;
+  logic                 gains, ends, ended_there, walks, claims, stays;
   logic [PortWidth-1:0] port;
   logic [CellWidth-1:0] gained, grown, ended, walked;
   logic [2:0]           grown_place;
@@ -104,6 +105,8 @@ module packet_buffer_proof #(
   assign ended = gains ? grown : dut.head_q[port];
   assign ended_there = ends && (gains || (!dut.here_first_q && dut.cells_q[port] != '0));
   assign claims = claim_valid_i && claim_cells_i != '0;
+  // A bad frame that is short, and not read, leaves its cell to its port.
+  assign stays = dut.here_bad_q && !dut.here_lost_q && (dut.here_first_q || dut.short_q[port]);
 
   // A frame's walk begins: nobody wanted it, its only reader has read it, or the last of several has.
   always_comb begin
@@ -131,7 +134,11 @@ module packet_buffer_proof #(
     end
   end
 
+  // A frame has ended a cycle ago and has left cells.
+  logic left_q;
+
   always_ff @(posedge clk_i) begin
+    left_q <= ended_there && !stays;
     for (int unsigned p = 0; p < Ports; p++) begin
       if (dut.takes_cell[p]) begin
         place_q[dut.free_head_q] <= Spare;
@@ -163,7 +170,17 @@ module packet_buffer_proof #(
         cut_q[grown]    <= 1'b0;
       end
     end
-    if (ended_there) phase_q[ended] <= (cut_q[ended] && !dut.here_first_q) || begun_cut[ended] ? CutRead : Done;
+    if (ended_there) begin
+      phase_q[ended] <= (cut_q[ended] && !dut.here_first_q) || begun_cut[ended] ? CutRead : stays ? Kept : Done;
+    end
+    // A cycle later its only cell is in its port's hand.
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (dut.keeps_cell[p]) begin
+        place_q[dut.current_q[p]] <= Spare;
+        owner_q[dut.current_q[p]] <= CellWidth'(p);
+        phase_q[dut.current_q[p]] <= None;
+      end
+    end
     if (claims) begin
       phase_q[claim_cell_i]   <= claim_readers_i == '0 ? Orphan : Claimed;
       unbegun_q[claim_cell_i] <= 3'(claim_readers_i);
@@ -219,6 +236,7 @@ module packet_buffer_proof #(
 
   logic spares_wrong, chains_wrong, cells_wrong, links_wrong, walk_wrong, writers_wrong, here_wrong, reads_wrong, counts_wrong;
   logic cuts_wrong, ends_wrong;
+  logic shorts_wrong, claims_wrong;
   logic promise_words, promise_claims, promise_reads, promise_cuts, promise_fifos;
   logic [3:0] outstanding, alone;
   logic [2:0] orphans;
@@ -291,6 +309,8 @@ module packet_buffer_proof #(
 
     // Writers: the frame that a port writes is the one that its registers say.
     writers_wrong = 1'b0;
+    shorts_wrong = 1'b0;
+    claims_wrong = 1'b0;
     for (int unsigned p = 0; p < Ports; p++) begin
       head = dut.head_q[p];
       if (inside_q[p]) begin
@@ -304,6 +324,21 @@ module packet_buffer_proof #(
           writers_wrong |= 6'(dut.cells_q[p]) != 6'((7'(dut.words_q[p]) + 7'd7) >> 3);
         end
         writers_wrong |= dut.words_q[p] > 6'(8 * ChainMax);
+      end
+      // While a cell may come back, it is the frame's only one, and the port has no other.
+      shorts_wrong |= dut.short_q[p] && !((inside_q[p] ? dut.words_q[p] < 6'd7 : dut.ends_q[p] && dut.words_q[p] <= 6'd7)
+          && !dut.lost_q[p] && !dut.spare_valid_q[p]);
+      head = dut.head_q[p];
+      // What is known of an end, for a cycle.
+      if (dut.ends_q[p]) begin
+        shorts_wrong |= dut.here_valid_q && dut.here_q == PortWidth'(p);
+        shorts_wrong |= dut.done_short_o[p] != dut.short_q[p];
+        shorts_wrong |= dut.done_short_o[p] && !(dut.current_q[p] == head && length_q[head] == 3'd1
+            && phase_q[head] == (dut.cut_source[p] ? CutRead : dut.end_bad_q ? Kept : Done));
+        shorts_wrong |= dut.cut_source[p] && !cut_q[head];
+        // Those that are to claim its cells are told so, and nobody else.
+        claims_wrong |= (done_held[p] && !(done_short[p] && dut.end_bad_q)) != left_q;
+        claims_wrong |= left_q && phase_q[head] != (dut.cut_source[p] ? CutRead : Done);
       end
     end
     for (int unsigned h = 0; h < Cells; h++) begin
@@ -457,6 +492,8 @@ module packet_buffer_proof #(
       ACellIsInItsChain: assert (!cells_wrong);
       LinksAreThoseOfTheChain: assert (!links_wrong);
       TheWalkFollowsTheChain: assert (!walk_wrong);
+      AShortFrameMayLeaveItsCell: assert (!shorts_wrong);
+      WhatHasCellsIsToBeClaimed: assert (!claims_wrong);
       APortWritesItsFrame: assert (!writers_wrong);
       AWordIsOfItsFrame: assert (!here_wrong);
       ReadersReadWhatIsClaimed: assert (!reads_wrong);

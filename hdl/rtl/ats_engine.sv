@@ -34,6 +34,9 @@ module ats_engine #(
   parameter int unsigned TagWidth = 16,
   // Cycles between two steps of the background refresh.
   parameter int unsigned RefreshInterval = 64,
+  // The clock goes on by so many ticks in a cycle at most; a frame comes here so many cycles after its arrival at most.
+  parameter int unsigned TicksPerCycle = 16,
+  parameter int unsigned ArrivalCycles = 1024,
   // Dependent, not to be overridden.
   parameter int unsigned SchedulerWidth = $clog2(Schedulers),
   parameter int unsigned GroupWidth = $clog2(Groups)
@@ -83,6 +86,8 @@ module ats_engine #(
   output logic [31:0]               count_exceeds_residence_o
 );
 
+  // Cycles of the state pipeline.
+  localparam int unsigned Latency = 6;
   localparam int unsigned FractionBits = 24;
   localparam int unsigned ChargedWidth = LengthWidth + 1;
   // A third of an octet time: what a multiplier of 18 bits takes.
@@ -98,6 +103,18 @@ module ats_engine #(
   end
   if (RecoveryWidth > FillWidth) begin : g_recovery_width
     $fatal(1, "a frame of the longest octet time must last less than 2^FillWidth ticks");
+  end
+
+  // What was brought forward means "full" and "past" to every frame that may come, and no time grows so old that it could
+  // be taken for one in the future: in the front pipeline a frame waits twelve cycles a stage at most, and every
+  // scheduler has its refresh within as many turns.
+  localparam longint unsigned FrameAgeMax = 64'(TicksPerCycle) * (64'(ArrivalCycles) + 64'(13 * Latency));
+  localparam longint unsigned RefreshAgeMax = 64'(TicksPerCycle) * (64'(Schedulers) + 1) * (64'(RefreshInterval) + 64'(2 * Latency));
+  if (64'(AgeMax) < FrameAgeMax + (64'd1 << FillWidth)) begin : g_age
+    $fatal(1, "FillWidth is too small for the age of frames");
+  end
+  if (64'(AgeMax) + RefreshAgeMax + (64'd1 << FillWidth) >= 64'd1 << (TimeWidth - 1)) begin : g_refresh_age
+    $fatal(1, "TimeWidth is too small for the refresh of so many schedulers");
   end
 
   // --- Parameter memories, written by software, one row at a time.
@@ -212,8 +229,6 @@ module ats_engine #(
   end
 
   // --- State pipeline: read, two registers, sums, choice, write. Never stands still.
-
-  localparam int unsigned Latency = 6;
 
   typedef struct packed {
     logic                      refresh;

@@ -5,8 +5,10 @@
 // frame check sequence. A carrier that brings no word ends with no word and is counted by `end_valid_o` alone.
 //
 // Good: 64 to OctetsMax octets, no rx_er, the right frame check sequence. A longer frame ends after
-// OctetsMax octets, and the rest of its carrier is skipped.
-// Invariant: from its first word to its last a frame brings one word in eight cycles.
+// OctetsMax octets, and the rest of its carrier is skipped. A delimiter right behind one octet of gap is refused: its
+// carrier is skipped, and counts as a short one.
+// Invariants: from its first word to its last a frame brings one word in eight cycles; words of any carriers are eight
+// cycles apart on average, however short they and their gaps are.
 
 module gmii_rx #(
   parameter int unsigned LengthWidth = 11,
@@ -66,7 +68,9 @@ module gmii_rx #(
   logic [3:0]             filled_q;
   logic                   first_q;
   logic [143:0]           header_q;
-  logic                   take, finish, too_long, data_comes;
+  logic                   take, finish, too_long, data_comes, delimiter, refused;
+  // The line was idle in the cycle before, too.
+  logic                   rested_q, refused_q;
   // What follows from the octets so far: all there may be, more than a check sequence, the header but for its last.
   logic                   full_q, past_check_q, header_last_q;
   // The next octet of the frame follows data; the place of that in its word, one bit for each.
@@ -80,7 +84,9 @@ module gmii_rx #(
   // The last four octets so far may be the frame check sequence.
   assign data_comes = open_q && gmii_rx_dv_i;
   assign count_next = state_q != StFrame ? '0 : take ? count_q + 1'b1 : count_q;
-  assign start_o = state_q inside {StIdle, StPreamble} && gmii_rx_dv_i && gmii_rxd_i == 8'hd5;
+  assign delimiter = state_q inside {StIdle, StPreamble} && gmii_rx_dv_i && gmii_rxd_i == 8'hd5;
+  assign refused = delimiter && state_q == StIdle && !rested_q;
+  assign start_o = delimiter && !refused;
 
   always_ff @(posedge clk_i) begin
     count_q       <= count_next;
@@ -88,9 +94,10 @@ module gmii_rx #(
     past_check_q  <= state_q == StFrame && (past_check_q || (take && count_q == LengthWidth'(3)));
     header_last_q <= take && count_q == LengthWidth'(16);
     open_q        <= take && (past_check_q || count_q == LengthWidth'(3)) && count_q != LengthWidth'(OctetsMax - 1);
+    rested_q      <= state_q == StIdle;
+    refused_q     <= refused && rst_ni;
     unique case (state_q)
-      StIdle: if (gmii_rx_dv_i) state_q <= gmii_rxd_i == 8'hd5 ? StFrame
-                                           : gmii_rxd_i == 8'h55 ? StPreamble : StSkip;
+      StIdle: if (gmii_rx_dv_i) state_q <= start_o ? StFrame : gmii_rxd_i == 8'h55 ? StPreamble : StSkip;
       StPreamble: begin
         if (!gmii_rx_dv_i) state_q <= StIdle;
         else if (gmii_rxd_i == 8'hd5) state_q <= StFrame;
@@ -146,7 +153,8 @@ module gmii_rx #(
     word_tail_o  <= filled_q[2:0] - 3'd1;
     octet_valid_o <= take;
     octet_o       <= gmii_rxd_i;
-    end_valid_o  <= finish;
+    // A refused carrier ends when its delimiter has passed.
+    end_valid_o  <= finish || refused_q;
     end_words_o  <= filled_q != '0;
     end_short_o  <= count_q < LengthWidth'(64);
     end_long_o   <= too_long;

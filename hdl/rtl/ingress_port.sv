@@ -6,7 +6,7 @@
 // Cut-through: while a frame for exactly one port comes in, unshaped, and nothing of this port is on its way to the
 // queues, the port asks to send it at once.
 //
-// Invariant: a good frame is handed on, begun to be cut through, or counted as dropped.
+// Invariant: a good frame is handed on, begun to be cut through, or counted as dropped, whatever carriers are around it.
 // Not here: the tables (`exact_table.sv`, `vlan_table.sv`, `stream_filter.sv`), the buffer (`packet_buffer.sv`).
 
 module ingress_port #(
@@ -53,6 +53,8 @@ module ingress_port #(
   output logic                                  word_bad_o,
   input  logic                                  done_valid_i,
   input  logic                                  done_whole_i,
+  input  logic                                  done_held_i,
+  input  logic                                  done_short_i,
   input  logic [CellWidth-1:0]                  done_cell_i,
   input  logic [ChainWidth-1:0]                 done_cells_i,
 
@@ -125,6 +127,15 @@ module ingress_port #(
     logic [TimeWidth-1:0]      arrival;
   } arrived_t;
 
+  // What the end of a frame tells: of its MAC, when, and what the rules of identification say.
+  typedef struct packed {
+    logic                      good;
+    logic [LengthWidth-1:0]    octets;
+    logic [TimeWidth-1:0]      arrival;
+    logic                      filter_hit;
+    logic [SchedulerWidth-1:0] filter_scheduler;
+  } ended_t;
+
   // --- The MAC and the header.
 
   logic                   delimiter, header_valid, header_tagged;
@@ -132,9 +143,11 @@ module ingress_port #(
   logic [2:0]             header_pcp, pcp_q;
   logic [11:0]            header_vid, vid, vid_q;
   logic                   end_valid, end_words, end_good, end_short, end_long, end_check;
-  logic [LengthWidth-1:0] end_octets, octets_q;
-  logic [TimeWidth-1:0]   arrival_q;
-  logic                   good_q, reserved_q, inside_q;
+  logic [LengthWidth-1:0] end_octets;
+  logic                   last_good_q, reserved_q, inside_q;
+  logic [LengthWidth-1:0] last_octets_q;
+  logic [TimeWidth-1:0]   last_arrival_q;
+  logic [2:0]             ends_q;
   logic [ClassWidth-1:0]  class_q;
 
   // The line goes through two registers, at the pins and here; its times are those of the pins.
@@ -181,15 +194,17 @@ module ingress_port #(
       reserved_q   <= header_destination[47:4] == 44'h0180c_200000;
     end
     class_q <= class_of_pcp_i[pcp_q];
-    if (end_valid) begin
-      good_q    <= end_good;
-      octets_q  <= end_octets;
-      arrival_q <= now_q[1];
+    ends_q <= {ends_q[1:0], end_valid && end_words};
+    if (end_valid && end_words) begin
+      last_good_q    <= end_good;
+      last_octets_q  <= end_octets;
+      last_arrival_q <= now_q[1];
     end
     inside_q <= !end_valid && (inside_q || header_valid);
     if (delimiter_q) stamp_o <= clock_q[2];
     if (!rst_ni) begin
       lookup_valid_o <= 1'b0;
+      ends_q         <= '0;
       inside_q       <= 1'b0;
       stamp_o        <= '0;
     end
@@ -251,31 +266,55 @@ module ingress_port #(
     end
   end
 
+  // --- What is known of a frame waits until it stands in the buffer. That may be three cycles after its end, when
+  // its last octet has passed the rules, or later, with the ends of other carriers between.
+
+  ended_t ended, ended_now, ended_oldest;
+  logic   ended_waits, ended_full;
+
+  assign ended_now = '{
+    good:             last_good_q,
+    octets:           last_octets_q,
+    arrival:          last_arrival_q,
+    filter_hit:       filter_hit_i,
+    filter_scheduler: filter_scheduler_i
+  };
+  assign ended = ended_waits ? ended_oldest : ended_now;
+
+  sync_fifo #(.Width($bits(ended_t)), .Depth(4)) u_ended (
+    .clk_i, .rst_ni,
+    .push_i(ends_q[2] && (ended_waits || !done_valid_i)), .data_i(ended_now), .full_o(ended_full),
+    .valid_o(ended_waits), .data_o(ended_oldest), .pop_i(done_valid_i && ended_waits)
+  );
+
   // --- The descriptor.
 
   arrived_t pushed, oldest, arrived_q;
-  logic     hit, full, oldest_pop;
+  logic     hit, arrives, full, oldest_pop;
 
   // Identification: by destination, by source, by value and mask.
   always_comb begin
-    hit = known_q || source_known_q || filter_hit_i;
+    hit = known_q || source_known_q || ended.filter_hit;
     if (known_q) pushed.scheduler = scheduler_q;
     else if (source_known_q) pushed.scheduler = source_scheduler_q;
-    else pushed.scheduler = filter_scheduler_i;
+    else pushed.scheduler = ended.filter_scheduler;
     pushed.first   = done_cell_i;
     pushed.cells   = done_cells_i;
-    pushed.octets  = octets_q;
+    pushed.octets  = ended.octets;
     pushed.ports   = reserved_q ? '0 : allowed;
     pushed.class_  = class_q;
     pushed.lane    = ats_class_i[class_q] ? PortWidth'(Port) : '0;
-    pushed.keep    = good_q && done_whole_i && !reserved_q && allowed != '0;
+    pushed.keep    = ended.good && done_whole_i && !reserved_q && allowed != '0;
     pushed.shaped  = ats_class_i[class_q] && hit;
-    pushed.arrival = arrival_q;
+    pushed.arrival = ended.arrival;
   end
+
+  // What has no cell is counted alone, if at all; a bad frame that is short leaves none; what is cut through is on its way.
+  assign arrives = done_valid_i && done_held_i && !cut_q && (ended.good || !done_short_i);
 
   sync_fifo #(.Width($bits(arrived_t)), .Depth(8)) u_arrived (
     .clk_i, .rst_ni,
-    .push_i(done_valid_i && !cut_q), .data_i(pushed), .full_o(full),
+    .push_i(arrives), .data_i(pushed), .full_o(full),
     .valid_o(oldest_valid), .data_o(oldest), .pop_i(oldest_pop)
   );
 
@@ -311,7 +350,7 @@ module ingress_port #(
       received_long_o  <= received_long_o + 32'(end_long);
       received_check_o <= received_check_o + 32'(end_check && !end_short && !end_long);
     end
-    lost_q       <= done_valid_i && good_q && !cut_q;
+    lost_q       <= done_valid_i && ended.good && !cut_q;
     no_cell_q    <= !done_whole_i;
     not_member_q <= (members_q & Here) == '0;
     no_port_q    <= !pushed.keep;
@@ -333,7 +372,10 @@ module ingress_port #(
   end
 
 `ifndef SYNTHESIS
-  NoArrivalIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni) !(done_valid_i && full));
+  NoArrivalIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni) !(arrives && full));
+  NoEndIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni) ends_q[2] |-> !ended_full);
+  WhatStandsThereHasEnded: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      done_valid_i |-> ended_waits || ends_q[2]);
   EveryEndIsWords: assert property (@(posedge clk_i) disable iff (!rst_ni)
       end_valid && end_words |-> word_valid_o);
 `endif

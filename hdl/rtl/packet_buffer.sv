@@ -5,7 +5,8 @@
 // when the last port that sends the frame has read it, or when nobody wants the frame.
 //
 // Invariants: no cell is lost, none is given to two frames; a frame that finds no cell ends with
-// `done_whole_o` low and gives back what it had, like a frame that is released with no reader.
+// `done_whole_o` low and gives back what it had, like a frame that is released with no reader. A bad frame of up to
+// `ShortWords` words leaves its cell in its port's hand: fragments, however many, ask nothing of anybody.
 //
 // Cut-through: a port may begin to read a frame that is still written by another one, as its only
 // reader. It takes no word that is not there yet, and learns at the end of the frame how long it is and
@@ -43,9 +44,11 @@ module packet_buffer #(
   // With the last word: its octets less one; the frame is bad.
   input  logic [Ports-1:0][2:0]             write_tail_i,
   input  logic [Ports-1:0]                  write_bad_i,
-  // The frame stands in the buffer.
+  // The frame stands in the buffer; it has cells, to be claimed; if it is bad, and not being cut through, they stay here.
   output logic [Ports-1:0]                  done_valid_o,
   output logic [Ports-1:0]                  done_whole_o,
+  output logic [Ports-1:0]                  done_held_o,
+  output logic [Ports-1:0]                  done_short_o,
   output logic [Ports-1:0][CellWidth-1:0]   done_cell_o,
   output logic [Ports-1:0][ChainWidth-1:0]  done_cells_o,
 
@@ -178,8 +181,14 @@ module packet_buffer #(
     end
   end
 
-  // --- Writers: a port has one cell in hand, so that it never waits for the free list.
+  // --- Writers: a port has one cell in hand, so that it never waits for the free list. While a frame is in its first
+  // `ShortWords` words that cell may come back; its second one is taken behind them, before it is needed.
 
+  // Seven of a cell's eight words: a frame that is longer lasts as long as a good one may.
+  localparam int unsigned ShortWords = 7;
+
+  // The frame that is written is within those words; it is read while it is written; the cell comes back.
+  logic [Ports-1:0]                short_q, cut_source, keeps_cell;
   logic [Ports-1:0]                wants_cell;
   logic [Ports-1:0]                takes_cell;
   logic [Ports-1:0]                word_valid, word_pop, word_first, word_last, word_full;
@@ -193,8 +202,14 @@ module packet_buffer #(
   logic [Ports-1:0]                lost_q;
   logic [Ports-1:0][ChainWidth-1:0] cells_q;
 
+  // The ends of frames, a cycle after they were written: their words, their last one.
+  logic [Ports-1:0]      ends_q;
+  logic [WordsWidth-1:0] end_words_q;
+  logic [2:0]            end_tail_q;
+  logic                  end_bad_q;
+
   // One port a cycle takes a cell: the one whose word is taken in the next cycle.
-  assign wants_cell = ~spare_valid_q;
+  assign wants_cell = ~spare_valid_q & ~short_q;
   assign takes_cell = wants_cell & {slot_hot_q[Ports-2:0], slot_hot_q[Ports-1]} & {Ports{free_head_valid_q && initialised}};
   assign free_pop = |takes_cell;
 
@@ -250,6 +265,8 @@ module packet_buffer #(
     );
     assign word_pop[p] = word_valid[p] && slot_hot_q[p];
     assign here[p] = here_valid_q && here_q == SlotWidth'(p);
+    // A cycle after its end, when it is known whether it is read.
+    assign keeps_cell[p] = ends_q[p] && end_bad_q && done_short_o[p] && !cut_source[p];
 
     always_ff @(posedge clk_i) begin
       done_valid_o[p] <= 1'b0;
@@ -259,6 +276,7 @@ module packet_buffer #(
       end
       if (here[p]) begin
         lost_q[p]   <= here_lost_q;
+        short_q[p]  <= !here_lost_q && (here_first_q || (short_q[p] && (here_last_q || here_offset_q != 3'(ShortWords - 1))));
         words_q[p]  <= here_words_q;
         offset_q[p] <= here_offset_q + 3'd1;
         if (here_write && here_new_q) begin
@@ -273,9 +291,17 @@ module packet_buffer #(
           done_valid_o[p] <= 1'b1;
           done_whole_o[p] <= !here_lost_q;
         end
+        done_held_o[p]  <= !here_lost_q || (!here_first_q && cells_q[p] != '0);
+        done_short_o[p] <= !here_lost_q && (here_first_q || short_q[p]);
+      end
+      if (ends_q[p]) short_q[p] <= 1'b0;
+      if (keeps_cell[p]) begin
+        spare_valid_q[p] <= 1'b1;
+        spare_q[p]       <= current_q[p];
       end
       if (!rst_ni) begin
         spare_valid_q[p] <= 1'b0;
+        short_q[p]       <= 1'b0;
         done_valid_o[p]  <= 1'b0;
         lost_q[p]        <= 1'b0;
         offset_q[p]      <= '0;
@@ -285,14 +311,8 @@ module packet_buffer #(
     assign done_cells_o[p] = cells_q[p];
   end
 
-  // The ends of frames, a cycle after they were written: their words, their last one.
-  logic [Ports-1:0]      ends_q;
-  logic [WordsWidth-1:0] end_words_q;
-  logic [2:0]            end_tail_q;
-  logic                  end_bad_q;
-
   always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Ports; p++) ends_q[p] <= here[p] && here_last_q;
+    for (int unsigned p = 0; p < Ports; p++) ends_q[p] <= rst_ni && here[p] && here_last_q;
     end_words_q <= here_words_q;
     end_tail_q  <= here_tail_q;
     end_bad_q   <= here_bad_q;
@@ -322,6 +342,12 @@ module packet_buffer #(
   logic [Ports-1:0]                 freed_valid, freed_pop, freed_push, freed_full, freed_alone;
   logic [Ports-1:0][CellWidth-1:0]  freed_cell;
   logic [Ports-1:0][ChainWidth-1:0] freed_cells;
+
+  // Ports whose frame is read while it is written.
+  always_comb begin
+    cut_source = '0;
+    for (int unsigned p = 0; p < Ports; p++) if (cut_q[p]) cut_source[source_q[p]] = 1'b1;
+  end
 
   assign data_read_address = {read_cell_q[slot_q], read_offset_q[slot_q]};
   assign next_read_address = read_cell_q[slot_q];
@@ -515,13 +541,6 @@ module packet_buffer #(
       here_lost_q && here_valid_q |-> !cut_source[here_q]);
   ReadersAreCounted: assert property (@(posedge clk_i) disable iff (!rst_ni)
       count_down |-> readers_read_q != '0);
-
-  // Ports whose frame is read while it is written.
-  logic [Ports-1:0] cut_source;
-  always_comb begin
-    cut_source = '0;
-    for (int unsigned p = 0; p < Ports; p++) if (cut_q[p]) cut_source[source_q[p]] = 1'b1;
-  end
 
   // Every cell is free, or held by one frame.
   logic [Cells-1:0] held_q;

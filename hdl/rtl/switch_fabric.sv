@@ -17,7 +17,7 @@
 // Not here: registers (`tsn_switch.sv`), changes of tags, several clocks.
 
 module switch_fabric #(
-  // Ports; a power of two.
+  // Ports: 2, 4 or 8.
   parameter int unsigned Ports = 4,
   // Cells of 64 octets in the shared buffer; a power of two.
   parameter int unsigned Cells = 4096,
@@ -150,6 +150,10 @@ module switch_fabric #(
   // Cycles by which words of a frame may be late after its start.
   localparam int unsigned Lead = Ports - 1;
 
+  if (!(Ports inside {2, 4, 8})) begin : g_ports
+    $fatal(1, "ports: 2, 4 or 8, for a word of every port must find a turn in eight cycles");
+  end
+
   logic [TimeWidth-1:0] now_q;
   logic                 buffer_ready, addresses_ready, streams_ready, vlans_ready;
   logic                 engine_started_q, engine_ready;
@@ -179,7 +183,7 @@ module switch_fabric #(
   logic [Ports-1:0]                     word_valid, word_first, word_last, word_bad;
   logic [Ports-1:0][63:0]               word;
   logic [Ports-1:0][2:0]                word_tail;
-  logic [Ports-1:0]                     done_valid, done_whole;
+  logic [Ports-1:0]                     done_valid, done_whole, done_held, done_short;
   logic [Ports-1:0][CellWidth-1:0]      done_cell;
   logic [Ports-1:0][ChainWidth-1:0]     done_cells;
   logic [Ports-1:0]                     delimiter_in, octet_valid;
@@ -224,6 +228,7 @@ module switch_fabric #(
       .word_valid_o(word_valid[p]), .word_o(word[p]), .word_first_o(word_first[p]), .word_last_o(word_last[p]),
       .word_tail_o(word_tail[p]), .word_bad_o(word_bad[p]),
       .done_valid_i(done_valid[p]), .done_whole_i(done_whole[p]),
+      .done_held_i(done_held[p]), .done_short_i(done_short[p]),
       .done_cell_i(done_cell[p]), .done_cells_i(done_cells[p]),
       .start_o(delimiter_in[p]), .octet_valid_o(octet_valid[p]), .octet_o(octet[p]),
       .lookup_valid_o(lookup_valid[p]), .lookup_key_o(lookup_key[p]), .source_key_o(source_key[p]),
@@ -350,7 +355,7 @@ module switch_fabric #(
   ats_engine #(
     .Schedulers(Schedulers), .Groups(Groups), .TimeWidth(TimeWidth),
     .OctetTimeWidth(OctetTimeWidth), .FillWidth(FillWidth), .LengthWidth(14),
-    .TagWidth(TagWidth)
+    .TagWidth(TagWidth), .TicksPerCycle(TicksPerCycle)
   ) u_ats (
     .clk_i, .rst_ni, .now_i(now_q),
     .frame_valid_i(frame_valid), .frame_ready_o(engine_ready),
@@ -495,7 +500,7 @@ module switch_fabric #(
     .write_valid_i(word_valid), .write_data_i(word),
     .write_first_i(word_first), .write_last_i(word_last),
     .write_tail_i(word_tail), .write_bad_i(word_bad),
-    .done_valid_o(done_valid), .done_whole_o(done_whole),
+    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_held_o(done_held), .done_short_o(done_short),
     .done_cell_o(done_cell), .done_cells_o(done_cells),
     .claim_valid_i(claim_valid), .claim_cell_i(claim_cell),
     .claim_readers_i(claim_readers), .claim_cells_i(claim_cells),

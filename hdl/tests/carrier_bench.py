@@ -124,6 +124,21 @@ async def what_is_a_bad_frame_is_told_why(dut) -> None:
 
 
 @cocotb.test()
+async def a_delimiter_right_behind_one_octet_of_gap_is_refused(dut) -> None:
+    await begin(dut)
+    found: list = []
+    cocotb.start_soon(verdicts(dut, found))
+    good = (["good"], 64)
+    for before in (5, 64, 1_600):
+        for gap, preamble, taken in ((1, 0, False), (1, 1, True), (2, 0, True)):
+            found.clear()
+            await send(dut, carrier(whole(before, 3)), gap)
+            await send(dut, carrier(whole(80, 4), preamble), 1)
+            await send(dut, carrier(whole(64, 5)), 16)
+            assert found[1:] == [(["good"], 80) if taken else (["short", "check"], 0), good], (before, gap, preamble)
+
+
+@cocotb.test()
 async def a_reset_inside_a_carrier_skips_it(dut) -> None:
     await begin(dut)
     found: list = []

@@ -105,6 +105,7 @@ class Bench:
         if "done" in happens:
             assert now
             dut.done_whole_i.value, dut.done_cell_i.value, dut.done_cells_i.value = now.whole, now.cell, now.cells
+            dut.done_held_i.value, dut.done_short_i.value = now.cells > 0, 0
         dut.now_i.value = self.cycle * 16
         dut.clock_i.value = self.cycle * 8
         dut.arrived_pop_i.value = 0
@@ -131,7 +132,8 @@ class Bench:
                 self.frames.append(bytes(self.words))
                 self.bad = int(dut.word_bad_o.value)
                 self.expected_arrivals.append(self.cycle)
-                self.due.append((self.cycle + self.rng.randrange(2, 7), "done"))
+                # From three cycles after its end on, when its last octet has passed the rules.
+                self.due.append((self.cycle + self.rng.randrange(3, 18), "done"))
         ask = int(dut.cut_ask_o.value)
         dut.cut_begun_i.value = 0
         if ask:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import selection
@@ -203,12 +203,14 @@ def many_streams(rng: np.random.Generator, per_port: int, buckets: int) -> list[
     return found
 
 
-def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: Mapping[int, int | None]) -> None:
-    """The rules by themselves: strict priority, order of eligibility within a class, no idle line, nothing early."""
+def check_selection(
+    mixed: Mixed, outcome: Outcome, port: int, eligible: Mapping[int, int | None], dropped: Collection[int] = ()
+) -> None:
+    """The rules by themselves, of what found room: strict priority, order of eligibility within a class, no idle line, nothing early."""
     by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
     mine: list[Sent] = sorted((one for one in outcome.sent if one.port == port), key=lambda one: one.sfd)
     starts = {by_octets[one.octets]: one.sfd - START_BEFORE for one in mine}
-    wanted = {k for k in range(len(mixed.frames)) if port in mixed.ports_of(k) and eligible[k] is not None}
+    wanted = {k for k in range(len(mixed.frames)) if port in mixed.ports_of(k) and eligible[k] is not None} - set(dropped)
     assert set(starts) == wanted and len(mine) == len(wanted)
     ready, order, rank = {}, {}, {}
     for k in wanted:
@@ -236,7 +238,7 @@ def check_selection(mixed: Mixed, outcome: Outcome, port: int, eligible: Mapping
 
 def check_starts(
     mixed: Mixed, outcome: Outcome, eligible: Mapping[int, int | None], more: Mapping[int, int] = NOTHING
-) -> list[int]:
+) -> list[set[int]]:
     """Every start is that of the model, to the cycle, if idleSlopes are so much more; by port, frames that found no room."""
     by_octets = {frame.octets: k for k, frame in enumerate(mixed.frames)}
     orders: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -252,4 +254,4 @@ def check_starts(
             assert -(-one.eligible_ticks // TICKS_PER_CYCLE) + found.offset == eligible[one.number]
         model = [(choice + START_BEFORE, k) for choice, k in selection.starts_of(found, port, slopes, PORTS)]
         assert model == [(one.sfd, by_octets[one.octets]) for one in outcome.sent if one.port == port], "starts"
-    return [len(one) for one in found.dropped]
+    return found.dropped

@@ -39,8 +39,8 @@ def test_a_build_with_all_its_schedulers_is_the_model(
     discards = traffic.discards(eligible)
     assert sum(discards) > 20 and outcome.discards.sum(axis=1)[: len(discards)].tolist() == discards
     assert traffic.held(eligible) > 100
-    assert check_starts(traffic, outcome, eligible) == outcome.counters["queue_full"]
-    if not sum(outcome.counters["queue_full"]):
-        for port in range(PORTS):
-            check_selection(traffic, outcome, port, eligible)
+    dropped = check_starts(traffic, outcome, eligible)
+    assert [len(one) for one in dropped] == outcome.counters["queue_full"]
+    for port in range(PORTS):
+        check_selection(traffic, outcome, port, eligible, dropped[port])
     nothing_is_left(outcome)
