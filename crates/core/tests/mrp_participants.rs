@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use tautwire_core::mrp::{JoinRule, MrpTiming, Notice, Participant, Relay};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{MrpPdu, MvrpValue};
+use tautwire_wire::MacAddress;
+use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, MvrpValue, StreamId};
 
 fn timing(rule: JoinRule) -> MrpTiming {
     MrpTiming { rule, ..MrpTiming::default() }
@@ -102,6 +103,28 @@ fn any_one_lost_mrpdu_is_made_up_for() {
         link.run(at(40_000), |link| {
             assert!(link.ends[1].is_registered(&MvrpValue(7)), "{lost} lost, {}", link.now)
         });
+    }
+}
+
+/// Another declaration takes the place of the one before; withdrawn before it could be said, it leaves nothing at the other end.
+#[test]
+fn what_is_declared_otherwise_and_withdrawn_at_once_is_withdrawn() {
+    let listener = MsrpValue::Listener(StreamId { source: MacAddress([2, 0, 0, 0, 0, 1]), unique: 1 });
+    // Said once it is anxious, said twice it is quiet.
+    for times in 1..3 {
+        let mut one = Participant::new(timing(JoinRule::AtOnce), 1, at(0));
+        let mut other = Participant::new(timing(JoinRule::AtOnce), 2, at(0));
+        one.join(at(0), listener, Some(ListenerDeclaration::Ready), false);
+        for _ in 0..times {
+            other.receive(at(0), &one.poll_transmit(at(0)).expect("it is said"));
+        }
+        one.join(at(10), listener, Some(ListenerDeclaration::AskingFailed), false);
+        one.leave(at(10), listener);
+        let opportunity = one.deadline();
+        other.receive(opportunity, &one.poll_transmit(opportunity).expect("it is withdrawn"));
+        assert!(other.is_registered(&listener));
+        other.advance(opportunity + MrpTiming::default().leave);
+        assert!(!other.is_registered(&listener), "said {times} times");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Every node's time is within a few steps of stamps of the
 //! grandmaster's, a link at a time; bridges promise no more than the share of their classes, and a stream is sent while it is
-//! offered and asked for, and not else.
+//! offered and asked for, and not else: but for a refusal that crossed a reservation (`crossed.rs`).
 
 mod common;
 
@@ -13,11 +13,11 @@ use tautwire_analysis::clock_precision;
 use tautwire_core::srp::idle_slope;
 use tautwire_generate::{random_gptp, random_reserved, seeds};
 use tautwire_model::network::{NodeKind, PortIndex};
-use tautwire_sim::RungEvent;
+use tautwire_sim::{Rung, RungEvent};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, simulate};
 
-use common::described as network;
+use common::{described as network, was_crossed};
 
 /// A fault is planted in the whole process: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -166,8 +166,10 @@ fn wrong_reservations(seed: u64) -> Option<String> {
             network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. })).count();
         let leave = Duration::from_ms(5) * bridges as u64 + Duration::from_ms(20);
         let ended = reserved.detach_at.into_iter().chain(reserved.withdraw_at).min();
-        let early = observed.ladder.iter().find(|rung| rung.event == RungEvent::Stopped);
-        if let Some(early) = early.filter(|rung| ended.is_none_or(|ended| rung.at < ended)) {
+        let stops =
+            |rung: &Rung| rung.event == RungEvent::Stopped && ended.is_none_or(|ended| rung.at < ended);
+        let mut early = observed.ladder.iter().enumerate().filter(|(_, rung)| stops(rung));
+        if let Some((_, early)) = early.find(|(place, _)| !was_crossed(&network, observed, *place)) {
             return fault(format!("{name} is stopped at {}, though it is offered and asked for", early.at));
         }
         let stopped = observed.ladder.iter().rev().find_map(|rung| match rung.event {

@@ -53,6 +53,8 @@ struct Attribute {
     declared: Option<ListenerDeclaration>,
     /// What is registered of a listener.
     registered: Option<ListenerDeclaration>,
+    /// It is declared anew by itself, so that the other end has registered what was said before, and leaves nothing.
+    redeclared: bool,
 }
 
 /// One application on one port.
@@ -121,14 +123,20 @@ impl<V: AttributeValue> Participant<V> {
         attribute.declared = declaration;
         self.apply(value, if new { ApplicantEvent::New } else { ApplicantEvent::Join });
         if changed {
+            let said = matches!(self.attributes[&value].applicant, Applicant::Aa | Applicant::Qa);
             self.apply(value, ApplicantEvent::RLv);
+            self.attributes.entry(value).or_default().redeclared |= said;
         }
         self.ask(now);
     }
 
     /// Withdraws an attribute.
     pub fn leave(&mut self, now: Instant, value: V) {
-        if self.attributes.contains_key(&value) {
+        if let Some(attribute) = self.attributes.get(&value) {
+            // The table's VP has nothing to take back: there it follows on a leave that the other end heard, or said.
+            if attribute.redeclared {
+                self.set_applicant(value, Applicant::Aa);
+            }
             self.apply(value, ApplicantEvent::Lv);
             self.forget_idle(value);
             self.ask(now);
@@ -344,6 +352,7 @@ impl<V: AttributeValue> Participant<V> {
             }
         }
         attribute.applicant = next;
+        attribute.redeclared &= next == Applicant::Vp;
     }
 
     fn register(&mut self, now: Instant, value: V, event: RegistrarEvent) {

@@ -6,11 +6,11 @@ mod network;
 mod storm;
 mod walks;
 
-use network::{Network, config, stream, talker};
+use network::{Flying, Network, Next, config, stream, talker};
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{AddressTable, SrClass};
-use tautwire_units::Instant;
-use tautwire_wire::mrp::{DomainValue, FailureCode, ListenerDeclaration, Rank};
+use tautwire_units::{Duration, Instant};
+use tautwire_wire::mrp::{DomainValue, FailureCode, ListenerDeclaration, MsrpValue, Rank};
 
 const CLASSES: [SrClass; 2] = [SrClass::a(), SrClass::b()];
 
@@ -140,6 +140,45 @@ fn age_decides_among_equals() {
     network.run(at(40_000));
     assert!(network.at_bridge(0).reserved_since(1, stream(2)).is_some_and(|since| since < at(1_000)));
     assert_eq!(network.at_bridge(0).reserved_since(1, stream(1)), None, "a lower number does not help");
+}
+
+/// A bridge tells a listener that its stream fails. Another one goes before the answer is there: the ready of before reserves, and the
+/// answer takes that back.
+#[test]
+fn a_refusal_crosses_a_reservation() {
+    let mut network = line();
+    network.at_station(2).advertise(at(0), talker(1, 900));
+    network.run(at(1_000));
+    network.at_station(5).advertise(at(1_000), talker(2, 500));
+    network.run(at(2_000));
+    for number in [1, 2] {
+        network.at_station(4).attach(at(2_000), stream(number), 2_000_000);
+    }
+    let is_refusal =
+        |value: &MsrpValue| matches!(value, MsrpValue::TalkerFailed(talker, _) if talker.stream == stream(2));
+    let refused = |flying: &Flying| {
+        flying.to == (4, 0) && flying.pdu.declarations().any(|declared| is_refusal(&declared.value))
+    };
+    while !network.flying.iter().any(refused) {
+        if let Next::Arrival(place) = network.next(at(3_000)) {
+            let flying = network.flying.remove(place);
+            network.deliver(&flying);
+        }
+        network.collect();
+    }
+    let crossing = network.now;
+    let said = |network: &mut Network| network.at_station(5).listeners(stream(2));
+    assert_eq!((network.at_bridge(0).reserved_since(2, stream(2)), said(&mut network)), (None, None));
+    network.disconnect((2, 0));
+    assert_eq!(network.at_bridge(0).reserved_since(2, stream(2)), Some(crossing));
+    let mut given_back = false;
+    network.run_with(crossing + Duration::from_ms(1_000), |network, _| {
+        given_back |= network.at_bridge(0).reserved_since(2, stream(2)).is_none();
+        true
+    });
+    assert!(given_back, "the listener answered the refusal");
+    assert_eq!(said(&mut network), Some(ListenerDeclaration::Ready));
+    assert!(network.at_bridge(0).reserved_since(2, stream(2)).is_some());
 }
 
 #[test]

@@ -3,11 +3,13 @@
 #![allow(dead_code, unused_imports, reason = "each search uses a part")]
 
 mod admitted;
+mod crossed;
 mod newest;
 mod slots;
 mod synchronised;
 
 pub(crate) use admitted::broken_admissions;
+pub(crate) use crossed::was_crossed;
 pub(crate) use newest::run_links;
 pub(crate) use slots::{Slots, run_slots};
 pub(crate) use synchronised::{network_time, synchronised};
