@@ -53,9 +53,11 @@ pub enum PlantedFault {
     BabbleTaken,
     /// The monitor of a command/monitor pair lets everything pass.
     MonitorAsleep,
-    /// Of frames out of schedule those are forgotten that come outside of the look at a cycle. This and the next are found by
-    /// the search of halves alone.
+    /// Of frames out of schedule those are forgotten that come outside of the look at a cycle. This and the next two are found by
+    /// the searches of halves and of thirds alone.
     CliqueForgotten,
+    /// Masters of all other cliques are counted together.
+    CliquesSummed,
     /// A master that stays tentative takes no acknowledgement.
     AcknowledgementIgnored,
     /// idleSlope falls as soon as a reservation is given back. Found by the search of reserved networks alone.

@@ -12,9 +12,10 @@
 //! acknowledgement, and the compressed acknowledgement starts the clocks of all at once. In synchronisation
 //! every master sends an integration frame at the start of each cycle, and once a cycle the clock is set
 //! by the compressed frames that came within the acceptance window (in schedule). Those outside of it, at any time since
-//! the last look, are of another clique: if they stand for more masters than those inside, or for as many and one is
+//! the last look, are of another clique: if one of them stands for more masters than those inside, or for as many and one is
 //! numbered lower than all inside, the master integrates anew (asynchronous clique detection); so it does with too
-//! few inside (synchronous clique detection). Who is in `TentativeSync` and stays there starts again with
+//! few inside (synchronous clique detection). Every frame counts for itself: of any number of cliques that hear each other
+//! one is before all others by that order, and it alone stays. Who is in `TentativeSync` and stays there starts again with
 //! the others when an acknowledgement comes. Invariants: one frame at the start of a cycle; a clock is set once a cycle, by half of the acceptance
 //! window at most; without enough members for long enough synchronisation is lost and told.
 
@@ -28,6 +29,8 @@ use super::{PcfType, ProtocolControlFrame, fault_tolerant_average, permanent_at,
 
 /// Frames that wait to be permanent, at most.
 const PENDING_MAX: usize = 64;
+/// Different memberships of frames out of schedule that are kept, at most: what comes beyond is babbled.
+const OTHERS_MAX: usize = 64;
 
 /// Members, and cycles, at which a master changes its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,8 +151,8 @@ pub struct SynchronisationMaster {
     pending: Vec<(Instant, u8, ProtocolControlFrame)>,
     /// Per channel: membership of its best frame in schedule, and how late it was.
     in_schedule: Vec<(u8, u32, i64)>,
-    /// Membership of all frames out of schedule since the last look.
-    out_of_schedule: u32,
+    /// Memberships of the frames out of schedule since the last look.
+    out_of_schedule: Vec<u32>,
     detected: CliquesDetected,
     good_cycles: u32,
     bad_cycles: u32,
@@ -174,7 +177,7 @@ impl SynchronisationMaster {
             flooded: false,
             pending: Vec::new(),
             in_schedule: Vec::new(),
-            out_of_schedule: 0,
+            out_of_schedule: Vec::new(),
             detected: CliquesDetected::default(),
             good_cycles: 0,
             bad_cycles: 0,
@@ -304,7 +307,7 @@ impl SynchronisationMaster {
             MasterState::WaitForCycleStart => {
                 self.state = MasterState::TentativeSync;
                 (self.good_cycles, self.bad_cycles) = (0, 0);
-                self.out_of_schedule = 0;
+                self.out_of_schedule.clear();
                 self.cycle = self.config.cycles - 1;
                 self.begin_cycle(at);
             }
@@ -324,7 +327,7 @@ impl SynchronisationMaster {
         self.evaluated = false;
         self.in_schedule.clear();
         if planted!(CliqueForgotten) {
-            self.out_of_schedule = 0;
+            self.out_of_schedule.clear();
         }
         self.send(PcfType::Integration, self.cycle);
         if self.is_synchronised() {
@@ -395,7 +398,7 @@ impl SynchronisationMaster {
         // This cycle's frame was the one that told of it.
         self.evaluated = true;
         (self.good_cycles, self.bad_cycles) = (0, 0);
-        self.out_of_schedule = 0;
+        self.out_of_schedule.clear();
         if self.is_synchronised() {
             self.out.push_back(Outcome::Synchronised { cycle: self.cycle, start: self.start });
         }
@@ -408,7 +411,9 @@ impl SynchronisationMaster {
         let membership = frame.membership_new;
         let expected = frame.integration_cycle == self.cycle;
         if !expected || late.unsigned_abs() > u128::from(self.config.acceptance.as_ps()) {
-            self.out_of_schedule |= membership;
+            if !self.out_of_schedule.contains(&membership) && self.out_of_schedule.len() < OTHERS_MAX {
+                self.out_of_schedule.push(membership);
+            }
             return;
         }
         // Of the cycle in which it joined, which is not looked at.
@@ -426,16 +431,16 @@ impl SynchronisationMaster {
     }
 
     /// Whether there is another clique that it has to give way to: larger than its own, or as large and not with all its
-    /// members numbered higher. Of two equal ones just one finds so.
-    fn gives_way_to_clique(&self, others: u32) -> bool {
+    /// members numbered higher. Of any that hear each other just one finds none.
+    fn gives_way_to_clique(&self) -> bool {
         let own = self.membership();
-        // A compression master that takes frames of both cliques for one cycle tells of this one, too.
-        let others = others & !own;
-        match others.count_ones().cmp(&own.count_ones()) {
-            Ordering::Greater => true,
-            Ordering::Equal => others.trailing_zeros() < own.trailing_zeros(),
-            Ordering::Less => false,
+        #[cfg(feature = "planted-faults")]
+        if planted!(CliquesSummed) {
+            let all = self.out_of_schedule.iter().fold(0, |all, others| all | others);
+            return is_before(all & !own, own);
         }
+        // A compression master that takes frames of both cliques for one cycle tells of this one, too.
+        self.out_of_schedule.iter().any(|others| is_before(others & !own, own))
     }
 
     /// Gives up its cycles.
@@ -449,8 +454,9 @@ impl SynchronisationMaster {
         self.evaluated = true;
         let members = self.membership().count_ones();
         let thresholds = self.config.thresholds;
-        let others = core::mem::take(&mut self.out_of_schedule);
-        if self.gives_way_to_clique(others) {
+        let gives_way = self.gives_way_to_clique();
+        self.out_of_schedule.clear();
+        if gives_way {
             self.detected.asynchronous += 1;
             return self.listen(at);
         }
@@ -489,6 +495,15 @@ impl SynchronisationMaster {
             let correction = fault_tolerant_average(&mut late, faulty);
             self.start = Instant::from_ps(self.start.as_ps().saturating_add_signed(correction));
         }
+    }
+}
+
+/// Whether the members of one clique are before those of another: more, or as many and with the lowest-numbered of both.
+fn is_before(one: u32, other: u32) -> bool {
+    match one.count_ones().cmp(&other.count_ones()) {
+        Ordering::Greater => true,
+        Ordering::Equal => one.trailing_zeros() < other.trailing_zeros(),
+        Ordering::Less => false,
     }
 }
 

@@ -200,20 +200,51 @@ fn a_larger_clique_out_of_schedule_is_followed() {
 }
 
 #[test]
-fn small_cliques_count_together_and_the_joining_cycle_as_none() {
-    let mut master = joined();
-    // The other channel's frame of the cycle in which it joined.
-    master.receive(us(10_222), 1, frame(PcfType::Integration, 2, 0b110));
-    told(&mut master, 15_000);
-    master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 0b11));
-    master.receive(us(15_300), 0, frame(PcfType::Integration, 1, 0b100));
-    master.advance(us(15_310));
-    assert_eq!(master.state(), MasterState::Sync);
-    master.receive(us(16_300), 0, frame(PcfType::Integration, 2, 0b11000));
-    told(&mut master, 20_000);
-    master.receive(us(20_220), 0, frame(PcfType::Integration, 0, 0b11));
-    master.advance(us(20_250));
-    assert_eq!(master.state(), MasterState::Integrate, "three of two cliques");
+fn cliques_count_each_for_itself_and_the_joining_cycle_as_none() {
+    let state = |own: u32, others: [u32; 2]| {
+        let mut master = joined();
+        // The other channel's frame of the cycle in which it joined.
+        master.receive(us(10_222), 1, frame(PcfType::Integration, 2, 0b110));
+        told(&mut master, 15_000);
+        master.receive(us(15_220), 0, frame(PcfType::Integration, 3, own));
+        master.receive(us(15_300), 0, frame(PcfType::Integration, 1, others[0]));
+        master.advance(us(15_310));
+        if !master.is_synchronised() {
+            return master.state();
+        }
+        master.receive(us(16_300), 0, frame(PcfType::Integration, 2, others[1]));
+        told(&mut master, 20_000);
+        master.receive(us(20_220), 0, frame(PcfType::Integration, 0, own));
+        master.advance(us(20_250));
+        master.state()
+    };
+    assert_eq!(state(0b11, [0b100, 0b11000]), MasterState::Sync, "neither is before it");
+    assert_eq!(state(0b11, [0b100, 0b111000]), MasterState::Integrate, "one is larger");
+}
+
+/// Of any three cliques, each of which sees the other two, one stays and the others give way.
+#[test]
+fn of_three_cliques_one_stays() {
+    let (mut cases, mut summed) = (0, 0);
+    for assignment in 0..3_u32.pow(6) {
+        let mut cliques = [0_u32; 3];
+        for member in 0..6 {
+            cliques[usize::try_from(assignment / 3_u32.pow(member) % 3).expect("of three")] |= 1 << member;
+        }
+        if cliques.iter().any(|clique| clique.count_ones() < 2) {
+            continue;
+        }
+        let others = |own: usize| {
+            cliques.iter().enumerate().filter(move |(other, _)| *other != own).map(|(_, set)| *set)
+        };
+        let stays = |own: usize| !others(own).any(|other| super::is_before(other, cliques[own]));
+        assert_eq!((0..3).filter(|own| stays(*own)).count(), 1, "{cliques:?}");
+        let stays_beside_all =
+            |own: usize| !super::is_before(others(own).fold(0, |all, one| all | one), cliques[own]);
+        summed += u32::from(!(0..3).any(stays_beside_all));
+        cases += 1;
+    }
+    assert_eq!((cases, summed), (90, 90), "counted together, all of them would give way");
 }
 
 #[test]
