@@ -155,7 +155,11 @@ impl<F: Copy> Dispatcher<F> {
             return Held::Unsynchronised;
         }
         self.settle(now);
-        match self.slots[slot as usize].1.replace(frame) {
+        let place = &mut self.slots[slot as usize].1;
+        if planted!(FirstMessageKept) && place.is_some() {
+            return Held::Overwrote(frame);
+        }
+        match place.replace(frame) {
             Some(old) => Held::Overwrote(old),
             None => {
                 self.held += 1;

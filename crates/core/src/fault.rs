@@ -114,6 +114,15 @@ pub enum PlantedFault {
     WindowTenfold,
     /// The ACMaster looks at replies when its patience is over.
     ReplyWaits,
+    /// By shuffling, frames of other classes go before a time-triggered one that waits. This and the next two are found by the search
+    /// of time-triggered networks alone.
+    ShuffledBehind,
+    /// Of several messages within a period the first wins.
+    FirstMessageKept,
+    /// A time-triggered frame is accepted whenever it comes.
+    WindowIgnored,
+    /// The compression function leaves no outermost point out. Found by the search of faulty masters alone.
+    OutermostKept,
 }
 
 impl PlantedFault {
@@ -165,6 +174,10 @@ impl PlantedFault {
         Self::PieceForgotten,
         Self::FirstPieceWhole,
     ];
+
+    /// Those of time-triggered virtual links.
+    pub const OF_TIME_TRIGGERED: [Self; 4] =
+        [Self::GuardForgotten, Self::ShuffledBehind, Self::FirstMessageKept, Self::WindowIgnored];
 
     /// Those of virtual links.
     pub const OF_VIRTUAL_LINKS: [Self; 6] = [

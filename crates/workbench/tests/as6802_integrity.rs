@@ -192,16 +192,18 @@ fn two_halves_that_try_alone_meet_and_become_one() {
 
 #[cfg(feature = "planted-faults")]
 #[test]
-fn a_sleeping_monitor_is_found() {
+fn a_sleeping_monitor_and_outermost_points_are_found() {
     use tautwire_core::fault::{PlantedFault, plant};
     let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-    plant(Some(PlantedFault::MonitorAsleep));
-    let found = (0..100).find(|seed| {
-        let Some(network) = network(*seed) else { return false };
-        !broken(&network, &simulate(&network, &mut Options::default())).is_empty()
-    });
-    plant(None);
-    assert!(found.is_some());
+    for planted in [PlantedFault::MonitorAsleep, PlantedFault::OutermostKept] {
+        plant(Some(planted));
+        let found = (0..100).find(|seed| {
+            let Some(network) = network(*seed) else { return false };
+            !broken(&network, &simulate(&network, &mut Options::default())).is_empty()
+        });
+        plant(None);
+        assert!(found.is_some(), "{planted:?}");
+    }
 }
 
 /// A babbler that takes the whole line, and a link that shares the cable between the switches with its frames.

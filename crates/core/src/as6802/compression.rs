@@ -104,6 +104,7 @@ pub fn fault_tolerant_average(points: &mut [i64], faulty: usize) -> i64 {
         3 | 4 => 1,
         _ => faulty.max(1).min((count - 1) / 2),
     };
+    let outer = if planted!(OutermostKept) { 0 } else { outer };
     let (least, most) = (points[outer], points[count - 1 - outer]);
     // Half of each, and the odd ones of both: no sum that could be too large.
     least.div_euclid(2) + most.div_euclid(2) + (least.rem_euclid(2) + most.rem_euclid(2)) / 2

@@ -134,7 +134,10 @@ impl<F: QueuedFrame> EgressPort<F> {
             return if self.occupied == 0 { Selection::Idle } else { Selection::Wait(self.busy_until) };
         }
         integrated.under_way = None;
-        if let Some(frame) = dispatcher.take_ready() {
+        let others = self.occupied & !(1 << dispatcher.class().index());
+        let is_behind =
+            others != 0 && dispatcher.integration() == Integration::Shuffling && planted!(ShuffledBehind);
+        if let Some(frame) = (!is_behind).then(|| dispatcher.take_ready()).flatten() {
             let class = &mut self.classes[dispatcher.class().index()];
             class.count_out(frame.octets());
             if class.frames() == 0 {
@@ -145,7 +148,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             return Selection::Transmit { frame, held: Duration::ZERO };
         }
         let mut wake = dispatcher.next_look();
-        let mut left = self.occupied & !(1 << dispatcher.class().index());
+        let mut left = others;
         let end = match dispatcher.room(now) {
             Room::Shut(until) => {
                 let look = (left != 0).then_some(until);
