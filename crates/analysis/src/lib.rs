@@ -73,6 +73,16 @@ pub use tdma::{AnswerDemand, SlotDemand, StreamDemand, Takeover, slot_demand, ta
 
 use tautwire_model::Network;
 
+/// Per stream and listener: whether both copies of a frame over two networks may be taken there, for those of its virtual link, whose
+/// sub-virtual-links have their numbers in common, may come further apart than SkewMax, or the listener begins anew between them.
+///
+/// # Panics
+/// If `bounds` are not those of `network`.
+#[must_use]
+pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
+    host::copies(network, bounds)
+}
+
 /// The bounds of every stream, hop and port of a network.
 ///
 /// Times are in true time and hold for every run of the network, whatever the seed: greatest delays

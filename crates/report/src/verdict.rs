@@ -8,7 +8,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_analysis::{Bounds, ListenerBounds, Unbounded};
+use tautwire_analysis::{Bounds, Unbounded};
 use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex};
 use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservation};
 use tautwire_units::Duration;
@@ -25,10 +25,10 @@ pub enum Verdict {
     /// It has no deadline, and no observation contradicts a bound.
     #[default]
     NoRequirement,
-    /// Its bound is within its deadline, and the copies of a redundant virtual link come within its SkewMax.
+    /// Its bound is within its deadline, and no frame is taken twice: the copies of a redundant virtual link, and of those that share
+    /// its numbers, come within SkewMax, and their listener does not begin anew.
     Proven,
-    /// There is no bound, or it is above the deadline, or copies may come further apart than SkewMax; no frame was
-    /// observed to be late.
+    /// There is no bound, or it is above the deadline, or a frame may be taken twice; none was observed to be late.
     NotProven,
     /// A frame was later than the deadline, or was discarded on its way.
     Missed,
@@ -147,8 +147,12 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
         (Some(bounds), Some(observation)) => contradiction::find(network, bounds, observation),
         _ => Vec::new(),
     };
+    let twice = bounds.map(|bounds| tautwire_analysis::taken_twice(network, bounds));
     let streams: Vec<_> = (0..network.streams.len())
-        .map(|index| judge_stream(network, index, bounds, observation, &contradictions))
+        .map(|index| {
+            let twice = twice.as_ref().map(|twice| &twice[index][..]);
+            judge_stream(network, index, (bounds, twice), observation, &contradictions)
+        })
         .collect();
     let of_streams = streams.iter().map(|stream| stream.verdict).max().unwrap_or_default();
     let verdict = if contradictions.is_empty() { of_streams } else { Verdict::Contradiction };
@@ -158,7 +162,7 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
 fn judge_stream(
     network: &Network,
     index: usize,
-    bounds: Option<&Bounds>,
+    (bounds, twice): (Option<&Bounds>, Option<&[bool]>),
     observation: Option<&Observation>,
     contradictions: &[Contradiction],
 ) -> StreamVerification {
@@ -176,7 +180,8 @@ fn judge_stream(
                 verification.margin_ps = margin(stream.deadline, bound.delay.as_ref().ok().copied());
             }
             let in_time = verification.margin_ps.is_some_and(|ps| ps >= 0);
-            let once = bound.is_some_and(|bound| is_taken_once(stream, bound));
+            // Copies of any sub-virtual-link that come too late, and a listener that forgets, count for all of its link.
+            let once = twice.is_some_and(|twice| !twice[listener]);
             if verification.verdict == Verdict::NotProven && in_time && once {
                 verification.verdict = Verdict::Proven;
             }
@@ -189,12 +194,6 @@ fn judge_stream(
         listeners,
         lost: observed.map(lost),
     }
-}
-
-/// Whether no frame is delivered twice: the copies of a redundant virtual link come within its SkewMax.
-fn is_taken_once(stream: &Stream, bound: &ListenerBounds) -> bool {
-    let skew_max = stream.virtual_link.and_then(|link| link.skew_max);
-    skew_max.is_none_or(|most| bound.skew.is_some_and(|skew| skew <= most))
 }
 
 /// The verdict by observation alone: `NotProven` where only a bound could say more.

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{contradictions, described, run};
-use tautwire_workbench::{Network, bounds};
+use tautwire_workbench::{Network, Verdict, bounds, verify};
 
 /// A question over two networks, the second at `rate`, and its answer with a BAG of `bag`, by hosts with `host`.
 fn network(rate: &str, bag: &str, stacks: bool) -> Network {
@@ -83,6 +83,38 @@ run: {{duration: 2 s}}\n"
     let (equal, uneven) = (application("100 Mbit/s"), application("10 Mbit/s"));
     assert!((3_005..4_505).contains(&equal), "{equal}");
     assert!(uneven >= 4_505, "{uneven}");
+}
+
+/// A listener that stops and comes back between the two copies of a frame takes both, though they are within SkewMax: nothing is lost, nothing is
+/// late, and it is not proven. By the skew of the stream alone, which the verdict once looked at, it would be.
+#[test]
+fn a_listener_that_forgets_between_two_copies_proves_nothing() {
+    // Frames leave every 8 ms; over the second network they come some 2.2 ms later.
+    let text = |events: &str| {
+        format!(
+            "name: forgets\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 0 ppm}}}}
+nodes: {{e0: {{type: end-station}}, e1: {{type: end-station}}, a: {{type: bridge}}, b: {{type: bridge}}}}
+links:
+  - {{between: [e0, a]}}\n  - {{between: [a, e1]}}
+  - {{between: [e0, b], rate: 10 Mbit/s}}\n  - {{between: [b, e1], rate: 10 Mbit/s}}
+streams:
+  - {{name: state, talker: e0, listeners: e1, deadline: 7 ms, priority: 2, payload: 1400 B, traffic: {{type: periodic, interval: 8 ms}}, virtual-link: {{id: 1, bag: 8 ms, redundancy: true, skew-max: 6 ms, policing-jitter: 4 ms}}}}
+{events}run: {{duration: 199 ms}}\n"
+        )
+    };
+    let judged = |events: &str| {
+        let network = described(&text(events));
+        let (bounds, run) = (bounds(&network), run(&network));
+        let skew = bounds.streams[0].listeners[0].skew.expect("two networks");
+        assert!(skew <= tautwire_units::Duration::from_ms(6), "within SkewMax: {skew}");
+        (verify(&network, &bounds, &run).streams[0].verdict, run.streams[0].created, run.streams[0].delivered)
+    };
+    let (verdict, created, delivered) = judged("");
+    assert_eq!((verdict, created), (Verdict::Proven, delivered));
+    let (verdict, created, delivered) =
+        judged("events:\n  - {at: 80700 us, stop-node: e1}\n  - {at: 80800 us, start-node: e1}\n");
+    assert_eq!(delivered, created + 1, "one is taken twice");
+    assert_eq!(verdict, Verdict::NotProven);
 }
 
 /// Second copies left out of the bounds are found by hand, too: answers that fill their queue.
