@@ -161,6 +161,7 @@ fn at_threads(
         let wait = match interface.moderation {
             Moderation::None => 0,
             Moderation::Delayed(pace) | Moderation::Throttled(pace) => longest(pace),
+            Moderation::Drawn { interval } => interval.as_ps(),
             Moderation::Polled { interval } => {
                 Deviation::of(clock).stretch(interval.as_ps()) + slack_ps(clock)
             }

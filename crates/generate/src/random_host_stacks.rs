@@ -55,6 +55,9 @@ fn write_host(text: &mut String, dice: &mut Dice, name: &str) {
         "{type: throttled, interval: 20 us, bulk: {interval: 125 us, above: 2 kB, below: 1 kB}}",
         "{type: polled, interval: 40 us}",
     ]);
+    // Of its own, so that the rest of a seed is the same with and without.
+    let drawn = Dice::new(dice.clone().between(0, u64::MAX - 1)).chance(15);
+    let moderation = if drawn { "{type: drawn, interval: 50 us}" } else { *moderation };
     let orders = ["fifo", "class-queues"];
     let (order, queues) = (dice.one_of(&orders), dice.one_of(&orders));
     let thread = dice.one_of(&["out", "in"]);

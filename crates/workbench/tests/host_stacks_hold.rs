@@ -106,6 +106,33 @@ fn every_part_takes_its_time_and_none_when_it_is_taken_out() {
     }
 }
 
+/// Drawn interrupts are evenly late within one run; none is later than the bound.
+#[test]
+fn drawn_interrupts_are_evenly_late_within_a_run() {
+    // Without the flood, which would be more than the interface can take.
+    let pair: String =
+        PAIR.lines().filter(|line| !line.contains("name: flood")).map(|line| format!("{line}\n")).collect();
+    let of = |moderation: &str| {
+        let text = pair
+            .replace("{type: delayed, interval: 50 us}", &format!("{{type: {moderation}, interval: 50 us}}"));
+        let network =
+            load_text("pair", &text.replace("duration: 100 ms", "duration: 1 s")).network.expect("no errors");
+        let (all, seen) = (bounds(&network), simulate(&network, &mut Options::default()));
+        assert_eq!(verify(&network, &all, &seen).contradictions, []);
+        let delay = &seen.streams[0].listeners[0].application.as_ref().expect("a stack").delay;
+        let us = |time: tautwire_units::Duration| time.as_ps() as f64 / 1e6;
+        let bound = all.streams[0].listeners[0].application.clone().expect("a stack").1.expect("a bound");
+        let deviation = delay.standard_deviation().expect("frames");
+        (us(delay.mean().expect("frames")), us(deviation), us(delay.max().expect("frames")), us(bound))
+    };
+    let (mean, deviation, most, bound) = of("drawn");
+    // 81 us with a whole interval.
+    assert!((mean - 56.0).abs() < 3.0, "half of an interval: {mean}");
+    assert!((deviation - 50.0 / 12.0_f64.sqrt()).abs() < 1.0, "{deviation}");
+    assert!(most > 78.0 && most <= 81.864 && most <= bound, "{most} of {bound}");
+    assert!(of("delayed").1 < 0.1, "the same for all frames of a run");
+}
+
 #[test]
 fn a_slow_interface_loses_the_flood_and_keeps_the_higher_class() {
     let flooded = PAIR.replace(", started: false", "");

@@ -117,6 +117,7 @@ fn moderation(node: &Node<'_>, faults: &mut Faults) -> Moderation {
         Some("delayed") => Moderation::Delayed(Pace { interval, bulk }),
         Some("throttled") => Moderation::Throttled(Pace { interval, bulk }),
         Some("polled") => Moderation::Polled { interval },
+        Some("drawn") => Moderation::Drawn { interval },
         _ => Moderation::None,
     }
 }

@@ -90,6 +90,11 @@ pub enum Moderation {
         /// The interval.
         interval: Duration,
     },
+    /// An interrupt within an interval after the first frame that it tells of, evenly drawn for each.
+    Drawn {
+        /// The interval.
+        interval: Duration,
+    },
 }
 
 /// The interval of interrupts, and how it adapts.

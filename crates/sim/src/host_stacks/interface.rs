@@ -77,7 +77,7 @@ impl Interface {
     }
 
     /// When software is to be told of a frame that is in memory since `now`.
-    pub(super) fn told_at(&self, now: SimTime, clock: &LocalClock) -> SimTime {
+    pub(super) fn told_at(&self, now: SimTime, clock: &LocalClock, random: &mut Random) -> SimTime {
         let interval = |pace: Pace| match pace.bulk {
             Some(bulk) if self.bulk => bulk.interval,
             _ => pace.interval,
@@ -88,6 +88,7 @@ impl Interface {
             Moderation::Throttled(pace) => {
                 self.interrupted.map_or(now, |last| now.max(last + interval(pace)))
             }
+            Moderation::Drawn { interval } => now + random.span_up_to(interval),
             Moderation::Polled { interval } => {
                 let local = clock.local(now).as_ps();
                 let step = interval.as_ps();

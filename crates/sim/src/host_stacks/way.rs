@@ -181,7 +181,8 @@ impl<R: Recorder> Engine<'_, R> {
         let now = self.now;
         let clock = self.nodes[node].clock;
         let stacks = self.stacks();
-        let interface = &mut stacks.host(node).interfaces[number as usize];
+        let host = stacks.host(node);
+        let interface = &mut host.interfaces[number as usize];
         let taken = interface.coming.take().expect("it was bringing one in");
         if now < interface.looking.1 {
             // Software is still looking at what came before.
@@ -193,7 +194,7 @@ impl<R: Recorder> Engine<'_, R> {
                 interface.adapt();
                 interface.told_octets = 0;
                 interface.armed = true;
-                let at = interface.told_at(now, &clock);
+                let at = interface.told_at(now, &clock, &mut host.random);
                 if at == now {
                     self.interrupt(node, number);
                 } else {

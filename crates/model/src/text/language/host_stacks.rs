@@ -66,8 +66,13 @@ static INTERFACE: Shape = Shape {
     ]],
 };
 
-static MODERATION: &[(&str, &Shape)] =
-    &[("none", &NONE), ("delayed", &DELAYED), ("throttled", &THROTTLED), ("polled", &POLLED)];
+static MODERATION: &[(&str, &Shape)] = &[
+    ("none", &NONE),
+    ("delayed", &DELAYED),
+    ("throttled", &THROTTLED),
+    ("polled", &POLLED),
+    ("drawn", &DRAWN),
+];
 
 static NONE: Shape =
     Shape { name: "no moderation", about: "Software hears of every frame at once.", keys: &[&[]] };
@@ -89,6 +94,13 @@ static THROTTLED: Shape = Shape {
 static POLLED: Shape = Shape {
     name: "polling",
     about: "Software looks at every interval of the host's clock; the phase is drawn by the seed.",
+    keys: &[&[must("interval", Kind::Duration, "The interval.")]],
+};
+
+static DRAWN: Shape = Shape {
+    name: "drawn interrupts",
+    about: "An interrupt comes within an interval after the first frame that it tells of, evenly drawn: a timer that runs freely \
+            and has another phase each time.",
     keys: &[&[must("interval", Kind::Duration, "The interval.")]],
 };
 
