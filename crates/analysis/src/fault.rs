@@ -72,7 +72,8 @@ impl PlantedFault {
     ];
 
     /// Those of TDMA.
-    pub const OF_TDMA: [Self; 2] = [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten];
+    pub const OF_TDMA: [Self; 3] =
+        [Self::SlotsBeforeForgotten, Self::SlotErrorForgotten, Self::ReceptionsForgotten];
 
     /// Those of what comes back: responses, and hosts that receive and send.
     pub const OF_ANSWERS: [Self; 2] = [Self::ReceptionsForgotten, Self::ResponseJitterForgotten];

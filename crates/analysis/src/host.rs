@@ -117,9 +117,7 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
             .filter(|(_, stream)| stream.talker == node)
             .map(|(number, _)| {
                 let known = flow(network, &timeline, stacks, number, 0);
-                // The passes of TDMA are no fixed point: nothing is known of what is sent back.
-                let answer = bucket_of(responses, number).filter(|_| network.tdma.is_none());
-                let bucket = known.bucket.or(answer);
+                let bucket = known.bucket.or_else(|| bucket_of(responses, number));
                 Flow { bucket, ..known }
             })
             .collect();
@@ -203,7 +201,7 @@ fn bucket_of(responses: &[Option<Handed>], stream: usize) -> Option<(u64, u64)> 
 }
 
 /// Times at the ports of all listeners.
-fn ports(network: &Network, bounds: &Bounds) -> Vec<Vec<Span>> {
+pub(crate) fn ports(network: &Network, bounds: &Bounds) -> Vec<Vec<Span>> {
     let span = |(listener, twice): (&ListenerBounds, bool)| {
         let max = listener.delay.as_ref().ok().map(|delay| delay.as_ps());
         Span { min: listener.delay_min.as_ps(), max, twice }

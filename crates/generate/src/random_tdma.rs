@@ -1,7 +1,8 @@
 //! Random TDMA networks: a master, a standby, slaves that answer or send on their own, over one bridge or two.
 //!
 //! Clocks drift, hosts and sources jitter; slots are as short as may be or longer, of every cycle or every
-//! n-th, so that some networks have no bound. Some messages are datagrams of several frames.
+//! n-th, so that some networks have no bound. Some messages are datagrams of several frames. Of hosts with two stacks some have a
+//! thread that serves what they receive and what they send, of one stack or of both.
 
 use std::fmt::Write as _;
 
@@ -138,7 +139,9 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend(slaves.iter().cloned());
     let both_stacks = dice.chance(30);
-    let mut text = head(&mut dice, both_stacks);
+    // Likewise: whether a thread serves what comes and what goes.
+    let mut threads = Dice::new(seed ^ 0x0b07_4a11);
+    let mut text = head(&mut dice, &mut threads, both_stacks);
     if failure == TdmaFailure::Babbling {
         text.push_str("allow: [port::overload]\n");
     }
@@ -151,8 +154,8 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     text
 }
 
-/// Clocks, bridges and hosts: with two delays, or with a real-time stack and an ordinary one on one interface.
-fn head(dice: &mut Dice, both_stacks: bool) -> String {
+/// Clocks, bridges and hosts: with two delays, or with a real-time stack and an ordinary one on one interface, with threads or without.
+fn head(dice: &mut Dice, threads: &mut Dice, both_stacks: bool) -> String {
     let (transmit, receive) = (dice.between(3, 43), dice.between(2, 42));
     let (passage, tolerance) = (dice.between(1, 7), dice.between(0, 100));
     let host = if both_stacks {
@@ -162,10 +165,21 @@ fn head(dice: &mut Dice, both_stacks: bool) -> String {
         let ordinary = format!(
             "[{{name: protocols, latency: {{min: 10 us, max: {protocols} us}}, occupancy: {busy} us}}]"
         );
+        let (service, wake) = (threads.between(1, 40), threads.between(0, 20));
+        let has_threads = threads.chance(60);
+        let all = if has_threads {
+            format!(
+                "    threads: {{all: {{service: {{min: 1 us, max: {service} us}}, wake-up: {{min: 0 us, max: {wake} us}}}}}}\n"
+            )
+        } else {
+            String::new()
+        };
+        let of_real_time = if has_threads { ", thread: all" } else { "" };
+        let of_ordinary = if has_threads && threads.chance(50) { ", thread: all" } else { "" };
         format!(
-            "    clock-read: 50 ns\n    interfaces: {{card: {{transmit: {card} us, receive: {card} us}}}}\n    \
-             stacks:\n      rtnet: {{interface: card, transmit: {real_time}, receive: {real_time}}}\n      \
-             linux: {{interface: card, transmit: {ordinary}, receive: {ordinary}}}\n"
+            "    clock-read: 50 ns\n{all}    interfaces: {{card: {{transmit: {card} us, receive: {card} us}}}}\n    \
+             stacks:\n      rtnet: {{interface: card{of_real_time}, transmit: {real_time}, receive: {real_time}}}\n      \
+             linux: {{interface: card{of_ordinary}, transmit: {ordinary}, receive: {ordinary}}}\n"
         )
     } else {
         format!(

@@ -67,6 +67,60 @@ fn no_frame_is_later_than_its_bound() {
     }
 }
 
+/// Two stations with one thread each for all that they receive and send: `a` asks `b`, which also hears four others.
+fn with_threads(service: u64, interval: u64) -> tautwire_workbench::Network {
+    let others = ["p", "q", "r", "t"];
+    let all = |line: &dyn Fn(&str, usize) -> String| -> String {
+        others.iter().enumerate().map(|(place, other)| line(other, place)).collect()
+    };
+    let nodes = all(&|other, _| format!("  {other}: {{type: end-station}}\n"));
+    let cables = all(&|other, _| format!("  - {{between: [{other}, s]}}\n"));
+    let slots = all(&|other, place| {
+        format!("    - {{owner: {other}, offset: {} us, length: 20 us}}\n", 200 + 25 * place)
+    });
+    let streams = all(&|other, _| {
+        format!(
+            "  - {{name: of-{other}, talker: {other}, listeners: b, payload: 46 B, traffic: {{type: periodic, interval: 1100 us}}}}\n"
+        )
+    });
+    network(&format!(
+        "name: threads\nnetwork-control: none\nallow: [port::overload]\nhosts:
+  pc: {{threads: {{all: {{service: {service} us}}}}, interfaces: {{card: {{}}}}, stacks: {{one: {{interface: card, thread: all}}}}}}
+defaults: {{rate: 100 Mbit/s}}\nnodes:
+  a: {{type: end-station, host: pc}}\n  b: {{type: end-station, host: pc}}\n{nodes}  s: {{type: bridge}}
+links:\n  - {{between: [a, s]}}\n  - {{between: [b, s]}}\n{cables}run: {{duration: 100 ms}}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:\n{slots}    - {{owner: a, offset: 310 us, length: 20 us}}
+    - {{owner: b, offset: 350 us, length: 20 us}}\nstreams:
+  - {{name: opening, talker: p, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}\n{streams}
+  - {{name: question, talker: a, listeners: b, payload: 46 B, traffic: {{type: periodic, interval: {interval} us}}}}
+  - {{name: answer, talker: b, listeners: a, payload: 46 B, traffic: {{type: response, to: question, turn-around: 1 us}}}}
+"
+    ))
+}
+
+/// A thread that serves both ways has a bound, at ports and at applications, and none if it has more to do than it can.
+#[test]
+fn threads_that_receive_and_send_have_bounds() {
+    let delays = |network: &tautwire_workbench::Network| {
+        let found = bounds(network);
+        let run = run_slots(network, &found, 1);
+        assert!(run.wrong.is_empty(), "{:#?}", run.wrong);
+        let last = &found.streams.last().expect("streams").listeners[0];
+        let at_application = last.application.as_ref().map(|(_, most)| most.clone());
+        let seen =
+            run.observation.streams.last().expect("streams").listeners[0].worst.expect("answers").delay;
+        (last.delay.clone(), at_application.expect("it has stacks"), seen)
+    };
+    let (port, application, seen) = delays(&with_threads(10, 3_700));
+    let (port, application) = (port.expect("a bound"), application.expect("a bound"));
+    assert!(seen <= port && port < application, "{seen}, {port}, {application}");
+    // The question waits for its slot, and the answer, which may have to wait for all others in the thread, for a later one.
+    assert!(port < tautwire_units::Duration::from_us(3_200), "{port}");
+    // Four frames of others each 1.1 ms, a question and an answer each 3.7 ms, with 250 us each: more than all time.
+    let (port, ..) = delays(&with_threads(250, 3_700));
+    assert!(matches!(port, Err(tautwire_analysis::Unbounded::Host { .. })), "{port:?}");
+}
+
 #[test]
 fn a_slot_that_begins_before_the_cycle_is_heard_is_never_used_and_proves_nothing() {
     let text = |offset: &str| {

@@ -116,7 +116,8 @@ impl Cycle<'_> {
         let rate = (bits * PS_PER_S).div_ceil(u128::from(interval));
         let at_once = bits + (bits * u128::from(jitter)).div_ceil(u128::from(interval));
         let bucket = (u64::try_from(rate).ok()?, u64::try_from(at_once).ok()?);
-        Some(Handed { bucket, since: (0, 0) })
+        // What of its spread is in the bucket already.
+        Some(Handed { bucket, since: (0, self.spread_of_chain(number)?) })
     }
 
     /// How often a stream begins its traffic anew, as the streams of a node that comes back do when it has started up; none

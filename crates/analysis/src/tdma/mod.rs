@@ -19,6 +19,7 @@ mod demand;
 mod failures;
 mod meeting;
 mod round_trip;
+mod stacks;
 mod takeover;
 mod wait;
 mod way;
@@ -30,13 +31,14 @@ use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+use self::stacks::Stacks;
 pub use self::takeover::{Takeover, takeover};
 use self::way::Range;
-use crate::answers::{Learned, Response};
+use crate::answers::Learned;
 use crate::clock::{Deviation, slack_ps};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
-use crate::host::{self, Handed, Sending};
+use crate::host;
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 use crate::timeline::Timeline;
 
@@ -44,8 +46,6 @@ use crate::timeline::Timeline;
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
 /// Most cycles until the slots repeat.
 const CYCLES_MAX: u64 = 1_000;
-/// A first pass finds what requests take, a second their responses.
-const STACK_PASSES: usize = 2;
 
 /// What holds for the whole network.
 struct Cycle<'network> {
@@ -71,17 +71,15 @@ struct Cycle<'network> {
     lifetime: Option<u64>,
     /// Why nothing holds, if so.
     reason: Option<Unbounded>,
-    /// Per stream, if any host has stacks: from its application to its station's queue.
-    sending: Vec<Option<Sending>>,
-    /// Per stream, per listener: from its port to its application, if it has stacks and that is known.
-    receiving: Vec<Vec<Option<Range>>>,
+    /// Times through the stacks of hosts, if any has such.
+    stacks: Stacks,
     #[cfg(feature = "planted-faults")]
     fault: Option<PlantedFault>,
 }
 
 /// The bounds of a network with TDMA.
 pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
-    bounded(network, Cycle::new(network, tdma))
+    bounded(Cycle::new(network, tdma))
 }
 
 /// The same with a fault in it.
@@ -92,21 +90,11 @@ pub(crate) fn bounds_with_fault(network: &Network, tdma: &Tdma, fault: Option<Pl
     if fault == Some(PlantedFault::SlotErrorForgotten) {
         (cycle.early, cycle.late) = (0, 0);
     }
-    bounded(network, cycle)
+    bounded(cycle)
 }
 
-fn bounded(network: &Network, mut cycle: Cycle<'_>) -> Bounds {
-    let mut bounds = cycle.bounds();
-    // Stacks of a responder delay what they receive, of which the bounds are known then, and its responses.
-    for _ in 0..STACK_PASSES {
-        if cycle.sending.is_empty() {
-            break;
-        }
-        let responses = cycle.learn_stacks(&bounds);
-        bounds = cycle.bounds();
-        host::add_receiving(network, &mut bounds, &responses);
-    }
-    bounds
+fn bounded(mut cycle: Cycle<'_>) -> Bounds {
+    if cycle.stacks.sending.is_empty() { cycle.bounds() } else { cycle.settle_stacks() }
 }
 
 impl<'network> Cycle<'network> {
@@ -129,13 +117,12 @@ impl<'network> Cycle<'network> {
             beside: 0,
             lifetime: None,
             reason: None,
-            sending: Vec::new(),
-            receiving: Vec::new(),
+            stacks: Stacks::default(),
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
         if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
-            cycle.sending = host::sending(network, &Timeline::of(network), &Learned::default());
+            cycle.stacks.sending = host::sending(network, &Timeline::of(network), &Learned::default());
         }
         cycle.reason = cycle.what_fails();
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby; a standby that misses
@@ -290,27 +277,6 @@ impl<'network> Cycle<'network> {
         let streams = 0..self.network.streams.len();
         let streams = streams.map(|number| self.stream(StreamIndex::at(number))).collect();
         Bounds { streams, ports: self.ports() }
-    }
-
-    /// Takes what stacks do from bounds at the ports; gives the token buckets of responses.
-    fn learn_stacks(&mut self, known: &Bounds) -> Vec<Option<Handed>> {
-        let mut at_applications = known.clone();
-        let all = || (0..self.network.streams.len()).map(StreamIndex::at);
-        let before: Vec<Option<Handed>> = all().map(|number| self.response_handed(number)).collect();
-        host::add_receiving(self.network, &mut at_applications, &before);
-        let range = |listener: &ListenerBounds| {
-            let (least, most) = listener.application.as_ref()?;
-            let (most, at_port) = (most.as_ref().ok()?, listener.delay.as_ref().ok()?);
-            let min = least.saturating_sub(listener.delay_min).as_ps();
-            Some(Range { min, max: most.saturating_sub(*at_port).as_ps() })
-        };
-        let of = |stream: &StreamBounds| stream.listeners.iter().map(range).collect();
-        self.receiving = at_applications.streams.iter().map(of).collect();
-        let responses: Vec<Option<Handed>> = all().map(|number| self.response_handed(number)).collect();
-        let known = responses.iter().map(|handed| handed.map(|handed| Response { handed, period: None }));
-        let learned = Learned { responses: known.collect(), ..Learned::default() };
-        self.sending = host::sending(self.network, &Timeline::of(self.network), &learned);
-        responses
     }
 
     /// From where a stream's delay counts to the start of its slot; none if there is no bound.

@@ -123,7 +123,7 @@ impl Cycle<'_> {
     pub(super) fn transmit(&self, number: StreamIndex) -> Option<Range> {
         let stream = &self.network.streams[number.index()];
         if self.network.has_stacks(stream.talker) {
-            let sending = self.sending.get(number.index()).copied().flatten()?;
+            let sending = self.stacks.sending.get(number.index()).copied().flatten()?;
             return Some(Range { min: sending.min, max: sending.max? });
         }
         let octets = |payload| frame_length(payload, stream.tagged);
@@ -140,7 +140,7 @@ impl Cycle<'_> {
         let node = request.listeners[listener];
         let turn = Range { min: turn_around.as_ps(), max: turn_around.as_ps() };
         if self.network.has_stacks(node) {
-            return Some(self.receiving.get(to.index())?.get(listener).copied().flatten()?.plus(turn));
+            return Some(self.stacks.receiving.get(to.index())?.get(listener).copied().flatten()?.plus(turn));
         }
         let octets = |payload| frame_length(payload, request.tagged);
         let host = self.host(node);
