@@ -8,6 +8,7 @@ import { Ladders } from "./ladder";
 import { Links } from "./links";
 import { Losses } from "./losses";
 import { Provenance } from "./provenance";
+import { Takeover, hasTakeover } from "./takeover";
 import { Timetable } from "./timetable";
 import { StreamDetail } from "./stream";
 import { Streams } from "./streams";
@@ -52,6 +53,7 @@ export function App({ data }: { data: PageData }) {
           <a href="#stream">Selected</a>
           <a href="#links">Links</a>
           {network.schedule && <a href="#timetable">Timetable</a>}
+          {hasTakeover(summary) && <a href="#takeover">Takeover</a>}
           {summary.virtual_links && <a href="#virtual-links">Virtual links</a>}
           {summary.reservations && <a href="#reservations">Reservations</a>}
           {summary.run && <a href="#losses">Losses</a>}
@@ -87,6 +89,7 @@ export function App({ data }: { data: PageData }) {
         {network.schedule && (
           <Timetable data={data} schedule={network.schedule} ports={ports} onSelect={setSelection} />
         )}
+        {hasTakeover(summary) && <Takeover data={data} onSelect={setSelection} />}
         {summary.virtual_links && summary.virtual_links.length > 0 && (
           <VirtualLinks data={data} links={summary.virtual_links} onSelect={setSelection} />
         )}

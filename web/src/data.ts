@@ -120,6 +120,8 @@ export interface Summary {
   ports: Port[];
   reservations?: Reservation[];
   slots?: SlotUse[];
+  takeover?: Takeover;
+  failures?: Failure[];
   harts?: { frames?: CycleFrame[] };
   virtual_links?: VirtualLink[];
 }
@@ -139,6 +141,28 @@ export interface VirtualLink {
   end_system_jitter_ps: number;
   end_system_jitter_max_ps: number;
   delay_max_ps?: number;
+}
+
+/** The takeover of a TDMA standby: the time without a cycle, of what it is made, and what a failing master adds to a bound. */
+export interface Takeover {
+  standby: string;
+  cycle_ps?: number;
+  watch_ps?: number;
+  error_ps?: number;
+  silence_max_ps?: number;
+  takeover_max_ps?: number;
+  takeover_stream?: string;
+  silence_observed_ps?: number;
+}
+
+/** What a kind of failure of a TDMA network adds to bounds. */
+export interface Failure {
+  failure: "stations" | "links" | "frames" | "all";
+  rule?: "nothing" | "slots" | "lifetime";
+  unbounded?: { reason: string; text: string };
+  added_max_ps?: number;
+  stream?: string;
+  added_observed_ps?: number;
 }
 
 /** What became of a slot of a TDMA cycle in the run. */

@@ -310,6 +310,41 @@ def test_the_slots_of_a_tdma_cycle_are_drawn(browser: Browser, tmp_path: Path, w
     opened.context.close()
 
 
+@pytest.mark.parametrize("width", WIDTHS, ids=str)
+def test_the_takeover_of_a_standby_is_drawn(browser: Browser, tmp_path: Path, width: str) -> None:
+    report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma-failures.yaml")
+    opened = Opened(browser, report, WIDTHS[width])
+    page = opened.page
+    data = json.loads(page.locator("#tautwire-data").text_content())["summary"]
+    stated, failures = data["takeover"], data["failures"]
+    assert [failure["failure"] for failure in failures] == ["stations", "links", "frames", "all"]
+    rows = page.locator("#takeover .takeover-row")
+    assert rows.count() == 2 + len(failures)
+
+    def share(row: int, part: str) -> float:
+        box = rows.nth(row).locator("svg").bounding_box()
+        return rows.nth(row).locator(f"rect.takeover-{part}").bounding_box()["width"] / box["width"]
+
+    stretch = share(0, "cycle") / stated["cycle_ps"]
+    assert abs(share(0, "watch") - stretch * stated["watch_ps"]) < 0.005
+    assert abs(share(1, "added") - stretch * stated["takeover_max_ps"]) < 0.005
+    for row, failure in enumerate(failures, start=2):
+        assert abs(share(row, "added") - stretch * failure["added_max_ps"]) < 0.005
+    mark = rows.nth(0).locator("line.takeover-seen").bounding_box()
+    box = rows.nth(0).locator("svg").bounding_box()
+    middle = mark["x"] + mark["width"] / 2
+    assert abs((middle - box["x"]) / box["width"] - stretch * stated["silence_observed_ps"]) < 0.01
+    assert "at most" in rows.last.inner_text() and "seen" in rows.last.inner_text()
+    assert rows.nth(2).locator("line.takeover-seen").count() == 0, "a run shows all that fails together"
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    opened.is_quiet()
+    opened.context.close()
+
+
+def test_there_is_no_takeover_where_nothing_takes_over(opened: Opened) -> None:
+    assert opened.page.locator("#takeover").count() == 0
+
+
 def test_the_schedule_of_time_triggered_links_is_drawn(browser: Browser, tmp_path: Path) -> None:
     scenario = tmp_path / "timed.yaml"
     scenario.write_text(TIME_TRIGGERED, encoding="utf-8")

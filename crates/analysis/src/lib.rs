@@ -69,7 +69,10 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;
-pub use tdma::{AnswerDemand, SlotDemand, StreamDemand, Takeover, slot_demand, takeover};
+pub use tdma::{
+    AnswerDemand, CostRule, Failure, FailureCost, FailureCosts, SlotDemand, StreamDemand, Takeover,
+    failure_costs, slot_demand, takeover,
+};
 
 use tautwire_model::Network;
 

@@ -69,6 +69,7 @@ impl Summary {
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
             takeover: crate::takeover::summary(network, bounds.is_some(), observation),
+            failures: crate::takeover::failures(network, bounds.is_some(), observation),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, bounds, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
@@ -251,16 +252,21 @@ fn interval(moments: &Moments) -> Option<IntervalSummary> {
     })
 }
 
+/// Why there is no bound.
+pub(crate) fn unbounded_summary(network: &Network, unbounded: &Unbounded) -> UnboundedSummary {
+    UnboundedSummary {
+        reason: name::unbounded_reason(unbounded),
+        port: name::port(network, name::unbounded_port(unbounded)),
+        text: name::unbounded_text(network, unbounded),
+    }
+}
+
 fn bound_summary(network: &Network, max: &Result<Duration, Unbounded>, min: Duration) -> BoundSummary {
     BoundSummary {
         delay_max_ps: max.as_ref().ok().map(|max| max.as_ps()),
         delay_min_ps: min.as_ps(),
         jitter_ps: max.as_ref().ok().map(|max| max.saturating_sub(min).as_ps()),
-        unbounded: max.as_ref().err().map(|unbounded| UnboundedSummary {
-            reason: name::unbounded_reason(unbounded),
-            port: name::port(network, name::unbounded_port(unbounded)),
-            text: name::unbounded_text(network, unbounded),
-        }),
+        unbounded: max.as_ref().err().map(|unbounded| unbounded_summary(network, unbounded)),
     }
 }
 

@@ -60,6 +60,9 @@ pub struct Summary {
     /// What the takeover of the standby takes, in a network with TDMA that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<crate::takeover::TakeoverSummary>,
+    /// What failures of the description add to bounds, by kind, in a network with TDMA; of several kinds all together last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<crate::takeover::FailureSummary>,
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,

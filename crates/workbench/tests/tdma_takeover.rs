@@ -1,9 +1,10 @@
 //! The takeover of a TDMA network's standby is stated, and a run is not longer without a cycle; what it costs a frame is stated
-//! too, and holds for slots before and behind the standby's watch.
+//! too, and holds for slots before and behind the standby's watch. So is what links and synchronisation frames cost that are lost:
+//! no frame is later than the bound without failures and that.
 
 mod common;
 
-use tautwire_analysis::takeover;
+use tautwire_analysis::{CostRule, Failure, failure_costs, takeover};
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
 use tautwire_sim::Observation;
 use tautwire_units::Duration;
@@ -162,6 +163,142 @@ fn the_summary_states_it_and_a_later_takeover_contradicts() {
     run.takeover = Some(Duration::from_ps(parts + 1));
     let wrong = tautwire_workbench::verify(&network, &bounds, &run).contradictions;
     assert!(wrong.len() == 1 && wrong[0].text.contains("takeover by the standby"), "{wrong:?}");
+}
+
+/// A master, a slave with one slot and perhaps a standby, with perfect clocks and no hosts; what fails, and what is set of slots.
+fn exact(standby: bool, links: &str, tdma: &str, events: &str) -> Network {
+    let (node, cable, slot, stream) = if standby {
+        (
+            "  standby: {type: end-station}\n",
+            "  - {between: [standby, s]}\n",
+            "  standby: {synchronisation: watching, offset: 100 us, lost-in-a-row: 3}\n",
+            "  - {name: watching, talker: standby, listeners: all, payload: 46 B, traffic: {type: synchronisation}}\n",
+        )
+    } else {
+        ("", "", "", "")
+    };
+    network(&format!(
+        "name: exact\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
+  master: {{type: end-station}}\n{node}  a: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
+  - {{name: to-master, between: [master, s]}}\n{cable}  - {{name: to-a, between: [a, s]{links}}}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n{slot}{tdma}  slots: [{{owner: a, offset: 300 us, length: 50 us}}]
+run: {{duration: 60 ms}}\nstreams:
+  - {{name: opening, talker: master, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+{stream}  - {{name: x, talker: a, listeners: master, payload: 46 B, traffic: {{type: periodic, interval: 10 ms}}}}
+{events}"
+    ))
+}
+
+/// By which rule a kind of failure is reckoned, and what it adds to the bound of the last stream; picoseconds.
+fn cost_of(network: &Network, failure: Failure) -> (CostRule, u64) {
+    let costs = failure_costs(network).expect("something fails");
+    let cost = costs.kinds.iter().find(|cost| cost.failure == failure).expect("it is described");
+    let added = cost.added.last().expect("streams").expect("a bound");
+    (cost.rule.clone().expect("proven"), added.as_ps())
+}
+
+/// By hand: a cut for good costs the slot of a cycle, and so one cycle of waiting; beside what comes back, and lost frames, a frame waits
+/// for its lifetime instead of a cycle. Where a standby opens cycles, its frames' way to the master is in the error of a slot, for the
+/// master knows no travel; where both open them, so is the other's frame at each of two ports, for the frames of either.
+#[test]
+fn what_lost_links_and_lost_frames_add_is_as_by_hand() {
+    // All clocks are perfect, and frames tagged: 68 octets, with a preamble, and with a gap.
+    let (cycle, way, beside) = (1_000_000_000, 2 * 6_080_000, 2 * 2 * 7_040_000);
+    let near = |one: u64, other: u64| one.abs_diff(other) < 1_000;
+    let cut = "events:\n  - {at: 20 ms, cut-link: to-master}\n";
+    let (rule, added) = cost_of(&exact(true, "", "", cut), Failure::Links);
+    assert!(rule == CostRule::Slots && near(added, cycle + way), "{rule:?} {added}");
+    let back = format!("{cut}  - {{at: 30 ms, mend-link: to-master}}\n").replace("to-master", "to-a");
+    for (standby, lifetime, links, events, failure, error) in [
+        (false, 2_500_000_000, "", back.as_str(), Failure::Links, 0),
+        (true, 2_500_000_000, "", &back, Failure::Links, 0),
+        (false, 3_100_000_000, ", bit-error-rate: 1e-5", "", Failure::Frames, 0),
+        (true, 3_100_000_000, ", bit-error-rate: 1e-5", "", Failure::Frames, way + beside),
+    ] {
+        let set = format!("  lifetime: {} us\n", lifetime / 1_000_000);
+        let (rule, added) = cost_of(&exact(standby, links, &set, events), failure);
+        assert!(
+            rule == CostRule::Lifetime && near(added, lifetime - cycle + error),
+            "{standby}, {failure:?}: {added}"
+        );
+    }
+    // Derived: two cycles and the margin of the slot, 50 us without a frame of 88 octets.
+    let (_, added) = cost_of(&exact(true, "", "", &back), Failure::Links);
+    assert!(near(added, cycle + 50_000_000 - 7_040_000), "{added}");
+}
+
+#[test]
+fn failures_of_several_kinds_are_stated_alone_and_together() {
+    let events = "events:\n  - {at: 20 ms, cut-link: to-a}\n  - {at: 25 ms, mend-link: to-a}\n  - {at: 30 ms, stop-node: master}\n";
+    let network = exact(true, ", bit-error-rate: 1e-6", "", events);
+    let costs = failure_costs(&network).expect("it fails");
+    let kinds: Vec<Failure> = costs.kinds.iter().map(|cost| cost.failure).collect();
+    assert_eq!(kinds, [Failure::Stations, Failure::Links, Failure::Frames, Failure::All]);
+    let all = costs.kinds[3].added_max().expect("a bound");
+    assert!(costs.kinds[..3].iter().all(|cost| cost.added_max().is_some_and(|one| one <= all)));
+    // What is stated of a master that stops is what is stated of it before it does.
+    assert_eq!(costs.kinds[0].added, takeover(&network).expect("a standby").added);
+    assert_eq!(failure_costs(&exact(true, "", "", "")), None, "nothing fails");
+    // Beside a standby of which nobody says how many frames it misses nothing is proven, and that is said.
+    let mut unsaid = network;
+    unsaid.tdma.as_mut().expect("slots").standby.as_mut().expect("a standby").lost_in_a_row = None;
+    let costs = failure_costs(&unsaid).expect("it fails");
+    assert!(costs.kinds[2].rule.is_err() && costs.kinds[2].added_max().is_none(), "{:?}", costs.kinds[2]);
+    let summary = Summary::new(&unsaid, Some(&bounds(&unsaid)), None);
+    assert!(summary.failures[2].unbounded.is_some() && summary.failures[2].rule.is_none());
+    assert_eq!(summary.failures[0].rule.as_deref(), Some("slots"));
+}
+
+/// Of every failure of the search: no frame is later than the bound of the network in which nothing fails and the stated takeover
+/// time. Runs are later than the first alone, so a takeover time of nothing would be found.
+#[test]
+fn whatever_fails_a_frame_is_no_later_than_the_bound_without_and_the_takeover_time() {
+    let mut later = 0;
+    for failure in TdmaFailure::ALL {
+        let (mut held, mut stated) = (0, 0);
+        let seeds = seeds(24);
+        for seed in &seeds {
+            let network = network(&random_tdma(*seed, failure));
+            let Some(costs) = failure_costs(&network) else { continue };
+            let cost = costs.kinds.last().expect("a kind");
+            let found = bounds(&network);
+            let run = run_slots(&network, &found, *seed);
+            assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed} ({failure:?}): {:#?}", run.wrong);
+            stated += u32::from(cost.added_max().is_some());
+            for (number, added) in cost.added.iter().enumerate() {
+                let Some(added) = added else { continue };
+                let pairs =
+                    costs.without.streams[number].listeners.iter().zip(&found.streams[number].listeners);
+                for ((without, with), seen) in pairs.zip(&run.observation.streams[number].listeners) {
+                    let without = without.delay.clone().expect("bounded");
+                    let with = with.delay.clone().expect("bounded");
+                    assert!(
+                        with <= without + *added,
+                        "{seed} ({failure:?}): {with} above {without} and {added}"
+                    );
+                    let Some(worst) = &seen.worst else { continue };
+                    assert!(
+                        worst.delay <= without + *added,
+                        "TAUTWIRE_SEED={seed} ({failure:?}): {} seen above {without} and {added}",
+                        worst.delay
+                    );
+                    later += u32::from(worst.delay > without);
+                    held += 1;
+                }
+            }
+            let summary = Summary::new(&network, Some(&found), Some(&run.observation));
+            let (last, rest) = summary.failures.split_last().expect("a kind");
+            assert!(last.added_observed_ps <= last.added_max_ps, "{seed} ({failure:?})");
+            assert!(rest.iter().all(|one| one.added_observed_ps.is_none()), "a run shows all together");
+        }
+        let fails = !matches!(failure, TdmaFailure::Nothing | TdmaFailure::Babbling);
+        assert!(
+            !fails || seeds.len() < 20 || stated > 0 && held > 0,
+            "{failure:?}: {stated} stated, {held} held"
+        );
+        assert!(fails || stated == 0, "{failure:?}: nothing is stated where nothing fails");
+    }
+    assert!(later > 0 || seeds(24).len() < 20, "runs show that failures make frames later: {later}");
 }
 
 /// Two cables between the bridges of master and standby; what is cut for good.

@@ -32,7 +32,7 @@ use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
 use self::stacks::Stacks;
-pub use self::takeover::{Takeover, takeover};
+pub use self::takeover::{CostRule, Failure, FailureCost, FailureCosts, Takeover, failure_costs, takeover};
 use self::way::Range;
 use crate::answers::Learned;
 use crate::clock::{Deviation, slack_ps};

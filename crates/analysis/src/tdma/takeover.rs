@@ -4,14 +4,102 @@
 //! synchronisation frame to the standby's first: a cycle and the watch of the standby by the slower of both clocks, and the
 //! error of a cycle's start; and by how much the bound of each stream with a failing master exceeds the one without. Invariant:
 //! the bound with that failure is at most the bound without and the stated time.
-//! Not here: other failures (`failures.rs`), which slots the takeover costs (`wait.rs`).
+//!
+//! Likewise of every kind of failure that is described, alone and together: cables and bridges, bits received wrong, stations
+//! that stop. The rule is that of `failures.rs`: slots of a cycle, or a lifetime.
+//! Not here: which slots the takeover costs (`wait.rs`).
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, TimelineAction, TimelineEvent};
+use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction, TimelineEvent};
 use tautwire_units::Duration;
 
 use super::Cycle;
 use crate::result::{Bounds, Unbounded};
+
+/// What fails in a network with TDMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Stations stop, or come back.
+    Stations,
+    /// Cables are cut or bridges stop, for good or not.
+    Links,
+    /// Bits are received wrong, so that synchronisation frames are lost.
+    Frames,
+    /// All of the description together, if it is of several kinds.
+    All,
+}
+
+/// By which rule a failure's cost is reckoned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostRule {
+    /// It costs nobody a slot.
+    Nothing,
+    /// It costs each station slots of one cycle, or all of one: a frame waits for as many more.
+    Slots,
+    /// It costs any number of slots: a frame waits for its lifetime at most, and is lost then.
+    Lifetime,
+}
+
+/// What a kind of failure that is described adds to bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailureCost {
+    /// Of what kind it is.
+    pub failure: Failure,
+    /// How the cost is reckoned; or why nothing is proven beside it.
+    pub rule: Result<CostRule, Unbounded>,
+    /// Per stream: by how much its bound with these failures alone exceeds that of the network in which nothing fails, at
+    /// its worst listener; none if one of both is none.
+    pub added: Vec<Option<Duration>>,
+}
+
+/// What the failures of a description add to bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailureCosts {
+    /// The bounds of the network in which nothing fails.
+    pub without: Bounds,
+    /// One for each kind that is described, and of several all together last.
+    pub kinds: Vec<FailureCost>,
+}
+
+impl FailureCost {
+    /// The takeover time of this failure: the greatest of what is added to a bound; none if no stream has one.
+    #[must_use]
+    pub fn added_max(&self) -> Option<Duration> {
+        self.added.iter().flatten().copied().max()
+    }
+}
+
+impl Failure {
+    /// Of which kind an event is; none if it is about traffic.
+    fn of(network: &Network, action: &TimelineAction) -> Option<Self> {
+        match action {
+            TimelineAction::CutCable(_) | TimelineAction::MendCable(_) => Some(Self::Links),
+            TimelineAction::StopNode(node) | TimelineAction::StartNode(node) => {
+                match network.nodes[node.index()].kind {
+                    NodeKind::Bridge { .. } => Some(Self::Links),
+                    NodeKind::EndStation { .. } => Some(Self::Stations),
+                }
+            }
+            TimelineAction::ChangeBitErrorRate(..) => Some(Self::Frames),
+            _ => None,
+        }
+    }
+
+    /// Whether failures of this kind have those of another one among them.
+    fn has(self, other: Self) -> bool {
+        self == other || self == Self::All
+    }
+
+    fn is_described(self, network: &Network) -> bool {
+        let of = |event: &TimelineEvent| Self::of(network, &event.action) == Some(self);
+        network.events.iter().any(of)
+            || match self {
+                Self::Links => network.links.iter().any(|link| !link.up),
+                Self::Frames => network.links.iter().any(|link| link.bit_error_rate > 0),
+                Self::Stations | Self::All => false,
+            }
+    }
+}
 
 /// The takeover of a standby master.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,30 +139,62 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
     let (_, late) = cycle.travel_errors(tdma.synchronisation);
     let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(late + cycle.drift);
     let error = Duration::from_ps(longest).saturating_sub(span);
-    let whole = with_only(network, None);
-    let failing = with_only(network, Some(talker(tdma.synchronisation)));
+    let whole = crate::bounds(&with_only(network, None));
+    let mut stops = with_only(network, None);
+    // Late enough that the standby has heard of cycles, whatever their length.
+    let action = TimelineAction::StopNode(talker(tdma.synchronisation));
+    stops.events.push(TimelineEvent { at: Duration::from_ps(u64::MAX), action });
     Some(Takeover {
         standby: talker(standby.synchronisation),
         cycle: tdma.cycle,
         watch: standby.offset,
         error,
         silence: cycle.reason.map_or_else(|| Ok(span + error), Err),
-        added: added(&whole, &failing),
+        added: added(&whole, &crate::bounds(&stops)),
     })
 }
 
-/// The bounds of a network in which nothing fails but a node that stops, if any.
-fn with_only(network: &Network, stops: Option<NodeIndex>) -> Bounds {
-    let mut alone = network.clone();
-    // Late enough that the standby has heard of cycles, whatever their length.
-    let stop =
-        |node| TimelineEvent { at: Duration::from_ps(u64::MAX), action: TimelineAction::StopNode(node) };
-    alone.events.retain(|event| matches!(event.action, TimelineAction::ChangeTraffic(..)));
-    alone.events.extend(stops.map(stop));
-    for link in &mut alone.links {
-        (link.bit_error_rate, link.up) = (0, true);
+/// What the failures of the description add to the bounds of a network with TDMA, by kind; none without TDMA and if nothing
+/// fails.
+#[must_use]
+pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
+    let tdma = network.tdma.as_ref()?;
+    let kinds = [Failure::Stations, Failure::Links, Failure::Frames].into_iter();
+    let mut kinds: Vec<Failure> = kinds.filter(|kind| kind.is_described(network)).collect();
+    if kinds.len() > 1 {
+        kinds.push(Failure::All);
     }
-    crate::bounds(&alone)
+    if kinds.is_empty() {
+        return None;
+    }
+    let whole = crate::bounds(&with_only(network, None));
+    let cost = |failure: Failure| {
+        let failing = with_only(network, Some(failure));
+        let cycle = Cycle::new(&failing, tdma);
+        let rule = match (&cycle.reason, cycle.lifetime) {
+            (Some(reason), _) => Err(reason.clone()),
+            (None, Some(_)) => Ok(CostRule::Lifetime),
+            (None, None) if cycle.lost > 0 => Ok(CostRule::Slots),
+            (None, None) => Ok(CostRule::Nothing),
+        };
+        FailureCost { failure, rule, added: added(&whole, &crate::bounds(&failing)) }
+    };
+    let kinds = kinds.into_iter().map(cost).collect();
+    Some(FailureCosts { without: whole, kinds })
+}
+
+/// A network in which nothing fails but what is of a kind, if any.
+fn with_only(network: &Network, failure: Option<Failure>) -> Network {
+    let mut alone = network.clone();
+    let stays = |kind: Failure| failure.is_some_and(|failure| failure.has(kind));
+    alone.events.retain(|event| Failure::of(network, &event.action).is_none_or(stays));
+    for link in &mut alone.links {
+        if !stays(Failure::Frames) {
+            link.bit_error_rate = 0;
+        }
+        link.up |= !stays(Failure::Links);
+    }
+    alone
 }
 
 fn added(whole: &Bounds, failing: &Bounds) -> Vec<Option<Duration>> {
