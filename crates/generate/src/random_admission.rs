@@ -27,7 +27,7 @@ fn harts(seed: u64) -> String {
         kept.push_str(line.split(", bit-error-rate").next().expect("a part"));
         kept.push_str(if line.contains(", bit-error-rate") { "}\n" } else { "\n" });
     }
-    let kept = kept.replace("patience: 6 ms", "patience: 80 ms").replace("alive: 2 ms", "alive: 20 ms");
+    let kept = kept.replace("patience: 6 ms", "patience: 120 ms").replace("alive: 2 ms", "alive: 40 ms");
     kept.replace("run: {duration: 60 ms}", "run: {duration: 150 ms}")
 }
 

@@ -31,6 +31,11 @@ pub fn random_harts_admission(seed: u64) -> String {
          test: {{min: {test} us, max: {most} us}}\n    requests:\n"
     );
     let mut asked = Vec::new();
+    // Of its own, so that nothing else depends on it.
+    let mut second = Dice::new(seed ^ 0x434f_4e53);
+    let mut seconds = Vec::new();
+    let stations: Vec<&str> =
+        head.lines().filter_map(|line| line.strip_suffix(": {type: end-station}")).collect();
     let is_asked = |line: &&str| line.starts_with("  - {name: r") || line.starts_with("  - {name: p");
     for line in streams.lines().filter(is_asked) {
         let name = line["  - {name: ".len()..].split(',').next().expect("a name");
@@ -42,6 +47,27 @@ pub fn random_harts_admission(seed: u64) -> String {
             write!(admission, "      - {{stream: {name}, at: {at} us, listeners-at: {} us", at + listeners);
         if dice.chance(50) {
             let _ = write!(admission, ", release-at: {} us", at + dice.between(9_000, 30_000));
+        }
+        if second.chance(40)
+            && let Some(other) = other_listener(line, &stations, &mut second)
+        {
+            let at_other = at + second.between(0, 20_000);
+            let _ = write!(admission, ", listeners: [{{node: {other}, at: {at_other} us");
+            if second.chance(50) {
+                let _ = write!(admission, ", release-at: {} us", at_other + second.between(4_000, 25_000));
+            }
+            admission.push('}');
+            let first = listener(line).expect("a listener").to_owned();
+            if second.chance(40) {
+                let gone = at + second.between(9_000, 30_000);
+                let _ = write!(
+                    admission,
+                    ", {{node: {first}, at: {} us, release-at: {gone} us}}",
+                    at + listeners
+                );
+            }
+            admission.push(']');
+            seconds.push((name.to_owned(), first, other));
         }
         admission.push_str("}\n");
         asked.push(name.to_owned());
@@ -68,6 +94,13 @@ pub fn random_harts_admission(seed: u64) -> String {
     }
     text.push_str("streams:\n");
     for line in streams.lines() {
+        let two = seconds.iter().find(|(name, ..)| line.starts_with(&format!("  - {{name: {name},")));
+        let line = two.map_or_else(
+            || line.to_owned(),
+            |(_, first, other)| {
+                line.replace(&format!("listeners: {first},"), &format!("listeners: [{first}, {other}],"))
+            },
+        );
         let own = asked.iter().find(|name| line.starts_with(&format!("  - {{name: {name},")));
         match own {
             Some(name) => {
@@ -79,7 +112,7 @@ pub fn random_harts_admission(seed: u64) -> String {
                     ),
                 );
             }
-            None => text.push_str(line),
+            None => text.push_str(&line),
         }
         text.push('\n');
     }
@@ -88,6 +121,20 @@ pub fn random_harts_admission(seed: u64) -> String {
         text = text.replacen(" m}\n", &format!(" m, bit-error-rate: {rate}}}\n"), 2);
     }
     text.replace("run: {duration: 40 ms}", "run: {duration: 60 ms}")
+}
+
+/// The listener of a stream's line.
+fn listener(line: &str) -> Option<&str> {
+    line.split_once("listeners: ")?.1.split(',').next()
+}
+
+/// A station that is neither its talker nor its listener.
+fn other_listener(line: &str, stations: &[&str], dice: &mut Dice) -> Option<String> {
+    let talker = line.split_once("talker: ")?.1.split(',').next()?;
+    let own = [talker, listener(line)?];
+    let others: Vec<&str> =
+        stations.iter().map(|name| name.trim()).filter(|name| !own.contains(name)).collect();
+    (!others.is_empty()).then(|| (*dice.one_of(&others)).to_owned())
 }
 
 /// The part before the reservations with a server for control messages, of 200 octets in every cycle.

@@ -46,6 +46,21 @@ pub struct HartsAdmission {
     pub control: Vec<Option<StreamIndex>>,
     /// What is asked for.
     pub requests: Vec<AdmissionRequest>,
+    /// What listeners ask for: one for each of every request, in their order.
+    pub consumers: Vec<ConsumerRequest>,
+}
+
+/// A listener's part of a stream that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConsumerRequest {
+    /// The stream.
+    pub stream: StreamIndex,
+    /// The listener.
+    pub node: NodeIndex,
+    /// When it asks.
+    pub at: Duration,
+    /// When it gives its part back.
+    pub release_at: Option<Duration>,
 }
 
 /// A stream that its talker and its listeners ask for.
@@ -55,7 +70,7 @@ pub struct AdmissionRequest {
     pub stream: StreamIndex,
     /// When its talker asks.
     pub at: Duration,
-    /// When its listeners do.
+    /// When the first of its listeners does.
     pub listeners_at: Duration,
     /// When its talker gives it back.
     pub release_at: Option<Duration>,
@@ -86,6 +101,11 @@ impl HartsAdmission {
         self.requests.iter().find(|request| request.stream == stream)
     }
 
+    /// What the listeners of a stream ask for.
+    pub fn consumers(&self, stream: StreamIndex) -> impl Iterator<Item = &ConsumerRequest> {
+        self.consumers.iter().filter(move |consumer| consumer.stream == stream)
+    }
+
     /// Whether these are control messages of a port.
     #[must_use]
     pub fn is_control(&self, stream: StreamIndex, port: PortIndex) -> bool {
@@ -100,6 +120,13 @@ impl HartsAdmission {
         self.requests.retain_mut(|request| match place[request.stream.index()] {
             Some(stream) => {
                 request.stream = stream;
+                true
+            }
+            None => false,
+        });
+        self.consumers.retain_mut(|consumer| match place[consumer.stream.index()] {
+            Some(stream) => {
+                consumer.stream = stream;
                 true
             }
             None => false,

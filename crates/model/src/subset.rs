@@ -1,6 +1,6 @@
 //! A network with some of its streams: what admission decides about.
 
-use crate::network::{Network, Stream, StreamIndex, TimelineEvent, Traffic};
+use crate::network::{Hop, Network, NodeIndex, Stream, StreamIndex, TimelineEvent, Traffic};
 
 impl Network {
     /// The network with these streams alone, in this order. Events of others are left out; a scheduler
@@ -70,6 +70,54 @@ impl Network {
             }),
         }
     }
+}
+
+impl Network {
+    /// The network in which these streams, with a way each, go to some of their listeners alone; an empty list is all of them.
+    #[must_use]
+    pub fn with_listeners(&self, parts: &[(StreamIndex, Vec<NodeIndex>)]) -> Self {
+        let mut network = self.clone();
+        for (stream, listeners) in parts {
+            let described = &mut network.streams[stream.index()];
+            if listeners.is_empty() || described.listeners.iter().all(|node| listeners.contains(node)) {
+                continue;
+            }
+            prune(described, listeners);
+            let stays: Vec<NodeIndex> =
+                described.hops.iter().map(|hop| self.ports[hop.port.index()].node).collect();
+            if let Some(harts) = &mut network.harts {
+                let is_there = |switch| stays.contains(&switch);
+                harts.ftt.relayed.retain(|relayed| relayed.stream != *stream || is_there(relayed.switch));
+            }
+        }
+        network
+    }
+}
+
+/// Leaves a stream's way to these listeners.
+fn prune(stream: &mut Stream, listeners: &[NodeIndex]) {
+    let wanted =
+        |hop: &Hop| hop.listener.is_some_and(|number| listeners.contains(&stream.listeners[number as usize]));
+    let mut needed = vec![false; stream.hops.len()];
+    for place in 0..stream.hops.len() {
+        let mut next = wanted(&stream.hops[place]).then_some(place);
+        while let Some(here) = next {
+            needed[here] = true;
+            next = stream.hops[here].previous.map(|before| before as usize);
+        }
+    }
+    let number = |kept: &dyn Fn(usize) -> bool, of: u32| {
+        u32::try_from((0..of as usize).filter(|place| kept(*place)).count()).expect("fewer than before")
+    };
+    let is_kept = |place: usize| listeners.contains(&stream.listeners[place]);
+    let mut hops = Vec::new();
+    for (hop, _) in stream.hops.iter().zip(&needed).filter(|(_, needed)| **needed) {
+        let previous = hop.previous.map(|before| number(&|place| needed[place], before));
+        let listener = hop.listener.filter(|of| is_kept(*of as usize)).map(|of| number(&is_kept, of));
+        hops.push(Hop { previous, listener, ..*hop });
+    }
+    stream.hops = hops;
+    stream.listeners.retain(|listener| listeners.contains(listener));
 }
 
 /// A stream that answers what is still there; a response to what is not never comes.

@@ -110,9 +110,12 @@ fn reservation(
     };
     let started = talker().find(|rung| rung.event == AdmissionEvent::Acknowledged).map(|rung| rung.at);
     let complete = asked(true).zip(asked(false)).map(|(talker, listener)| talker.max(listener));
+    // One that was refused before is answered already, whoever else asks behind that.
+    let refused = talker().find(|rung| rung.event == AdmissionEvent::Refused).map(|rung| rung.at);
+    let complete = complete.filter(|_| refused.is_none_or(|at| started.is_some_and(|started| started < at)));
     let mut last = talker().rev().filter_map(|rung| match rung.event {
         AdmissionEvent::Acknowledged => Some(true),
-        AdmissionEvent::Released | AdmissionEvent::Refused => Some(false),
+        AdmissionEvent::Released | AdmissionEvent::Refused | AdmissionEvent::Paused => Some(false),
         _ => None,
     });
     let rung = |rung: &AdmissionRung| RungSummary {

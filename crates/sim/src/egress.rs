@@ -24,6 +24,9 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
         let manners = self.plan.hops[hop_index as usize].manners;
         if R::DRIVES_MACHINES && manners.has(Manners::BEFORE_QUEUEING) {
+            if manners.has(Manners::PRUNED) {
+                return self.filter(place);
+            }
             if manners.has(Manners::TIME_TRIGGERED) {
                 return self.hold_timed(place, hop_index);
             }

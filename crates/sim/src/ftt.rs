@@ -400,8 +400,9 @@ impl<R: Recorder> Engine<'_, R> {
         if !self.nodes[node].up {
             return;
         }
+        let local = self.nodes[node].clock.local(self.now);
         let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) else { return };
-        let polled = state.machine.receive(&opening.message);
+        let polled = state.machine.receive(local, &opening.message);
         state.heard = Some(opening.cycle);
         state.seen.heard += 1;
         for Polled { stream: id, .. } in polled {

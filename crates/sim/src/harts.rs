@@ -74,8 +74,10 @@ pub enum AdmissionEvent {
     Acknowledged,
     /// An application knows that it is not.
     Refused,
-    /// The talker gives it back.
+    /// The talker gives it back, or a listener its part.
     Released,
+    /// The talker sends no more: nobody is left who was granted it.
+    Paused,
     /// The standby has become the active ACMaster.
     TookOver,
     /// A control message leaves its node.
@@ -107,6 +109,7 @@ impl AdmissionEvent {
             Self::Acknowledged => "acknowledged",
             Self::Refused => "refused",
             Self::Released => "released",
+            Self::Paused => "paused",
             Self::TookOver => "took-over",
             Self::Sent { .. } => "sent",
             Self::Received { .. } => "received",

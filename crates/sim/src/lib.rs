@@ -56,7 +56,7 @@ pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
     RequestObservation,
 };
-pub use options::{Driver, HartsTest, Options, Progress};
+pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
 pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{

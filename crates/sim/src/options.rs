@@ -5,7 +5,7 @@ use core::fmt;
 use crate::srp::AdmissionControl;
 
 use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Duration;
 
 /// Where a run stands.
@@ -31,8 +31,12 @@ pub enum Driver {
     Spurious,
 }
 
-/// The test of an ACMaster of HaRTES: whether a stream may join those that stand, and if not, which would be late.
-pub type HartsTest = fn(&Network, StreamIndex, &[StreamIndex]) -> Result<(), StreamIndex>;
+/// A stream to some of its listeners.
+pub type StreamPart = (StreamIndex, Vec<NodeIndex>);
+
+/// The test of an ACMaster of HaRTES: whether a stream may go to these listeners beside those that stand, and if not, which would be
+/// late. The last of its listeners is the one that is new.
+pub type HartsTest = fn(&Network, &StreamPart, &[StreamPart]) -> Result<(), StreamIndex>;
 
 /// How a run is made; the description's own settings where nothing is said.
 #[derive(Default)]

@@ -65,13 +65,21 @@ impl Manners {
     pub(crate) const REGISTERED: Self = Self(8);
     /// Its port takes frames of reserved streams alone.
     pub(crate) const RESERVED: Self = Self(16);
+    /// Its port takes none of its frames: the stream was granted to others alone. Changes in a run.
+    pub(crate) const PRUNED: Self = Self(32);
     /// Of those, what is looked at before a frame is queued.
-    pub(crate) const BEFORE_QUEUEING: Self =
-        Self(Self::TIME_TRIGGERED.0 | Self::RELAYED.0 | Self::REGISTERED.0 | Self::RESERVED.0);
+    pub(crate) const BEFORE_QUEUEING: Self = Self(
+        Self::TIME_TRIGGERED.0 | Self::RELAYED.0 | Self::REGISTERED.0 | Self::RESERVED.0 | Self::PRUNED.0,
+    );
 
     /// Whether it has one of `others`.
     pub(crate) const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
+    }
+
+    /// Adds `other`, or takes it away.
+    pub(crate) const fn set(&mut self, other: Self, so: bool) {
+        self.0 = if so { self.0 | other.0 } else { self.0 & !other.0 };
     }
 
     /// Adds `other`, if so.

@@ -5,14 +5,19 @@ use tautwire_analysis::bounds;
 use tautwire_model::Network;
 use tautwire_model::harts_admission::DecidesBy;
 use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_sim::StreamPart;
 use tautwire_units::Duration;
 
-/// Which stream would be late if `new` joined `others`, if one would.
-pub(crate) fn test(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Result<(), StreamIndex> {
+/// Which stream would be late if `new` joined `others`, each on its way to its listeners, if one would.
+pub(crate) fn test(network: &Network, new: &StreamPart, others: &[StreamPart]) -> Result<(), StreamIndex> {
     let admission = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
-    match admission.map(|admission| admission.decides_by) {
-        Some(DecidesBy::Bounds) => proven(network, new, others),
-        _ => response_time(network, new, others),
+    let parts: Vec<StreamPart> = others.iter().chain([new]).cloned().collect();
+    let streams: Vec<StreamIndex> = others.iter().map(|(stream, _)| *stream).collect();
+    let decides_by = admission.map(|admission| admission.decides_by);
+    let network = network.with_listeners(&parts);
+    match decides_by {
+        Some(DecidesBy::Bounds) => proven(&network, new.0, &streams),
+        _ => response_time(&network, new.0, &streams),
     }
 }
 

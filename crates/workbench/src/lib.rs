@@ -42,7 +42,7 @@ pub use tautwire_report::{
     arrow, clocks, datagrams, harts, html, judge, network_time, reservation, slots as slot_usage, start_up,
     table, takeover, test_bed, verify, virtual_links, vlan_registration,
 };
-pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress};
+pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;
 pub use tautwire_units::{Duration, ParseUnitError};
 

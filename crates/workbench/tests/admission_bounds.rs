@@ -23,7 +23,11 @@ fn observed(seen: &Observation, bound: &AdmissionBound) -> Option<Duration> {
     let reserved = seen.reservations.iter().find(|one| one.stream == bound.stream);
     let own = seen.harts.iter().flat_map(|harts| &harts.requests);
     let own = || own.clone().filter(|request| request.stream == bound.stream);
-    let asked = own().filter_map(|request| request.asked_at).max();
+    // By its talker and the first of its listeners.
+    let first = |talks: bool| {
+        own().filter(move |request| request.is_talker == talks).filter_map(|request| request.asked_at).min()
+    };
+    let asked = first(true).zip(first(false)).map(|(talker, listener)| talker.max(listener));
     let answered = own().filter(|request| request.is_talker).find_map(|request| request.answered_at);
     reserved.and_then(|one| one.admission()).or(answered.zip(asked).map(|(until, since)| until - since))
 }

@@ -237,7 +237,7 @@ impl<'s> Run<'s> {
                 self.masters[usize::from(to - ACMASTER)].receive(now, message);
             }
             SWITCHES.. => self.switches[usize::from(to - SWITCHES)].receive(message),
-            _ => drop(self.nodes[usize::from(to - 1)].receive(message)),
+            _ => drop(self.nodes[usize::from(to - 1)].receive(now, message)),
         }
     }
 

@@ -116,10 +116,16 @@ impl<'a> Admissions<'a> {
         let mut items = Vec::new();
         for request in &self.settings.requests {
             let (first, last) = (request.at.min(request.listeners_at), request.at.max(request.listeners_at));
-            // A consumer that asks behind a refusal of the one before it goes on asking.
+            // Several consumers may ask at any time, each with all that follows.
             let several = self.context.network.streams[request.stream.index()].listeners.len() > 1;
             let last = if several { u64::MAX } else { last.as_ps() };
             items.push(Item { first: first.as_ps(), last, messages: self.asked(request) });
+            for consumer in self.settings.consumers(request.stream) {
+                let Some(at) = consumer.release_at else { continue };
+                let last = self.context.late((at + self.settings.patience).as_ps());
+                let messages = self.part_given_back(request.stream, consumer.node.0);
+                items.push(Item { first: at.as_ps(), last, messages });
+            }
             if let Some(at) = request.release_at {
                 // What is given back while it is being decided is given back again.
                 let last = self.context.late((at + self.settings.patience).as_ps());
@@ -143,6 +149,13 @@ impl<'a> Admissions<'a> {
                     most = most.max(self.all_consumers(request, &load)?);
                     if request.release_at.is_some() {
                         most = most.max(self.way(&self.release_legs(request), &load)?);
+                    }
+                    for consumer in self.settings.consumers(request.stream) {
+                        if consumer.release_at.is_some() {
+                            let mut legs = self.part_given_back(request.stream, consumer.node.0);
+                            legs.dedup_by_key(|leg| (leg.from, leg.to, leg.taker));
+                            most = most.max(self.way(&legs, &load)?);
+                        }
                     }
                 }
             }
@@ -277,6 +290,11 @@ impl<'a> Admissions<'a> {
             );
             decided.extend(self.replicated());
             decided.extend(askers().map(|asker| self.to_node(asker.0)));
+            // A producer that is refused is invited by the next consumer, and asks anew.
+            if stream.listeners.len() > 1 {
+                decided.push(self.to_node(stream.talker.0));
+                decided.extend(self.relayed(stream.talker.0));
+            }
             messages.extend(decided.into_iter().map(|message| Message { count, ..message }));
         }
         messages
@@ -299,27 +317,42 @@ impl<'a> Admissions<'a> {
         messages
     }
 
+    /// All messages that follow from a consumer's part that is given back; if it is the last one, its producer pauses first.
+    fn part_given_back(&self, stream: StreamIndex, consumer: u32) -> Vec<Message<Entity>> {
+        let talker = self.context.network.streams[stream.index()].talker.0;
+        let mut messages: Vec<Message<Entity>> = self.relayed(consumer).to_vec();
+        messages.push(self.to_node(talker));
+        messages.extend(self.relayed(talker));
+        messages.push(self.to_node(consumer));
+        for message in &mut messages {
+            message.count = REPEATED;
+        }
+        messages.extend(self.way_switches(talker, consumer).iter().flat_map(|at| self.configured(*at)));
+        messages.extend(self.replicated());
+        messages
+    }
+
     fn release_legs(&self, request: &AdmissionRequest) -> Vec<Message<Entity>> {
         let mut legs = self.given_back(request);
         legs.dedup_by_key(|leg| (leg.from, leg.to, leg.taker));
         legs
     }
 
-    /// Greatest time to a talker's answer beside a load: over who asks last and the slowest switch, for whichever consumer comes first.
+    /// Greatest time to a talker's first answer beside a load: over who asks last and the slowest switch, for whichever consumer comes
+    /// first; or, where those before it are refused, later, for all that is asked is part of the load.
     fn request(&self, request: &AdmissionRequest, load: &Load<Entity>) -> Result<u64, NoAdmissionBound> {
         let stream = &self.context.network.streams[request.stream.index()];
         let mut most = 0;
-        for listener in &stream.listeners {
-            let switches = self.way_switches(stream.talker.0, listener.0);
-            for asker in [stream.talker, *listener] {
-                for switch in &switches {
-                    let mut legs = self.relayed(asker.0).to_vec();
-                    legs.push(self.test());
-                    legs.extend(self.configured(*switch));
-                    legs.extend(self.replicated());
-                    legs.push(self.to_node(stream.talker.0));
-                    most = most.max(self.way(&legs, load)?);
-                }
+        let way = |listener: &NodeIndex| self.way_switches(stream.talker.0, listener.0);
+        let switches: BTreeSet<u32> = stream.listeners.iter().flat_map(way).collect();
+        for asker in [stream.talker].iter().chain(&stream.listeners) {
+            for switch in &switches {
+                let mut legs = self.relayed(asker.0).to_vec();
+                legs.push(self.test());
+                legs.extend(self.configured(*switch));
+                legs.extend(self.replicated());
+                legs.push(self.to_node(stream.talker.0));
+                most = most.max(self.way(&legs, load)?);
             }
         }
         Ok(most)

@@ -1,10 +1,12 @@
 //! The ACMaster: the one master that admits streams of the whole network, and its standby.
 //!
-//! A stream is tested when its producer and at least one consumer have asked for it; attributes that cannot be are
-//! refused at once. The test is another's: the machine asks for it and is told the result. A stream that passes is
-//! told to every switch on its way (Config_Msg); when all have replied, and the standby knows it, producer and
-//! consumers are told (Ack). A refusal is told to all who asked, and stands until something is given back. Messages may be
-//! lost: a Config_Msg is repeated until it is answered, and who asks for what is decided already is answered again.
+//! A stream is tested to one consumer after the other, each by its own way, when its producer and that consumer have asked;
+//! attributes that cannot be are refused at once. The test is another's: the machine asks for it and is told the result. A consumer
+//! that passes is told to every switch on its way (Config_Msg); when all have replied, and the standby knows it, it is
+//! told, and before it the producer, if it is the first (Ack). One that fails is told alone; when none that asked has
+//! passed, the producer is told, too. Its offer stays with it (`node.rs`): when another consumer asks, it is invited. A refusal
+//! of a consumer stands until something is given back. Messages may be lost: a Config_Msg is repeated until it is
+//! answered, and who asks for what is decided already is answered again.
 //!
 //! Replication: the active one tells the standby of a stream before it is acknowledged, and that it lives. When it
 //! falls silent the standby takes over, with every stream that was ever acknowledged; requests that were not are asked again by the
@@ -18,6 +20,7 @@ use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
 use super::leaving::Leaving;
+use super::survey::Survey;
 use super::topology::Topology;
 
 /// What the ACMaster wants done.
@@ -27,7 +30,7 @@ pub enum AcAction {
     Test {
         /// The stream.
         stream: FttStream,
-        /// The consumer that is new.
+        /// The consumer that is new; those that stand beside it are among [`AcMaster::admitted`].
         consumer: u16,
     },
     /// A message to a node, a switch or the other ACMaster.
@@ -49,7 +52,7 @@ pub struct AcConfig {
     /// Whether it begins as the active one.
     pub active: bool,
     /// Zero if it begins with the network; if it comes back, empty, more than in every life that it had before: it then knows
-    /// nothing of what stands, and asks the other one.
+    /// nothing of what stands, and asks the other one, or, if there is none, the switches.
     pub life: u32,
     /// After how long a message without an answer is sent again.
     pub patience: Duration,
@@ -66,12 +69,14 @@ pub struct AcConfig {
 pub(super) struct Entry {
     /// What was asked; of all the same.
     pub(super) stream: Option<FttStream>,
-    /// Whether the producer has asked.
-    pub(super) produced: bool,
-    /// Consumers that have asked and are not decided.
-    pub(super) asking: BTreeSet<u16>,
-    /// The consumer that is being tested or configured.
-    pub(super) current: Option<u16>,
+    /// Number of the producer's request, if it has asked.
+    pub(super) produced: Option<u16>,
+    /// Consumers that have asked and are not decided, and the numbers of their requests.
+    pub(super) asking: BTreeMap<u16, u16>,
+    /// The consumer that is being tested or configured, and the number of its request.
+    pub(super) current: Option<(u16, u16)>,
+    /// Under which number that one passed its test.
+    number: u32,
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
     /// The standby has not replied.
@@ -79,8 +84,19 @@ pub(super) struct Entry {
     /// How often it was told.
     pub(super) told: u8,
     pub(super) again: Option<Instant>,
-    /// Consumers that stand.
-    pub(super) granted: BTreeSet<u16>,
+    /// Consumers that stand, and the numbers of their requests, where they are known.
+    pub(super) granted: BTreeMap<u16, Option<u16>>,
+}
+
+/// What a producer was told when nothing of its stream was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Offer {
+    /// The producer.
+    pub(super) producer: u16,
+    /// To which of its requests.
+    pub(super) number: u16,
+    /// That it is refused, and what is in the way; none: that the last consumer leaves.
+    pub(super) refused: Option<u16>,
 }
 
 /// The ACMaster, or its standby.
@@ -98,13 +114,22 @@ pub struct AcMaster {
     pub(super) number: u32,
     /// Of each stream the number under which it heard of it last.
     pub(super) heard: BTreeMap<u16, u32>,
-    /// What others asked of the active one, as far as it said so: the standby's, by stream and node.
-    pub(super) pending: BTreeMap<(u16, u16), FttStream>,
+    /// What others asked of the active one, as far as it said so: the standby's, by stream and node, with the number of the request.
+    pub(super) pending: BTreeMap<(u16, u16), (FttStream, u16)>,
+    /// The account by which the other one is, or was, told of that.
+    pub(super) account: u16,
+    /// How often it was told amiss when it came back, and began anew; the other one's count is behind its life.
+    pub(super) attempt: u16,
+    pub(super) other_attempt: u16,
+    /// What switches carry, while they are asked.
+    pub(super) survey: Survey,
+    /// The last account did not agree with what it holds.
+    pub(super) doubted: bool,
     /// Streams of whose requests the other one was told.
     pub(super) related: BTreeSet<u16>,
     /// The other one fell silent and was not heard since.
     pub(super) alone: bool,
-    /// It took over from the other one, whose unfinished work it does not know.
+    /// It took over from the other one, or from an earlier life of its own, whose unfinished work it does not know.
     pub(super) heir: bool,
     /// When the standby takes over, or the active one says that it lives.
     pub(super) alive_at: Option<Instant>,
@@ -113,8 +138,10 @@ pub struct AcMaster {
     pub(super) untold: BTreeMap<(u16, u16), u32>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
-    /// Streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
-    pub(super) refused: BTreeMap<u16, (FttStream, u16)>,
+    /// Consumers of streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
+    pub(super) refused: BTreeMap<(u16, u16), (FttStream, u16)>,
+    /// Streams whose producers were told that nothing of them is left, and may be invited.
+    pub(super) offers: BTreeMap<u16, Offer>,
     pub(super) out: VecDeque<AcAction>,
     tests: u64,
 }
@@ -124,13 +151,13 @@ impl AcMaster {
     #[must_use]
     pub fn new(config: AcConfig, now: Instant) -> Self {
         let active = config.active;
-        let in_step = active || config.life == 0;
+        let in_step = config.life == 0 || (active && config.other.is_some());
         let wait = match (active, in_step) {
-            (true, _) => config.alive,
+            (true, true) => config.alive,
             (false, true) => config.alive * 3,
-            (false, false) => config.patience,
+            (_, false) => config.patience,
         };
-        let alive_at = config.other.map(|_| now + wait);
+        let alive_at = (config.other.is_some() || !in_step).then_some(now + wait);
         let mut master = Self {
             config,
             active,
@@ -140,6 +167,11 @@ impl AcMaster {
             number: 0,
             heard: BTreeMap::new(),
             pending: BTreeMap::new(),
+            account: 0,
+            attempt: 0,
+            other_attempt: 0,
+            doubted: false,
+            survey: Survey::default(),
             related: BTreeSet::new(),
             alone: false,
             heir: false,
@@ -148,10 +180,12 @@ impl AcMaster {
             untold: BTreeMap::new(),
             leaving: BTreeMap::new(),
             refused: BTreeMap::new(),
+            offers: BTreeMap::new(),
             out: VecDeque::new(),
             tests: 0,
         };
         if !in_step {
+            master.survey.missing = master.config.topology.all_switches();
             master.recall();
         }
         master
@@ -164,10 +198,15 @@ impl AcMaster {
             self.alone = false;
         }
         match message {
-            FttMessage::Add { stream, node } if self.active => self.add(*stream, *node),
-            FttMessage::Remove { stream, node } if self.active => self.remove(now, *stream, *node),
-            FttMessage::Reply { stream, switch, installed: true } => {
-                let Some(entry) = self.entries.get_mut(stream) else { return };
+            FttMessage::Add { stream, node, number } if self.decides() => self.add(*stream, *node, *number),
+            FttMessage::Remove { stream, node, number } if self.decides() => {
+                self.remove(now, *stream, *node, *number);
+            }
+            FttMessage::Paused { stream, number, .. } => self.paused(now, *stream, *number),
+            FttMessage::Reply { stream, consumer, switch, installed: true, number } => {
+                let entry = self.entries.get_mut(stream);
+                let answers = |entry: &&mut Entry| entry.is_current(*consumer) && *number >= entry.number;
+                let Some(entry) = entry.filter(answers) else { return };
                 let last = entry.missing.remove(switch) && entry.missing.is_empty();
                 if planted!(ReplyWaits) {
                     return;
@@ -177,26 +216,35 @@ impl AcMaster {
                 }
                 self.go_on(*stream);
             }
-            FttMessage::Reply { stream, switch, installed: false } => self.taken_out(now, *stream, *switch),
+            FttMessage::Reply { stream, consumer, switch, installed: false, number } => {
+                self.taken_out(now, (*stream, *consumer), *switch, *number);
+            }
             FttMessage::Replicated { stream, consumer, installed, number } => {
                 self.known(*stream, *consumer, *installed, *number);
             }
-            FttMessage::Replicate { stream, consumer, installed, number, life }
+            FttMessage::Replicate { stream, consumer, installed, number, life, asked, by }
                 if *life >= self.other_life =>
             {
-                self.learn(*stream, *consumer, *installed, *number);
+                self.learn(*stream, *consumer, installed.then_some([*asked, *by]), *number);
             }
-            FttMessage::Alive { master, life } if Some(*master) == self.config.other => {
+            FttMessage::Alive { master, life, number } if Some(*master) == self.config.other => {
+                self.number = self.number.max(*number);
                 self.lives(now, *master, *life);
             }
-            FttMessage::Recall { master, life } if Some(*master) == self.config.other => {
-                self.recalled(now, *life);
+            FttMessage::Recall { master, life, attempt } if Some(*master) == self.config.other => {
+                self.recalled(now, *life, *attempt);
             }
-            FttMessage::Record { stream, node, refused } if !self.active => {
-                self.record(*stream, *node, *refused);
+            FttMessage::Record { stream, node, number, account, refused } if !self.active => {
+                self.record(*stream, (*node, *number), *account, *refused);
             }
-            FttMessage::Complete { life, to, number, records, .. } => {
-                self.complete(now, [*life, *to], *number, *records);
+            FttMessage::Carries { switch, stream, consumer, account } => {
+                self.carries(*switch, (*stream, *consumer), *account);
+            }
+            FttMessage::Surveyed { switch, account, number, digest } => {
+                self.surveyed(now, (*switch, *account), *number, *digest);
+            }
+            FttMessage::Complete { life, to, number, account, digest, .. } => {
+                self.complete(now, [*life, *to, *number], *account, *digest);
             }
             _ => {}
         }
@@ -205,14 +253,15 @@ impl AcMaster {
     /// The result of a test: whether the stream may join, and if not, which stream would be late.
     pub fn tested(&mut self, now: Instant, stream: u16, result: Result<(), u16>) {
         let Some(entry) = self.entries.get_mut(&stream) else { return };
-        let (Some(consumer), Some(asked)) = (entry.current, entry.stream) else { return };
+        let (Some((consumer, _)), Some(asked)) = (entry.current, entry.stream) else { return };
         if let Err(subject) = result {
             return self.refuse(stream, consumer, subject);
         }
         let way = self.config.topology.switches(asked.producer, consumer).unwrap_or_default();
         entry.missing = way.into_iter().collect();
+        self.number += 1;
+        entry.number = self.number;
         if self.config.other.is_some() {
-            self.number += 1;
             self.untold.insert((stream, consumer), self.number);
         }
         entry.unknown = self.config.other.is_some() && !self.alone;
@@ -263,18 +312,29 @@ impl AcMaster {
     }
 
     /// The streams that stand, with their consumers.
-    pub fn standing(&self) -> impl Iterator<Item = (&FttStream, &BTreeSet<u16>)> {
+    pub fn standing(&self) -> impl Iterator<Item = (&FttStream, BTreeSet<u16>)> {
         let standing = self.entries.values().filter(|entry| !entry.granted.is_empty());
-        standing.filter_map(|entry| entry.stream.as_ref().map(|stream| (stream, &entry.granted)))
+        let consumers = |entry: &Entry| entry.granted.keys().copied().collect();
+        standing.filter_map(move |entry| entry.stream.as_ref().map(|stream| (stream, consumers(entry))))
     }
 
-    /// The streams that a test must count: those that stand, passed the test and are being set up, or are not out yet.
-    pub fn admitted(&self) -> impl Iterator<Item = u16> + '_ {
-        let stands = |entry: &Entry| !entry.granted.is_empty() || entry.again.is_some();
-        let standing = self.entries.iter().filter(move |(_, entry)| stands(entry)).map(|(id, _)| *id);
-        let leaving = self.leaving.iter().filter(|(_, leaving)| !leaving.confirmed).map(|((id, _), _)| *id);
-        let all: BTreeSet<u16> = standing.chain(leaving).collect();
-        all.into_iter()
+    /// What a test must count: streams with their consumers that stand, passed the test and are being set up, or are not out yet.
+    #[must_use]
+    pub fn admitted(&self) -> BTreeMap<u16, BTreeSet<u16>> {
+        let mut all: BTreeMap<u16, BTreeSet<u16>> = BTreeMap::new();
+        for (id, entry) in &self.entries {
+            let set_up = entry.current.filter(|_| entry.again.is_some()).map(|(consumer, _)| consumer);
+            let consumers: BTreeSet<u16> = entry.granted.keys().copied().chain(set_up).collect();
+            if !consumers.is_empty() {
+                all.insert(*id, consumers);
+            }
+        }
+        for ((id, _), leaving) in self.leaving.iter().filter(|(_, leaving)| !leaving.confirmed) {
+            if !leaving.gone.is_empty() {
+                all.entry(*id).or_default().extend(leaving.gone.iter().copied());
+            }
+        }
+        all
     }
 
     /// Whether it knows all that stands: one that came back does when the other one has told it.
@@ -289,6 +349,11 @@ impl AcMaster {
         self.untold.is_empty()
     }
 
+    /// Whether it decides about requests.
+    const fn decides(&self) -> bool {
+        self.active && self.in_step
+    }
+
     /// Whether it is the active one.
     #[must_use]
     pub const fn is_active(&self) -> bool {
@@ -301,47 +366,123 @@ impl AcMaster {
         self.tests
     }
 
-    pub(super) fn add(&mut self, stream: FttStream, node: u16) {
+    pub(super) fn add(&mut self, stream: FttStream, node: u16, number: u16) {
         let id = stream.id;
-        let known = self.entries.get(&id).and_then(|entry| entry.stream);
         let wrong = stream.size == 0
             || stream.size > self.config.size_max
             || stream.period_ns == 0
             || stream.deadline_ns == 0
             || stream.offset_ns.is_some_and(|offset| offset >= stream.period_ns)
-            || known.is_some_and(|known| known != stream)
-            || self.config.topology.switches(stream.producer, node).is_none();
+            || self.config.topology.switches(stream.producer, node).is_none()
+            || !self.agrees(&stream, node);
         if wrong {
-            return self.answer(id, node, false, id);
+            return self.answer(id, (node, number), Err(id));
         }
         if self.is_leaving(id) {
             return;
         }
+        if node == stream.producer {
+            self.add_producer(stream, number);
+        } else {
+            self.add_consumer(stream, node, number);
+        }
+    }
+
+    /// Whether attributes are those that are known of a stream. The producer's count: consumers that asked before it for others are refused.
+    fn agrees(&mut self, stream: &FttStream, node: u16) -> bool {
+        let Some(entry) = self.entries.get(&stream.id) else { return true };
+        if entry.stream.as_ref().is_none_or(|known| known == stream) {
+            return true;
+        }
+        let decides = node == stream.producer && entry.produced.is_none() && entry.granted.is_empty();
+        if decides && let Some(other) = self.entries.remove(&stream.id) {
+            for (consumer, number) in other.asking {
+                self.answer(stream.id, (consumer, number), Err(stream.id));
+            }
+        }
+        decides
+    }
+
+    fn add_producer(&mut self, stream: FttStream, number: u16) {
+        let id = stream.id;
+        let entry = self.entries.entry(id).or_default();
+        if !entry.granted.is_empty() {
+            if entry.produced.is_none() {
+                entry.again = None;
+            }
+            // The standby is to know it, too: a Pause is that of the last one.
+            if entry.produced.replace(number) != Some(number) && self.config.other.is_some() {
+                self.number += 1;
+                self.untold.extend(entry.granted.keys().map(|consumer| ((id, *consumer), self.number)));
+            }
+            self.answer(id, (stream.producer, number), Ok(()));
+            return self.test_next(id);
+        }
+        let asks = entry.current.is_some() || !entry.asking.is_empty();
+        match self.offers.get(&id).filter(|offer| offer.number == number) {
+            // It came late, or was said again before the answer was heard.
+            Some(offer) => {
+                let refused = offer.refused;
+                if entry.stream.is_none() {
+                    self.entries.remove(&id);
+                }
+                if asks {
+                    self.invite(id, stream.producer);
+                } else if let Some(subject) = refused {
+                    self.answer(id, (stream.producer, number), Err(subject));
+                }
+            }
+            None => {
+                self.offers.remove(&id);
+                (entry.stream, entry.produced) = (Some(stream), Some(number));
+                if !asks {
+                    self.refuse_producer(id);
+                }
+                self.test_next(id);
+            }
+        }
+    }
+
+    fn add_consumer(&mut self, stream: FttStream, node: u16, number: u16) {
+        let id = stream.id;
+        if let Some(known) = self.entries.get_mut(&id).and_then(|entry| entry.granted.get_mut(&node)) {
+            // The standby is to know it, too: it tells what ends this request from what ended one before.
+            if known.replace(number) != Some(number) && self.config.other.is_some() {
+                self.number += 1;
+                self.untold.insert((id, node), self.number);
+            }
+            return self.answer(id, (node, number), Ok(()));
+        }
         // Less stands only when something is given back: until then a test would come out as it did.
-        if let Some((_, subject)) = self.refused.get(&id).filter(|(known, _)| *known == stream) {
-            return self.answer(id, node, false, *subject);
+        if let Some((_, subject)) = self.refused.get(&(id, node)).filter(|(known, _)| *known == stream) {
+            return self.answer(id, (node, number), Err(*subject));
         }
         let entry = self.entries.entry(id).or_default();
         entry.stream = Some(stream);
-        if node == stream.producer {
-            entry.produced = true;
-            if !entry.granted.is_empty() {
-                return self.answer(id, node, true, id);
-            }
-        } else if entry.granted.contains(&node) {
-            return self.answer(id, node, true, id);
-        } else if entry.current != Some(node) {
-            entry.asking.insert(node);
+        if entry.is_current(node) {
+            entry.current = Some((node, number));
+            return;
+        }
+        let is_repeated = entry.asking.insert(node, number).is_some();
+        // A producer that was told no asks when it is asked; whom was told so by an ACMaster before this one is not known here.
+        let forgot = self.heir || self.config.life > 0;
+        if entry.produced.is_none() && (is_repeated || forgot || self.offers.contains_key(&id)) {
+            return self.invite(id, stream.producer);
         }
         self.test_next(id);
+    }
+
+    fn invite(&mut self, stream: u16, to: u16) {
+        self.out.push_back(AcAction::Send { to, message: FttMessage::Invite { stream } });
     }
 
     /// Begins the test of the next consumer of a stream, if none is under way.
     fn test_next(&mut self, id: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        let Some(stream) = entry.stream.filter(|_| entry.produced && entry.current.is_none()) else { return };
-        if let Some(consumer) = entry.asking.pop_first() {
-            entry.current = Some(consumer);
+        let ready = entry.produced.is_some() && entry.current.is_none();
+        let Some(stream) = entry.stream.filter(|_| ready) else { return };
+        entry.current = entry.asking.pop_first();
+        if let Some((consumer, _)) = entry.current {
             self.tests += 1;
             self.out.push_back(AcAction::Test { stream, consumer });
         }
@@ -349,41 +490,47 @@ impl AcMaster {
 
     fn refuse(&mut self, id: u16, consumer: u16, subject: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        entry.current = None;
-        let alone = entry.granted.is_empty();
-        let producer = entry.stream.map(|stream| stream.producer);
-        self.answer(id, consumer, false, subject);
-        if alone {
-            // All who asked are told, and who has asked and was not heard yet.
-            let entry = self.entries.remove(&id);
-            let stream = entry.as_ref().and_then(|entry| entry.stream);
-            self.refused.extend(stream.map(|stream| (id, (stream, subject))));
-            self.relate_refusal(id);
-            let asking: BTreeSet<u16> = entry.map(|entry| entry.asking).unwrap_or_default();
-            for node in producer.into_iter().chain(asking) {
-                self.answer(id, node, false, subject);
-            }
-        } else {
-            self.test_next(id);
+        let (Some((_, number)), Some(stream)) = (entry.current.take(), entry.stream) else { return };
+        self.refused.insert((id, consumer), (stream, subject));
+        self.relate_refusal(id, consumer);
+        self.answer(id, (consumer, number), Err(subject));
+        self.test_next(id);
+        self.refuse_producer(id);
+    }
+
+    /// Tells a producer that it is refused, if all consumers that asked are.
+    pub(super) fn refuse_producer(&mut self, id: u16) {
+        let Some(entry) = self.entries.get(&id) else { return };
+        let (Some(stream), Some(number)) = (entry.stream, entry.produced) else { return };
+        if !entry.granted.is_empty() || entry.current.is_some() || !entry.asking.is_empty() {
+            return;
         }
+        let of_stream = self.refused.range((id, 0)..=(id, u16::MAX)).rev();
+        let Some(subject) = of_stream.map(|(_, refused)| refused).find(|(known, _)| *known == stream) else {
+            return;
+        };
+        let subject = subject.1;
+        self.entries.remove(&id);
+        self.offers.insert(id, Offer { producer: stream.producer, number, refused: Some(subject) });
+        self.answer(id, (stream.producer, number), Err(subject));
     }
 
     /// Tells the switches that have not replied, and the standby.
     fn configure(&mut self, now: Instant, id: u16) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        let (Some(stream), Some(consumer)) = (entry.stream, entry.current) else {
+        let (Some(stream), Some((consumer, by))) = (entry.stream, entry.current) else {
             entry.again = None;
-            return;
+            return self.ask_producer(now, id);
         };
         entry.again = Some(now + self.config.patience);
         for to in &entry.missing {
-            let message = FttMessage::Config { stream, installed: true };
+            let message = FttMessage::Config { stream, consumer, installed: true, number: self.number };
             self.out.push_back(AcAction::Send { to: *to, message });
         }
         // The standby hears of it when all switches carry it: what it knows stands everywhere.
         if let Some(to) = self.config.other.filter(|_| entry.unknown && entry.missing.is_empty()) {
-            let (number, life) = (self.number, self.config.life);
-            let message = FttMessage::Replicate { stream, consumer, installed: true, number, life };
+            let asked = [entry.produced.unwrap_or_default(), by];
+            let message = stands(stream, consumer, (self.number, self.config.life), asked);
             self.out.push_back(AcAction::Send { to, message });
             entry.told += 1;
         }
@@ -397,19 +544,58 @@ impl AcMaster {
         if entry.again.is_none() || (waits && !planted!(AcknowledgedEarly)) {
             return;
         }
-        let (Some(consumer), Some(stream)) = (entry.current.take(), entry.stream) else { return };
+        let (Some((consumer, number)), Some(stream)) = (entry.current.take(), entry.stream) else { return };
         entry.again = None;
-        let first = entry.granted.is_empty();
-        entry.granted.insert(consumer);
-        if first {
-            self.answer(id, stream.producer, true, id);
+        // The one that it took over from may have told the producer to pause, for one that still stands here.
+        let first = entry.granted.is_empty() || (self.heir && self.config.other.is_some());
+        entry.granted.insert(consumer, Some(number));
+        if let Some(produced) = entry.produced.filter(|_| first) {
+            self.answer(id, (stream.producer, produced), Ok(()));
         }
-        self.answer(id, consumer, true, id);
+        self.answer(id, (consumer, number), Ok(()));
         self.test_next(id);
     }
 
-    fn answer(&mut self, stream: u16, to: u16, granted: bool, subject: u16) {
-        self.out.push_back(AcAction::Send { to, message: FttMessage::Ack { stream, granted, subject } });
+    /// The answer to a node's request of that number.
+    fn answer(&mut self, stream: u16, (to, number): (u16, u16), result: Result<(), u16>) {
+        let (granted, subject) = (result.is_ok(), result.err().unwrap_or(stream));
+        self.out
+            .push_back(AcAction::Send { to, message: FttMessage::Ack { stream, granted, subject, number } });
+    }
+}
+
+/// What the standby is told of a consumer that stands, with the numbers of the producer's and its own request.
+pub(super) fn stands(
+    stream: FttStream,
+    consumer: u16,
+    (number, life): (u32, u32),
+    [asked, by]: [u16; 2],
+) -> FttMessage {
+    FttMessage::Replicate { stream, consumer, installed: true, number, life, asked, by }
+}
+
+impl Entry {
+    /// Number of a consumer's request.
+    pub(super) fn number_of(&self, node: u16) -> Option<u16> {
+        let current = self.current.filter(|(consumer, _)| *consumer == node).map(|(_, number)| number);
+        current
+            .or_else(|| self.granted.get(&node).copied().flatten())
+            .or_else(|| self.asking.get(&node).copied())
+    }
+
+    /// Whether that consumer is being tested or configured.
+    pub(super) fn is_current(&self, node: u16) -> bool {
+        self.current.is_some_and(|(consumer, _)| consumer == node)
+    }
+
+    /// Whether all switches carry it to that consumer, so that the standby is told, and has not replied.
+    pub(super) fn is_told_of(&self, consumer: u16) -> bool {
+        self.is_current(consumer) && self.again.is_some() && self.missing.is_empty()
+    }
+
+    /// Whether nobody asks for anything of it and nothing stands.
+    pub(super) fn is_empty(&self) -> bool {
+        self.produced.is_none() && self.asking.is_empty() && self.current.is_none() && self.granted.is_empty()
     }
 }
 

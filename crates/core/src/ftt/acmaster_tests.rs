@@ -16,11 +16,11 @@ const STREAM: FttStream = FttStream {
     offset_ns: None,
 };
 
-/// Producer 1 and consumer 2, switches 11 to 13 in line, ACMasters 20 and 21.
+/// Producer 1, consumer 2, and consumer 3 that asks only where it is said, switches 11 to 13 in line, ACMasters 20 and 21.
 #[derive(Clone)]
 struct Line {
     now: Instant,
-    nodes: [FttNode; 2],
+    nodes: [FttNode; 3],
     switches: [SwitchMaster; 3],
     masters: Vec<AcMaster>,
     /// Masters that are dead.
@@ -28,13 +28,15 @@ struct Line {
     flying: VecDeque<(u16, FttMessage)>,
     /// What a test of the stream gives.
     admits: bool,
+    /// Consumers for whom it gives the contrary.
+    refuses: BTreeSet<u16>,
 }
 
 fn topology() -> Topology {
     let mut topology = Topology::default();
     topology.link(11, 12);
     topology.link(12, 13);
-    for (node, switch) in [(1, 11), (2, 13), (20, 12), (21, 12)] {
+    for (node, switch) in [(1, 11), (2, 13), (3, 12), (20, 12), (21, 12)] {
         topology.attach(node, switch);
     }
     topology
@@ -58,12 +60,13 @@ fn line(replicated: bool) -> Line {
     }
     Line {
         now,
-        nodes: [FttNode::new(1, 11, PATIENCE * 3), FttNode::new(2, 13, PATIENCE * 3)],
+        nodes: [(1, 11), (2, 13), (3, 12)].map(|(node, at)| FttNode::new(node, at, PATIENCE * 3)),
         switches: [11, 12, 13].map(|switch| SwitchMaster::new(switch, 20)),
         masters,
         dead: BTreeSet::new(),
         flying: VecDeque::new(),
         admits: true,
+        refuses: BTreeSet::new(),
     }
 }
 
@@ -83,8 +86,9 @@ impl Line {
             while let Some(action) = master.poll() {
                 match action {
                     AcAction::Send { to, message } => self.flying.push_back((to, message)),
-                    AcAction::Test { stream, .. } => {
-                        let result = if self.admits { Ok(()) } else { Err(4) };
+                    AcAction::Test { stream, consumer } => {
+                        let admits = self.admits != self.refuses.contains(&consumer);
+                        let result = if admits { Ok(()) } else { Err(4) };
                         master.tested(self.now, stream.id, result);
                     }
                 }
@@ -100,7 +104,7 @@ impl Line {
         message.emit(&mut octets);
         let (message, _) = FttMessage::parse(&octets).expect("what is written is read");
         match to {
-            1 | 2 => drop(self.nodes[usize::from(to) - 1].receive(&message)),
+            1..=3 => drop(self.nodes[usize::from(to) - 1].receive(self.now, &message)),
             11..=13 => self.switches[usize::from(to) - 11].receive(&message),
             _ => self.masters[usize::from(to) - 20].receive(self.now, &message),
         }
@@ -133,10 +137,26 @@ impl Line {
     }
 
     fn ask(&mut self) {
+        self.ask_of(&[1, 2]);
+    }
+
+    fn ask_of(&mut self, nodes: &[usize]) {
         let now = self.now;
-        for node in &mut self.nodes {
-            node.request(now, STREAM);
+        for node in nodes {
+            self.nodes[node - 1].request(now, STREAM);
         }
+    }
+
+    fn release(&mut self, node: usize) {
+        self.nodes[node - 1].release(self.now, 7);
+    }
+
+    /// The consumers that each switch carries the stream to.
+    fn carried(&self) -> [Vec<u16>; 3] {
+        [0, 1, 2].map(|place| {
+            let carried = self.switches[place].streams().get(&7);
+            carried.map(|carried| carried.consumers.iter().copied().collect()).unwrap_or_default()
+        })
     }
 
     fn states(&self) -> [Option<RequestState>; 2] {
@@ -166,7 +186,7 @@ fn a_stream_is_tested_once_configured_and_acknowledged() {
     line.run(ms(2), || false);
     assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
     assert_eq!(line.masters[0].standing().count(), 0);
-    assert!(!line.nodes[0].is_releasing(7) && line.masters[0].admitted().next().is_none());
+    assert!(!line.nodes[0].is_releasing(7) && line.masters[0].admitted().is_empty());
 }
 
 #[test]
@@ -178,6 +198,115 @@ fn a_refusal_is_told_to_all_who_asked_and_changes_nothing() {
     assert_eq!(line.states(), [Some(RequestState::Refused(4)); 2]);
     assert!(line.switches.iter().all(|switch| switch.streams().is_empty()));
     assert_eq!(line.masters[0].standing().count(), 0);
+}
+
+const REFUSED: Option<RequestState> = Some(RequestState::Refused(4));
+
+/// What one consumer may not have another one may, and its refusal stands alone.
+#[test]
+fn a_consumer_that_fails_is_refused_alone() {
+    let mut line = line(false);
+    line.refuses.insert(2);
+    line.ask_of(&[1, 2, 3]);
+    line.run(ms(1), || false);
+    assert_eq!([1, 2, 3].map(|node| line.nodes[node - 1].state(7)), [GRANTED, REFUSED, GRANTED]);
+    assert_eq!(line.carried(), [Vec::from([3]), Vec::from([3]), Vec::new()], "only where it was granted");
+    assert_eq!(line.masters[0].tests(), 2);
+    line.ask_of(&[2]);
+    line.run(ms(2), || false);
+    assert_eq!((line.nodes[1].state(7), line.masters[0].tests()), (REFUSED, 2), "its refusal stands");
+    // Until something is given back.
+    line.release(3);
+    line.refuses.clear();
+    line.run(ms(3), || false);
+    assert_eq!(line.nodes[0].state(7), Some(RequestState::Offered), "nobody is left");
+    line.ask_of(&[2]);
+    line.run(ms(4), || false);
+    assert_eq!(line.states(), [GRANTED; 2]);
+    assert_eq!(line.carried(), [Vec::from([2]), Vec::from([2]), Vec::from([2])]);
+}
+
+/// A producer that was refused for one consumer is asked for its offer when another one asks.
+#[test]
+fn a_refused_producer_is_granted_for_another_consumer() {
+    for dies in [false, true] {
+        let mut line = line(true);
+        line.refuses.insert(2);
+        line.ask();
+        line.run(ms(1), || false);
+        assert_eq!(line.states(), [REFUSED; 2], "all who asked are told");
+        if dies {
+            line.dead.insert(20);
+            line.run(ms(300), || false);
+        }
+        line.ask_of(&[3]);
+        line.run(ms(600), || false);
+        assert_eq!([line.nodes[0].state(7), line.nodes[2].state(7)], [GRANTED; 2], "{dies}");
+        assert_eq!(line.nodes[1].state(7), REFUSED);
+    }
+}
+
+/// One consumer that leaves takes its own part; the last one leaves the producer's offer where it is.
+#[test]
+fn consumers_leave_one_by_one_and_the_offer_stays() {
+    for (replicated, seed) in (0..100).flat_map(|seed| [(false, seed), (true, seed)]) {
+        let mut line = line(replicated);
+        let mut loses = one_in_five(seed);
+        let mut step = |line: &mut Line, until: u64| {
+            // None is lost in the first.
+            line.run(ms(until - 300), || seed > 0 && loses());
+            line.run(ms(until), || false);
+        };
+        line.ask_of(&[1, 2, 3]);
+        step(&mut line, 600);
+        assert_eq!(line.carried(), [Vec::from([2, 3]), Vec::from([2, 3]), Vec::from([2])]);
+        line.release(2);
+        step(&mut line, 1_200);
+        assert_eq!(line.carried(), [Vec::from([3]), Vec::from([3]), Vec::new()], "seed {seed}");
+        assert_eq!(line.nodes[0].state(7), GRANTED);
+        line.release(3);
+        step(&mut line, 1_800);
+        assert_eq!(line.carried(), [const { Vec::new() }; 3], "seed {seed}");
+        assert_eq!(line.nodes[0].state(7), Some(RequestState::Offered), "seed {seed}");
+        assert!(line.masters.iter().all(|master| master.standing().count() == 0));
+        line.ask_of(&[2]);
+        step(&mut line, 2_400);
+        assert_eq!(line.states(), [GRANTED; 2], "its producer asked once; seed {seed}");
+        line.release(1);
+        step(&mut line, 3_000);
+        assert_eq!(line.carried(), [const { Vec::new() }; 3]);
+        assert!(line.masters.iter().all(|master| master.standing().count() == 0 && master.offers.is_empty()));
+    }
+}
+
+/// A producer that does not answer does not keep its last consumer.
+#[test]
+fn a_consumer_leaves_a_producer_that_is_gone() {
+    let mut line = line(false);
+    line.ask();
+    line.run(ms(10), || false);
+    line.dead.insert(1);
+    line.release(2);
+    line.run(ms(500), || false);
+    assert_eq!(line.carried(), [const { Vec::new() }; 3]);
+    assert!(!line.nodes[1].is_releasing(7));
+    // It is back, and sends by what it was granted before: who asks gets it under a new request.
+    line.dead.clear();
+    line.ask_of(&[3]);
+    line.run(ms(900), || false);
+    assert_eq!([line.nodes[0].state(7), line.nodes[2].state(7)], [GRANTED; 2]);
+}
+
+/// A consumer that asks first, for something else, does not keep its producer out.
+#[test]
+fn the_producers_attributes_count() {
+    let mut line = line(false);
+    line.nodes[1].request(line.now, FttStream { size: 90, ..STREAM });
+    line.run(ms(1), || false);
+    line.ask_of(&[1, 3]);
+    line.run(ms(2), || false);
+    assert_eq!([line.nodes[0].state(7), line.nodes[2].state(7)], [GRANTED; 2]);
+    assert_eq!(line.nodes[1].state(7), Some(RequestState::Refused(7)));
 }
 
 #[test]
@@ -370,7 +499,7 @@ impl Line {
 
 fn ask_for(line: &mut Line, id: u16) {
     let now = line.now;
-    for node in &mut line.nodes {
+    for node in &mut line.nodes[..2] {
         node.request(now, FttStream { id, ..STREAM });
     }
 }
@@ -483,5 +612,132 @@ fn losses_while_one_comes_back_lose_no_stream() {
         line.run(ms(1_400), || false);
         assert!(line.masters[1 - active].is_active());
         assert_eq!(line.masters[1 - active].standing().count(), 2, "seed {seed}");
+    }
+}
+
+/// Whatever of what one that came back is told is lost, said twice, late or another's: it says that it knows all when it does.
+#[test]
+fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
+    let mut checked = 0;
+    for fault in 0..4 {
+        for place in 0..40 {
+            let mut line = line(true);
+            line.ask();
+            line.run(ms(10), || false);
+            line.stop(0, false);
+            line.run(ms(300), || false);
+            // One that nobody produces, one that nobody consumes, and one that is refused stand beside it.
+            let now = line.now;
+            line.nodes[1].request(now, FttStream { id: 8, ..STREAM });
+            line.nodes[0].request(now, FttStream { id: 9, ..STREAM });
+            line.run(ms(301), || false);
+            line.admits = false;
+            ask_for(&mut line, 10);
+            line.run(ms(302), || false);
+            line.stop(0, true);
+            let mut count = 0;
+            let mut held = None;
+            for _ in 0..200 {
+                line.collect();
+                let Some((to, mut message)) = line.flying.pop_front() else { break };
+                let is_told = |message: &FttMessage| {
+                    matches!(message, FttMessage::Record { .. } | FttMessage::Replicate { .. })
+                };
+                let hit = to == 20 && is_told(&message) && count == place;
+                count += usize::from(to == 20 && is_told(&message));
+                match (hit, fault) {
+                    (true, 0) => continue,
+                    (true, 1) => line.deliver(to, &message),
+                    (true, 2) => {
+                        held = Some(message);
+                        continue;
+                    }
+                    // A stray one, of something that was asked or stood once.
+                    (true, _) => {
+                        if let FttMessage::Record { node, .. }
+                        | FttMessage::Replicate { consumer: node, .. } = &mut message
+                        {
+                            *node = 3;
+                        }
+                    }
+                    _ => {}
+                }
+                line.deliver(to, &message);
+                if line.masters[0].is_in_step() {
+                    let told = line.masters.iter().map(|master| {
+                        let standing =
+                            master.standing().map(|(stream, consumers)| (*stream, consumers.clone()));
+                        (standing.collect::<Vec<_>>(), master.refused.clone())
+                    });
+                    let told: Vec<_> = told.collect();
+                    assert_eq!(told[0], told[1], "fault {fault} at {place}");
+                    assert_eq!(line.masters[0].pending.len(), 2, "fault {fault} at {place}");
+                }
+            }
+            line.flying.extend(held.map(|message| (20, message)));
+            line.run(ms(600), || false);
+            assert!(line.masters[0].is_in_step(), "fault {fault} at {place}");
+            checked += usize::from(count > place);
+        }
+    }
+    assert!(checked >= 16, "there was something to be told: {checked}");
+}
+
+/// One that is alone comes back, and knows of the switches what stands: nothing is tested again, and what comes is tested beside it.
+#[test]
+fn one_that_is_alone_asks_the_switches_what_stands() {
+    for seed in 0..100 {
+        let mut line = line(false);
+        line.ask_of(&[1, 2, 3]);
+        line.run(ms(10), || false);
+        let standing = |line: &Line| -> Vec<_> {
+            line.masters[0].standing().map(|(stream, consumers)| (*stream, consumers)).collect()
+        };
+        let before = standing(&line);
+        let config = AcConfig { life: 1, ..line.masters[0].config.clone() };
+        line.masters[0] = AcMaster::new(config, line.now);
+        let mut loses = one_in_five(seed);
+        line.run(ms(400), || seed > 0 && loses());
+        line.run(ms(800), || false);
+        assert!(line.masters[0].is_in_step(), "seed {seed}");
+        assert_eq!(standing(&line), before, "seed {seed}");
+        assert_eq!(line.masters[0].tests(), 0);
+        // Who is invited again, because an answer was lost, asks under a new number again.
+        let produced = line.masters[0].entries[&7].produced.expect("its producer said so");
+        assert!(if seed == 0 { produced == 2 } else { produced >= 2 }, "once more: {produced}, seed {seed}");
+        line.release(2);
+        line.release(3);
+        line.run(ms(1_200), || false);
+        assert_eq!(
+            line.carried(),
+            [const { Vec::new() }; 3],
+            "switches take its numbers for new; seed {seed}"
+        );
+        assert_eq!(line.nodes[0].state(7), Some(RequestState::Offered));
+    }
+}
+
+/// What only some switches carry is taken out when it comes back, and asked for again by who wants it.
+#[test]
+fn what_was_half_set_up_does_not_stand() {
+    for messages in 4..20 {
+        let mut line = line(false);
+        line.ask();
+        line.collect();
+        for _ in 0..messages {
+            let Some((to, message)) = line.flying.pop_front() else { break };
+            line.deliver(to, &message);
+            line.collect();
+        }
+        line.flying.clear();
+        let config = AcConfig { life: 1, ..line.masters[0].config.clone() };
+        line.masters[0] = AcMaster::new(config, line.now);
+        line.run(ms(15), || false);
+        let carried = line.switches.iter().filter(|switch| !switch.streams().is_empty()).count();
+        let stands = line.masters[0].standing().count();
+        assert_eq!(carried, 3 * stands, "on all of its way or not at all, after {messages} messages");
+        line.run(ms(300), || false);
+        assert_eq!(line.states(), [GRANTED; 2], "after {messages} messages");
+        assert_eq!(line.masters[0].standing().count(), 1);
     }
 }

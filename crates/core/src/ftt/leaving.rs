@@ -1,5 +1,9 @@
 //! How the ACMaster takes a stream out: switches first, then the standby, then who gave it back.
 //!
+//! A producer gives the whole stream back, a consumer its own part. When the last consumer goes the producer is told to send
+//! no more, before the switches are told; its offer stays with it, so that another consumer may ask. One that does not
+//! answer four times is not waited for: what it sends no longer has a server, and disturbs nobody who has one.
+//!
 //! As for a stream that joins, every message is repeated until it is answered. The standby is told when no switch carries the
 //! stream any more: one that takes over before still holds it, and is asked again by the node. Invariant: who gave a
 //! stream back is told so when no switch on its way carries it.
@@ -10,12 +14,17 @@ use alloc::vec::Vec;
 use tautwire_units::Instant;
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
-use super::acmaster::{AcAction, AcMaster};
+use super::acmaster::{AcAction, AcMaster, Offer};
 
 /// A stream, or one consumer of it, that is taken out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     stream: FttStream,
+    /// Consumers that go.
+    pub(super) gone: BTreeSet<u16>,
+    /// Number of the request by which the producer sends, until it has said that it does not; and how often it was told.
+    pausing: Option<u16>,
+    pauses: u8,
     /// Switches that have not replied.
     missing: BTreeSet<u16>,
     /// The standby has not replied.
@@ -31,44 +40,75 @@ pub(super) struct Leaving {
 
 impl AcMaster {
     /// A node gives a stream back: its producer the whole of it, a consumer its own part.
-    pub(super) fn remove(&mut self, now: Instant, id: u16, node: u16) {
+    pub(super) fn remove(&mut self, now: Instant, id: u16, node: u16, number: u16) {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
             return;
         }
-        let (topology, other, heir) = (&self.config.topology, self.config.other, self.heir);
+        let (other, heir) = (self.config.other, self.heir);
         let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
         let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
         let whole = node == stream.producer;
-        // What is being decided is decided first; the node says it again.
-        if entry.current.is_some_and(|current| whole || current == node) {
+        // What ended a request before this one comes late.
+        let own = if whole { entry.produced } else { entry.number_of(node) };
+        if own.is_some_and(|own| number != own && number.wrapping_sub(own) > u16::MAX / 2) {
+            return;
+        }
+        let (stands, alone) = (entry.granted.contains_key(&node), entry.granted.len() == 1);
+        // What is being decided is decided first; the node says it again. So does the last one that stands beside one that is decided.
+        if entry.current.is_some() && (whole || entry.is_current(node) || (stands && alone)) {
+            return;
+        }
+        // Nor is the last one let go before its producer, of whom one that came back knows nothing, can be told.
+        if entry.produced.is_none() && !whole && stands && alone {
             return;
         }
         let gone: BTreeSet<u16> = if whole {
-            core::mem::take(&mut entry.granted)
+            // With those that leave already: it is told when none of them is left either.
+            let leaving = self.leaving.range((id, 0)..=(id, u16::MAX)).map(|(_, leaving)| leaving);
+            let leaving = leaving.filter(|leaving| !leaving.confirmed).flat_map(|leaving| &leaving.gone);
+            core::mem::take(&mut entry.granted).into_keys().chain(leaving.copied()).collect()
         } else {
             entry.asking.remove(&node);
-            entry.granted.take(&node).or(heir.then_some(node)).into_iter().collect()
+            entry.granted.remove(&node).map(|_| node).or(heir.then_some(node)).into_iter().collect()
         };
+        let pausing = entry.produced.filter(|_| !whole && stands && alone);
+        if whole || pausing.is_some() || entry.is_empty() {
+            self.entries.remove(&id);
+        }
+        if whole {
+            self.offers.remove(&id);
+        } else if let Some(number) = pausing {
+            self.offers.insert(id, Offer { producer: stream.producer, number, refused: None });
+        }
+        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        let topology = &self.config.topology;
         let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
-        let stays: BTreeSet<u16> = entry.granted.iter().flat_map(way).collect();
-        let missing: BTreeSet<u16> = gone.iter().flat_map(way).filter(|at| !stays.contains(at)).collect();
+        let missing: BTreeSet<u16> = gone.iter().flat_map(way).collect();
         // One that it took over from may have begun to set it up.
         let missing = if whole && heir { topology.all_switches() } else { missing };
         let missing = if planted!(NotTakenOut) { BTreeSet::new() } else { missing };
-        if whole || (entry.granted.is_empty() && entry.asking.is_empty() && entry.current.is_none()) {
-            self.entries.remove(&id);
-        }
-        self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         let unknown = other.is_some();
         self.number += 1;
         let number = self.number;
-        let leaving = Leaving { stream, missing, unknown, number, told: 0, confirmed: false, again: None };
+        let leaving = Leaving { pausing, missing, unknown, number, ..Leaving::of(stream, gone) };
         self.leaving.insert((id, node), leaving);
         self.take_out(now, id, node);
+        // If nobody else asks, those that did were refused.
+        self.refuse_producer(id);
     }
 
     /// A stream that it does not know is out, unless one that it took over from had begun to set it up.
     fn remove_unknown(&mut self, now: Instant, id: u16, node: u16) {
+        // Nor before what leaves is out: the node says it again.
+        if self.leaving.iter().any(|((known, _), leaving)| *known == id && !leaving.confirmed) {
+            return;
+        }
+        let whole = self.offers.get(&id).is_some_and(|offer| offer.producer == node);
+        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        if whole {
+            self.offers.remove(&id);
+        }
         if !self.heir {
             return self.confirm(id, node);
         }
@@ -82,10 +122,25 @@ impl AcMaster {
             offset_ns: None,
         };
         let missing = self.config.topology.all_switches();
-        let (unknown, number) = (false, self.number);
-        let leaving = Leaving { stream, missing, unknown, number, told: 0, confirmed: false, again: None };
+        self.number += 1;
+        let leaving = Leaving { missing, number: self.number, ..Leaving::of(stream, BTreeSet::new()) };
         self.leaving.insert((id, node), leaving);
         self.take_out(now, id, node);
+    }
+
+    /// Takes out what only some switches on a way carry: it was being set up, or given back.
+    pub(super) fn remove_rest(
+        &mut self,
+        now: Instant,
+        stream: FttStream,
+        consumer: u16,
+        missing: BTreeSet<u16>,
+    ) {
+        self.number += 1;
+        let gone = BTreeSet::from([consumer]);
+        let leaving = Leaving { missing, number: self.number, ..Leaving::of(stream, gone) };
+        self.leaving.insert((stream.id, consumer), leaving);
+        self.take_out(now, stream.id, consumer);
     }
 
     /// Says again what is not answered; whom it was said to twice in vain is not waited for.
@@ -94,17 +149,37 @@ impl AcMaster {
         let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
         let stream = leaving.stream;
         leaving.again = Some(now + patience);
+        if let Some(number) = leaving.pausing.filter(|_| leaving.pauses < 4) {
+            leaving.pauses += 1;
+            let message = FttMessage::Pause { stream: id, number };
+            return self.out.push_back(AcAction::Send { to: stream.producer, message });
+        }
         let mut said = Vec::new();
         for to in &leaving.missing {
-            said.push((*to, FttMessage::Config { stream, installed: false }));
+            let (installed, number) = (false, self.number);
+            said.push((*to, FttMessage::Config { stream, consumer: node, installed, number }));
         }
         if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
-            let (consumer, number, life) = (node, self.number, self.config.life);
-            said.push((to, FttMessage::Replicate { stream, consumer, installed: false, number, life }));
+            said.push((to, gone(stream, node, self.number, self.config.life)));
             leaving.told = leaving.told.saturating_add(1);
         }
         self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
         self.is_out(id, node);
+    }
+
+    /// A producer does not send by that grant any more.
+    pub(super) fn paused(&mut self, now: Instant, id: u16, number: u16) {
+        let of_stream = self.leaving.range_mut((id, 0)..=(id, u16::MAX));
+        let waits = |leaving: &mut Leaving| leaving.pausing == Some(number) && leaving.pauses > 0;
+        let Some((node, leaving)) =
+            of_stream.filter_map(|((_, node), leaving)| waits(leaving).then_some((*node, leaving))).next()
+        else {
+            return;
+        };
+        leaving.pausing = None;
+        if !leaving.confirmed {
+            self.take_out(now, id, node);
+        }
     }
 
     /// Tells who gave a stream back that it is out, if it is.
@@ -122,21 +197,21 @@ impl AcMaster {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.unknown) {
             self.leaving.remove(&(id, node));
         }
+        self.tell_complete();
     }
 
     fn confirm(&mut self, stream: u16, to: u16) {
-        let message = FttMessage::Reply { stream, switch: self.config.me, installed: false };
+        let (consumer, switch, installed, number) = (to, self.config.me, false, self.number);
+        let message = FttMessage::Reply { stream, consumer, switch, installed, number };
         self.out.push_back(AcAction::Send { to, message });
     }
 
-    /// A switch no longer carries a stream.
-    pub(super) fn taken_out(&mut self, now: Instant, id: u16, switch: u16) {
-        let of_stream = self.leaving.iter_mut().filter(|((known, _), _)| *known == id);
-        let last = |leaving: &mut Leaving| leaving.missing.remove(&switch) && leaving.missing.is_empty();
-        let done: Vec<u16> =
-            of_stream.filter_map(|((_, node), leaving)| last(leaving).then_some(*node)).collect();
-        for node in done {
-            self.take_out(now, id, node);
+    /// A switch no longer carries a stream to a consumer, or to none.
+    pub(super) fn taken_out(&mut self, now: Instant, of: (u16, u16), switch: u16, number: u32) {
+        let leaving = self.leaving.get_mut(&of).filter(|leaving| number >= leaving.number);
+        let Some(leaving) = leaving else { return };
+        if leaving.missing.remove(&switch) && leaving.missing.is_empty() {
+            self.take_out(now, of.0, of.1);
         }
     }
 
@@ -159,10 +234,36 @@ impl AcMaster {
     pub(super) fn tell_gone(&mut self) {
         let Some(to) = self.config.other else { return };
         for ((_, node), leaving) in self.leaving.iter().filter(|(_, leaving)| leaving.confirmed) {
-            let (stream, consumer, number) = (leaving.stream, *node, self.number);
-            let life = self.config.life;
-            let message = FttMessage::Replicate { stream, consumer, installed: false, number, life };
+            let message = gone(leaving.stream, *node, self.number, self.config.life);
             self.out.push_back(AcAction::Send { to, message });
         }
     }
+}
+
+impl Leaving {
+    /// Whether no switch carries it any more.
+    pub(super) fn is_off(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// One that nobody has to be told of.
+    fn of(stream: FttStream, gone: BTreeSet<u16>) -> Self {
+        Self {
+            stream,
+            gone,
+            pausing: None,
+            pauses: 0,
+            missing: BTreeSet::new(),
+            unknown: false,
+            number: 0,
+            told: 0,
+            confirmed: false,
+            again: None,
+        }
+    }
+}
+
+/// What the standby is told of a stream, or a consumer of it, that is gone.
+fn gone(stream: FttStream, consumer: u16, number: u32, life: u32) -> FttMessage {
+    FttMessage::Replicate { stream, consumer, installed: false, number, life, asked: 0, by: 0 }
 }

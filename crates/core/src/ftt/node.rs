@@ -1,4 +1,9 @@
 //! A node of HaRTES: asks for streams until it is answered, and is silent where it missed the trigger message.
+//!
+//! A consumer's request is for its own part; a producer's is an offer. It stays with the node until it gives the stream back:
+//! told that no consumer may have the stream, or that the last one leaves, the producer sends nothing, and asks anew when
+//! the ACMaster says that a consumer asks. Every request has a number, and an answer is that to one number: what comes
+//! late changes nothing.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -13,8 +18,10 @@ pub enum RequestState {
     Asked,
     /// The stream may be used.
     Granted,
-    /// It may not; this stream would be late, or it itself.
+    /// It may not; this stream would be late, or it itself. Of a producer: it may not by any consumer that asked.
     Refused(u16),
+    /// Of a producer: it was granted, and the last consumer left. Nothing is sent until another one is granted.
+    Offered,
 }
 
 /// A request.
@@ -22,6 +29,7 @@ pub enum RequestState {
 struct Request {
     stream: FttStream,
     state: RequestState,
+    number: u16,
     again: Option<Instant>,
 }
 
@@ -34,8 +42,10 @@ pub struct FttNode {
     /// How long it waits for an answer before it asks again.
     patience: Duration,
     requests: BTreeMap<u16, Request>,
-    /// Streams that it gave back and was not told are out, and when it says so again.
-    releasing: BTreeMap<u16, Instant>,
+    /// Requests so far.
+    number: u16,
+    /// Streams that it gave back and was not told are out: when it says so again, and the number of the request.
+    releasing: BTreeMap<u16, (Instant, u16)>,
     /// The cycle whose trigger message it heard last.
     cycle: Option<u32>,
     out: VecDeque<(u16, FttMessage)>,
@@ -50,47 +60,66 @@ impl FttNode {
             master,
             patience,
             requests: BTreeMap::new(),
+            number: 0,
             releasing: BTreeMap::new(),
             cycle: None,
             out: VecDeque::new(),
         }
     }
 
-    /// Asks for a stream, as its producer or as a consumer.
+    /// Asks for a stream, as its producer or as a consumer. What it gave back before is out first.
     pub fn request(&mut self, now: Instant, stream: FttStream) {
-        let request = Request { stream, state: RequestState::Asked, again: Some(now + self.patience) };
-        self.releasing.remove(&stream.id);
-        self.requests.insert(stream.id, request);
-        self.out.push_back((self.master, FttMessage::Add { stream, node: self.node }));
+        let waits = self.releasing.contains_key(&stream.id);
+        // One that waits has a number that nobody answers.
+        self.number = self.number.wrapping_add(u16::from(waits));
+        let (state, number) = (RequestState::Asked, self.number);
+        self.requests.insert(stream.id, Request { stream, state, number, again: None });
+        if !waits {
+            self.ask_anew(now, stream.id);
+        }
     }
 
     /// Holds a stream that was granted before: nothing is asked.
     pub fn hold(&mut self, stream: FttStream) {
-        self.requests.insert(stream.id, Request { stream, state: RequestState::Granted, again: None });
+        let (state, number) = (RequestState::Granted, self.number);
+        self.requests.insert(stream.id, Request { stream, state, number, again: None });
     }
 
     /// Gives a stream back, and says so until it is told that it is out.
     pub fn release(&mut self, now: Instant, stream: u16) {
-        if self.requests.remove(&stream).is_some() {
-            self.releasing.insert(stream, now + self.patience);
-            self.out.push_back((self.master, FttMessage::Remove { stream, node: self.node }));
+        let Some(Request { number, .. }) = self.requests.remove(&stream) else { return };
+        if !self.releasing.contains_key(&stream) {
+            self.releasing.insert(stream, (now + self.patience, number));
+            self.out.push_back((self.master, FttMessage::Remove { stream, node: self.node, number }));
         }
     }
 
     /// A message comes in; what its trigger message polls of its own streams is sent at once.
-    pub fn receive(&mut self, message: &FttMessage) -> Vec<Polled> {
+    pub fn receive(&mut self, now: Instant, message: &FttMessage) -> Vec<Polled> {
         match message {
-            FttMessage::Ack { stream, granted, subject } => {
-                if let Some(request) = self.requests.get_mut(stream) {
-                    request.state =
-                        if *granted { RequestState::Granted } else { RequestState::Refused(*subject) };
+            FttMessage::Ack { stream, granted, subject, number } => {
+                self.answered(now, *stream, *number, granted.then_some(()).ok_or(*subject));
+            }
+            FttMessage::Reply { stream, installed: false, .. } if self.releasing.remove(stream).is_some() => {
+                self.ask_anew(now, *stream);
+            }
+            FttMessage::Invite { stream } => {
+                let invited =
+                    self.requests.get_mut(stream).filter(|known| known.stream.producer == self.node);
+                let Some(request) = invited else { return Vec::new() };
+                // Who is granted sends on: the ACMaster may have forgotten.
+                if matches!(request.state, RequestState::Refused(_) | RequestState::Offered) {
+                    request.state = RequestState::Asked;
+                }
+                self.ask_anew(now, *stream);
+            }
+            FttMessage::Pause { stream, number } => {
+                if let Some(request) = self.requests.get_mut(stream).filter(|known| known.number == *number) {
+                    request.state = RequestState::Offered;
                     request.again = None;
                 }
-                Vec::new()
-            }
-            FttMessage::Reply { stream, installed: false, .. } => {
-                self.releasing.remove(stream);
-                Vec::new()
+                let said = FttMessage::Paused { stream: *stream, node: self.node, number: *number };
+                self.out.push_back((self.master, said));
             }
             FttMessage::Trigger { cycle, polled, .. } => {
                 self.cycle = Some(*cycle);
@@ -99,10 +128,45 @@ impl FttNode {
                         request.stream.producer == self.node && request.state == RequestState::Granted
                     })
                 };
-                polled.iter().filter(own).copied().collect()
+                return polled.iter().filter(own).copied().collect();
             }
-            _ => Vec::new(),
+            _ => {}
         }
+        Vec::new()
+    }
+
+    /// An answer; one to an earlier request is none.
+    fn answered(&mut self, now: Instant, stream: u16, number: u16, result: Result<(), u16>) {
+        let Some(request) = self.requests.get_mut(&stream) else {
+            // It wants no such stream: an Add that came late was taken for a request.
+            if result.is_ok() && !self.releasing.contains_key(&stream) {
+                self.releasing.insert(stream, (now + self.patience, number));
+                self.out.push_back((self.master, FttMessage::Remove { stream, node: self.node, number }));
+            }
+            return;
+        };
+        if request.number != number {
+            return;
+        }
+        if request.state == RequestState::Offered {
+            // Of before the last consumer left; or who says so does not know that it did.
+            if result.is_ok() {
+                request.state = RequestState::Asked;
+                self.ask_anew(now, stream);
+            }
+            return;
+        }
+        request.state = result.map_or_else(RequestState::Refused, |()| RequestState::Granted);
+        request.again = None;
+    }
+
+    /// Asks under a new number, if it wants the stream.
+    fn ask_anew(&mut self, now: Instant, stream: u16) {
+        let Some(request) = self.requests.get_mut(&stream) else { return };
+        self.number = self.number.wrapping_add(1);
+        (request.number, request.again) = (self.number, Some(now + self.patience));
+        let (stream, number) = (request.stream, request.number);
+        self.out.push_back((self.master, FttMessage::Add { stream, node: self.node, number }));
     }
 
     /// Lets time pass: what was not answered is asked again.
@@ -110,20 +174,21 @@ impl FttNode {
         for request in self.requests.values_mut() {
             if request.again.is_some_and(|at| at <= now) {
                 request.again = Some(now + self.patience);
-                self.out
-                    .push_back((self.master, FttMessage::Add { stream: request.stream, node: self.node }));
+                let (stream, number) = (request.stream, request.number);
+                self.out.push_back((self.master, FttMessage::Add { stream, node: self.node, number }));
             }
         }
-        for (stream, again) in self.releasing.iter_mut().filter(|(_, again)| **again <= now) {
+        for (stream, (again, number)) in self.releasing.iter_mut().filter(|(_, (again, _))| *again <= now) {
             *again = now + self.patience;
-            self.out.push_back((self.master, FttMessage::Remove { stream: *stream, node: self.node }));
+            let (stream, number) = (*stream, *number);
+            self.out.push_back((self.master, FttMessage::Remove { stream, node: self.node, number }));
         }
     }
 
     /// When it asks again.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let releasing = self.releasing.values().copied();
+        let releasing = self.releasing.values().map(|(again, _)| *again);
         self.requests.values().filter_map(|request| request.again).chain(releasing).min()
     }
 
@@ -173,9 +238,9 @@ mod tests {
         node.request(now, STREAM);
         let trigger =
             |cycle| FttMessage::Trigger { master: 11, cycle, polled: vec![Polled { stream: 7, frames: 1 }] };
-        assert!(node.receive(&trigger(1)).is_empty(), "not granted");
-        node.receive(&FttMessage::Ack { stream: 7, granted: true, subject: 7 });
-        assert_eq!(node.receive(&trigger(2)), [Polled { stream: 7, frames: 1 }]);
+        assert!(node.receive(now, &trigger(1)).is_empty(), "not granted");
+        node.receive(now, &FttMessage::Ack { stream: 7, granted: true, subject: 7, number: 1 });
+        assert_eq!(node.receive(now, &trigger(2)), [Polled { stream: 7, frames: 1 }]);
         assert!(node.heard(2) && !node.heard(3), "silent in a cycle that it did not hear opened");
         assert_eq!(node.deadline(), None);
     }
@@ -187,8 +252,37 @@ mod tests {
         assert!(node.poll().is_some() && node.poll().is_none());
         let later = node.deadline().expect("it waits for an answer");
         node.advance(later);
-        assert_eq!(node.poll(), Some((11, FttMessage::Add { stream: STREAM, node: 1 })));
-        node.receive(&FttMessage::Ack { stream: 7, granted: false, subject: 4 });
+        assert_eq!(node.poll(), Some((11, FttMessage::Add { stream: STREAM, node: 1, number: 1 })));
+        node.receive(later, &FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 1 });
         assert_eq!(node.state(7), Some(RequestState::Refused(4)));
+    }
+
+    /// A producer's offer stays with it: refused or without a consumer it asks anew when somebody asks.
+    #[test]
+    fn a_producer_is_asked_for_its_offer() {
+        let mut node = FttNode::new(1, 11, Duration::from_ms(100));
+        let now = Instant::ZERO;
+        let ack = |granted, number| FttMessage::Ack { stream: 7, granted, subject: 4, number };
+        let add = |number| Some((11, FttMessage::Add { stream: STREAM, node: 1, number }));
+        node.request(now, STREAM);
+        assert_eq!(node.poll(), add(1));
+        node.receive(now, &ack(false, 1));
+        node.receive(now, &FttMessage::Invite { stream: 7 });
+        assert_eq!((node.poll(), node.state(7)), (add(2), Some(RequestState::Asked)));
+        node.receive(now, &ack(true, 1));
+        assert_eq!(node.state(7), Some(RequestState::Asked), "an answer to the request before");
+        node.receive(now, &ack(true, 2));
+        node.receive(now, &ack(false, 1));
+        assert_eq!(node.state(7), Some(RequestState::Granted));
+        node.receive(now, &FttMessage::Pause { stream: 7, number: 1 });
+        assert_eq!(node.state(7), Some(RequestState::Granted), "of a grant before");
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: 1 })));
+        node.receive(now, &FttMessage::Pause { stream: 7, number: 2 });
+        assert_eq!(node.state(7), Some(RequestState::Offered));
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: 2 })));
+        node.receive(now, &ack(true, 2));
+        assert_eq!((node.poll(), node.state(7)), (add(3), Some(RequestState::Asked)), "it was told amiss");
+        node.receive(now, &FttMessage::Invite { stream: 9 });
+        assert_eq!(node.poll(), None, "it offers no such stream");
     }
 }

@@ -10,7 +10,7 @@ use super::streams::Streams;
 use super::topology::Topology;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
-use crate::harts_admission::{AdmissionRequest, DecidesBy, HartsAdmission};
+use crate::harts_admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -64,6 +64,7 @@ pub(crate) fn admission(
     };
     let (patience, alive) = (span("patience", 100), span("alive", 50));
     let mut requests: Vec<AdmissionRequest> = Vec::new();
+    let mut consumers: Vec<ConsumerRequest> = Vec::new();
     for item in node.get("requests").map_or(&[][..], Node::items) {
         let Some(request) = request(item, harts, streams, faults) else { continue };
         if requests.iter().any(|known| known.stream == request.stream) {
@@ -71,7 +72,10 @@ pub(crate) fn admission(
             faults.error(codes::HARTS_STREAM, item.anchor(), message, "leave one of the requests out");
         }
         streams.list[request.stream.index()].stream.started = false;
-        requests.push(request);
+        let own = consumers_of(item, &request, topology, streams, faults);
+        let first = own.iter().map(|consumer| consumer.at).min().unwrap_or(request.listeners_at);
+        requests.push(AdmissionRequest { listeners_at: first, ..request });
+        consumers.extend(own);
     }
     let mut taken = |key: &str| node.get(key).map_or(Delay::default(), |node| delay(node, faults));
     let mut admission = HartsAdmission {
@@ -91,6 +95,7 @@ pub(crate) fn admission(
         channel,
         control: vec![None; topology.ports.len()],
         requests,
+        consumers,
     };
     for number in 0..topology.ports.len() {
         if topology.ports[number].links.is_some() {
@@ -162,6 +167,52 @@ fn request(
     })
 }
 
+/// The listeners of a stream that is asked for, each with when it asks and gives back.
+fn consumers_of(
+    item: &Node<'_>,
+    request: &AdmissionRequest,
+    topology: &Topology<'_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Vec<ConsumerRequest> {
+    let stream = request.stream;
+    let described = &streams.list[stream.index()].stream;
+    let listener = |node: &NodeIndex| ConsumerRequest {
+        stream,
+        node: *node,
+        at: request.listeners_at,
+        release_at: None,
+    };
+    let mut consumers: Vec<ConsumerRequest> = described.listeners.iter().map(listener).collect();
+    let mut named: Vec<NodeIndex> = Vec::new();
+    for own in item.get("listeners").map_or(&[][..], Node::items) {
+        let Some(name) = own.get("node") else { continue };
+        let Some(node) = name.text().and_then(|text| topology.node(text, name.place, faults)) else {
+            continue;
+        };
+        let twice = named.contains(&node);
+        named.push(node);
+        let Some(consumer) = consumers.iter_mut().find(|known| known.node == node).filter(|_| !twice) else {
+            let (listener, stream) = (&topology.nodes[node.index()].name, &described.name);
+            let message = if twice {
+                format!("`{listener}` asks for `{stream}` twice")
+            } else {
+                format!("`{listener}` is no listener of `{stream}`")
+            };
+            let help = "name each listener of the stream once at most";
+            faults.error(codes::HARTS_STREAM, name.place, message, help);
+            continue;
+        };
+        consumer.at = own.parsed("at").unwrap_or(request.listeners_at);
+        consumer.release_at = own.parsed("release-at");
+        if consumer.release_at.is_some_and(|release| release <= consumer.at) {
+            let message = "a part of a stream is given back before it is asked for".to_owned();
+            faults.error(codes::HARTS_STREAM, own.anchor(), message, "make `release-at` later than `at`");
+        }
+    }
+    consumers
+}
+
 /// The control messages of a port: an end station says each of its requests, and that it is over, once in its patience.
 fn control(
     topology: &Topology<'_>,
@@ -170,12 +221,19 @@ fn control(
     streams: &Streams<'_, '_>,
 ) -> Stream {
     let described = &topology.ports[port.index()];
-    let own = admission.requests.iter().filter(|request| {
+    let own = admission.requests.iter().map(|request| {
         let stream = &streams.list[request.stream.index()].stream;
-        stream.talker == described.node || stream.listeners.contains(&described.node)
+        let talks = stream.talker == described.node;
+        // A talker is invited for each of several listeners, and told to pause when the last one leaves.
+        let parts = admission.consumers(request.stream);
+        let extra = parts.filter(|part| stream.listeners.len() > 1 || part.release_at.is_some()).count();
+        match (talks, stream.listeners.contains(&described.node)) {
+            (true, _) => 1 + 2 * extra,
+            (false, is_listener) => usize::from(is_listener),
+        }
     });
     let is_bridge = matches!(topology.nodes[described.node.index()].kind, NodeKind::Bridge { .. });
-    let said = if is_bridge { None } else { Some(own.count().max(1) as u64 * 2) };
+    let said = if is_bridge { None } else { Some(own.sum::<usize>().max(1) as u64 * 2) };
     let frame = wire_bits(PAYLOAD, false);
     let priority = Priority::new(PRIORITY).expect("below eight");
     let arrival = said.and_then(|said| {

@@ -1,5 +1,7 @@
 //! Central admission of HaRTES in the engine: when it acts, what messages do where they are taken, and their frames.
 
+use std::collections::BTreeSet;
+
 use tautwire_core::ftt::{AcAction, RequestState};
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_model::wire_bits;
@@ -9,7 +11,8 @@ use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
 use super::{Admission, Asking, Envelope, MASTER, Master, STANDBY, Work, short};
 use crate::engine::Engine;
 use crate::harts::{AdmissionEvent, AdmissionRung};
-use crate::plan::{NONE, index};
+use crate::options::StreamPart;
+use crate::plan::{Manners, NONE, index};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -81,7 +84,9 @@ impl<R: Recorder> Engine<'_, R> {
                 }
                 Asking::Release => {
                     machine.release(local, id);
-                    self.talkers[stream.index()].running = false;
+                    if self.network.streams[stream.index()].talker.0 == node {
+                        self.talkers[stream.index()].running = false;
+                    }
                     admission.rung(now, node, id, AdmissionEvent::Released);
                 }
             }
@@ -123,20 +128,23 @@ impl<R: Recorder> Engine<'_, R> {
         }
         let local = self.nodes[node].clock.local(now);
         match work {
-            Work::Test(stream) => self.test_harts(admission, id, stream),
+            Work::Test(stream, consumer) => self.test_harts(admission, id, stream, consumer),
             Work::Message(message) if id >= MASTER => {
                 let master = &mut admission.masters[usize::from(id - MASTER)];
                 master.machine.receive(local, &message);
                 master.was_active = master.machine.is_active();
             }
             Work::Message(message) if admission.switches[node].is_some() => {
-                if let FttMessage::Config { stream, installed } = &message {
-                    self.configure_harts(node, stream.id, *installed);
-                    let event = if *installed { AdmissionEvent::Configured } else { AdmissionEvent::Removed };
+                let Some(switch) = &mut admission.switches[node] else { return };
+                switch.receive(&message);
+                if let FttMessage::Config { stream, .. } = &message {
+                    let consumers = switch.streams().get(&stream.id).map(|carried| carried.consumers.clone());
+                    self.configure_harts(node, stream.id, &consumers.clone().unwrap_or_default());
+                    let event = match consumers {
+                        Some(_) => AdmissionEvent::Configured,
+                        None => AdmissionEvent::Removed,
+                    };
                     admission.rung(now, index(node), stream.id, event);
-                }
-                if let Some(switch) = &mut admission.switches[node] {
-                    switch.receive(&message);
                 }
             }
             Work::Message(message) => self.answered_harts(admission, node, &message),
@@ -146,18 +154,25 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// The ACMaster's test of a stream ends: beside those that passed it before.
-    fn test_harts(&mut self, admission: &mut Admission, id: u16, stream: FttStream) {
+    fn test_harts(&mut self, admission: &mut Admission, id: u16, stream: FttStream, consumer: u16) {
         let (now, network) = (self.now, self.network);
         let master = &mut admission.masters[usize::from(id - MASTER)];
         let node = master.node;
         let local = self.nodes[node as usize].clock.local(now);
         let new = StreamIndex(u32::from(stream.id));
-        let admitted = master.machine.admitted().filter(|other| *other != stream.id);
-        let admitted = admitted.map(|other| StreamIndex(u32::from(other)));
+        let mut admitted = master.machine.admitted();
+        let node_of = |consumer: u16| NodeIndex(u32::from(consumer));
+        let part = |consumers: &BTreeSet<u16>| consumers.iter().copied().map(node_of).collect();
+        let mut listeners: Vec<NodeIndex> =
+            admitted.remove(&stream.id).as_ref().map(part).unwrap_or_default();
+        listeners.push(node_of(consumer));
         // What stands from the start has its servers whatever is admitted.
-        let others: Vec<StreamIndex> = network.standing_from_the_start().chain(admitted).collect();
+        let standing = network.standing_from_the_start();
+        let standing = standing.map(|stream| (stream, network.streams[stream.index()].listeners.clone()));
+        let others = admitted.iter().map(|(id, consumers)| (StreamIndex(u32::from(*id)), part(consumers)));
+        let others: Vec<StreamPart> = standing.chain(others).collect();
         let result = match self.harts_test {
-            Some(test) => test(network, new, &others),
+            Some(test) => test(network, &(new, listeners), &others),
             None => Ok(()),
         };
         master.tests += 1;
@@ -166,21 +181,37 @@ impl<R: Recorder> Engine<'_, R> {
         admission.rung(now, node, stream.id, AdmissionEvent::Tested { passed: result.is_ok() });
     }
 
-    /// A switch sets up a stream, or takes it out: its server, and where it enters its policer.
-    fn configure_harts(&mut self, node: usize, id: u16, installed: bool) {
+    /// A switch carries a stream to these consumers, or, if there are none, to nobody: its servers, its ports without one, and
+    /// where it enters its policer.
+    fn configure_harts(&mut self, node: usize, id: u16, consumers: &BTreeSet<u16>) {
         let network = self.network;
         let stream = StreamIndex(u32::from(id));
+        let described = &network.streams[stream.index()];
+        let installed = !consumers.is_empty();
         let first = self.plan.first_hop[stream.index()];
-        for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
+        // Hops on the way to one of them.
+        let mut wanted = vec![false; described.hops.len()];
+        for (place, hop) in described.hops.iter().enumerate() {
+            let listener = hop.listener.map(|listener| described.listeners[listener as usize].index());
+            let mut next = listener.filter(|node| consumers.contains(&short(*node))).map(|_| place);
+            while let Some(here) = next {
+                wanted[here] = true;
+                next = described.hops[here].previous.map(|before| before as usize);
+            }
+        }
+        for (place, hop) in described.hops.iter().enumerate() {
             if network.ports[hop.port.index()].node.index() != node {
                 continue;
             }
-            // What is still under way of a stream that was given back goes by the server that it had.
-            if let Some(lane) = network.server_of(stream, hop.port).filter(|_| installed) {
-                self.plan.hops[first as usize + place].lane = lane;
+            let plan = &mut self.plan.hops[first as usize + place];
+            // Frames go where a consumer was granted. What is still under way of a stream that was given back goes by the server that it
+            // had.
+            plan.manners.set(Manners::PRUNED, installed && !wanted[place]);
+            if let Some(lane) = network.server_of(stream, hop.port).filter(|_| wanted[place]) {
+                plan.lane = lane;
             }
         }
-        let enters = network.streams[stream.index()]
+        let enters = described
             .hops
             .iter()
             .any(|hop| hop.previous == Some(0) && network.ports[hop.port.index()].node.index() == node);
@@ -192,20 +223,32 @@ impl<R: Recorder> Engine<'_, R> {
 
     /// A node has an answer: its talker begins, or knows why not.
     fn answered_harts(&mut self, admission: &mut Admission, node: usize, message: &FttMessage) {
-        let FttMessage::Ack { stream: id, subject, .. } = message else {
-            // That a stream is out: it need not be said again.
-            if let Some(machine) = self.ftt_node(node) {
-                machine.receive(message);
-            }
-            return;
-        };
+        let local = self.nodes[node].clock.local(self.now);
         let now = self.now;
+        let (id, subject) = match message {
+            FttMessage::Ack { stream, subject, .. } => (stream, subject),
+            FttMessage::Pause { stream, .. } => (stream, stream),
+            _ => {
+                // That a stream is out, or that somebody asks for it.
+                if let Some(machine) = self.ftt_node(node) {
+                    machine.receive(local, message);
+                }
+                return;
+            }
+        };
         let stream = StreamIndex(u32::from(*id));
         let Some(machine) = self.ftt_node(node) else { return };
         let before = machine.state(*id);
-        machine.receive(message);
+        machine.receive(local, message);
         let state = machine.state(*id);
         if state.is_none() || before == state {
+            return;
+        }
+        if state == Some(RequestState::Offered) {
+            self.talkers[stream.index()].running = false;
+            return admission.rung(now, index(node), *id, AdmissionEvent::Paused);
+        }
+        if state == Some(RequestState::Asked) {
             return;
         }
         let granted = state == Some(RequestState::Granted);
@@ -252,9 +295,9 @@ impl<R: Recorder> Engine<'_, R> {
             while let Some(action) = admission.masters[place].machine.poll() {
                 match action {
                     AcAction::Send { to, message } => sent.push((from, to, message)),
-                    AcAction::Test { stream, .. } => {
+                    AcAction::Test { stream, consumer } => {
                         if let Some(entity) = admission.entities.get_mut(&from) {
-                            entity.tests.push_back(stream);
+                            entity.tests.push_back((stream, consumer));
                         }
                         admission.begin(from, self.now);
                     }

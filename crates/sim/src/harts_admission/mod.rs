@@ -62,14 +62,15 @@ enum Asking {
 struct Entity {
     node: u32,
     inbox: VecDeque<FttMessage>,
-    tests: VecDeque<FttStream>,
+    /// Streams that are to be tested, with the consumer that is new.
+    tests: VecDeque<(FttStream, u16)>,
     /// What it works at, until then.
     work: Option<(SimTime, Work)>,
 }
 
 enum Work {
     Message(FttMessage),
-    Test(FttStream),
+    Test(FttStream, u16),
 }
 
 struct Master {
@@ -116,9 +117,13 @@ impl Admission {
                 requests.push(RequestObservation::of(request.stream, node, node == stream.talker));
             };
             ask(stream.talker, request.at);
-            stream.listeners.iter().for_each(|listener| ask(*listener, request.listeners_at));
-            let released = request.release_at.map(|at| SimTime::ZERO + at);
-            agenda.extend(released.map(|at| (at, stream.talker.0, request.stream, Asking::Release)));
+            let consumers = || settings.consumers(request.stream);
+            consumers().for_each(|consumer| ask(consumer.node, consumer.at));
+            let parts = consumers().filter_map(|consumer| Some((consumer.release_at?, consumer.node)));
+            let releases = request.release_at.map(|at| (at, stream.talker)).into_iter().chain(parts);
+            agenda.extend(
+                releases.map(|(at, node)| (SimTime::ZERO + at, node.0, request.stream, Asking::Release)),
+            );
         }
         agenda.sort_by_key(|(at, ..)| *at);
         Some(Self {
@@ -185,8 +190,8 @@ impl Admission {
     fn begin(&mut self, id: u16, now: SimTime) {
         let Some(entity) = self.entities.get_mut(&id).filter(|entity| entity.work.is_none()) else { return };
         let settings = &self.settings;
-        let (taken, work): (&Delay, Work) = if let Some(stream) = entity.tests.pop_front() {
-            (&settings.test, Work::Test(stream))
+        let (taken, work): (&Delay, Work) = if let Some((stream, consumer)) = entity.tests.pop_front() {
+            (&settings.test, Work::Test(stream, consumer))
         } else if let Some(message) = entity.inbox.pop_front() {
             let taken = match (id, &message) {
                 (MASTER.., _) => &settings.handling,
@@ -217,11 +222,17 @@ fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
         FttMessage::Trigger { .. }
         | FttMessage::Alive { .. }
         | FttMessage::Recall { .. }
+        | FttMessage::Survey { .. }
+        | FttMessage::Surveyed { .. }
         | FttMessage::Complete { .. } => None,
         FttMessage::Record { stream, .. } => Some((stream.id, "record")),
+        FttMessage::Carries { stream, .. } => Some((stream.id, "carries")),
         FttMessage::Add { stream, .. } => Some((stream.id, "add")),
+        FttMessage::Invite { stream } => Some((*stream, "invite")),
+        FttMessage::Pause { stream, .. } => Some((*stream, "pause")),
+        FttMessage::Paused { stream, .. } => Some((*stream, "paused")),
         FttMessage::Remove { stream, .. } => Some((*stream, "remove")),
-        FttMessage::Config { stream, installed } => {
+        FttMessage::Config { stream, installed, .. } => {
             Some((stream.id, either(installed, "config", "config gone")))
         }
         FttMessage::Reply { stream, installed, .. } => {
@@ -250,7 +261,7 @@ impl Master {
         let config = AcConfig {
             me,
             other: settings.standby.map(|_| other),
-            // One without a standby has nobody to ask what stood.
+            // One without a standby asks the switches what stands.
             active: me == MASTER && (life == 0 || settings.standby.is_none()),
             life,
             patience: settings.patience,

@@ -19,21 +19,29 @@ pub(crate) fn broken_admissions(
     let mut found = contradictions(network, bounds, observation);
     let Some(seen) = &observation.harts else { return vec!["no observation".to_owned()] };
     for request in &seen.requests {
-        let name = &network.streams[request.stream.index()].name;
+        let described = &network.streams[request.stream.index()];
+        let name = &described.name;
         let observed = &observation.streams[request.stream.index()];
         if observed.listeners.iter().any(|listener| listener.late > 0) {
             found.push(format!("{name}: admitted, and late"));
         }
-        if request.answers > 1 {
+        // A producer is answered again when another consumer asks behind a refusal, or when the last one has left.
+        let several = network.streams[request.stream.index()].listeners.len() > 1;
+        if request.answers > 1 && !(request.is_talker && several) {
             found.push(format!("{name}: answered {} times", request.answers));
         }
         if request.is_talker && !request.granted && observed.created > 0 {
             found.push(format!("{name}: sent without being granted"));
         }
+        let place = described.listeners.iter().position(|node| *node == request.node);
+        let taken = place.map_or(0, |place| observed.listeners[place].delay.count());
+        if request.answers == 1 && request.subject.is_some() && taken > 0 {
+            found.push(format!("{name}: refused to {place:?}, who received {taken} frames"));
+        }
         let ladder: Vec<&AdmissionRung> =
             seen.ladder.iter().filter(|rung| rung.stream == request.stream).collect();
+        found.extend(told_too_early(network, request, &ladder));
         if request.is_talker {
-            found.extend(told_too_early(network, request, &ladder));
             found.extend(refused_and_there(network, request, &ladder, seen));
         }
     }
@@ -41,14 +49,19 @@ pub(crate) fn broken_admissions(
     found
 }
 
-/// The switches on the way of a stream.
-fn switches(network: &Network, stream: StreamIndex) -> BTreeSet<u32> {
-    let hops = network.streams[stream.index()].hops.iter();
-    let nodes = hops.map(|hop| network.ports[hop.port.index()].node);
-    let is_bridge = |node: &tautwire_workbench::network::NodeIndex| {
-        matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. })
-    };
-    nodes.filter(is_bridge).map(|node| node.0).collect()
+/// The switches on the way of a stream to one of its listeners.
+fn switches(network: &Network, stream: StreamIndex, listener: usize) -> BTreeSet<u32> {
+    let hops = &network.streams[stream.index()].hops;
+    let mut next = hops.iter().position(|hop| hop.listener.is_some_and(|of| of as usize == listener));
+    let mut found = BTreeSet::new();
+    while let Some(place) = next {
+        let node = network.ports[hops[place].port.index()].node;
+        if let NodeKind::Bridge { .. } = network.nodes[node.index()].kind {
+            found.insert(node.0);
+        }
+        next = hops[place].previous.map(|before| before as usize);
+    }
+    found
 }
 
 fn told_too_early(
@@ -62,9 +75,13 @@ fn told_too_early(
     let has = |node: &u32| {
         ladder[..told].iter().any(|rung| rung.event == AdmissionEvent::Configured && rung.node.0 == *node)
     };
-    let name = &network.streams[request.stream.index()].name;
-    let all = switches(network, request.stream).iter().all(has);
-    (!all).then(|| format!("{name}: its talker was told before all switches were"))
+    let described = &network.streams[request.stream.index()];
+    let mut listeners = (0..described.listeners.len())
+        .filter(|place| request.is_talker || described.listeners[*place] == request.node);
+    // A talker is told when one of its listeners may be.
+    let all = listeners.any(|listener| switches(network, request.stream, listener).iter().all(has));
+    let (name, node) = (&described.name, &network.nodes[request.node.index()].name);
+    (!all).then(|| format!("{name}: {node} was told before all switches on its way were"))
 }
 
 fn refused_and_there(
@@ -86,13 +103,18 @@ fn refused_and_there(
 fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
     let mut found = Vec::new();
     let mut granted: BTreeMap<StreamIndex, bool> = BTreeMap::new();
+    let mut consumers = BTreeSet::new();
     let mut carried: BTreeMap<StreamIndex, BTreeSet<u32>> = BTreeMap::new();
     for rung in &seen.ladder {
         let is_talker =
             network.streams.get(rung.stream.index()).is_some_and(|stream| stream.talker == rung.node);
         match rung.event {
             AdmissionEvent::Acknowledged if is_talker => drop(granted.insert(rung.stream, true)),
-            AdmissionEvent::Released if is_talker => drop(granted.remove(&rung.stream)),
+            AdmissionEvent::Released | AdmissionEvent::Paused | AdmissionEvent::Refused if is_talker => {
+                granted.remove(&rung.stream);
+            }
+            AdmissionEvent::Acknowledged => drop(consumers.insert((rung.stream, rung.node))),
+            AdmissionEvent::Released => drop(consumers.remove(&(rung.stream, rung.node))),
             AdmissionEvent::Configured => drop(carried.entry(rung.stream).or_default().insert(rung.node.0)),
             AdmissionEvent::Removed => {
                 carried.entry(rung.stream).or_default().remove(&rung.node.0);
@@ -108,7 +130,8 @@ fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
         }
     }
     let active: Vec<_> = seen.acmasters.iter().filter(|master| master.active).collect();
-    for stream in granted.keys() {
+    // Of one whose last consumer leaves nothing stands, and its talker is told.
+    for stream in granted.keys().filter(|stream| consumers.iter().any(|(of, _)| of == *stream)) {
         if !active.is_empty() && !active.iter().any(|master| master.standing.contains(stream)) {
             let name = &network.streams[stream.index()].name;
             found.push(format!("{name}: acknowledged, and not known to the ACMaster"));

@@ -122,6 +122,21 @@ static REQUEST: Shape = Shape {
         key("at", Kind::Duration, "When its talker asks; 0 s."),
         key("listeners-at", Kind::Duration, "When its listeners ask; when its talker does."),
         key("release-at", Kind::Duration, "When its talker gives it back; never."),
+        key(
+            "listeners",
+            Kind::List(0, MANY, &Kind::Object(&CONSUMER)),
+            "Listeners that ask at times of their own, or give back their part.",
+        ),
+    ]],
+};
+
+static CONSUMER: Shape = Shape {
+    name: "a request of a listener",
+    about: "A listener asks for its own part of a stream; it is granted or refused alone.",
+    keys: &[&[
+        must("node", Kind::Text, "The listener."),
+        key("at", Kind::Duration, "When it asks; when the others do."),
+        key("release-at", Kind::Duration, "When it gives its part back; never."),
     ]],
 };
 
