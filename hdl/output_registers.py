@@ -13,11 +13,16 @@ from typing import Any
 
 
 def plain(cell: dict[str, Any], clock: object) -> bool:
-    """A flip-flop of this clock that takes its input in every cycle and is never reset."""
+    """A flip-flop of this clock that takes its input in every cycle, is never set or reset and begins with zero."""
     parameters, pins = cell["parameters"], cell["connections"]
     enabled = parameters.get("CEMUX", "1").strip() == "1" or pins.get("CE") == ["1"]
     reset = pins.get("LSR", ["0"]) != ["0"] or parameters.get("GSR") == "ENABLED"
-    return cell["type"] == "TRELLIS_FF" and parameters.get("CLKMUX", "CLK") == "CLK" and pins["CLK"] == [clock] and enabled and not reset
+    rises = parameters.get("CLKMUX", "CLK") == "CLK" and pins["CLK"] == [clock]
+    return cell["type"] == "TRELLIS_FF" and rises and enabled and not reset and parameters.get("REGSET", "RESET") == "RESET"
+
+
+# Reads in every cycle through port B, of one clock with port A, and neither port's register is reset.
+READS: dict[str, list[object]] = {"WEB": ["0"], "CEA": ["1"], "CEB": ["1"], "RSTA": ["0"], "RSTB": ["0"]}
 
 
 def absorb(module: dict[str, Any]) -> tuple[int, int]:
@@ -37,9 +42,9 @@ def absorb(module: dict[str, Any]) -> tuple[int, int]:
             loads[bit].append(("", "port"))
     memories = moved = 0
     for cell in list(cells.values()):
-        if cell["type"] != "DP16KD" or cell["connections"]["WEB"] != ["0"]:
-            continue
         pins = cell["connections"]
+        if cell["type"] != "DP16KD" or any(pins[pin] != level for pin, level in READS.items()) or pins["CLKA"] != pins["CLKB"]:
+            continue
         used = [pin for pin in pins if pin.startswith("DO") and loads[pins[pin][0]]]
         behind = [loads[pins[pin][0]] for pin in used]
         clock = pins["CLKB"][0]

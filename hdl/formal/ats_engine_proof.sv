@@ -84,7 +84,7 @@ module ats_engine_proof #(
     .decision_eligible_o(decision_eligible), .decision_exceeds_burst_o(exceeds_burst),
     .decision_exceeds_residence_o(exceeds_residence),
     .charged_overhead_i, .processing_delay_max_i,
-    .scheduler_write_i, .scheduler_index_i, .scheduler_group_i, .scheduler_octet_time_i,
+    .scheduler_write_i, .scheduler_ready_o(), .scheduler_index_i, .scheduler_group_i, .scheduler_octet_time_i,
     .scheduler_empty_to_full_i, .scheduler_octets_max_i,
     .group_write_i, .group_index_i, .group_residence_max_i,
     .count_index_i('0), .count_exceeds_burst_o(count_exceeds_burst),

@@ -60,6 +60,20 @@ module exact_table_proof #(
     taken = 3'(dut.take_write) + 3'(dut.take_lookup) + 3'(dut.take_learn) + 3'(dut.take_age);
   end
 
+  // What software has asked and was not taken.
+  logic                  offered_q, remove_q, same;
+  logic [KeyWidth-1:0]   key_q;
+  logic [ValueWidth-1:0] value_q;
+
+  assign same = {dut.offer_remove_q, dut.offer_key_q, dut.offer_value_q} == {remove_q, key_q, value_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!started_q) offered_q <= 1'b0;
+    else if (write_valid_i && write_ready) offered_q <= 1'b1;
+    else if (dut.take_write) offered_q <= 1'b0;
+    if (write_valid_i && write_ready) {remove_q, key_q, value_q} <= {write_remove_i, write_key_i, write_value_i};
+  end
+
   // The memory: no key twice, each in its bucket, none aged away and still valid.
   typedef struct packed {
     logic                  valid;
@@ -120,7 +134,8 @@ module exact_table_proof #(
           !dut.clearing_q || (!dut.may_change_q && !dut.pick_lookup_q && !dut.pick_any_q && dut.valid_q == '0 && !dut.write_a_q && !dut.write_b_q));
       AWriteIsAlone: assert (!(dut.write_a_q || dut.write_b_q) || changes[Steps-1:1] == '0);
       OneOperationInACycle: assert (taken <= 3'd1);
-      SoftwareIsFirst: assert (!write_valid_i || !write_ready || (dut.take_write && taken == 3'd1));
+      SoftwareIsFirst: assert (!dut.offer_q || !dut.may_change_q || (dut.take_write && taken == 3'd1));
+      WhatSoftwareAsksWaits: assert (dut.offer_q == offered_q && (!dut.offer_q || same));
       ALookupWaitsForSoftwareAlone: assert (
           dut.clearing_q || !dut.pick_lookup_q || dut.take_lookup || dut.take_write);
       WhatIsTakenWasAsked: assert ((!dut.take_lookup || dut.lookup_q[dut.pick_q])

@@ -23,7 +23,7 @@ module gmii_tx_proof #(
   localparam logic [2:0] StData     = 3'd3;
   localparam logic [2:0] StCheck    = 3'd4;
   localparam logic [2:0] StGap      = 3'd5;
-  localparam logic [3:0] GapLast    = 4'(11 - Lead);
+  localparam logic [3:0] GapLast    = 4'(12 - Lead);
 
   logic       started_q = 1'b0;
   logic       ready, last, pop, delimiter, bad, en, er;
@@ -56,15 +56,17 @@ module gmii_tx_proof #(
   end
 
   // The line against the state, a cycle later; how long the line has been what it is.
-  logic apart, miscounted, begins;
+  logic apart, miscounted, begins, free;
 
-  assign begins = dut.step_q == '0 && dut.state_q == (Lead == 0 ? StPreamble : StLead);
+  // The state in a cycle in which a start may come.
+  assign free = dut.state_q == StIdle || (dut.state_q == StGap && dut.step_q >= GapLast - 4'd1);
+  assign begins = dut.step_q == '0 && dut.state_q == (Lead == 1 ? StPreamble : StLead);
 
   always_comb begin
     case (dut.line_q)
       StIdle:     apart = !(dut.state_q == StIdle || begins);
-      StLead:     apart = dut.line_step_q >= 4'(Lead)
-                          || ((dut.line_step_q == 4'(Lead - 1)) ? (dut.state_q != StPreamble || dut.step_q != '0)
+      StLead:     apart = dut.line_step_q >= 4'(Lead - 1)
+                          || ((dut.line_step_q == 4'(Lead - 2)) ? (dut.state_q != StPreamble || dut.step_q != '0)
                               : (dut.state_q != StLead || dut.step_q != dut.line_step_q + 4'd1));
       StPreamble: apart = dut.line_step_q > 4'd7
                           || ((dut.line_step_q == 4'd7) ? (dut.state_q != StData)
@@ -95,10 +97,11 @@ module gmii_tx_proof #(
       AStartWasAnnounced: assume (!start_i || (ready_q && !start_q));
 
       TheLineFollowsTheState: assert (!apart);
-      TheLastIsTold: assert (last == (dut.state_q == StGap && dut.step_q == GapLast));
+      TheLastIsTold: assert (last == (dut.state_q == StGap && dut.step_q == GapLast - 4'd1));
       TheLineIsCounted: assert (!miscounted);
-      AStartFindsTheLineFree: assert (!start_i || dut.state_q == StIdle || last);
-      ReadyIsKept: assert (!(ready_q && !start_q) || dut.state_q == StIdle || last);
+      AStartFindsTheLineFree: assert (!dut.start_q || dut.state_q == StIdle || (dut.state_q == StGap && dut.step_q == GapLast));
+      ReadyIsKept: assert (!(ready_q && !start_q) || (!dut.start_q && free));
+      AStartIsKnown: assert (dut.start_q == start_q);
       TheGapIsTwelve: assert (!(en && !en_q) || !started_q || idle_q >= 4'd12);
     end
     if (started_q && settled_q) begin

@@ -39,7 +39,7 @@ module packet_buffer_proof #(
   logic                              started_q = 1'b0;
   logic                              ready;
   logic [CellWidth:0]                free;
-  logic [Ports-1:0]                  done_valid, done_whole, done_held, done_short, read_valid, read_last, read_bad;
+  logic [Ports-1:0]                  done_valid, done_whole, done_claim, read_valid, read_last, read_bad;
   logic [Ports-1:0][2:0]             read_tail;
   logic [Ports-1:0][CellWidth-1:0]   done_cell;
   logic [Ports-1:0][ChainWidth-1:0]  done_cells;
@@ -51,7 +51,7 @@ module packet_buffer_proof #(
     .clk_i, .rst_ni(started_q), .ready_o(ready), .free_o(free),
     // What comes out of the FIFO of words is any (`cut` in `prove.py`).
     .write_valid_i('0), .write_data_i('0), .write_first_i('0), .write_last_i('0), .write_tail_i('0), .write_bad_i('0),
-    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_held_o(done_held), .done_short_o(done_short),
+    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_claim_o(done_claim),
     .done_cell_o(done_cell),
     .done_cells_o(done_cells),
     .claim_valid_i, .claim_cell_i, .claim_readers_i, .claim_cells_i,
@@ -332,13 +332,12 @@ module packet_buffer_proof #(
       // What is known of an end, for a cycle.
       if (dut.ends_q[p]) begin
         shorts_wrong |= dut.here_valid_q && dut.here_q == PortWidth'(p);
-        shorts_wrong |= dut.done_short_o[p] != dut.short_q[p];
-        shorts_wrong |= dut.done_short_o[p] && !(dut.current_q[p] == head && length_q[head] == 3'd1
+        shorts_wrong |= dut.done_short_q[p] != dut.short_q[p];
+        shorts_wrong |= dut.done_short_q[p] && !(dut.current_q[p] == head && length_q[head] == 3'd1
             && phase_q[head] == (dut.cut_source[p] ? CutRead : dut.end_bad_q ? Kept : Done));
         shorts_wrong |= dut.cut_source[p] && !cut_q[head];
         // Those that are to claim its cells are told so, and nobody else.
-        claims_wrong |= (done_held[p] && !(done_short[p] && dut.end_bad_q)) != left_q;
-        claims_wrong |= left_q && phase_q[head] != (dut.cut_source[p] ? CutRead : Done);
+        claims_wrong |= done_claim[p] != left_q || (left_q && phase_q[head] != (dut.cut_source[p] ? CutRead : Done));
       end
     end
     for (int unsigned h = 0; h < Cells; h++) begin
@@ -414,8 +413,8 @@ module packet_buffer_proof #(
       counts_wrong |= alone != 4'(phase_q[h] == CutRead || (phase_q[h] == Writing && cut_q[h]));
       orphans = orphans + 3'(phase_q[h] == Orphan);
     end
-    counts_wrong |= 6'(orphans) != dut.u_orphans.count_q || dut.u_orphans.valid_q != (orphans != '0);
-    counts_wrong |= dut.orphan_waits_q && orphans == '0;
+    counts_wrong |= orphans != 3'(dut.orphan_write_q - dut.orphan_read_q) + 3'(dut.orphan_valid);
+    counts_wrong |= (dut.orphan_waits_q && !dut.orphan_valid);
     for (int unsigned p = 0; p < Ports; p++) begin
       waiting[p] = '0;
       for (int unsigned h = 0; h < Cells; h++) waiting[p] = waiting[p] + 6'(ended_q[p][h]) + 6'(ended_cut_q[p][h]);
@@ -502,7 +501,7 @@ module packet_buffer_proof #(
       CountsAreOfReadsToCome: assert (!counts_wrong);
       EndsOfReadsAreKept: assert (fifo_wrong == '0);
       NoReleaseIsLost: assert ((dut.freed_push & dut.freed_full) == '0
-          && !(dut.claim_write && claim_readers_i == '0 && dut.orphan_full));
+          && !(dut.orphan_push && 3'(dut.orphan_write_q - dut.orphan_read_q) == 3'(Cells)));
       ReadersAreCounted: assert (!dut.count_down || dut.readers_read_q != '0);
     end
   end

@@ -147,8 +147,8 @@ int main(int argc, char** argv) {
     if (argc != 5) return 2;
     const Words in = read_file<uint64_t>(argv[1]);
     const auto octets = read_file<uint8_t>(argv[2]);
-    const uint64_t accesses = in[0], frames = in[1], quiet_max = in[2], reset_at = in[3];
-    const uint64_t* access_rows = &in[4];
+    const uint64_t accesses = in[0], frames = in[1], quiet_max = in[2], reset_at = in[3], reset_cycles = in[4];
+    const uint64_t* access_rows = &in[5];
     const uint64_t* frame_rows = access_rows + 4 * accesses;
 
     auto context = std::make_unique<VerilatedContext>();
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
             dut->rst_ni = 0;
             master.again();
         }
-        if (now == reset_at + 8) dut->rst_ni = 1;
+        if (now == reset_at + reset_cycles) dut->rst_ni = 1;
         quiet++;
         if (master.next < accesses && access_rows[4 * master.next] != AFTER) quiet = 0;
         if (dut->rst_ni) master.drive(now);

@@ -18,13 +18,20 @@ module adjustable_clock #(
   localparam int unsigned Width = 64 + FractionBits;
 
   logic [Width-1:0] now_q, addend_q;
+  // What software has written, as it has come here: a cycle old.
+  logic [31:0]      rate_q;
+  logic [63:0]      step_q;
 
   assign now_o = now_q[Width-1:FractionBits];
 
   always_ff @(posedge clk_i) begin
-    addend_q <= Width'(rate_i) + (step_valid_i ? {step_i, FractionBits'(0)} : Width'(0));
+    rate_q   <= rate_i;
+    step_q   <= step_valid_i ? step_i : '0;
+    addend_q <= Width'(rate_q) + {step_q, FractionBits'(0)};
     now_q    <= now_q + addend_q;
     if (!rst_ni) begin
+      rate_q   <= '0;
+      step_q   <= '0;
       addend_q <= '0;
       now_q    <= '0;
     end

@@ -67,8 +67,9 @@ module ats_engine #(
   input  logic [7:0]                charged_overhead_i,
   input  logic [FillWidth-1:0]      processing_delay_max_i,
 
-  // Parameters of a scheduler; its bucket keeps its BucketEmptyTime.
+  // Parameters of a scheduler, taken when no frame is there; its bucket keeps its BucketEmptyTime.
   input  logic                      scheduler_write_i,
+  output logic                      scheduler_ready_o,
   input  logic [SchedulerWidth-1:0] scheduler_index_i,
   input  logic [GroupWidth-1:0]     scheduler_group_i,
   input  logic [OctetTimeWidth-1:0] scheduler_octet_time_i,
@@ -126,11 +127,14 @@ module ats_engine #(
     logic [LengthWidth:0]      octets_max;
   } parameters_t;
 
-  parameters_t          parameter_mem [Schedulers];
-  logic [FillWidth-1:0] residence_mem [Groups];
+  // What is read without a frame nobody uses.
+  (* no_rw_check *) parameters_t parameter_mem [Schedulers];
+  logic [FillWidth-1:0]          residence_mem [Groups];
+
+  assign scheduler_ready_o = !frame_valid_i;
 
   always_ff @(posedge clk_i) begin
-    if (scheduler_write_i) begin
+    if (scheduler_write_i && scheduler_ready_o) begin
       parameter_mem[scheduler_index_i] <= '{
         group:         scheduler_group_i,
         octet_time:    scheduler_octet_time_i,

@@ -33,7 +33,7 @@ module exact_table #(
   // A key found no place.
   output logic                                  overflow_o,
 
-  // An entry of software: written, or removed.
+  // An entry of software, to be written or removed, waits here for its turn.
   input  logic                                  write_valid_i,
   output logic                                  write_ready_o,
   input  logic                                  write_remove_i,
@@ -85,6 +85,10 @@ module exact_table #(
   logic                                  pick_lookup_q, pick_learn_q, pick_any_q;
   logic [KeyWidth-1:0]                   pick_lookup_key_q, pick_learn_key_q;
   logic [ValueWidth-1:0]                 pick_value_q;
+  // What software asks.
+  logic                                  offer_q, offer_remove_q;
+  logic [KeyWidth-1:0]                   offer_key_q;
+  logic [ValueWidth-1:0]                 offer_value_q;
   logic                                  clearing_q, sweeping_q;
   logic [BucketWidth-1:0]                sweep_q;
   logic                                  take_write, take_lookup, take_learn, take_age, take_change, asks_lookup, asks_learn;
@@ -98,11 +102,11 @@ module exact_table #(
   step_t              step_q [Latency-1];
   step_t              hashed, issued;
 
-  assign write_ready_o = may_change_q;
-  assign take_write = write_valid_i && write_ready_o;
+  assign write_ready_o = !offer_q;
+  assign take_write = offer_q && may_change_q;
   assign take_lookup = pick_lookup_q && !take_write;
-  assign take_learn = write_ready_o && pick_learn_q && !write_valid_i;
-  assign take_age = write_ready_o && sweeping_q && !write_valid_i && !pick_any_q;
+  assign take_learn = may_change_q && pick_learn_q && !offer_q;
+  assign take_age = may_change_q && sweeping_q && !offer_q && !pick_any_q;
   assign take_change = take_write || take_learn || take_age;
   assign ready_o = !clearing_q;
   assign asks_lookup = !clearing_q && lookup_q[turn_q] && !lookup_valid_i[turn_q];
@@ -112,9 +116,9 @@ module exact_table #(
     issued = '{op: OpAge, remove: 1'b0, requester: '0, bucket: sweep_q, key: '0, value: '0};
     if (take_write) begin
       issued.op     = OpWrite;
-      issued.remove = write_remove_i;
-      issued.key    = write_key_i;
-      issued.value  = write_value_i;
+      issued.remove = offer_remove_q;
+      issued.key    = offer_key_q;
+      issued.value  = offer_value_q;
     end else if (take_lookup) begin
       issued.op        = OpLookup;
       issued.requester = pick_q;
@@ -133,6 +137,8 @@ module exact_table #(
     // The last step writes before what is issued then reads.
     change_q     <= {change_q[Latency-5:0], take_change};
     may_change_q <= !clearing_q && !(take_change || change_q[Latency-4:0] != '0);
+    offer_q      <= write_valid_i || offer_q;
+    if (take_write) offer_q <= 1'b0;
     turn_q       <= turn_q + 1'b1;
     pick_q       <= turn_q;
     picked_q     <= Requesters'(1) << turn_q;
@@ -157,6 +163,7 @@ module exact_table #(
     if (!rst_ni) begin
       valid_q    <= '0;
       change_q   <= '0;
+      offer_q    <= 1'b0;
       may_change_q  <= 1'b0;
       turn_q        <= '0;
       pick_q        <= '1;
@@ -176,6 +183,11 @@ module exact_table #(
     pick_lookup_key_q <= lookup_key_q[turn_q];
     pick_learn_key_q  <= learn_key_q[turn_q];
     pick_value_q      <= learn_value_q[turn_q];
+    if (!offer_q) begin
+      offer_remove_q <= write_remove_i;
+      offer_key_q    <= write_key_i;
+      offer_value_q  <= write_value_i;
+    end
     step_q[0] <= issued;
     step_q[1] <= hashed;
     for (int unsigned k = 2; k < Latency - 1; k++) step_q[k] <= step_q[k-1];

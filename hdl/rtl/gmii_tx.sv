@@ -1,17 +1,17 @@
 // Transmission on GMII (IEEE Std 802.3, clauses 4 and 35): preamble, frame, frame check sequence, gap.
 //
 // The frame comes in words of eight octets, the first in the lowest bits; the first word has eight
-// cycles of preamble time to come, and `Lead` more. `ready_o` is high from the last cycle but one of the gap on, when
-// the next cycle is free for a start, so that frames follow each other after exactly 12 octet times. The line is two
-// cycles behind the state. A frame that turned out bad while it was sent ends
+// cycles of preamble time to come, and `Lead` more, in the first of which a start has come here: its way is long. `ready_o`
+// is high when the next cycle is free for a start, `Lead` cycles before the end of the gap, so that frames follow each other
+// after exactly 12 octet times. The line is two cycles behind the state. A frame that turned out bad while it was sent ends
 // with its check sequence inverted and tx_er, so that every receiver discards it.
 //
 // Invariant: a frame that began is sent to its end, without a hole; a word that is late is a fault of
 // the buffer, and an assertion says so.
 
 module gmii_tx #(
-  // Cycles of the gap that lie between a start and its preamble.
-  parameter int unsigned Lead = 0
+  // Cycles of the gap that lie between a start and its preamble; at least one.
+  parameter int unsigned Lead = 1
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -40,7 +40,7 @@ module gmii_tx #(
 
   typedef enum logic [2:0] {StIdle, StLead, StPreamble, StData, StCheck, StGap} state_e;
 
-  localparam logic [3:0] GapLast = 4'(11 - Lead);
+  localparam logic [3:0] GapLast = 4'(12 - Lead);
 
   // The state, and what of it reaches the line a cycle later.
   state_e                 state_q, line_q;
@@ -48,9 +48,9 @@ module gmii_tx #(
   logic [2:0]             place_q;
   logic [31:0]            crc_q;
   logic [7:0]             octet, octet_q;
-  logic                   data_last, bad_q;
+  logic                   data_last, bad_q, start_q;
 
-  assign ready_o = state_q == StIdle || (state_q == StGap && step_q >= GapLast - 4'd1);
+  assign ready_o = !start_q && (state_q == StIdle || (state_q == StGap && step_q >= GapLast - 4'd2));
   assign octet = word_i[8*place_q +: 8];
   assign data_last = word_last_i && place_q == word_tail_i;
   assign word_pop_o = state_q == StData && (place_q == 3'd7 || data_last);
@@ -60,7 +60,7 @@ module gmii_tx #(
     step_q <= step_q + 4'd1;
     unique case (state_q)
       StIdle: step_q <= '0;
-      StLead: if (step_q == 4'(Lead - 1)) begin
+      StLead: if (step_q == 4'(Lead - 2)) begin
         state_q <= StPreamble;
         step_q  <= '0;
       end
@@ -78,15 +78,17 @@ module gmii_tx #(
       end
       default: if (step_q == GapLast) state_q <= StIdle;
     endcase
-    last_o <= state_q == StGap && step_q == GapLast - 4'd1;
-    if (start_i) begin
-      state_q <= Lead == 0 ? StPreamble : StLead;
+    last_o  <= state_q == StGap && step_q == GapLast - 4'd2;
+    start_q <= start_i;
+    if (start_q) begin
+      state_q <= Lead == 1 ? StPreamble : StLead;
       step_q  <= '0;
       place_q <= '0;
     end
     if (!rst_ni) begin
       state_q <= StIdle;
       last_o  <= 1'b0;
+      start_q <= 1'b0;
     end
   end
 
@@ -116,7 +118,8 @@ module gmii_tx #(
   end
 
 `ifndef SYNTHESIS
-  StartsOnlyWhenReady: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> state_q == StIdle || last_o);
+  StartsOnlyWhenReady: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      start_i |-> !start_q && (state_q == StIdle || (state_q == StGap && step_q >= GapLast - 4'd1)));
   WordIsInTime: assert property (@(posedge clk_i) disable iff (!rst_ni)
       state_q == StData |-> word_valid_i);
 `endif

@@ -53,8 +53,7 @@ module ingress_port #(
   output logic                                  word_bad_o,
   input  logic                                  done_valid_i,
   input  logic                                  done_whole_i,
-  input  logic                                  done_held_i,
-  input  logic                                  done_short_i,
+  input  logic                                  done_claim_i,
   input  logic [CellWidth-1:0]                  done_cell_i,
   input  logic [ChainWidth-1:0]                 done_cells_i,
 
@@ -166,7 +165,7 @@ module ingress_port #(
   end
 
   gmii_rx #(.LengthWidth(LengthWidth)) u_rx (
-    .clk_i, .rst_ni(enabled_q),
+    .clk_i, .rst_ni(rst_ni && enabled_q),
     .gmii_rxd_i(line_q[7:0]), .gmii_rx_dv_i(line_q[8]), .gmii_rx_er_i(line_q[9]),
     .word_valid_o, .word_o, .word_first_o, .word_last_o, .word_tail_o,
     .start_o(delimiter), .octet_valid_o, .octet_o,
@@ -310,7 +309,7 @@ module ingress_port #(
   end
 
   // What has no cell is counted alone, if at all; a bad frame that is short leaves none; what is cut through is on its way.
-  assign arrives = done_valid_i && done_held_i && !cut_q && (ended.good || !done_short_i);
+  assign arrives = done_valid_i && done_claim_i && !cut_q;
 
   sync_fifo #(.Width($bits(arrived_t)), .Depth(8)) u_arrived (
     .clk_i, .rst_ni,
@@ -373,6 +372,8 @@ module ingress_port #(
 
 `ifndef SYNTHESIS
   NoArrivalIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni) !(arrives && full));
+  NoGoodFrameStaysBehind: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      done_valid_i && done_whole_i && ended.good |-> done_claim_i);
   NoEndIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni) ends_q[2] |-> !ended_full);
   WhatStandsThereHasEnded: assert property (@(posedge clk_i) disable iff (!rst_ni)
       done_valid_i |-> ended_waits || ends_q[2]);

@@ -44,11 +44,10 @@ module packet_buffer #(
   // With the last word: its octets less one; the frame is bad.
   input  logic [Ports-1:0][2:0]             write_tail_i,
   input  logic [Ports-1:0]                  write_bad_i,
-  // The frame stands in the buffer; it has cells, to be claimed; if it is bad, and not being cut through, they stay here.
+  // The frame stands in the buffer; the whole of it; unless it is cut through its cells are to be claimed.
   output logic [Ports-1:0]                  done_valid_o,
   output logic [Ports-1:0]                  done_whole_o,
-  output logic [Ports-1:0]                  done_held_o,
-  output logic [Ports-1:0]                  done_short_o,
+  output logic [Ports-1:0]                  done_claim_o,
   output logic [Ports-1:0][CellWidth-1:0]   done_cell_o,
   output logic [Ports-1:0][ChainWidth-1:0]  done_cells_o,
 
@@ -188,7 +187,7 @@ module packet_buffer #(
   localparam int unsigned ShortWords = 7;
 
   // The frame that is written is within those words; it is read while it is written; the cell comes back.
-  logic [Ports-1:0]                short_q, cut_source, keeps_cell;
+  logic [Ports-1:0]                short_q, done_short_q, cut_source, keeps_cell;
   logic [Ports-1:0]                wants_cell;
   logic [Ports-1:0]                takes_cell;
   logic [Ports-1:0]                word_valid, word_pop, word_first, word_last, word_full;
@@ -266,7 +265,7 @@ module packet_buffer #(
     assign word_pop[p] = word_valid[p] && slot_hot_q[p];
     assign here[p] = here_valid_q && here_q == SlotWidth'(p);
     // A cycle after its end, when it is known whether it is read.
-    assign keeps_cell[p] = ends_q[p] && end_bad_q && done_short_o[p] && !cut_source[p];
+    assign keeps_cell[p] = ends_q[p] && end_bad_q && done_short_q[p] && !cut_source[p];
 
     always_ff @(posedge clk_i) begin
       done_valid_o[p] <= 1'b0;
@@ -291,8 +290,8 @@ module packet_buffer #(
           done_valid_o[p] <= 1'b1;
           done_whole_o[p] <= !here_lost_q;
         end
-        done_held_o[p]  <= !here_lost_q || (!here_first_q && cells_q[p] != '0);
-        done_short_o[p] <= !here_lost_q && (here_first_q || short_q[p]);
+        done_claim_o[p] <= here_lost_q ? !here_first_q && cells_q[p] != '0 : !(here_bad_q && (here_first_q || short_q[p]));
+        done_short_q[p] <= !here_lost_q && (here_first_q || short_q[p]);
       end
       if (ends_q[p]) short_q[p] <= 1'b0;
       if (keeps_cell[p]) begin
@@ -303,6 +302,7 @@ module packet_buffer #(
         spare_valid_q[p] <= 1'b0;
         short_q[p]       <= 1'b0;
         done_valid_o[p]  <= 1'b0;
+        cells_q[p]       <= '0;
         lost_q[p]        <= 1'b0;
         offset_q[p]      <= '0;
       end
@@ -428,7 +428,7 @@ module packet_buffer #(
       .valid_o(read_valid_o[p]), .data_o({read_last_o[p], read_tail_o[p], read_bad_o[p], read_data_o[p]}),
       .pop_i(read_pop_i[p])
     );
-    sync_fifo #(.Width(1 + CellWidth + ChainWidth), .Depth(8)) u_freed (
+    sync_fifo #(.Width(1 + CellWidth + ChainWidth), .Depth(16)) u_freed (
       .clk_i, .rst_ni,
       .push_i(freed_push[p]), .data_i({alone_q[p], read_head_q[p], read_cells_q[p]}), .full_o(freed_full[p]),
       .valid_o(freed_valid[p]), .data_o({freed_alone[p], freed_cell[p], freed_cells[p]}), .pop_i(freed_pop[p])
@@ -444,18 +444,34 @@ module packet_buffer #(
   logic [CellWidth-1:0]  walk_q, next_copy_mem_q, next_copy_q;
   logic [ChainWidth-1:0] walk_left_q;
   logic [CountWidth-1:0] readers_mem_q, readers_read_q;
-  logic                  orphan_valid, orphan_pop, orphan_full;
+  logic                  orphan_valid, orphan_pop;
   logic [CellWidth-1:0]  orphan_cell;
   logic [ChainWidth-1:0] orphan_cells;
   logic                  readers_write, claim_write, count_down;
 
-  // Frames that nobody reads.
-  sync_fifo #(.Width(CellWidth + ChainWidth), .Depth(32)) u_orphans (
-    .clk_i, .rst_ni,
-    .push_i(claim_write && claim_readers_i == '0),
-    .data_i({claim_cell_i, claim_cells_i}), .full_o(orphan_full),
-    .valid_o(orphan_valid), .data_o({orphan_cell, orphan_cells}), .pop_i(orphan_pop)
-  );
+  // Frames that nobody reads: there is room for as many as there are cells, for they wait behind what was read.
+  (* no_rw_check *) logic [CellWidth+ChainWidth-1:0] orphan_mem [Cells];
+  logic [CellWidth:0] orphan_write_q, orphan_read_q;
+  logic               orphan_push, orphan_fetch;
+
+  assign orphan_push = claim_write && claim_readers_i == '0;
+  assign orphan_fetch = orphan_write_q != orphan_read_q && (!orphan_valid || orphan_pop);
+
+  always_ff @(posedge clk_i) begin
+    if (orphan_push) orphan_mem[orphan_write_q[CellWidth-1:0]] <= {claim_cell_i, claim_cells_i};
+    if (orphan_fetch) {orphan_cell, orphan_cells} <= orphan_mem[orphan_read_q[CellWidth-1:0]];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (orphan_push) orphan_write_q <= orphan_write_q + 1'b1;
+    if (orphan_fetch) orphan_read_q <= orphan_read_q + 1'b1;
+    orphan_valid <= orphan_fetch || (orphan_valid && !orphan_pop);
+    if (!rst_ni) begin
+      orphan_write_q <= '0;
+      orphan_read_q  <= '0;
+      orphan_valid   <= 1'b0;
+    end
+  end
 
   // What waits is known a cycle later, and not in the cycle after one of it was taken.
   logic             orphan_waits_q;
@@ -470,10 +486,11 @@ module packet_buffer #(
     end
   end
 
-  assign orphan_pop = release_q == StIdle && orphan_waits_q;
+  // Readers are first, each in its turn.
+  assign orphan_pop = release_q == StIdle && orphan_waits_q && !freed_waits_q[turn_q];
   always_comb begin
     freed_pop = '0;
-    freed_pop[turn_q] = release_q == StIdle && !orphan_waits_q && freed_waits_q[turn_q];
+    freed_pop[turn_q] = release_q == StIdle && freed_waits_q[turn_q];
   end
 
   // A claim writes first; the count of another frame waits for it. A frame without a cell has no count.
@@ -534,7 +551,7 @@ module packet_buffer #(
   NoReadOverflows: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (fetched & read_full) == '0);
   NoReleaseIsLost: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (freed_push & freed_full) == '0 && !(claim_write && claim_readers_i == '0 && orphan_full));
+      (freed_push & freed_full) == '0 && !(orphan_push && (CellWidth + 1)'(orphan_write_q - orphan_read_q) == (CellWidth + 1)'(Cells)));
   OneStartAtATime: assert property (@(posedge clk_i) disable iff (!rst_ni)
       (read_start_i & reading_q) == '0);
   CutThroughFindsCells: assert property (@(posedge clk_i) disable iff (!rst_ni)

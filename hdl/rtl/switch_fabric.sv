@@ -83,6 +83,7 @@ module switch_fabric #(
   input  logic [7:0]                                  charged_overhead_i,
   input  logic [FillWidth-1:0]                        processing_delay_max_i,
   input  logic                                        scheduler_write_i,
+  output logic                                        scheduler_ready_o,
   input  logic [SchedulerWidth-1:0]                   scheduler_index_i,
   input  logic [GroupWidth-1:0]                       scheduler_group_i,
   input  logic [OctetTimeWidth-1:0]                   scheduler_octet_time_i,
@@ -183,7 +184,7 @@ module switch_fabric #(
   logic [Ports-1:0]                     word_valid, word_first, word_last, word_bad;
   logic [Ports-1:0][63:0]               word;
   logic [Ports-1:0][2:0]                word_tail;
-  logic [Ports-1:0]                     done_valid, done_whole, done_held, done_short;
+  logic [Ports-1:0]                     done_valid, done_whole, done_claim;
   logic [Ports-1:0][CellWidth-1:0]      done_cell;
   logic [Ports-1:0][ChainWidth-1:0]     done_cells;
   logic [Ports-1:0]                     delimiter_in, octet_valid;
@@ -199,6 +200,7 @@ module switch_fabric #(
   logic [Ports-1:0]                     address_ports;
   logic [SchedulerWidth-1:0]            stream_scheduler;
   logic                                 address_overflow, stream_overflow;
+  logic [1:0]                           overflows_q;
   logic [Ports-1:0][Ports-1:0]          cut_ask;
   logic [Ports-1:0][ClassWidth-1:0]     cut_class;
   logic [Ports-1:0]                     cut_alive, cut_begun;
@@ -228,7 +230,7 @@ module switch_fabric #(
       .word_valid_o(word_valid[p]), .word_o(word[p]), .word_first_o(word_first[p]), .word_last_o(word_last[p]),
       .word_tail_o(word_tail[p]), .word_bad_o(word_bad[p]),
       .done_valid_i(done_valid[p]), .done_whole_i(done_whole[p]),
-      .done_held_i(done_held[p]), .done_short_i(done_short[p]),
+      .done_claim_i(done_claim[p]),
       .done_cell_i(done_cell[p]), .done_cells_i(done_cells[p]),
       .start_o(delimiter_in[p]), .octet_valid_o(octet_valid[p]), .octet_o(octet[p]),
       .lookup_valid_o(lookup_valid[p]), .lookup_key_o(lookup_key[p]), .source_key_o(source_key[p]),
@@ -299,8 +301,9 @@ module switch_fabric #(
   );
 
   always_ff @(posedge clk_i) begin
-    table_overflows_o <= table_overflows_o + 32'(address_overflow) + 32'(stream_overflow);
-    if (!rst_ni) table_overflows_o <= '0;
+    overflows_q       <= 2'(address_overflow) + 2'(stream_overflow);
+    table_overflows_o <= table_overflows_o + 32'(overflows_q);
+    if (!rst_ni) {overflows_q, table_overflows_o} <= '0;
   end
 
   // --- Dispatch.
@@ -365,7 +368,7 @@ module switch_fabric #(
     .decision_eligible_o(decision_eligible),
     .decision_exceeds_burst_o(decision_burst), .decision_exceeds_residence_o(decision_residence),
     .charged_overhead_i, .processing_delay_max_i,
-    .scheduler_write_i, .scheduler_index_i, .scheduler_group_i, .scheduler_octet_time_i,
+    .scheduler_write_i, .scheduler_ready_o, .scheduler_index_i, .scheduler_group_i, .scheduler_octet_time_i,
     .scheduler_empty_to_full_i, .scheduler_octets_max_i,
     .group_write_i, .group_index_i, .group_residence_max_i,
     .count_index_i(group_count_index_i), .count_exceeds_burst_o(group_exceeds_burst_o),
@@ -500,7 +503,7 @@ module switch_fabric #(
     .write_valid_i(word_valid), .write_data_i(word),
     .write_first_i(word_first), .write_last_i(word_last),
     .write_tail_i(word_tail), .write_bad_i(word_bad),
-    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_held_o(done_held), .done_short_o(done_short),
+    .done_valid_o(done_valid), .done_whole_o(done_whole), .done_claim_o(done_claim),
     .done_cell_o(done_cell), .done_cells_o(done_cells),
     .claim_valid_i(claim_valid), .claim_cell_i(claim_cell),
     .claim_readers_i(claim_readers), .claim_cells_i(claim_cells),

@@ -69,7 +69,7 @@ module tsn_switch #(
   logic [7:0]                              octet_time_high;
   logic [3:0]                              empty_to_full_high, residence_high;
   logic [14:0]                             octets_max;
-  logic                                    scheduler_write, group_write, stream_write, stream_ready;
+  logic                                    scheduler_write, scheduler_ready, group_write, stream_write, stream_ready;
   logic                                    address_write, address_ready, rule_octet_write, rule_write, vlan_write;
   logic [28:0]                             stream_key_high;
   logic [27:0]                             address_key_high;
@@ -147,7 +147,7 @@ module tsn_switch #(
     .scheduler_octet_time_low_o(octet_time_low), .scheduler_octet_time_high_o(octet_time_high),
     .scheduler_empty_to_full_low_o(empty_to_full_low), .scheduler_empty_to_full_high_o(empty_to_full_high),
     .scheduler_octets_max_o(octets_max),
-    .scheduler_write_valid_o(scheduler_write), .scheduler_write_ready_i(1'b1), .scheduler_write_o(scheduler_index),
+    .scheduler_write_valid_o(scheduler_write), .scheduler_write_ready_i(scheduler_ready), .scheduler_write_o(scheduler_index),
     .group_residence_low_o(residence_low), .group_residence_high_o(residence_high),
     .group_write_valid_o(group_write), .group_write_ready_i(1'b1), .group_write_o(group_index),
     .group_count_index_o(count_index),
@@ -185,7 +185,7 @@ module tsn_switch #(
     .ats_class_i(ats_classes), .free_cells_min_i(free_cells_min), .cut_through_i(cut_through),
     .gate_open_i(gates), .credit_based_i(credit_based), .idle_slope_i(idle_slope),
     .charged_overhead_i(charged_overhead), .processing_delay_max_i({4'd0, processing_delay_max}),
-    .scheduler_write_i(scheduler_write), .scheduler_index_i(SchedulerWidth'(scheduler_index)),
+    .scheduler_write_i(scheduler_write), .scheduler_ready_o(scheduler_ready), .scheduler_index_i(SchedulerWidth'(scheduler_index)),
     .scheduler_group_i(GroupWidth'(scheduler_group)), .scheduler_octet_time_i({octet_time_high, octet_time_low}),
     .scheduler_empty_to_full_i({empty_to_full_high, empty_to_full_low}), .scheduler_octets_max_i(octets_max),
     .group_write_i(group_write), .group_index_i(GroupWidth'(group_index)),

@@ -105,7 +105,7 @@ class Bench:
         if "done" in happens:
             assert now
             dut.done_whole_i.value, dut.done_cell_i.value, dut.done_cells_i.value = now.whole, now.cell, now.cells
-            dut.done_held_i.value, dut.done_short_i.value = now.cells > 0, 0
+            dut.done_claim_i.value = now.cells > 0
         dut.now_i.value = self.cycle * 16
         dut.clock_i.value = self.cycle * 8
         dut.arrived_pop_i.value = 0

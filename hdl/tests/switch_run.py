@@ -244,6 +244,7 @@ def run(
     folder: pathlib.Path,
     quiet: int = 20_000,
     reset_at: int = 2**62,
+    reset_cycles: int = 8,
     during: list[Access] | None = None,
     build: Mapping[str, int] = SMALL,
     faults: Mapping[str, tuple[str, str]] | None = None,
@@ -262,7 +263,7 @@ def run(
     binary = harness("tsn_switch", "tsn_switch", build, [f"-DPORTS={PORTS}"], PROBES, faults)
     rows = [[one.port, one.first_cycle, len(one.octets), one.error_at, one.gap, one.preamble] for one in frames]
     operations = [[one.cycle, one.value is not None, one.address, one.value or 0] for one in accesses]
-    head = [len(operations), len(frames), quiet, reset_at]
+    head = [len(operations), len(frames), quiet, reset_at, reset_cycles]
     np.array([*head, *(v for row in operations + rows for v in row)], dtype=np.uint64).tofile(folder / "script")
     (folder / "octets").write_bytes(b"".join(frame.octets for frame in frames))
     names = ("script", "octets", "sent", "sent_octets")

@@ -12,7 +12,8 @@ CLOCK, ADDRESS = 2, 3
 
 
 def memory(bits: list[int]) -> dict[str, Any]:
-    pins = {"CLKB": [CLOCK], "WEB": ["0"], "OCEA": ["0"], "OCEB": ["1"], "ADB5": [ADDRESS]}
+    pins = {"CLKA": [CLOCK], "CLKB": [CLOCK], "CEA": ["1"], "CEB": ["1"], "RSTA": ["0"], "RSTB": ["0"]}
+    pins |= {"WEB": ["0"], "OCEA": ["0"], "OCEB": ["1"], "ADB5": [ADDRESS]}
     pins |= {f"DOB{k}": [bit] for k, bit in enumerate(bits)}
     directions = {pin: "output" if pin.startswith("DO") else "input" for pin in pins}
     return {"type": "DP16KD", "parameters": {"REGMODE_A": "NOREG", "REGMODE_B": "NOREG"}, "connections": pins, "port_directions": directions}
@@ -43,7 +44,7 @@ def test_a_registered_port_is_moved_as_a_whole() -> None:
     assert absorb(unused) == (1, 2)
 
 
-@pytest.mark.parametrize("change", ["enable", "reset", "clock", "two loads", "logic", "port", "written there"])
+@pytest.mark.parametrize("change", ["enable", "reset", "clock", "two loads", "logic", "port", "begins with one", "WEB", "CEA", "CEB", "RSTA", "RSTB", "CLKA"])
 def test_what_would_change_something_is_left(change: str) -> None:
     design = module()
     cells = design["cells"]
@@ -59,7 +60,9 @@ def test_what_would_change_something_is_left(change: str) -> None:
         cells["q1"]["type"] = "LUT4"
     elif change == "port":
         design["ports"]["early"] = {"direction": "output", "bits": [11]}
+    elif change == "begins with one":
+        cells["q1"]["parameters"]["REGSET"] = "SET"
     else:
-        cells["memory"]["connections"]["WEB"] = ["1"]
+        cells["memory"]["connections"][change] = [9]
     before = copy.deepcopy(design)
     assert absorb(design) == (0, 0) and design == before

@@ -64,3 +64,17 @@ def test_after_a_reset_the_switch_is_as_new(tmp_path: pathlib.Path, instant: int
     count = sum(1 for one in outcome.sent if one.sfd > instant + 20)
     assert sum(outcome.counters["sent"]) == count, "the counters are those since the reset"
     nothing_is_left(outcome)
+
+
+@pytest.mark.parametrize("after_end", range(-2, 8))
+def test_a_reset_of_one_cycle_leaves_nothing_of_a_frame(tmp_path: pathlib.Path, after_end: int) -> None:
+    """The frame's last octet is at the pins so many cycles before: no counter, no address, no cell is of the time before."""
+    octets = frame_octets(host(1), host(0), bytes(400))
+    instant = BEGIN + 8 + len(octets) + after_end
+    later = instant + SETTLING
+    asked = Frame(1, later, frame_octets(host(0), host(1), b"is it known"))
+    outcome = run([], [Frame(0, BEGIN, octets), asked], tmp_path, quiet=25_000, reset_at=instant, reset_cycles=1)
+    assert outcome.counters["received"] == [0, 1, *[0] * (PORTS - 2)]
+    assert not any(sum(outcome.counters[name]) for name in ("no_cell", "no_port", "not_member", "short", "check"))
+    assert sorted(one.port for one in outcome.sent if one.sfd > later) == [0, *range(2, PORTS)], "flooded: taught before the reset"
+    nothing_is_left(outcome)

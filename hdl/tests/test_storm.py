@@ -26,6 +26,7 @@ from switch_run import (
     rule_setting,
     run,
     scheduler_setting,
+    vlan_setting,
 )
 
 # ProcessingDelayMax in ticks: more than a frame needs to its queue.
@@ -108,6 +109,24 @@ def test_a_storm_at_other_ports_delays_nobody(tmp_path: pathlib.Path) -> None:
     assert outcome.counters["short"][1] == 3_500
     assert [one.octets for one in outcome.sent] == octets
     assert [8 * (one.sfd - frame.sfd) for one, frame in zip(outcome.sent, asked, strict=True)] == alone
+    nothing_is_left(outcome)
+
+
+@pytest.mark.parametrize("why", ["vlan", "reserved", "check"])
+def test_frames_that_nobody_takes_lose_no_cell(tmp_path: pathlib.Path, why: str) -> None:
+    """The longest on every port at once, then the shortest of two cells at line rate: what is given back comes faster than it is walked."""
+    frames = []
+    for port in range(PORTS):
+        for k in range(60):
+            destination = bytes.fromhex("0180c200000e") if why == "reserved" else host((port + 1) % PORTS)
+            octets = frame_octets(destination, host(port), bytes([port, k]) + bytes(44 if k % 20 else 1498), vid=5 if why == "vlan" else 1)
+            if why == "check":
+                octets = octets[:-1] + bytes([octets[-1] ^ 1])
+            frames.append(Frame(port, 2_000, octets, gap=12, preamble=7))
+    outcome = run([vlan_setting(5, 0)], frames, tmp_path, quiet=20_000)
+    name = {"vlan": "not_member", "reserved": "no_port", "check": "check"}[why]
+    lost = [outcome.counters[name][port] + outcome.counters["no_cell"][port] for port in range(PORTS)]
+    assert lost == [60] * PORTS and not outcome.sent
     nothing_is_left(outcome)
 
 

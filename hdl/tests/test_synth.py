@@ -17,6 +17,7 @@ def test_figures_of_area_are_those_of_this_rtl() -> None:
     assert committed["full_bram36"] > committed["small_bram36"] > 0
     # The clock rate belongs to this switch, too.
     assert committed.get("ecp5_rtl") == synth.placed_hash(), "run `make hdl-place` and commit hdl.json"
+    assert committed.get("ecp5_how") == synth.placed_how(), "run `make hdl-place` and commit hdl.json"
 
 
 def test_the_page_of_the_switch_tells_the_committed_latencies() -> None:
