@@ -135,13 +135,13 @@ async def the_first_rule_that_agrees_holds(dut) -> None:
 async def the_clock_adds_its_rate_and_steps(dut) -> None:
     await begin(dut)
     rng = random.Random(3)
-    # With the fraction of 24 digits; what a cycle adds is in force in the next one.
-    now, addend = 0, 0
+    # With the fraction of 24 digits; what a cycle adds has a register behind what software writes, and is in force behind that.
+    now, addend, written = 0, 0, 0
     for _ in range(1_000):
         rate = NOMINAL + rng.randrange(-(1 << 20), 1 << 20)
         step = rng.randrange(-(1 << 40), 1 << 40) if rng.random() < 0.1 else 0
         dut.clock_rate_i.value = rate
         dut.clock_step_valid_i.value, dut.clock_step_i.value = step != 0, step % (1 << 64)
         await FallingEdge(dut.clk_i)
-        now, addend = (now + addend) % (1 << 88), rate + (step << 24)
+        now, addend, written = (now + addend) % (1 << 88), written, rate + (step << 24)
         assert int(dut.clock_o.value) == now >> 24
