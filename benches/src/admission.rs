@@ -1,8 +1,8 @@
 //! Time of an admission decision and its growth: streams by switches, for each test, as a table.
 //!
-//! `cargo run --release --package tautwire-benches -- --admission` (with a test's name behind it, that one). One
+//! `cargo run --release --package tautwire-benches -- --admission` (with a part of a table's title behind it, that one). One
 //! decision is that of a stream with all others admitted; of the bounds, also the mean of all decisions by which the
-//! network fills up from nothing.
+//! network fills up from nothing, and of those that a network that is full refuses.
 
 use std::time::Duration;
 
@@ -16,23 +16,31 @@ use crate::{cpu, network, tree};
 const BUDGET: Duration = Duration::from_secs(3);
 /// Decisions of a figure at most.
 const DECISIONS: usize = 2_000;
+/// Per cent of the delays proven of all streams of a tree that they may have in one that refuses some.
+const WANTED: u64 = 97;
 
-/// Prints the tables.
+/// Mean of a test's decisions on a network, microseconds; none if there is none of its kind.
+type Figure = fn(Test, &Network) -> Option<f64>;
+
+/// Prints the tables, or those in whose title there is `only`.
 pub(crate) fn print_curves(only: Option<&str>) {
-    for name in Test::NAMES.iter().filter(|name| only.is_none_or(|only| only == **name)) {
+    for name in Test::NAMES {
         let test = Test::from_name(name).expect("it is one of them");
-        for fill in [false, true] {
-            if fill && test != Test::Bounds {
+        let kinds: [(&str, Figure); 3] =
+            [("", decision), (", filling up", filling_up), (", refused by a full network", refused)];
+        for (kind, figure) in kinds.into_iter().take(if test == Test::Bounds { 3 } else { 1 }) {
+            let title = format!("{name}{kind}, microseconds a decision");
+            if !only.is_none_or(|only| title.contains(only)) {
                 continue;
             }
-            println!("\n{name}{}, microseconds a decision", if fill { ", filling up" } else { "" });
-            println!("| streams | 3 switches | 16 | 100 | 1 000 |\n|---|---|---|---|---|");
+            println!("\n{title}\n| streams | 3 switches | 16 | 100 | 1 000 |\n|---|---|---|---|---|");
             for streams in [1, 10, 100, 1_000, 10_000] {
                 let mut row = format!("| {streams} |");
                 for bridges in [3, 16, 100, 1_000] {
-                    let network = of(test, streams, bridges);
-                    let us = if fill { filling_up(test, &network) } else { decision(test, &network) };
-                    row += &format!(" {us:.1} |");
+                    row += &match figure(test, &of(test, streams, bridges)) {
+                        Some(us) => format!(" {us:.1} |"),
+                        None => " - |".to_owned(),
+                    };
                 }
                 println!("{row}");
             }
@@ -54,7 +62,7 @@ fn of(test: Test, streams: usize, bridges: usize) -> Network {
 }
 
 /// Mean of decisions, each with all other streams admitted.
-fn decision(test: Test, network: &Network) -> f64 {
+fn decision(test: Test, network: &Network) -> Option<f64> {
     let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).collect();
     let mut standing = test.with_usual_parameters().begin(network);
     standing.rejoin(network, &all);
@@ -69,15 +77,36 @@ fn decision(test: Test, network: &Network) -> f64 {
         }
         count += 1;
     }
-    total.as_secs_f64() * 1e6 / count as f64
+    Some(total.as_secs_f64() * 1e6 / count as f64)
 }
 
 /// Mean of the decisions on all streams, one after the other.
-fn filling_up(test: Test, network: &Network) -> f64 {
+fn filling_up(test: Test, network: &Network) -> Option<f64> {
     let mut standing = test.with_usual_parameters().begin(network);
     let streams = (0..network.streams.len()).map(StreamIndex::at);
     let total: Duration = streams.map(|stream| join(&mut *standing, network, stream).0).sum();
-    total.as_secs_f64() * 1e6 / network.streams.len() as f64
+    Some(total.as_secs_f64() * 1e6 / network.streams.len() as f64)
+}
+
+/// Mean of the decisions on what is refused, of streams that ask one after the other for less than is proven of them together.
+fn refused(test: Test, network: &Network) -> Option<f64> {
+    let mut network = network.clone();
+    let proven = tautwire_analysis::bounds(&network).streams;
+    for (stream, proven) in network.streams.iter_mut().zip(&proven) {
+        let delays = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok());
+        let most = delays.max().expect("all of them may run together");
+        stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
+    }
+    let mut standing = test.with_usual_parameters().begin(&network);
+    let all = (0..network.streams.len()).map(StreamIndex::at);
+    let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *standing, &network, *stream).1).collect();
+    let (mut total, mut count) = (Duration::ZERO, 0);
+    while !left.is_empty() && count < DECISIONS && total < BUDGET {
+        let (time, joined) = join(&mut *standing, &network, left[count % left.len()]);
+        assert!(!joined, "the others have come, and what is refused once is refused beside more");
+        (total, count) = (total + time, count + 1);
+    }
+    (count > 0).then(|| total.as_secs_f64() * 1e6 / count as f64)
 }
 
 /// The time of a decision, and whether the stream may join.

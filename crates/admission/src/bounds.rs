@@ -58,13 +58,13 @@ impl Standing for StandingBounds<'_> {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         self.session.start(stream);
         self.look(network);
-        self.hold_exactly(network);
-        let first = self.late.first().copied()?;
+        let first = self.hold_exactly(network)?;
         let with = self.session.stream(first);
         self.leave(network, stream);
-        self.session.tighten();
-        self.look(network);
-        let without = self.session.is_running(first).then(|| self.session.stream(first));
+        let is_other = self.session.is_running(first);
+        let of: Vec<StreamIndex> = self.late.iter().copied().chain(is_other.then_some(first)).collect();
+        self.look_exactly(network, &of);
+        let without = is_other.then(|| self.session.stream(first));
         missed(network, &network.streams[first.index()], &with, without.as_ref())
     }
 
@@ -81,22 +81,35 @@ impl Standing for StandingBounds<'_> {
 }
 
 impl StandingBounds<'_> {
-    /// Where a deadline is not proven: without slack it may be. Slack that is often in the way becomes less.
-    fn hold_exactly(&mut self, network: &Network) {
+    /// Where a deadline is not proven: without slack it may be. The first for which it is not, if there is one. Slack that
+    /// is often in the way becomes less.
+    fn hold_exactly(&mut self, network: &Network) -> Option<StreamIndex> {
         self.calm += 1;
         if self.late.is_empty() {
             if self.calm >= CALM && self.shift > SLACK_MOST {
                 self.give(self.shift - 1);
             }
-            return;
+            return None;
         }
-        if !self.session.is_tight() {
-            self.session.tighten();
-            self.look(network);
+        let candidates: Vec<StreamIndex> = self.late.iter().copied().collect();
+        // Often the first one is late indeed, and the others need not be looked at.
+        for of in [&candidates[..1], &candidates[1..]] {
+            self.look_exactly(network, of);
+            let late = of.iter().find(|stream| self.late.contains(stream));
+            if late.is_some() {
+                return late.copied();
+            }
         }
-        if self.late.is_empty() && self.shift < SLACK_LEAST {
+        if self.shift < SLACK_LEAST {
             self.give(self.shift + 1);
         }
+        None
+    }
+
+    /// Holds the bounds of streams without slack against their deadlines.
+    fn look_exactly(&mut self, network: &Network, streams: &[StreamIndex]) {
+        self.session.tighten_for(streams);
+        self.look(network);
     }
 
     fn give(&mut self, shift: u32) {

@@ -57,6 +57,8 @@ pub struct Session<'network> {
     loose: Vec<u32>,
     /// The order of the graph in which `waiting` stands.
     orders: u64,
+    /// Whether a step goes to a port; empty where it goes to all.
+    reach: Vec<bool>,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -89,6 +91,7 @@ impl<'network> Session<'network> {
             is_loose: vec![false; ports],
             loose: Vec::new(),
             orders: 0,
+            reach: Vec::new(),
         }
     }
 
@@ -118,6 +121,52 @@ impl<'network> Session<'network> {
         let slack = self.slack.take();
         self.take_step(Touched::default(), Vec::new());
         self.slack = slack;
+    }
+
+    /// Makes what is proven of running streams that of the whole analysis, and of all on which their ports depend. What
+    /// depends on these stays as it is, at or above what is proven.
+    ///
+    /// # Panics
+    /// If one of them does not run.
+    pub fn tighten_for(&mut self, streams: &[StreamIndex]) {
+        assert!(streams.iter().all(|stream| self.is_running(*stream)), "only what runs has bounds");
+        self.begin_step();
+        if self.is_tight() {
+            return;
+        }
+        let slack = self.slack.take();
+        self.reach = self.on_which_depend(streams);
+        let beyond: Vec<u32> = self
+            .waiting
+            .iter()
+            .copied()
+            .filter(|place| !self.reaches(self.graph.component(*place).ports[0]))
+            .collect();
+        self.waiting.retain(|place| beyond.binary_search(place).is_err());
+        self.evaluate_all();
+        self.reach = Vec::new();
+        self.waiting.extend(beyond);
+        self.slack = slack;
+    }
+
+    /// The ports of streams, and all on which they depend.
+    fn on_which_depend(&self, streams: &[StreamIndex]) -> Vec<bool> {
+        let plan = &self.analysis.plan;
+        let mut found = vec![false; plan.ports.len()];
+        let entries = streams.iter().flat_map(|stream| plan.entries_of(stream.0));
+        let mut next: Vec<u32> = entries.map(|entry| plan.entries[entry as usize].port).collect();
+        while let Some(port) = next.pop() {
+            if !std::mem::replace(&mut found[port as usize], true) {
+                let edges = plan.at_port(port).iter().filter_map(|entry| plan.edge(*entry));
+                next.extend(edges.map(|(before, _)| before).filter(|before| !found[*before as usize]));
+            }
+        }
+        found
+    }
+
+    /// Whether the step goes to a port.
+    fn reaches(&self, port: u32) -> bool {
+        self.reach.is_empty() || self.reach[port as usize]
     }
 
     /// Slack, where there may be any.
@@ -330,6 +379,10 @@ impl<'network> Session<'network> {
     fn evaluate_all(&mut self) {
         if self.slack().is_none() {
             for port in std::mem::take(&mut self.loose) {
+                if !self.reaches(port) {
+                    self.loose.push(port);
+                    continue;
+                }
                 self.is_loose[port as usize] = false;
                 self.stale[port as usize].loose = true;
                 self.wait(port);
@@ -348,15 +401,28 @@ impl<'network> Session<'network> {
         self.disturbed.dedup();
     }
 
+    /// Something of a port is stale. It waits for its evaluation; where the step does not go it keeps what it has.
     fn wait(&mut self, port: u32) {
-        self.waiting.insert(self.graph.place(port));
+        if self.reaches(port) {
+            self.stale[port as usize].waits = true;
+            self.waiting.insert(self.graph.place(port));
+        } else {
+            self.loosen(port);
+        }
+    }
+
+    /// What is kept of a port stands above what is proven.
+    fn loosen(&mut self, port: u32) {
+        if !std::mem::replace(&mut self.is_loose[port as usize], true) {
+            self.loose.push(port);
+        }
     }
 
     /// Entries come otherwise, and with them what has part in how they come.
     fn mark(&mut self, entries: &[u32]) {
-        let plan = &self.analysis.plan;
         let (mut groups, mut receptions, mut links) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for number in entries {
+            let plan = &self.analysis.plan;
             let entry = &plan.entries[*number as usize];
             let port = entry.port;
             if entry.group != NONE {
@@ -375,10 +441,11 @@ impl<'network> Session<'network> {
             }
             let stale = &mut self.stale[port as usize];
             stale.entries.push(*number);
-            if !std::mem::replace(&mut stale.waits, true) {
-                self.waiting.insert(self.graph.place(port));
+            if !stale.waits {
+                self.wait(port);
             }
         }
+        let plan = &self.analysis.plan;
         let mut others: Vec<u32> = Vec::new();
         for (reception, group) in groups {
             let received = plan.received[reception as usize].iter().copied();
@@ -392,9 +459,9 @@ impl<'network> Session<'network> {
             others.extend(link.streams().iter().map(|stream| plan.first_entry[*stream as usize] + place));
         }
         for other in others {
-            let port = plan.entries[other as usize].port;
+            let port = self.analysis.plan.entries[other as usize].port;
             self.stale[port as usize].entries.push(other);
-            self.waiting.insert(self.graph.place(port));
+            self.wait(port);
         }
     }
 
@@ -411,8 +478,8 @@ impl<'network> Session<'network> {
         }
         let slack = self.slack();
         let changed = self.states[port as usize].refresh(&mut self.analysis, port, stale, slack);
-        if changed.loose && !std::mem::replace(&mut self.is_loose[port as usize], true) {
-            self.loose.push(port);
+        if changed.loose {
+            self.loosen(port);
         }
         self.spread(&changed.entries);
         if changed.outputs != 0 {

@@ -86,6 +86,17 @@ fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> u
         let running: Vec<StreamIndex> =
             (0..network.streams.len()).map(StreamIndex::at).filter(|one| session.is_running(*one)).collect();
         let whole = anew(network, &running);
+        let one = usize::try_from(dice.between(0, count - 1)).expect("an index");
+        if let Some(stream) = running.get(one)
+            && dice.chance(50)
+        {
+            session.tighten_for(&[*stream]);
+            assert_eq!(
+                session.stream(*stream),
+                whole.streams[one],
+                "{name}, step {step}, {stream:?} tightened"
+            );
+        }
         for (exact, stream) in whole.streams.iter().zip(&running) {
             let kept = session.stream(*stream);
             let above =
