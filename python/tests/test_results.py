@@ -132,3 +132,22 @@ def test_pandas_takes_a_table(two_hosts: tautwire.Network) -> None:
     pytest.importorskip("pyarrow", reason="pandas and pyarrow are the extra `arrow`")
     frame = pandas.DataFrame.from_arrow(tautwire.bounds(two_hosts).streams)
     assert list(frame["stream"]) == ["fast", "slow"]
+
+
+@pytest.mark.parametrize("never", ["started: false", "traffic: {type: periodic, interval: 1 ms, offset: 1 s}"])
+def test_a_stream_that_never_starts_counts_as_if_it_did(never: str) -> None:
+    traffic = "" if "traffic" in never else "traffic: {type: periodic, interval: 1 ms}, "
+    text = (
+        "name: never\nnetwork-control: none\ndefaults: {rate: 1 Gbit/s}\nnodes:\n"
+        + "".join(f"  {one}: {{type: end-station}}\n" for one in ("a", "b", "c"))
+        + "  s: {type: bridge}\nlinks:\n"
+        + "".join(f"  - {{between: [{one}, s]}}\n" for one in ("a", "b", "c"))
+        + "streams:\n  - {name: one, talker: a, listeners: c, payload: 200 B, "
+        + "traffic: {type: periodic, interval: 1 ms}}\n"
+    )
+    other = f"  - {{name: never, talker: b, listeners: c, payload: 1500 B, {traffic}{never}}}\n"
+    run = "run: {duration: 20 ms}\n"
+    alone, beside = (tautwire.load_text(text + more + run) for more in ("", other))
+    assert tautwire.simulate(beside).stream("never")["frames"]["created"] == 0
+    least, most = (tautwire.bounds(network).delay_max_ps("one") for network in (alone, beside))
+    assert least is not None and most is not None and least < most
