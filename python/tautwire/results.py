@@ -235,7 +235,9 @@ class Observation(Results):
 
     @property
     def messages(self) -> Table:
-        """A row for each frame that an application behind a protocol stack received, or its host lost.
+        """A row for each frame that an application behind its port received, or its host lost.
+
+        There are none for a host without stacks whose ``receive`` is zero: that receives as its port does.
 
         Columns: ``stream``, ``listener``, ``number``, ``time_ps``, ``delay_ps`` from application to
         application, and ``lost``, the reason. Of the streams that ``simulate(..., frames=...)`` names.

@@ -12,13 +12,12 @@
 use tautwire_model::Network;
 use tautwire_model::frame_length;
 use tautwire_model::network::{
-    ArrivalCurve, NodeIndex, NodeKind, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic,
+    ArrivalCurve, NodeIndex, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic,
 };
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
-use crate::delay::{delay_max, delay_min};
 use crate::host::{self, Handed};
 use crate::result::{Bounds, ListenerBounds, StreamBounds};
 use crate::timeline::Timeline;
@@ -235,15 +234,10 @@ impl<'network> Rounds<'network> {
         if let Some((least, most)) = &bounds.application {
             return Span::of(*least, most.as_ref().ok().copied(), false);
         }
-        let node = &self.network.nodes[stream.listeners[listener].index()];
-        let NodeKind::EndStation { host } = &node.kind else {
-            return Span { min: 0, max: None, twice: false };
-        };
-        let receive = &self.network.hosts[host.index()].receive;
-        let least = Duration::from_ps(delay_min(receive, frame_length(stream.payload_min, false)));
-        let most = Duration::from_ps(delay_max(receive, frame_length(stream.payload_max, true)));
-        let port = bounds.delay.as_ref().ok();
-        Span::of(bounds.delay_min + least, port.map(|delay| *delay + most), false)
+        match self.network.host(stream.listeners[listener]) {
+            Some(_) => Span::of(bounds.delay_min, bounds.delay.as_ref().ok().copied(), false),
+            None => Span { min: 0, max: None, twice: false },
+        }
     }
 
     /// Whether times that followed allow no more than what was taken as known.

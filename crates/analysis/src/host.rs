@@ -140,6 +140,19 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
     }
 }
 
+/// The bounds at the application of a listener without stacks, by those at its port; none if its host takes no time.
+pub(crate) fn behind_port(
+    network: &Network,
+    stream: &Stream,
+    listener: usize,
+    (least, most): (Duration, &Result<Duration, Unbounded>),
+) -> Option<(Duration, Result<Duration, Unbounded>)> {
+    let receive = network.reception(stream.listeners[listener]).filter(|_| is_handed_over(stream))?;
+    let min = Duration::from_ps(delay_min(receive, frame_length(stream.payload_min, false)));
+    let max = Duration::from_ps(delay_max(receive, frame_length(stream.payload_max, true)));
+    Some((least + min, most.clone().map(|most| most + max)))
+}
+
 /// The streams that a node receives, as they come to its threads; those that are taken at the interface do not.
 fn at_threads(
     network: &Network,

@@ -9,7 +9,7 @@ use crate::plan::{Entry, index};
 use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
 
 impl Analysis<'_> {
-    /// The results in their public form, but for what applications see.
+    /// The results in their public form, but for what applications behind stacks see.
     pub(crate) fn bounds(&self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
         Bounds { streams, ports: self.ports.clone() }
@@ -60,6 +60,7 @@ impl Analysis<'_> {
             .collect();
         let mut bounds = StreamBounds { listeners, hops };
         self.add_request(number, &mut bounds);
+        bounds.add_receptions(self.plan.network, stream);
         bounds
     }
 

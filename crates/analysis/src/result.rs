@@ -3,8 +3,11 @@
 //! Lists stand in the order of the network's: `streams[i]` is stream *i*, its `hops[j]` hop *j*.
 
 use tautwire_core::TrafficClass;
-use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_model::Network;
+use tautwire_model::network::{PortIndex, Stream, StreamIndex};
 use tautwire_units::{Bits, Duration};
+
+use crate::host;
 
 /// Everything that is proven about a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +58,21 @@ pub struct ListenerBounds {
     /// Greatest distance of the two copies of a frame that goes over two networks, on the listener's
     /// clock; none for others, and without a bound of both.
     pub skew: Option<Duration>,
-    /// Least and greatest delay from the talker's application to the listener's, behind its protocol stack;
-    /// none for a listener without stacks.
+    /// Least and greatest delay from the talker's application to the listener's, behind its protocol stack or its host's
+    /// `receive`; none for a listener whose host takes no time there.
     pub application: Option<(Duration, Result<Duration, Unbounded>)>,
+}
+
+impl StreamBounds {
+    /// Adds the bounds at the applications of listeners without stacks.
+    pub(crate) fn add_receptions(&mut self, network: &Network, stream: &Stream) {
+        for (number, listener) in self.listeners.iter_mut().enumerate() {
+            let at_port = (listener.delay_min, &listener.delay);
+            if let Some(bounds) = host::behind_port(network, stream, number, at_port) {
+                listener.application = Some(bounds);
+            }
+        }
+    }
 }
 
 impl ListenerBounds {

@@ -21,8 +21,9 @@ use crate::summary::LateSummary;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
     ClassTrafficSummary, DelayMoments, DelaySummary, FORMAT, FrameCounts, HopDelaySummary, HopSummary,
-    IntervalSummary, ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles, RunSummary,
-    StampedSummary, StreamSummary, Summary, UnboundedSummary, VerificationSummary, WorstFrameSummary,
+    IntervalSummary, ListenerSummary, PartsSummary, PortSummary, PortTrafficSummary, Quantiles,
+    ReceptionSummary, RunSummary, StampedSummary, StreamSummary, Summary, UnboundedSummary,
+    VerificationSummary, WorstFrameSummary,
 };
 use crate::test_bed;
 use crate::verdict::{self, StreamVerification, Verdict, judge};
@@ -197,7 +198,7 @@ fn delays(seen: &ListenerObservation) -> DelaySummary {
     }
 }
 
-/// What is proven and observed at an application; none for a listener without protocol stacks.
+/// What is proven and observed at an application; none for a listener whose host takes no time behind its port.
 fn application(
     network: &Network,
     bound: Option<&ListenerBounds>,
@@ -210,8 +211,14 @@ fn application(
         in_flight: seen.in_flight,
         dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
         delays: delay_moments(&seen.delay, seen.histogram.as_ref(), &seen.interval),
+        processing: reception(seen),
     });
     (bound.is_some() || observed.is_some()).then_some(ApplicationSummary { bound, observed })
+}
+
+fn reception(seen: &ApplicationObservation) -> ReceptionSummary {
+    let (sum, count) = (seen.processing.as_ps(), seen.delay.count().max(1));
+    ReceptionSummary { sum_ps: sum, mean_ps: (sum + count / 2) / count, max_ps: seen.processing_max.as_ps() }
 }
 
 fn stamped(seen: &StampedObservation) -> StampedSummary {

@@ -170,7 +170,7 @@ pub struct ListenerSummary {
     /// What the stations' time stamps say of the same frames; the verdict does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stamped: Option<StampedSummary>,
-    /// The same stream at the application behind the listener's protocol stack.
+    /// The same stream at the application behind the listener's port; absent if its host takes no time there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationSummary>,
     /// Its datagrams, if each makes several frames.
@@ -178,8 +178,8 @@ pub struct ListenerSummary {
     pub datagrams: Option<DatagramSummary>,
 }
 
-/// A stream at the application behind a listener's protocol stack: from application to application. The
-/// verdict does not look at it, but for contradictions.
+/// A stream at the application behind a listener's protocol stack, or its host's `receive`: from application to
+/// application. The verdict does not look at it, but for contradictions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApplicationSummary {
     /// What is proven.
@@ -202,6 +202,21 @@ pub struct ApplicationDelays {
     /// Their delays.
     #[serde(flatten)]
     pub delays: DelayMoments,
+    /// What of these the listener's host took.
+    #[serde(default)]
+    pub processing: ReceptionSummary,
+}
+
+/// What a listener's host takes of a delay, from the last bit received to the application: with the parts of the hops
+/// on the way it adds up to the delay between applications, exactly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReceptionSummary {
+    /// Of all frames.
+    pub sum_ps: u64,
+    /// Mean, to the nearest.
+    pub mean_ps: u64,
+    /// Greatest.
+    pub max_ps: u64,
 }
 
 /// Latencies and intervals by the stations' time stamps, after the warm-up; each station stamps by its
@@ -409,7 +424,7 @@ pub struct HopDelaySummary {
 pub struct PartsSummary {
     /// In the stages of the device or host.
     pub processing_ps: u64,
-    /// At the head of the queue, held by its own shaper.
+    /// Held by its own shaper at the head of the queue, by the wait for a slot, or by the BAG of its virtual link.
     pub shaping_ps: u64,
     /// The rest of the waiting.
     pub queueing_ps: u64,

@@ -166,7 +166,7 @@ pub fn stamps(summary: &Summary, options: TableOptions) -> String {
     render(&columns, &rows, options)
 }
 
-/// A table of what applications behind protocol stacks see, a row for each; empty if there are none.
+/// A table of what applications behind their ports see, a row for each; empty if there are none.
 #[must_use]
 pub fn applications(summary: &Summary, options: TableOptions) -> String {
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
@@ -187,6 +187,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
             us(seen.and_then(|seen| seen.delays.delay_mean_ps)),
             us(seen.and_then(|seen| seen.delays.delay_max_ps)),
             us(seen.and_then(|seen| seen.delays.delay_sd_ps)),
+            us(seen.map(|seen| seen.processing.mean_ps)),
             count(seen.map(|seen| seen.received)),
             count(seen.map(|seen| seen.dropped.values().sum())),
         ])
@@ -201,6 +202,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
         number("mean", 0),
         number("greatest", 0),
         number("deviation", 1),
+        number("in host", 2),
         number("received", 3),
         number("lost", 3),
     ];

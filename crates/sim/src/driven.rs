@@ -14,7 +14,7 @@ use tautwire_core::tdma::{
     CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation, TdmaTraffic,
 };
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, Traffic};
+use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::EtherType;
 
@@ -49,6 +49,10 @@ pub(crate) fn are_there(network: &Network) -> bool {
         || network.time_triggered.is_some()
         || network.streams.iter().any(|stream| stream.datagrams.is_some())
         || network.streams.iter().any(|stream| matches!(stream.traffic, Traffic::Response { .. }))
+        || network
+            .streams
+            .iter()
+            .any(|stream| stream.listeners.iter().any(|node| network.reception(*node).is_some()))
 }
 
 /// The machines of a run.
@@ -62,6 +66,8 @@ pub(crate) struct Driven {
     /// Responses to come: when, of which stream, since when their requests are under way.
     due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
     random: Random,
+    /// What hosts without stacks take for what nobody answers.
+    receptions: Random,
     /// What becomes of the slots of TDMA.
     pub(crate) slots: SlotUse,
     /// The start-up of TDMA stations, if there is one.
@@ -121,6 +127,7 @@ impl Driven {
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
+            receptions: Random::new(seed, Purpose::Reception, 0),
             slots: SlotUse::new(network),
             start_up: StartUps::new(network, clocks, seed),
             srp: Srp::new(network, plan, clocks, seed, admission),
@@ -229,7 +236,9 @@ impl<R: Recorder> Engine<'_, R> {
                     TdmaAction::Pass => self.slot_passed(node, slot),
                     TdmaAction::Expire((place, _)) => self.drop_frame(place, DropReason::Expired),
                     TdmaAction::Transmit((place, aim)) => {
-                        let frame = self.slab.get(place);
+                        let now = self.now;
+                        let frame = self.slab.get_mut(place);
+                        frame.held_before = now.saturating_since(frame.queued);
                         let frame = (frame.stream, frame.number, frame.created);
                         self.slot_used(node, slot, Some(frame));
                         self.take_aim(place, aim);
@@ -280,7 +289,11 @@ impl<R: Recorder> Engine<'_, R> {
             _ if self.network.is_real_time(stream) => TdmaTraffic::RealTime,
             _ => TdmaTraffic::Ordinary,
         };
-        let Some(station) = &mut self.driven().stations[node] else { return false };
+        if self.driven().stations[node].is_none() {
+            return false;
+        }
+        self.slab.get_mut(place).queued = ready;
+        let station = self.driven().stations[node].as_mut().expect("just looked at");
         let taken = station.machine.enqueue(local, (place, aim), traffic);
         if !self.nodes[node].up {
             self.stop_station(node);
@@ -319,30 +332,24 @@ impl<R: Recorder> Engine<'_, R> {
             self.take_into_stack(slot, node, listener);
             return self.arm_timeline();
         }
-        if !self.reassemble(slot.stream, listener, slot.number, slot.created, time) {
-            return;
-        }
+        let whole = self.reassemble(slot.stream, listener, slot.number, slot.created, time);
         let driven = self.driven.as_mut().expect("a run that has machines");
-        let NodeKind::EndStation { host } = &network.nodes[node.index()].kind else { return };
-        let receive = &network.hosts[host.index()].receive;
-        let mut any = false;
-        for answer in &driven.answers[slot.stream as usize] {
-            let stream = &network.streams[*answer as usize];
-            let Traffic::Response { turn_around, .. } = stream.traffic else { continue };
-            if stream.talker == node {
-                let overhead = self.plan.hops[slot.hop as usize].overhead;
-                let octets = u64::from(octets_of(slot.payload, overhead).get());
-                let taken: Duration = driven.random.delay(receive, octets) + turn_around;
-                driven.due.push(Reverse((time + taken, *answer, slot.created)));
-                any = true;
-            }
-        }
-        if any {
+        let mut answers = driven.answers[slot.stream as usize].iter();
+        let is_answered = whole && answers.any(|answer| network.streams[*answer as usize].talker == node);
+        if let Some(receive) = network.reception(node) {
+            let overhead = self.plan.hops[slot.hop as usize].overhead;
+            let octets = u64::from(octets_of(slot.payload, overhead).get());
+            let random = if is_answered { &mut driven.random } else { &mut driven.receptions };
+            let at = time + random.delay(receive, octets);
+            self.take_from_port(slot, (node, listener), at, is_answered);
+            self.arm_timeline();
+        } else if is_answered {
+            self.answer(slot.stream, node, slot.created);
             self.arm_timeline();
         }
     }
 
-    /// An application behind a protocol stack has received a frame that was created at `created`.
+    /// An application has received a frame, or the last one of a datagram, that was created at `created`.
     pub(crate) fn answer(&mut self, stream: u32, node: NodeIndex, created: SimTime) {
         let network = self.network;
         let now = self.now;

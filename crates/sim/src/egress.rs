@@ -42,7 +42,7 @@ impl<R: Recorder> Engine<'_, R> {
         }
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;
-        slot.queued = self.now;
+        slot.queued = SimTime::from_ps(self.now.as_ps() - slot.held_before.as_ps());
         self.put(place, hop_index, eligible);
     }
 
@@ -170,7 +170,7 @@ impl<R: Recorder> Engine<'_, R> {
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
         let timed =
             R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].manners.has(Manners::TIME_TRIGGERED);
-        let held = if timed { selected.saturating_since(slot.queued) } else { held };
+        let held = if timed { selected.saturating_since(slot.queued) } else { held + slot.held_before };
         let parts = delay_parts(slot, selected, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
         if R::TAKES_TRANSMISSIONS {
@@ -190,6 +190,7 @@ impl<R: Recorder> Engine<'_, R> {
             });
         }
         slot.received = received;
+        slot.held_before = Duration::ZERO;
         let (stream, number) = (slot.stream, slot.number);
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
         if R::DRIVES_MACHINES {

@@ -3,6 +3,7 @@
 use std::num::NonZeroU16;
 
 use tautwire_core::{QueuedFrame, TrafficClass};
+use tautwire_units::Duration;
 
 use crate::clock::SimTime;
 use crate::plan::NONE;
@@ -17,8 +18,11 @@ pub(crate) struct Slot {
     pub(crate) received: SimTime,
     /// When its arrival was recognised here: what ATS reckons from.
     pub(crate) arrival: SimTime,
-    /// When it reached the queue of the egress port; on its way there, when it will.
+    /// When it reached the queue of the egress port, or of what lets it go to that at the talker; on its way there, when it
+    /// will.
     pub(crate) queued: SimTime,
+    /// How long a TDMA station or the regulator of a virtual link then held it before its port.
+    pub(crate) held_before: Duration,
     pub(crate) stream: u32,
     pub(crate) number: u32,
     /// The hop that it is about to pass, or has passed.

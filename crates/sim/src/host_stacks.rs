@@ -1,4 +1,5 @@
-//! Protocol stacks of hosts in a run: what is on its way through them, and what applications see.
+//! Protocol stacks of hosts in a run: what is on its way through them, and what applications see. A host without
+//! stacks has one step behind its port, to the application, if that takes time.
 //!
 //! A frame on its way through a host is an entry of one heap, in the order (time, sequence); sequences are
 //! given as entries are made, so they do not depend on how the event loop is built. Servers that take
@@ -31,7 +32,7 @@ pub(crate) struct HostStacks {
     hosts: Vec<Option<Host>>,
     due: BinaryHeap<Reverse<Entry>>,
     sequence: u64,
-    /// Per stream, per listener: the application's, of a listener with stacks.
+    /// Per stream, per listener: the application's, of a listener that receives behind its port.
     applications: Vec<Vec<Option<Application>>>,
     warm_up: SimTime,
 }
@@ -73,6 +74,8 @@ struct Taken {
     class: u8,
     created: SimTime,
     received: SimTime,
+    /// Whether it is answered, if that is known at the port: there datagrams of hosts without stacks are put together.
+    is_answered: Option<bool>,
 }
 
 /// What an application observes.
@@ -81,6 +84,8 @@ struct Application {
     seen: ApplicationObservation,
     lost: BTreeMap<DropReason, u64>,
     last: Option<SimTime>,
+    /// When it gets the last frame that is under way, of a host without stacks: it keeps a stream's order.
+    gets_last: SimTime,
 }
 
 /// Whether a stream's frames pass stacks: those of control protocols are taken at the interface.
@@ -96,7 +101,7 @@ impl HostStacks {
             (!host.stacks.stacks.is_empty()).then(|| Host::new(host, random))
         });
         let application = |stream: &model::Stream, node: &NodeIndex| {
-            (network.has_stacks(*node) && reaches_applications(stream)).then(|| {
+            (network.receives_behind_port(*node) && reaches_applications(stream)).then(|| {
                 let mut application = Application::default();
                 application.seen.histogram = histograms.then(Histogram::default);
                 application
@@ -137,7 +142,7 @@ impl HostStacks {
 
     fn application(&mut self, taken: &Taken) -> &mut Application {
         let of_stream = &mut self.applications[taken.stream as usize];
-        of_stream[taken.listener as usize].as_mut().expect("a listener with stacks")
+        of_stream[taken.listener as usize].as_mut().expect("a listener that receives behind its port")
     }
 
     /// Puts what the applications observed to the rest.

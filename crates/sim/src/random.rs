@@ -45,6 +45,8 @@ pub(crate) enum Purpose {
     Ftt = 15,
     /// What central configuration takes at a node.
     Central = 42,
+    /// What hosts without stacks take from their ports to their applications.
+    Reception = 45,
     /// Faults of a test's task.
     TestFault = 44,
     /// The system clock of a test's station.

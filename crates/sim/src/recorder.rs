@@ -15,7 +15,7 @@ pub struct Transmission {
     pub queued: SimTime,
     /// When it was selected.
     pub selected: SimTime,
-    /// How long of the time between it was held by its own shaper with the line free.
+    /// How long of the time between it was held by its own shaper with the line free, by a slot or by a BAG.
     pub held: Duration,
     /// When the first bit of the preamble left.
     pub start: SimTime,

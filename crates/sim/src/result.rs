@@ -207,7 +207,7 @@ pub struct ListenerObservation {
     pub late_at: Vec<(Duration, u64)>,
     /// What the stations' time stamps say; none if the listener does not stamp.
     pub stamped: Option<Box<StampedObservation>>,
-    /// What the application at the end of a protocol stack observed; none without stacks.
+    /// What the application behind the port observed; none of a host that takes no time there.
     pub application: Option<Box<ApplicationObservation>>,
     /// Datagrams that it put together; none if a message of the stream is one frame.
     pub datagrams: Option<Box<DatagramObservation>>,
@@ -229,8 +229,8 @@ pub struct DatagramObservation {
     pub max: Duration,
 }
 
-/// What an application at the end of a protocol stack observed of a stream: after the warm-up, but for
-/// the counts and `max`. delivered = received + dropped + in flight.
+/// What an application behind a listener's port observed of a stream, at the end of a protocol stack or of the host's
+/// `receive`: after the warm-up, but for the counts and `max`. delivered = received + dropped + in flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApplicationObservation {
     /// Frames that it received.
@@ -247,6 +247,10 @@ pub struct ApplicationObservation {
     pub interval: Moments,
     /// The greatest delay, those of the warm-up too.
     pub max: Duration,
+    /// Sum of what the host took from the last bit received to the application.
+    pub processing: Duration,
+    /// The greatest such time of a frame.
+    pub processing_max: Duration,
 }
 
 /// What time stamps say of a stream at one listener, after the warm-up. Each station stamps by its

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, Stream, Traffic, frame_length};
-use tautwire_units::Bytes;
+use tautwire_units::{Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
@@ -160,6 +160,7 @@ impl<R: Recorder> Engine<'_, R> {
             received: since,
             arrival: now,
             queued: now,
+            held_before: Duration::ZERO,
             stream,
             number,
             hop: talker.first_hop,

@@ -191,8 +191,8 @@ impl<'run, R: Recorder> TestBed<'run, R> {
         }
     }
 
-    fn has_stacks(&self, stream: u32, listener: u32) -> bool {
-        self.network.has_stacks(self.network.streams[stream as usize].listeners[listener as usize])
+    fn receives_behind_port(&self, stream: u32, listener: u32) -> bool {
+        self.network.receives_behind_port(self.network.streams[stream as usize].listeners[listener as usize])
     }
 
     /// What the taps see of a transmission.
@@ -268,7 +268,7 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
     }
 
     fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
-        if !self.has_stacks(stream, listener) {
+        if !self.receives_behind_port(stream, listener) {
             self.receive(time, stream, listener, number);
         }
         self.recorder.delivered(time, stream, listener, number, delay);

@@ -209,6 +209,7 @@ impl<R: Recorder> Engine<'_, R> {
         if self.may_fail && !self.nodes[link.node as usize].up {
             return self.drop_frame(place, DropReason::NodeDown);
         }
+        self.slab.get_mut(place).queued = self.now;
         if !link.regulated {
             let sequence = link.regulator.number();
             return self.let_go(place, sequence);
@@ -252,8 +253,10 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     fn let_go(&mut self, place: u32, sequence: u8) {
+        let now = self.now;
         let slot = self.slab.get_mut(place);
         slot.sequence = sequence;
+        slot.held_before = now.saturating_since(slot.queued);
         let stream = slot.stream as usize;
         match self.plan.talker_aim(stream) {
             Some(aim) => self.take_aim(place, aim),

@@ -182,8 +182,12 @@ impl Recorder for Around<'_> {
 }
 
 fn hop(network: &Network, own: &Transmission, arrived: SimTime, others: &[Transmission]) -> StoryHop {
+    // What only a slot, a BAG or its own shaper held up waited for no frame that went before it.
+    let queues = own.selected.since(own.queued) > own.held;
+    let goes_before = |other: &Transmission| other.start >= own.queued && other.class >= own.class;
     let waited_for = others
         .iter()
+        .filter(|other| queues || !goes_before(other))
         .map(|other| WaitedFor {
             stream: network.streams[other.stream as usize].name.clone(),
             number: other.number,

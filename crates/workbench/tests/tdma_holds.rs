@@ -98,6 +98,40 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:\n{slots}    - {{owner
     ))
 }
 
+/// Equations 1 and 2 of the published evaluation, part by part and by hand; together they are the delay between the
+/// applications.
+#[test]
+fn a_delay_has_the_parts_of_its_equation() {
+    let text = "name: parts\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
+  s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {between: [slave, s]}\nrun: {duration: 100 ms}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
+    - {owner: master, offset: 200 us, length: 100 us}\n    - {owner: slave, offset: 400 us, length: 100 us}\nstreams:
+  - {name: opening, talker: master, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: order, talker: master, listeners: slave, priority: 5, tagged: false, frame: 512 B,
+     traffic: {type: periodic, interval: 10 ms, offset: 50 us}}
+";
+    let network = network(text);
+    let seen = simulate(&network, &mut Options::default());
+    let order = &seen.streams[1];
+    let application = order.listeners[0].application.as_ref().expect("its host takes time");
+    let count = application.delay.count();
+    assert!(count > 5);
+    // To the nanosecond: stations reckon slots by frames whose way is known.
+    let ns = |sum: tautwire_units::Duration| (sum.as_ps() / count + 500) / 1_000;
+    let [source, switch] = [order.hops[0].sums, order.hops[1].sums];
+    let (line, tag) = ((512 + 8) * 80, 4 * 80);
+    let own = [source.processing, source.shaping, source.queueing, source.transmission];
+    assert_eq!(own.map(ns), [10_000, 140_000, 0, line], "the source: stack, wait for the slot, sending");
+    assert_eq!(ns(switch.shaping + switch.queueing), 0, "no queue in the switch");
+    assert_eq!(ns(switch.transmission), line + tag, "the switch adds a tag");
+    assert_eq!(ns(application.processing), 15_000, "the sink's stack");
+    let parts = order.hops.iter().map(|hop| hop.sums.total()).sum::<tautwire_units::Duration>();
+    assert_eq!(u128::from((parts + application.processing).as_ps()), application.delay.sum_ps());
+    let bound = bounds(&network).streams[1].listeners[0].application.clone().expect("its host takes time");
+    assert!(application.max <= bound.1.expect("a bound"));
+}
+
 /// A thread that serves both ways has a bound, at ports and at applications, and none if it has more to do than it can.
 #[test]
 fn threads_that_receive_and_send_have_bounds() {

@@ -116,7 +116,10 @@ impl Analysis<'_> {
                 application: None,
             }
         };
-        StreamBounds { listeners: (0..stream.listeners.len()).map(listener).collect(), hops }
+        let listeners = (0..stream.listeners.len()).map(listener).collect();
+        let mut bounds = StreamBounds { listeners, hops };
+        bounds.add_receptions(self.network, stream);
+        bounds
     }
 
     /// Greatest time from the application to the last bit at the next node; that of the hop, and what is known there.

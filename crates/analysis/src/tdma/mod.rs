@@ -240,10 +240,12 @@ impl<'network> Cycle<'network> {
                 application: None,
             },
         };
-        StreamBounds {
+        let mut bounds = StreamBounds {
             listeners: (0..stream.listeners.len()).map(listener).collect(),
             hops: (0..stream.hops.len()).map(hop).collect(),
-        }
+        };
+        bounds.add_receptions(self.network, stream);
+        bounds
     }
 
     fn promises_nothing(&self, number: StreamIndex) -> Unbounded {

@@ -11,7 +11,8 @@ pub struct HostModel {
     pub name: String,
     /// From the application to the port's queue; keeps order.
     pub transmit: Delay,
-    /// From the last bit received to the application; not part of a stream's delay.
+    /// From the last bit received to the application, in a stream's order; not part of a stream's delay, but of what its
+    /// application sees.
     pub receive: Delay,
     /// Most frames between application and port.
     pub queue_limit: u32,

@@ -174,4 +174,17 @@ impl Network {
     pub fn has_stacks(&self, node: NodeIndex) -> bool {
         self.host(node).is_some_and(|host| !host.stacks.stacks.is_empty())
     }
+
+    /// What a host without stacks takes from the last bit received to the application; none if that is no time.
+    #[must_use]
+    pub fn reception(&self, node: NodeIndex) -> Option<&Delay> {
+        let host = self.host(node).filter(|host| host.stacks.stacks.is_empty())?;
+        Some(&host.receive).filter(|receive| **receive != Delay::default())
+    }
+
+    /// Whether a station's application receives a frame later than its port.
+    #[must_use]
+    pub fn receives_behind_port(&self, node: NodeIndex) -> bool {
+        self.has_stacks(node) || self.reception(node).is_some()
+    }
 }

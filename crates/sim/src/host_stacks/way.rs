@@ -39,10 +39,10 @@ impl<R: Recorder> Engine<'_, R> {
         u64::from(octets_of(slot.payload, overhead).get())
     }
 
-    /// Gives a frame that a listener's port received now to the stack of its node.
-    pub(crate) fn take_into_stack(&mut self, slot: &Slot, node: NodeIndex, listener: u32) {
+    /// A frame that a listener's port received now.
+    fn taken(&self, slot: &Slot, listener: u32, is_answered: Option<bool>) -> Taken {
         let hop = &self.plan.hops[slot.hop as usize];
-        let taken = Taken {
+        Taken {
             stream: slot.stream,
             listener,
             number: slot.number,
@@ -50,7 +50,30 @@ impl<R: Recorder> Engine<'_, R> {
             class: hop.class,
             created: slot.created,
             received: self.now,
-        };
+            is_answered,
+        }
+    }
+
+    /// Gives a frame that the port of a listener without stacks received now to the application, at `at` or behind the
+    /// frame of its stream before it.
+    pub(crate) fn take_from_port(
+        &mut self,
+        slot: &Slot,
+        (node, listener): (NodeIndex, u32),
+        at: SimTime,
+        is_answered: bool,
+    ) {
+        let taken = self.taken(slot, listener, Some(is_answered));
+        let stacks = self.stacks();
+        let application = stacks.application(&taken);
+        application.gets_last = application.gets_last.max(at);
+        let at = application.gets_last;
+        stacks.put(at, node.index(), Step::Application(taken));
+    }
+
+    /// Gives a frame that a listener's port received now to the stack of its node.
+    pub(crate) fn take_into_stack(&mut self, slot: &Slot, node: NodeIndex, listener: u32) {
+        let taken = self.taken(slot, listener, None);
         let node = node.index();
         let Some(interface) = self.interface_of(taken.stream, node) else {
             let out = self.pass_stack(node, &taken, self.now).0;
@@ -271,6 +294,8 @@ impl<R: Recorder> Engine<'_, R> {
         application.seen.max = application.seen.max.max(delay);
         if taken.created >= warm_up {
             application.seen.delay.add(delay);
+            application.seen.processing += now.since(taken.received);
+            application.seen.processing_max = application.seen.processing_max.max(now.since(taken.received));
             if let Some(histogram) = &mut application.seen.histogram {
                 histogram.add(delay);
             }
@@ -278,7 +303,10 @@ impl<R: Recorder> Engine<'_, R> {
                 application.seen.interval.add(now.saturating_since(last));
             }
         }
-        if self.reassemble(taken.stream, taken.listener, taken.number, taken.created, now) {
+        let is_answered = taken.is_answered.unwrap_or_else(|| {
+            self.reassemble(taken.stream, taken.listener, taken.number, taken.created, now)
+        });
+        if is_answered {
             self.answer(taken.stream, NodeIndex::at(node), taken.created);
         }
     }

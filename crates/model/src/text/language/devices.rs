@@ -172,7 +172,7 @@ pub(super) static HOST: Shape = Shape {
             key(
                 "receive",
                 DELAY,
-                "From the last bit received to the application; no part of a stream's delay.",
+                "From the last bit received to the application; keeps a stream's order. No part of the stream's delay, but of what its application sees.",
             ),
             key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
             key(
