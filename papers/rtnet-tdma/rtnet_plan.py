@@ -6,7 +6,8 @@ import csv
 from dataclasses import dataclass
 
 import tautwire
-from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, Layout, Request, network
+from rtnet_segment import CYCLE, LAYOUTS, Layout, Request, network
+from rtnet_trips import observed
 from tautwire.claims import Study
 
 
@@ -22,15 +23,16 @@ class Worst:
 def worst(layout: Layout, cycle: float = CYCLE, step: int = 10) -> Worst:
     """Proof, and a run for every ``step`` microseconds of the cycle."""
     described = network(layout, [Request("slave-a", 0)], cycle=cycle)
-    proven = tautwire.bounds(described).delay_max_ps("response-slave-a")
+    bound = tautwire.bounds(described).stream("response-slave-a")["listeners"][0]["application"]["bound"]
+    proven = bound.get("delay_max_ps")
     assert proven is not None, "one request every 10 ms is bounded"
     seen = 0.0
     for phase in range(0, CYCLE, step):
         # A nanosecond behind the start of a slot, where the wait is longest, and the phase itself.
         asked = [Request("slave-a", 3 * CYCLE + phase + 0.001)]
         run = tautwire.simulate(network(layout, asked, cycle=cycle, duration="33 ms"))
-        seen = max(seen, run.stream("response-slave-a")["listeners"][0]["observed"]["delay_max_ps"] / 1e6)
-    return Worst(cycle, proven / 1e6 + RECEIVE, seen + RECEIVE)
+        seen = max(seen, observed(run).greatest)
+    return Worst(cycle, proven / 1e6, seen)
 
 
 def planned(shortest: bool = False) -> tuple[Layout, float]:

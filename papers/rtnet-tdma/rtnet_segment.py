@@ -47,6 +47,14 @@ LAYOUTS = {
 
 
 @dataclass(frozen=True)
+class Interrupts:
+    """Interrupts with a phase of their own, evenly up to a distance in microseconds: at the master alone, or at all."""
+
+    apart: float
+    everywhere: bool = False
+
+
+@dataclass(frozen=True)
 class Request:
     """What the master asks a slave: when first, how often, in microseconds."""
 
@@ -69,6 +77,19 @@ def pair(one: Request, jitter: float) -> str:
     )
 
 
+def hosts(interrupts: Interrupts | None) -> str:
+    """The plain host, and one that is told of received frames by interrupts, if any is."""
+    plain = f"  rtnet: {{transmit: {HAND_OVER} us, receive: {RECEIVE} us}}\n"
+    if interrupts is None:
+        return plain
+    ways = f"transmit: [{{name: rtnet, latency: {HAND_OVER} us}}], receive: [{{name: rtnet, latency: {RECEIVE} us}}]"
+    moderation = f"{{type: drawn, interval: {1000 * interrupts.apart:.0f} ns}}"
+    return (
+        f"{plain}  told:\n    interfaces: {{card: {{moderation: {moderation}}}}}\n"
+        f"    stacks: {{rtnet: {{interface: card, {ways}}}}}\n"
+    )
+
+
 def text(
     layout: Layout,
     requests: list[Request],
@@ -78,6 +99,7 @@ def text(
     more: str = "",
     cycle: float = CYCLE,
     start_up: bool = False,
+    interrupts: Interrupts | None = None,
 ) -> str:
     """A run; ``jitter`` is by how much the application is released too late at most, in microseconds.
 
@@ -88,14 +110,15 @@ def text(
     slots = "".join(lines)
     opens = "listeners: all, tagged: false, payload: 46 B, traffic: {type: synchronisation}"
     streams = "".join(pair(one, jitter) for one in requests)
+    told = {node for node in nodes if interrupts and (interrupts.everywhere or node == "master")}
+    stations = "".join(f"  {node}: {{type: end-station{', host: told' * (node in told)}}}\n" for node in nodes)
     found = "  start-up: {calibrations: 20, configuration: 512 B}\n" if start_up else ""
     return f"""name: rtnet
 network-control: none
 hosts:
-  rtnet: {{transmit: {HAND_OVER} us, receive: {RECEIVE} us}}
-defaults: {{rate: 100 Mbit/s, host: rtnet}}
+{hosts(interrupts)}defaults: {{rate: 100 Mbit/s, host: rtnet}}
 nodes:
-{"".join(f"  {node}: {{type: end-station}}{chr(10)}" for node in nodes)}  switch: {{type: bridge}}
+{stations}  switch: {{type: bridge}}
 links:
 {"".join(f"  - {{between: [{node}, switch]}}{chr(10)}" for node in nodes)}tdma:
   cycle: {cycle:.0f} us

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rtnet_segment import CYCLE, LAYOUTS
+from rtnet_segment import CYCLE, LAYOUTS, Interrupts
 from rtnet_tcp import HUNDRED, Host, fit
-from rtnet_trips import attainable, mean, printed
+from rtnet_trips import Trip, at_phase, attainable, jitter, mean, printed
 from tautwire.claims import Study
 
 TABLES = ("100", "200", "load")
@@ -75,7 +75,33 @@ def scaled(found: list[Row], shape: Source) -> Source:
     return lambda one: factor * shape(one)
 
 
-def sources(found: list[Row]) -> dict[str, tuple[str, Source]]:
+def with_interrupts(study: Study, *, everywhere: bool) -> dict[tuple[str, str], Trip]:
+    """Runs at the fitted phases with interrupts whose phase is new at every one, in place of a late release.
+
+    What a response waits for its interrupt is even up to their distance, so the distance that gives the mean deviation
+    of Table II is that of the late release. What a request waits so at a slave is lost in the wait for a slot.
+    """
+
+    def make() -> dict[tuple[str, str], Trip]:
+        told = Interrupts(jitter(study), everywhere)
+        found = {}
+        for table in TABLES:
+            for name, wanted in printed(study, table, "RTnet", "rtt_mean").items():
+                slave = f"slave-{name.lower()}" if table == "load" else "slave-a"
+                phase = (at_phase(table, slave, 0).mean + told.apart / 2 - wanted) % CYCLE
+                found[table, name] = at_phase(table, slave, phase, seed=int(name, 36), interrupts=told)
+        return found
+
+    return study.once(f"interrupts {everywhere}", make)
+
+
+def interrupts(study: Study, *, everywhere: bool) -> Source:
+    """The deviations of these runs."""
+    seen = with_interrupts(study, everywhere=everywhere)
+    return lambda one: seen[one.table, one.name].deviation
+
+
+def sources(study: Study, found: list[Row]) -> dict[str, tuple[str, Source]]:
     """Each with the tables that it is fitted on."""
     both = [statistics.fmean(one.deviation for one in of(found, table)) for table in ("100", "200")]
     squares = [statistics.fmean(one.waited**2 for one in of(found, table)) for table in ("100", "200")]
@@ -99,6 +125,8 @@ def sources(found: list[Row]) -> dict[str, tuple[str, Source]]:
             "II and III",
             lambda one: math.sqrt(rest + growth * one.waited**2),
         ),
+        "interrupts of the master, each with a phase of its own": ("II", interrupts(study, everywhere=False)),
+        "interrupts of master and slaves, each with a phase of its own": ("II", interrupts(study, everywhere=True)),
     }
 
 
@@ -106,7 +134,7 @@ def deviations(study: Study) -> list[dict[str, str]]:
     """A line for each source: predicted over printed mean deviation by table, and rows that are near."""
     found = rows(study)
     lines = []
-    for name, (fitted, source) in sources(found).items():
+    for name, (fitted, source) in sources(study, found).items():
         ratio = {
             table: statistics.fmean(map(source, of(found, table)))
             / statistics.fmean(one.deviation for one in of(found, table))
@@ -165,6 +193,14 @@ def excluded(study: Study) -> list[dict[str, str]]:
             }
         )
     return lines
+
+
+def chance_of(ratio: float, values: int = HUNDRED, draws: int = 200_000) -> float:
+    """How often two samples of one even distribution have deviations as far apart as this ratio or farther."""
+    draw = np.random.default_rng(1)
+    deviations = np.concatenate([draw.random((10_000, values)).std(axis=1, ddof=1) for _ in range(draws // 10_000)])
+    one, other = deviations[::2], deviations[1::2]
+    return float((np.maximum(one / other, other / one) >= ratio).mean())
 
 
 def least_beat(period: int = 10_000) -> int:

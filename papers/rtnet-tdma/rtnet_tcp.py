@@ -1,8 +1,8 @@
 """The same hosts under Linux TCP/IP: interrupt moderation and a scheduler's tail, fitted on Table II.
 
-A description with protocol stacks, run by the simulator up to the applications. A received frame waits for the next
-moderated interrupt, evenly up to its distance, as a part of the stack; every passage of a stack takes a constant time;
-once in a hundred round trips the thread of the master's application waits for the processor, both ways alike.
+A description with protocol stacks, run by the simulator up to the applications. A received frame waits for an interrupt
+of its interface, whose moderation has another phase at every one (`drawn`); every passage of a stack takes a constant
+time; once in a hundred round trips the thread of the master's application waits for the processor, both ways alike.
 Fitted are three numbers and a range: the distance on the deviations of Table II (they leave out the outliers, or
 could not be), the constant on its means, the waits for the processor on its maxima. Tables III and IV are
 predicted.
@@ -39,17 +39,17 @@ class Host:
 def hosts(host: Host, held: bool) -> str:
     """The host models: a slave's, and the master's, whose application waits for the processor if ``held``."""
     passage = f"{{name: protocols, latency: {1000 * host.passage:.0f} ns}}"
-    interrupt = f"{{name: interrupt, latency: {{min: 0 ns, max: {1000 * host.interrupts:.0f} ns}}}}"
+    moderation = f"{{type: drawn, interval: {1000 * host.interrupts:.0f} ns}}" if host.interrupts else "{type: none}"
     low, high = host.tail
     # The thread wakes up twice a round trip: to send, and to receive.
     tail = f"tail: {{chance: {0.5 / HUNDRED}, delay: {{min: {low:.0f} us, max: {high:.0f} us}}}}" if held else ""
     return f"""  linux:
-    interfaces: {{card: {{}}}}
-    stacks: {{tcp: {{interface: card, transmit: [{passage}], receive: [{interrupt}, {passage}]}}}}
+    interfaces: {{card: {{moderation: {moderation}}}}}
+    stacks: {{tcp: {{interface: card, transmit: [{passage}], receive: [{passage}]}}}}
   asking:
     based-on: linux
     threads: {{application: {{{tail}}}}}
-    stacks: {{tcp: {{interface: card, thread: application, transmit: [{passage}], receive: [{interrupt}, {passage}]}}}}
+    stacks: {{tcp: {{interface: card, thread: application, transmit: [{passage}], receive: [{passage}]}}}}
 """
 
 

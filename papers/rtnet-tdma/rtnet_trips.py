@@ -11,7 +11,7 @@ import statistics
 from dataclasses import dataclass
 
 import tautwire
-from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, SLAVES, Request, network
+from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, SLAVES, Interrupts, Request, network
 from tautwire.claims import Study
 
 #: Printed rows that cannot be: a mean above its maximum, and a deviation above what 100 values allow.
@@ -46,9 +46,9 @@ class Trip:
 
 
 def observed(run: tautwire.Observation, slave: str = "slave-a") -> Trip:
-    """The round trips to a slave; the last step is into the master's application."""
-    seen = run.stream(f"response-{slave}")["listeners"][0]["observed"]
-    mean, least, greatest = (seen[f"delay_{name}_ps"] / 1e6 + RECEIVE for name in ("mean", "min", "max"))
+    """The round trips to a slave, into the master's application."""
+    seen = run.stream(f"response-{slave}")["listeners"][0]["application"]["observed"]
+    mean, least, greatest = (seen[f"delay_{name}_ps"] / 1e6 for name in ("mean", "min", "max"))
     return Trip(seen["count"], mean, least, greatest, seen["delay_sd_ps"] / 1e6)
 
 
@@ -58,11 +58,14 @@ def request(table: str, slave: str, at: float) -> Request:
     return Request(slave, at + turn, **LOAD) if table == "load" else Request(slave, at)  # type: ignore[arg-type]
 
 
-def at_phase(layout: str, slave: str, phase: float, jitter: float = 0, seed: int = 1) -> Trip:
+def at_phase(
+    layout: str, slave: str, phase: float, jitter: float = 0, seed: int = 1, interrupts: Interrupts | None = None
+) -> Trip:
     """A run in which the application of the master asks a slave at this phase of the cycle."""
     table = "load" if layout == "load" else layout[:3]
     asked = request(table, slave, phase)
-    run = tautwire.simulate(network(LAYOUTS[layout], [asked], jitter=jitter), seed=seed)
+    described = network(LAYOUTS[layout], [asked], jitter=jitter, interrupts=interrupts)
+    run = tautwire.simulate(described, seed=seed)
     return observed(run, slave)
 
 
