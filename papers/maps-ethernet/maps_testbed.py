@@ -23,8 +23,10 @@ FITTED = (64, 1472)
 #: Largest frame, which is that of the flood.
 FLOOD_PAYLOAD = 1472
 #: The application's period is told as 2 ms; that it slides against the network's cycle is D1 of the record. How fast
-#: is unpublished: with 3 us a message a run of 1000 messages passes three cycles.
-PERIOD_NS = {2: 2_003_000, 510: 510_003_000}
+#: is unpublished: with 3 us a message a cell of 1000 messages of 2 ms passes three cycles.
+PERIOD_NS = {2: 2_003_000, 510: 510_000_000}
+#: By how much the messages of a cell of 510 ms slide against the cycle of 1 ms in all: three cycles, too.
+SLIDE_NS = 3_000_000
 #: When the first message is sent.
 OFFSET_MS = 50
 #: Per octet of the wire, two lines with a store-and-forward switch between, one through a cut-through switch.
@@ -280,7 +282,9 @@ def period_ns(cell: Cell) -> int:
     """The application's period."""
     if cell.knobs.period_ns is not None:
         return cell.knobs.period_ns
-    return cell.period_ms * 1_000_000 if cell.knobs.locked else PERIOD_NS[cell.period_ms]
+    if cell.knobs.locked:
+        return cell.period_ms * 1_000_000
+    return PERIOD_NS[cell.period_ms] + (SLIDE_NS // cell.messages if cell.period_ms == 510 else 0)
 
 
 def flood_windows(cell: Cell) -> list[dict[str, Any]]:

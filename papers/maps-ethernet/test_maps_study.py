@@ -103,3 +103,10 @@ def test_exact_claims_in_short(study: Study) -> None:
     """Claims that take no time are run here too, so that a change is seen without the whole study."""
     wrong = [one.outcome for one in run(study, only=["MAPS-31", "MAPS-32", "MAPS-33"]) if not one.as_expected]
     assert wrong == []
+
+
+def test_a_hundred_messages_meet_the_cycle_as_a_thousand_do(study: Study) -> None:
+    """Those of 510 ms, which slide against the cycle of the time-triggered network, as slowly as there are many."""
+    few, many = (cells.run(cells.fit(study), Cell("TTE", 64, 0, 510, messages)) for messages in (100, 1000))
+    assert few.mean_us == pytest.approx(many.mean_us, rel=0.01)
+    assert few.sd_us == pytest.approx(many.sd_us, rel=0.01)
