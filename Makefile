@@ -59,7 +59,7 @@ develop:
 
 test-slow: test
 	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold --test bounds_hold_varied \
-	    --test virtual_links_hold --test answers_hold --test time_triggered_hold --test as6802_hold --test as6802_halves --test as6802_thirds --test reserved_shaping_holds --test protocols_hold --test vlan_registration_holds --test corrected_clocks_hold --test tdma_holds --test scheduled_runs --test time_triggered_redundancy --test harts_holds --test harts_admission_holds --test admission_bounds --test ftt_exploration --test random --test admit --test admit_clients --test come_and_go --test session
+	    --test virtual_links_hold --test answers_hold --test time_triggered_hold --test as6802_hold --test as6802_halves --test as6802_thirds --test reserved_shaping_holds --test protocols_hold --test vlan_registration_holds --test corrected_clocks_hold --test tdma_holds --test scheduled_runs --test time_triggered_redundancy --test harts_holds --test harts_admission_holds --test admission_bounds --test ftt_exploration --test random --test admit --test admit_clients --test come_and_go --test equation_3 --test session
 	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest tests

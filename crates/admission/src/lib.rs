@@ -34,7 +34,7 @@ pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};
 pub use desk::{Asker, Desk};
 pub use harts::{
-    Deadlines, ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Verdict,
+    Deadlines, ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict,
     Violation,
 };
 pub use log::{Log, LogError};

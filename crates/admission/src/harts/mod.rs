@@ -9,5 +9,7 @@ mod response_time;
 mod synchronous;
 mod test;
 
-pub use response_time::{ElementaryCycle, HartsSet, Reserved, ResponseTime, Server, Verdict, Violation};
+pub use response_time::{
+    ElementaryCycle, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict, Violation,
+};
 pub use test::{Deadlines, HartsResponseTime};

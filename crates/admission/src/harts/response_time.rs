@@ -87,6 +87,25 @@ pub struct ResponseTime {
     pub terms: u64,
 }
 
+/// What a response time is the sum of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// `C/a`.
+    pub own: Duration,
+    /// `I`.
+    pub interference: Duration,
+    /// `B`.
+    pub blocking: Duration,
+    /// `SD`.
+    pub switching: Duration,
+    /// Further replenishments of shared servers.
+    pub server: Duration,
+    /// Of `C/a` and `I`: what the line takes, without what the windows add.
+    pub line: Duration,
+    /// The share of an elementary cycle in which nothing may begin, on the tightest link: what `a` spreads over the line's time.
+    pub dead: Duration,
+}
+
 /// A stream that would be late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -151,6 +170,27 @@ impl HartsSet {
         ResponseTime { time: NEVER, terms }
     }
 
+    /// The terms of a stream's response time; none if it does not come to rest.
+    #[must_use]
+    pub fn terms(&self, stream: usize) -> Option<Terms> {
+        let time = self.response_time(stream, NEVER).time;
+        if time == NEVER {
+            return None;
+        }
+        let own = &self.streams[stream];
+        let rivals: Vec<&Reserved> = self.rivals(stream).collect();
+        let octets = self.interfering(&rivals, time);
+        Some(Terms {
+            own: self.widened(own, self.line(own.wire))?,
+            interference: self.interference(own, &rivals, time),
+            blocking: self.blocking(stream),
+            switching: self.switching_delay(own),
+            server: self.server_wait(own, &rivals, time),
+            line: self.line(own.wire).saturating_add(self.line(Bytes::new(octets))),
+            dead: self.cycle.length.saturating_sub(self.window(own)?),
+        })
+    }
+
     /// Streams of higher or equal priority that share a link.
     fn rivals(&self, stream: usize) -> impl Iterator<Item = &Reserved> {
         let own = &self.streams[stream];
@@ -162,6 +202,12 @@ impl HartsSet {
 
     /// `I(x)`: per server what comes out of it, and what comes of streams that share none.
     fn interference(&self, own: &Reserved, rivals: &[&Reserved], span: Duration) -> Duration {
+        let octets = self.interfering(rivals, span);
+        self.widened(own, self.line(Bytes::new(octets))).unwrap_or(NEVER)
+    }
+
+    /// Octets that `I(x)` counts.
+    fn interfering(&self, rivals: &[&Reserved], span: Duration) -> u64 {
         let mut octets_in: Vec<u64> = vec![0; self.servers.len()];
         let mut free: u64 = 0;
         for rival in rivals {
@@ -181,7 +227,7 @@ impl HartsSet {
                 None => free = free.saturating_add(out),
             }
         }
-        self.widened(own, self.line(Bytes::new(free))).unwrap_or(NEVER)
+        free
     }
 
     /// What a stream waits for further replenishments of the servers in which it stands: as many as it and
@@ -240,6 +286,16 @@ impl HartsSet {
     /// A time on the line, as long as the windows make it: `C/a`, of the tightest link of the route. None if the
     /// window leaves nothing.
     fn widened(&self, own: &Reserved, time: Duration) -> Option<Duration> {
+        let window = self.window(own)?.as_ps();
+        if window == 0 {
+            return None;
+        }
+        let whole = u128::from(time.as_ps()) * u128::from(self.cycle.length.as_ps());
+        Some(Duration::from_ps(u64::try_from(whole.div_ceil(u128::from(window))).unwrap_or(u64::MAX)))
+    }
+
+    /// What of a cycle frames find for certain, on the tightest link of the route; none without links.
+    fn window(&self, own: &Reserved) -> Option<Duration> {
         let left = |link: &u32| {
             let on_it = self.streams.iter().filter(|other| other.links.contains(link));
             let longest = on_it.map(|other| other.wire).max().unwrap_or(Bytes::ZERO).max(self.unreserved());
@@ -247,12 +303,7 @@ impl HartsSet {
             let idle = self.line(longest).max(self.cycle.guard);
             self.cycle.length.saturating_sub(self.cycle.before).saturating_sub(idle)
         };
-        let window = own.links.iter().map(left).min()?.as_ps();
-        if window == 0 {
-            return None;
-        }
-        let whole = u128::from(time.as_ps()) * u128::from(self.cycle.length.as_ps());
-        Some(Duration::from_ps(u64::try_from(whole.div_ceil(u128::from(window))).unwrap_or(u64::MAX)))
+        own.links.iter().map(left).min()
     }
 
     fn unreserved(&self) -> Bytes {
