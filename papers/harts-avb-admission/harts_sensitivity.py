@@ -61,6 +61,49 @@ def window_of_mrpdus(study: Study) -> list[Row]:
     return rows
 
 
+#: How long behind its last MRPDU a bridge says again what it has said, milliseconds; zero: at once.
+REPEATS_MS = (0, 1, 10, 50, 100, 110, 150, 200)
+#: When the six ask behind the network's start, milliseconds.
+ASKED_MS = (0, 50, 100, 150, 200, 500, 5_000)
+
+
+def six(study: Study, repeat_ms: float, at_ms: float = 0, **avb: Any) -> np.ndarray:
+    """The six of Scenario I, so long behind the start of the network; 60 runs."""
+
+    def make() -> np.ndarray:
+        asked = [{**one, "at_ns": round(at_ms * 1e6)} for one in requests(study, "I")]
+        times = {"warm_up_ns": 0, "bridge_repeat_ns": round(repeat_ms * 1e6), **avb}
+        return short(study, "AVB", asked, count=60, load=BACKGROUND, avb=times)
+
+    return study.once(f"six-{repeat_ms}-{at_ms}-{sorted(avb.items())}", make)
+
+
+def repetitions(study: Study) -> list[Row]:
+    """AVB's scenarios by how long bridges wait until they say a declaration again."""
+    rows = []
+    for name in ("I", "II", "III"):
+        for repeat_ms in REPEATS_MS:
+            if name == "I":
+                values = six(study, repeat_ms)
+            else:
+                times = {"bridge_repeat_ns": repeat_ms * 1_000_000}
+                values = short(study, "AVB", requests(study, name), count=60, load=BACKGROUND, avb=times)
+            setting = f"Scenario {name}, {repeat_ms} ms"
+            rows.append(row("repetitions", "AVB", setting, values, published_mean(study, name, "AVB")))
+    return rows
+
+
+def instants(study: Study) -> list[Row]:
+    """The six by when they ask, with repetitions at once and 100 ms later."""
+    published = published_mean(study, "I", "AVB")
+    rows = []
+    for repeat_ms in (0, 100):
+        for at_ms in ASKED_MS:
+            setting = f"asked {at_ms} ms behind the start, repeated after {repeat_ms} ms"
+            rows.append(row("instant of asking", "AVB", setting, six(study, repeat_ms, at_ms), published))
+    return rows
+
+
 def leave_all(study: Study) -> list[Row]:
     """F7 alone and beside a stream that stands, by hops; with LeaveAlls about, and before the first of them."""
     rows = []
@@ -155,7 +198,7 @@ def replication(study: Study) -> list[Row]:
 def table(study: Study) -> list[Row]:
     """All of it."""
     parts = (
-        *(background, limit_of_mrpdus, window_of_mrpdus, leave_all),
+        *(background, limit_of_mrpdus, window_of_mrpdus, repetitions, instants, leave_all),
         *(lasting_noise, end_nodes, disjoint, channel, replication),
     )
     return [one for part in parts for one in part(study)]

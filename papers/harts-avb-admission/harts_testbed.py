@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,20 @@ WARM_UP_NS = 20_000_000_000
 STATED = {"handling": 50, "relay": 100, "configure": 250, "node": 50}
 #: An MRPDU on a link, nanoseconds.
 LINE_NS = 20_000
+#: How far apart captured independent implementations say a declaration again, nanoseconds; our bridges: at once.
+REPEAT_NS = 100_000_000
+#: End nodes of AVB, a hypothesis: they declare 100 ms after they are asked to, a talker looks every 20.07 ms.
+HYPOTHESIS = {"join_ns": 100_000_000, "join": "after", "tick_ns": 20_070_000}
+#: The standard's: a drawn part of a JoinTime of 200 ms; a talker is told.
+STANDARD = {"join_ns": 200_000_000, "join": "random", "tick_ns": 0}
 Scenario = dict[str, Any]
+
+
+@dataclass
+class Varied(Study):
+    """The study with other times of AVB in all of its runs."""
+
+    avb: dict[str, Any] = field(default_factory=dict)
 
 
 def stream(study: Study, name: str, *, at_ms: float = 0, path: tuple[str, str] | None = None) -> dict[str, Any]:
@@ -140,9 +154,7 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
         "replicated": False,
     }
     avb = {
-        "join_ns": 100_000_000,
-        "join": "after",
-        "tick_ns": 20_070_000,
+        **HYPOTHESIS,
         "listener_waits": True,
         "talker": times["T"],
         "listener": times["L"],
@@ -153,6 +165,8 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
         "warm_up_ns": WARM_UP_NS,
     }
     harts.update(other.pop("harts", {}))
+    if isinstance(study, Varied):
+        avb.update(study.avb)
     avb.update(other.pop("avb", {}))
     made: Scenario = {
         "architecture": architecture,

@@ -12,6 +12,7 @@ from typing import Any
 import harts_centralised
 import harts_experiments
 import harts_mechanisms
+import harts_timers as timers
 import numpy as np
 from harts_architectures import table as architectures
 from harts_figures import draw
@@ -27,13 +28,16 @@ MODULES = (harts_centralised, harts_experiments, harts_mechanisms)
 
 
 def finish(study: Study) -> None:
-    """Draws the figures; writes Table 1, every mean, what was switched off, and both tables beside the published."""
+    """Draws the figures; writes Table 1, every mean, what was switched off or varied, and both printed tables."""
     draw(study)
     written = {
         "table1": checklist(study),
         "means": means(study),
         "sensitivity": sensitivity(study),
         "architectures": architectures(study),
+        "timers_means": timers.means(study),
+        "timers_spreads": timers.spreads(study),
+        "timers_claims": timers.claims(study),
     }
     for name, rows in written.items():
         with open(study.output(f"{name}.csv"), "w", newline="", encoding="utf-8") as file:

@@ -12,7 +12,8 @@ import harts_architectures as architectures  # noqa: E402
 import harts_rows  # noqa: E402
 import harts_sensitivity as sensitivity  # noqa: E402
 import harts_testbed as testbed  # noqa: E402
-from harts_runs import BACKGROUND, BEFORE_LEAVE_ALL, PATHS, requests, standing  # noqa: E402
+import harts_timers as timers  # noqa: E402
+from harts_runs import BACKGROUND, BEFORE_LEAVE_ALL, PATHS, f7_values, requests, standing  # noqa: E402
 from harts_table1 import checklist  # noqa: E402
 from tautwire.claims import Study, run, summary_line  # noqa: E402
 
@@ -62,8 +63,47 @@ def test_every_printed_mean_is_near_or_explained_and_stands_in_readme(study: Stu
     assert len(rows) == printed == 68
     assert [row for row in rows if row["within 20 %"] == "no" and not row["mechanism"]] == []
     assert sum(row["within 20 %"] == "yes" for row in rows) == 59
+    others = [row for row in rows if row["within 20 %"] == "no"]
+    assert {row["mechanism"] for row in others} == {"repetitions at once"}
+    assert all(abs(float(row["without it"]) / float(row["printed"]) - 1) <= harts_rows.NEAR for row in others)
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert "\n".join(harts_rows.markdown(study)[2:]) in readme
+
+
+def test_repetitions_and_the_start_make_the_six_slow_as_told(study: Study) -> None:
+    """The tables of README; neither of the two alone gives the published mean."""
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name, line in zip(("I", "II", "III"), swept(sensitivity.repetitions(study), 8), strict=True):
+        published = sensitivity.published_mean(study, name, "AVB")
+        assert f"| Scenario {name} | {line} | {published:.0f} |" in readme
+    for name, line in zip(("at once", "after 100 ms"), swept(sensitivity.instants(study), 7), strict=True):
+        assert f"| {name} | {line} |" in readme
+    published = sensitivity.published_mean(study, "I", "AVB")
+
+    def ratio(*of: float) -> float:
+        return float(sensitivity.six(study, *of).mean()) / published
+
+    assert ratio(0, 0) > 1.2 and ratio(0, 500) > 1.2 and ratio(100, 500) < 0.8
+    assert all(abs(ratio(repeat, 0) - 1) < 0.05 for repeat in (10, 50, 100))
+
+
+def swept(rows: list[dict[str, str]], by: int) -> list[str]:
+    """Means of a sweep, so many a line."""
+    means = [f"{float(row['mean']):.0f}" for row in rows]
+    return [" | ".join(means[at : at + by]) for at in range(0, len(means), by)]
+
+
+def test_timers_beside_what_they_stand_for_are_as_told(study: Study) -> None:
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for rows in (timers.means(study), timers.spreads(study), timers.claims(study)):
+        lines = "\n".join(timers.markdown(rows))
+        assert lines in readme, f"README does not show:\n{lines}"
+    rows = timers.means(study)
+    assert len(rows) == 38 and all(row["within 20 %"] == row["then within 20 %"] for row in rows)
+    assert sum(row["within 20 %"] == "yes" for row in rows) == 29
+    assert len(timers.extremes(study)) == 52 and timers.on_the_grid(timers.extremes(study)) == 1
+    drawn = [float(value) for path in PATHS.values() for value in f7_values(study, "AVB", path, avb=testbed.STANDARD)]
+    assert timers.on_the_grid(drawn) < 0.25, "no grid without one"
 
 
 def test_both_readings_of_a_latency_are_as_told(study: Study) -> None:

@@ -128,6 +128,34 @@ fn what_is_declared_otherwise_and_withdrawn_at_once_is_withdrawn() {
     }
 }
 
+/// When one participant, which declares a value at 0 and another one 5 ms later, sends, milliseconds.
+fn sends(repeat: Duration) -> Vec<u64> {
+    let timing = MrpTiming { repeat, ..MrpTiming::default() };
+    let mut one = Participant::new(timing, 1, Instant::ZERO);
+    let mut sent = Vec::new();
+    for ms in 0..1_000 {
+        if ms == 0 || ms == 5 {
+            let value = if ms == 0 { 7 } else { 8 };
+            one.join(at(ms), MvrpValue(value), None, true);
+        }
+        one.advance(at(ms));
+        while one.poll_transmit(at(ms)).is_some() {
+            sent.push(ms);
+        }
+    }
+    sent
+}
+
+#[test]
+fn what_was_said_waits_until_it_is_said_again_and_lets_others_go_before() {
+    // New, new and join of the first value at once: the limit is used up, and the second value waits for its window.
+    assert_eq!(sends(Duration::ZERO), [0, 0, 0, 300, 300, 300]);
+    // Said again 100 ms behind the last: the second value has an opportunity of the three, and is with the repetition.
+    assert_eq!(sends(Duration::from_ms(100)), [0, 5, 105, 300]);
+    // A wait above the limit's window: the limit is never met.
+    assert_eq!(sends(Duration::from_ms(350)), [0, 5, 355, 705]);
+}
+
 #[test]
 fn values_without_room_wait_for_the_next_opportunity() {
     let mut link = Link::new(JoinRule::AtOnce, |_| false);

@@ -88,7 +88,8 @@ fn timing(scenario: &Scenario, bridge: bool) -> MrpTiming {
         // Three in one and a half milliseconds are no limit: a bridge takes longer over each.
         let own = Duration::from_ns(scenario.avb.bridge_join_ns.max(1));
         let join = if scenario.avb.limited { own } else { Duration::from_ms(1) };
-        return MrpTiming { join, ..default };
+        let repeat = Duration::from_ns(scenario.avb.bridge_repeat_ns);
+        return MrpTiming { join, repeat, ..default };
     }
     let rule = match scenario.avb.join {
         JoinKind::AtOnce => JoinRule::AtOnce,

@@ -157,6 +157,9 @@ pub struct AvbTimes {
     /// JoinTime of the bridges, nanoseconds, which that limit goes by: 200 ms.
     #[serde(default = "join_time")]
     pub bridge_join_ns: u64,
+    /// How long behind its last MRPDU a bridge says again what it has said, nanoseconds; zero: at the next opportunity.
+    #[serde(default)]
+    pub bridge_repeat_ns: u64,
     /// Most reservations of a bridge.
     pub reservations_max: usize,
     /// Time before the first request, nanoseconds: drawn up to twice it. Zero: the network starts with the requests.

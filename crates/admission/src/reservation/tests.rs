@@ -53,6 +53,7 @@ fn scenario(architecture: Architecture, requests: Vec<StreamRequest>) -> Scenari
             packet_ns: 20_000,
             limited: true,
             bridge_join_ns: 200_000_000,
+            bridge_repeat_ns: 0,
             reservations_max: 8,
             warm_up_ns: 2_000_000_000,
         },
@@ -195,23 +196,55 @@ fn a_listener_that_asks_before_its_talker_spends_opportunities_of_the_bridges() 
     );
 }
 
-/// The limit of MRPDUs goes by the bridges' JoinTime: requests that come as the network starts take the longer, the longer it is.
-#[test]
-fn the_window_of_mrpdus_makes_simultaneous_requests_slow() {
+/// Six requests as the network starts.
+fn six_at_the_start() -> Scenario {
     let paths = [("N1", "N2"), ("N3", "N2"), ("N3", "N2"), ("N1", "N5"), ("N1", "N2"), ("N1", "N2")];
     let requests = (2..).zip(paths).map(|(number, (from, to))| request(&format!("F{number}"), from, to));
     let mut start = scenario(Architecture::Avb, requests.collect());
     start.avb.warm_up_ns = 0;
-    let mean = |join_ms: u64| {
-        let mut sum = 0;
-        for seed in 1..=30 {
-            let mut one = start.clone();
-            (one.seed, one.avb.bridge_join_ns) = (seed, join_ms * 1_000_000);
-            sum += latencies(&run(&one).expect("a scenario")).iter().sum::<u64>();
-        }
-        sum / (30 * 6)
-    };
-    let means = [1, 100, 150, 200].map(mean);
+    start
+}
+
+/// Mean of some runs, microseconds.
+fn mean(of: &Scenario) -> u64 {
+    let mut sum = 0;
+    for seed in 1..=30 {
+        let one = Scenario { seed, ..of.clone() };
+        sum += latencies(&run(&one).expect("a scenario")).iter().sum::<u64>();
+    }
+    sum / (30 * of.requests.len() as u64)
+}
+
+/// A bridge that says a new declaration three times at once uses the limit up by one talker; one that says it again 100 ms later does
+/// not, but for what the start itself needs.
+#[test]
+fn repetitions_at_once_use_the_limit_of_mrpdus_up() {
+    let mut six = six_at_the_start();
+    let at_once = mean(&six);
+    six.avb.bridge_repeat_ns = 100_000_000;
+    let later = mean(&six);
+    six.requests.iter_mut().for_each(|request| request.at_ns = 500_000_000);
+    let behind_the_start = mean(&six);
+    six.avb.bridge_repeat_ns = 0;
+    let behind_the_start_at_once = mean(&six);
+    assert!(later * 5 < at_once * 4, "{later} and {at_once} us");
+    assert!(behind_the_start * 4 < later * 3, "the start's declarations: {behind_the_start} and {later} us");
+    assert!(
+        behind_the_start_at_once * 10 > at_once * 8,
+        "no start: {behind_the_start_at_once} and {at_once} us"
+    );
+    let outcome = run(&six).expect("a scenario");
+    assert!(outcome.pdus_in_300_ms <= 3);
+}
+
+/// The limit of MRPDUs goes by the bridges' JoinTime: requests that come as the network starts take the longer, the longer it is.
+#[test]
+fn the_window_of_mrpdus_makes_simultaneous_requests_slow() {
+    let means = [1, 100, 150, 200].map(|join_ms: u64| {
+        let mut start = six_at_the_start();
+        start.avb.bridge_join_ns = join_ms * 1_000_000;
+        mean(&start)
+    });
     assert!(means.is_sorted() && means[3] > means[0] * 2, "{means:?} us");
 }
 

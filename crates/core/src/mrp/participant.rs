@@ -415,10 +415,21 @@ impl<V: AttributeValue> Participant<V> {
     /// Asks for an opportunity if there is something to say and none is asked for.
     fn ask(&mut self, now: Instant) {
         let has_to = self.leave_all == LeaveAll::Active || self.reminds || !self.anxious.is_empty();
-        if has_to && self.opportunity.is_none() {
+        if has_to && self.point_to_point() && self.timing.repeat > Duration::ZERO {
+            let earliest = self.opportunities.next(&self.timing, now, 0);
+            let again = self.opportunities.last().map_or(now, |last| last + self.timing.repeat);
+            let at = if self.repeats_alone() { earliest.max(again) } else { earliest };
+            self.opportunity = Some(self.opportunity.map_or(at, |before| before.min(at)));
+        } else if has_to && self.opportunity.is_none() {
             let number = if self.point_to_point() { 0 } else { draw(&mut self.random) };
             self.opportunity = Some(self.opportunities.next(&self.timing, now, number));
         }
+    }
+
+    /// Whether all that is to be said was said before.
+    fn repeats_alone(&self) -> bool {
+        let said = |value: &V| matches!(self.attributes[value].applicant, Applicant::An | Applicant::Aa);
+        self.leave_all != LeaveAll::Active && !self.reminds && self.anxious.iter().all(said)
     }
 
     /// One MRPDU of as many attributes as have room, beginning behind the last that had.

@@ -26,6 +26,9 @@ pub struct MrpTiming {
     pub periodic: Option<Duration>,
     /// When opportunities come.
     pub rule: JoinRule,
+    /// How long behind its last MRPDU a participant says again what it has said, where nothing else asks for an opportunity; zero: it
+    /// takes the next one there is. Point-to-point links alone.
+    pub repeat: Duration,
 }
 
 impl Default for MrpTiming {
@@ -37,6 +40,7 @@ impl Default for MrpTiming {
             leave_all: Duration::from_s(10),
             periodic: None,
             rule: JoinRule::AtOnce,
+            repeat: Duration::ZERO,
         }
     }
 }
@@ -62,6 +66,11 @@ impl Opportunities {
             JoinRule::After(delay) => (now + delay).max(limited),
             JoinRule::Random => now + Duration::from_ps(draw % timing.join.as_ps().max(1)),
         }
+    }
+
+    /// The last that was used.
+    pub(super) fn last(&self) -> Option<Instant> {
+        self.last[2]
     }
 
     pub(super) fn used(&mut self, now: Instant) {

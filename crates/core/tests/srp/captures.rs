@@ -8,7 +8,9 @@ use tautwire_core::mrp::{MrpTiming, Participant};
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{SrClass, SrpBridge, SrpStation};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{AttributeValue, FailureCode, ListenerDeclaration, MrpPdu, MsrpValue};
+use tautwire_wire::mrp::{
+    AttributeEvent, AttributeValue, FailureCode, ListenerDeclaration, MrpPdu, MsrpValue,
+};
 use tautwire_wire::{EthernetHeader, MacAddress};
 
 use crate::network::{at, config, stream};
@@ -91,6 +93,26 @@ fn two_end_stations_register_each_other() {
         let ask = if asked { listens.clone() } else { vec![] };
         assert_eq!(registered(FIRST, seconds), (offer, vec![]), "the first station at {seconds} s");
         assert_eq!(registered(SECOND, seconds), (vec![], ask), "the second station at {seconds} s");
+    }
+}
+
+/// Both captured implementations say a new declaration again 100 ms later, where the rule of opportunities would let them at once.
+#[test]
+fn the_captured_implementations_repeat_100_ms_apart() {
+    for name in ["msrp-two-end-stations.pcapng", "msrp-through-bridge.pcapng"] {
+        let mut said: Vec<(MacAddress, u32, MsrpValue, Instant)> = Vec::new();
+        let mut apart = Vec::new();
+        for heard in heard(name) {
+            for declared in heard.pdu.declarations().filter(|one| one.event == AttributeEvent::New) {
+                let key = (heard.source, heard.interface, declared.value);
+                let before = said.iter().rev().find(|(a, b, c, _)| (*a, *b, *c) == key);
+                apart.extend(before.map(|(.., at)| heard.at.saturating_since(*at)));
+                said.push((key.0, key.1, key.2, heard.at));
+            }
+        }
+        assert!(apart.len() >= 2, "{name}: {apart:?}");
+        let near = |span: &Duration| (Duration::from_ms(99)..Duration::from_ms(102)).contains(span);
+        assert!(apart.iter().all(near), "{name}: {apart:?}");
     }
 }
 

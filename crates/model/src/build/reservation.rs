@@ -180,6 +180,7 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         leave_all: span("leave-all-time").unwrap_or(default.leave_all),
         periodic: span("periodic-time"),
         rule: span("join-delay").map_or(JoinRule::AtOnce, JoinRule::After),
+        ..default
     };
     let zero = [Some(timing.join), timing.periodic, span("tick")].contains(&Some(Duration::ZERO));
     let fault = if zero {
