@@ -163,6 +163,20 @@ def measured(study: Study, model: str, asked: str, timers: bool) -> np.ndarray:
     return study.once(f"architectures-{model}-{asked}-{timers}", make)
 
 
+def drawn(study: Study, seeds: int) -> np.ndarray:
+    """Fully distributed, six at once: means of runs with bridges' times drawn between Experiment III's extremes."""
+    fixed = times(study)
+    text = description(study, DISTRIBUTED, SIX, False, True)
+    for key, of, part in (("talker", "advertise", "T"), ("listener", "ready", "L")):
+        least, most = fit(study)[part]["min_ns"], fit(study)[part]["max_ns"]
+        before = f"{key}-processing: {fixed[of]}\n"
+        assert before in text
+        text = text.replace(before, f"{key}-processing: {{min: {least} ns, max: {most} ns}}\n")
+    network = tautwire.load_text(text)
+    runs = [admissions(tautwire.simulate(network, seed=1 + seed).summary) for seed in range(seeds)]
+    return np.array([np.mean(one) for one in runs])
+
+
 def table(study: Study) -> list[dict[str, str]]:
     """Means of each model, and the greatest in brackets, milliseconds; only users that speak MRP have timers."""
     rows = []
