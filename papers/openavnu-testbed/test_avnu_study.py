@@ -10,6 +10,7 @@ import numpy as np
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
+import avnu_figures as figures  # noqa: E402
 import avnu_further as further  # noqa: E402
 import avnu_hypotheses as hypotheses  # noqa: E402
 import avnu_processor as processor  # noqa: E402
@@ -23,6 +24,16 @@ def test_every_claim_ends_as_expected(study: Study) -> None:
     findings = run(study)
     assert [one.outcome for one in findings if not one.as_expected] == []
     assert summary_line("openavnu-testbed", findings) in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_both_readings_of_the_rate_are_as_told(study: Study) -> None:
+    """The table of README; by the wire's rate AVN-06 would be confirmed, AVN-04 and AVN-07 refuted."""
+    lines = "\n".join(figures.markdown(study))
+    assert lines in (FOLDER / "README.md").read_text(encoding="utf-8"), f"README does not show:\n{lines}"
+    rows = [row for row in figures.loads(study) if (row["Mbit/s of"], row["system"]) == ("wire", "raw Ethernet")]
+    late = [float(row["late_pct"]) for row in rows]
+    steps = np.diff(late)
+    assert late[:2] == [0, 0] and late[4] < 0.8 * bed.printed_late(study, 80) and steps[-1] < 10 * steps[:-1].max()
 
 
 def test_what_was_expected_before_the_first_run_is_kept(study: Study) -> None:
