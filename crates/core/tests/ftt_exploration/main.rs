@@ -1,0 +1,105 @@
+//! All courses of reservations of HaRTES over two switches and three stations, from the requests to the streams' end, with a
+//! standby: at most one lost, one repeated and one late message, and the death of the ACMaster at any message; and with both
+//! ACMasters, each of which comes back empty, dying one after the other at any message, the second as soon as it may. One consumer
+//! that is refused beside one that is not, consumers that leave, the last one, and come back, and two streams that exclude one
+//! another while their tests take time are such courses, too. States that were seen are not gone through again. Larger networks,
+//! and more faults, are walked by seed.
+
+mod exploration;
+mod network;
+mod walk;
+
+use exploration::{Exploration, Faults};
+use network::{Network, Verdict};
+
+/// Producer and one consumer at one end, the other consumer at the other.
+const STATIONS: [u16; 3] = [0, 1, 0];
+
+/// The last consumer leaves, and the other one, and then one comes back; the producer, whose offer stands, says nothing.
+const COME_AND_GO: [(u64, usize, bool); 3] = [(180, 1, false), (181, 2, false), (215, 1, true)];
+/// One of two consumers leaves and comes back.
+const ONE_GOES: [(u64, usize, bool); 2] = [(180, 2, false), (215, 2, true)];
+
+fn explore(verdict: Verdict, agenda: &[(u64, usize, bool)], faults: Faults) {
+    explore_with(Network::new(2, &STATIONS, verdict, agenda, false), faults);
+}
+
+#[allow(clippy::print_stdout, reason = "a test says how many courses it has seen")]
+fn explore_with(network: Network, faults: Faults) {
+    let mut exploration = Exploration::new(&STATIONS);
+    exploration.go(network, faults);
+    println!("{} courses, {} states, {} ends", exploration.courses, exploration.seen.len(), exploration.ends);
+    assert!(exploration.courses > 1_000);
+}
+
+const NO_DEATH: Faults = Faults { lose: true, repeat: true, delay: true, die: 0, back: false };
+const DEATH: Faults = Faults { die: 1, ..NO_DEATH };
+
+#[test]
+fn one_reservation_survives_every_course_of_faults() {
+    explore(Verdict::Admits, &[], NO_DEATH);
+    explore(Verdict::Refuses, &[], NO_DEATH);
+}
+
+#[test]
+fn a_consumer_is_refused_alone_in_every_course_of_faults() {
+    explore(Verdict::RefusesOne(1), &[], NO_DEATH);
+    explore(Verdict::RefusesOne(2), &[], NO_DEATH);
+}
+
+#[test]
+fn consumers_come_and_go_in_every_course_of_faults() {
+    explore(Verdict::Admits, &COME_AND_GO, NO_DEATH);
+    explore(Verdict::Admits, &ONE_GOES, NO_DEATH);
+}
+
+#[test]
+fn it_survives_the_death_of_the_acmaster_and_every_course_of_faults() {
+    explore(Verdict::Admits, &[], DEATH);
+}
+
+/// One of them loses, repeats or delays a message; the ACMaster dies.
+#[test]
+fn consumers_come_and_go_when_the_acmaster_dies() {
+    for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
+        let faults = Faults { lose, repeat, delay, ..DEATH };
+        explore(Verdict::Admits, &COME_AND_GO, faults);
+        explore(Verdict::Admits, &ONE_GOES, faults);
+    }
+}
+
+/// Each of two streams fits alone; whenever the ACMaster dies in their tests, one of them stands and the other does not.
+#[test]
+fn two_that_exclude_one_another_are_never_both_granted() {
+    explore(Verdict::Excludes, &[], NO_DEATH);
+    for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
+        explore(Verdict::Excludes, &[], Faults { lose, repeat, delay, ..DEATH });
+    }
+}
+
+/// One of them loses, repeats or delays a message; the active ACMaster dies, comes back, and the other one dies.
+#[test]
+fn it_survives_two_failures_when_the_first_came_back() {
+    for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
+        explore(Verdict::Admits, &[], Faults { lose, repeat, delay, die: 2, back: true });
+    }
+}
+
+/// An ACMaster without a standby dies at any message and comes back, twice: it asks the switches, and nothing is lost or stands twice.
+#[test]
+fn one_that_is_alone_comes_back_and_loses_nothing() {
+    for (lose, repeat, delay) in [(true, false, false), (false, true, false), (false, false, true)] {
+        for agenda in [&[][..], &COME_AND_GO, &ONE_GOES] {
+            let faults = Faults { lose, repeat, delay, die: 2, back: true };
+            explore_with(Network::new(2, &STATIONS, Verdict::Admits, agenda, true), faults);
+        }
+        let faults = Faults { lose, repeat, delay, die: 1, back: true };
+        explore_with(Network::new(2, &STATIONS, Verdict::Excludes, &[], true), faults);
+    }
+}
+
+#[test]
+fn larger_networks_are_walked() {
+    let cases = std::env::var("TAUTWIRE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000);
+    (0..cases).for_each(walk::walk);
+}
