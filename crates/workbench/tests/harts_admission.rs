@@ -39,6 +39,17 @@ fn granted(network: &Network, observation: &Observation) -> Vec<String> {
     requests.map(|request| network.streams[request.stream.index()].name.clone()).collect()
 }
 
+/// The scenario with its ACMaster in a switch of its own, so that its death cuts no stream.
+fn with_a_switch_for_the_acmaster() -> String {
+    scenario()
+        .replace("  sw3: {type: bridge}\n", "  sw3: {type: bridge}\n  sw4: {type: bridge}\n")
+        .replace(
+            "  - {between: [sw2, sw3], length: 5 m}\n",
+            "  - {between: [sw2, sw3]}\n  - {between: [sw2, sw4]}\n",
+        )
+        .replace("master: sw2", "master: sw4")
+}
+
 #[test]
 fn what_fits_is_granted_and_what_would_be_late_is_refused() {
     let (network, observation) = run(&scenario());
@@ -80,14 +91,7 @@ fn what_fits_is_granted_and_what_would_be_late_is_refused() {
 
 #[test]
 fn a_standby_takes_over_and_repeats_nothing() {
-    // The ACMaster in a switch of its own, so that its death cuts no stream.
-    let text = scenario()
-        .replace("  sw3: {type: bridge}\n", "  sw3: {type: bridge}\n  sw4: {type: bridge}\n")
-        .replace(
-            "  - {between: [sw2, sw3], length: 5 m}\n",
-            "  - {between: [sw2, sw3]}\n  - {between: [sw2, sw4]}\n",
-        )
-        .replace("master: sw2", "master: sw4")
+    let text = with_a_switch_for_the_acmaster()
         // Behind what is asked again: it would keep that out.
         .replace("{stream: late, at: 100 ms}", "{stream: late, at: 250 ms}")
         .replace("run: {duration: 500 ms}", "run: {duration: 350 ms}");
@@ -396,13 +400,7 @@ fn listeners_come_and_go_and_the_last_one_has_the_talker_pause() {
 /// An ACMaster without a standby, in a switch of its own, stops at any time and comes back: what stands it hears of the switches.
 #[test]
 fn an_acmaster_that_is_alone_comes_back_and_keeps_what_stands() {
-    let text = scenario()
-        .replace("  sw3: {type: bridge}\n", "  sw3: {type: bridge}\n  sw4: {type: bridge}\n")
-        .replace(
-            "  - {between: [sw2, sw3], length: 5 m}\n",
-            "  - {between: [sw2, sw3]}\n  - {between: [sw2, sw4]}\n",
-        )
-        .replace("master: sw2", "master: sw4")
+    let text = with_a_switch_for_the_acmaster()
         .replace("    standby: sw1\n", "")
         .replace("{stream: f6, at: 5 ms}", "{stream: f6, at: 280 ms}")
         .replace("{stream: late, at: 100 ms}", "{stream: late, at: 290 ms}")
