@@ -34,6 +34,9 @@ struct Line {
     admits: bool,
     /// Consumers for whom it gives the contrary.
     refuses: BTreeSet<u16>,
+    /// Invites that the producer heard, and requests of its that were lost.
+    invited: u16,
+    unheard: u16,
 }
 
 fn topology() -> Topology {
@@ -71,6 +74,8 @@ fn line(replicated: bool) -> Line {
         flying: VecDeque::new(),
         admits: true,
         refuses: BTreeSet::new(),
+        invited: 0,
+        unheard: 0,
     }
 }
 
@@ -107,6 +112,7 @@ impl Line {
         let mut octets = Vec::new();
         message.emit(&mut octets);
         let (message, _) = FttMessage::parse(&octets).expect("what is written is read");
+        self.invited += u16::from(matches!((to, &message), (1, FttMessage::Invite { .. })));
         match to {
             1..=3 => drop(self.nodes[usize::from(to) - 1].receive(self.now, &message)),
             11..=13 => self.switches[usize::from(to) - 11].receive(&message),
@@ -119,7 +125,9 @@ impl Line {
         loop {
             self.collect();
             while let Some((to, message)) = self.flying.pop_front() {
-                if !loses() {
+                if loses() {
+                    self.unheard += u16::from(matches!(message, FttMessage::Add { node: 1, .. }));
+                } else {
                     self.deliver(to, &message);
                 }
                 self.collect();
