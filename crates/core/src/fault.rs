@@ -74,6 +74,10 @@ pub enum PlantedFault {
     AcknowledgedEarly,
     /// What is given back stays in the switches.
     NotTakenOut,
+    /// A switch derives servers that hold one message of their stream.
+    ServerOfOneMessage,
+    /// A switch derives memory pools that do.
+    PoolOfOneMessage,
     /// A TDMA station keeps its own reckoning when a synchronisation frame comes.
     CorrectionForgotten,
     /// It takes the synchronisation frame for arrived at once.
@@ -145,7 +149,8 @@ impl PlantedFault {
         [Self::WindowOverrun, Self::CapacityNotTaken, Self::ScheduleOverfull, Self::PoolsForgotten];
 
     /// Those of its admission.
-    pub const OF_HARTS_ADMISSION: [Self; 2] = [Self::AcknowledgedEarly, Self::NotTakenOut];
+    pub const OF_HARTS_ADMISSION: [Self; 4] =
+        [Self::AcknowledgedEarly, Self::NotTakenOut, Self::ServerOfOneMessage, Self::PoolOfOneMessage];
     /// Those of stream reservation and gPTP, found by the search of these protocols alone.
     pub const OF_PROTOCOLS: [Self; 6] = [
         Self::LeaveAllNotAnswered,

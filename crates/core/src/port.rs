@@ -16,7 +16,7 @@ use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
 use crate::dispatcher::DispatcherConfig;
 use crate::queue::{LaneOrder, Waiting};
-use crate::servers::{Choice, Servers, ServersConfig};
+use crate::servers::{Choice, ServerConfig, Servers, ServersConfig};
 use crate::{OctetTime, TrafficClass};
 
 mod integrated;
@@ -84,6 +84,9 @@ pub struct PortConfig {
     /// Servers in place of queues and selection of the classes; a frame's lane is the number of its server.
     pub servers: Option<ServersConfig>,
 }
+
+/// Octets of the wire that servers charge beside a frame: preamble and the least gap.
+const SERVED_OVERHEAD: u32 = Bytes::MEDIA_OVERHEAD.get() as u32;
 
 /// Why a port does not take a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +203,11 @@ impl<F: QueuedFrame> EgressPort<F> {
             class.discard();
             return Err(Discard::QueueFull);
         }
+        let wire = octets + SERVED_OVERHEAD;
+        if self.servers.as_ref().is_some_and(|servers| !servers.has_room(lane, wire)) {
+            class.discard();
+            return Err(Discard::QueueFull);
+        }
         if let Some(buffer) = &mut self.buffer
             && !buffer.take(index, octets)
         {
@@ -212,7 +220,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
         let waiting = Waiting { frame, eligible, idle_at_head: idle };
         if let Some(servers) = &mut self.servers {
-            servers.push(now, lane, waiting);
+            servers.push(now, lane, waiting, wire);
         } else if self.in_lanes & bit == 0 {
             class.push(waiting);
         } else {
@@ -270,6 +278,14 @@ impl<F: QueuedFrame> EgressPort<F> {
         if until > self.busy_until {
             self.busy += until.since(self.busy_until);
             self.busy_until = until;
+        }
+    }
+
+    /// Has a server be another one from now on, with a memory pool of so many octets of the wire; one that is as it is goes
+    /// on. Only where there are servers.
+    pub fn install_server(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
+        if let Some(servers) = &mut self.servers {
+            servers.install(now, lane, config, pool);
         }
     }
 
@@ -438,7 +454,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     fn select_of_servers(&mut self, now: Instant) -> Selection<F> {
         let servers = self.servers.as_mut().expect("a port with servers");
         let wire = |octets: u32| self.octet_time.duration_ceil(Bytes::new(u64::from(octets)));
-        let overhead = u32::try_from(Bytes::MEDIA_OVERHEAD.get()).expect("a few octets");
+        let overhead = SERVED_OVERHEAD;
         match servers.choose(now, |frame: F| frame.octets() + overhead, wire) {
             None => Selection::Idle,
             Some(Choice::Wait(at)) => Selection::Wait(at),

@@ -89,6 +89,9 @@ struct Server<F> {
     back: VecDeque<(u64, u32)>,
     /// Frames that wait in it and below.
     frames: u32,
+    /// Octets of the wire that wait in it, and as many as may.
+    held: u32,
+    pool: u32,
     queue: VecDeque<Waiting<F>>,
 }
 
@@ -128,11 +131,10 @@ impl<F: Copy> Servers<F> {
             period: 0,
             back: VecDeque::new(),
             frames: 0,
+            held: 0,
+            pool: u32::MAX,
             queue: VecDeque::new(),
         };
-        let mut order: Vec<u16> =
-            (0..config.servers.len()).filter_map(|place| u16::try_from(place).ok()).collect();
-        order.sort_by_key(|place| way(&config.servers, *place));
         Self {
             cycle: config.cycle.as_ps(),
             windows: [
@@ -141,13 +143,44 @@ impl<F: Copy> Servers<F> {
                 (config.open.as_ps(), config.close.as_ps()),
             ],
             servers: config.servers.iter().map(server).collect(),
-            order: order.into_boxed_slice(),
+            order: order(&config.servers),
         }
     }
 
-    pub(crate) fn push(&mut self, now: Instant, lane: u16, waiting: Waiting<F>) {
+    /// Has a server be another one from now on, with a memory pool of so many octets of the wire; one that is as it is goes on. What it
+    /// has is full: no more than its capacity in a period, whatever it was before.
+    pub(crate) fn install(&mut self, now: Instant, lane: u16, config: ServerConfig, pool: Option<u32>) {
+        assert!(config.period > 0 && config.parent.is_none_or(|up| up < lane), "a place in the tree");
         self.settle(now);
-        self.servers[usize::from(lane)].queue.push_back(waiting);
+        let place = usize::from(lane);
+        self.servers[place].pool = pool.unwrap_or(u32::MAX);
+        if self.servers[place].config == config {
+            return;
+        }
+        let waiting = self.servers[place].frames;
+        self.count(lane, |frames| *frames -= waiting);
+        let server = &mut self.servers[place];
+        server.config = config;
+        server.left = config.capacity.unwrap_or(u32::MAX);
+        server.period = now.as_ps() / self.cycle / u64::from(config.period);
+        server.back.clear();
+        self.count(lane, |frames| *frames += waiting);
+        let configs: Vec<ServerConfig> = self.servers.iter().map(|server| server.config).collect();
+        self.order = order(&configs);
+    }
+
+    /// Whether the memory pool of a server has room for so many octets of the wire.
+    pub(crate) fn has_room(&self, lane: u16, octets: u32) -> bool {
+        let server = &self.servers[usize::from(lane)];
+        server.held.saturating_add(octets) <= server.pool
+    }
+
+    /// Takes a frame of so many octets of the wire.
+    pub(crate) fn push(&mut self, now: Instant, lane: u16, waiting: Waiting<F>, octets: u32) {
+        self.settle(now);
+        let server = &mut self.servers[usize::from(lane)];
+        server.held = server.held.saturating_add(octets);
+        server.queue.push_back(waiting);
         self.count(lane, |frames| *frames += 1);
     }
 
@@ -204,6 +237,7 @@ impl<F: Copy> Servers<F> {
         let server = &mut self.servers[usize::from(lane)];
         let taken = server.queue.pop_front().expect("a chosen server has a frame");
         let octets = octets(taken.frame);
+        server.held = server.held.saturating_sub(octets);
         if let Some(head) = server.queue.front_mut() {
             head.idle_at_head = idle;
         }
@@ -235,7 +269,7 @@ impl<F: Copy> Servers<F> {
     pub(crate) fn clear(&mut self) {
         for server in &mut self.servers {
             server.queue.clear();
-            server.frames = 0;
+            (server.frames, server.held) = (0, 0);
         }
     }
 
@@ -292,6 +326,13 @@ impl<F: Copy> Servers<F> {
             }
         }
     }
+}
+
+/// Servers in the order in which they are asked.
+fn order(servers: &[ServerConfig]) -> Box<[u16]> {
+    let mut order: Vec<u16> = (0..servers.len()).filter_map(|place| u16::try_from(place).ok()).collect();
+    order.sort_by_key(|place| way(servers, *place));
+    order.into_boxed_slice()
 }
 
 /// The way from the root to a server: what is asked first is smaller.

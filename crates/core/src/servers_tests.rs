@@ -217,3 +217,23 @@ fn each_window_has_frames_of_its_own() {
     }
     assert_eq!(sent(&mut port, 0, 200), [(0, 11), (10, 21), (20, 1), (26, 2), (100, 12), (110, 22)]);
 }
+
+/// One that is installed in a run has its whole capacity, and as much as its memory pool holds waits in it.
+#[test]
+fn a_server_is_installed_beside_others() {
+    let closed = ServerConfig { capacity: Some(0), ..server(None, 0, 1, 0) };
+    let mut port = port(vec![server(None, 1_000, 1, 3), closed, server(None, 500, 1, 1)]);
+    put(&mut port, 0, 1, 1, 100);
+    put(&mut port, 0, 2, 2, 100);
+    assert_eq!(sent(&mut port, 0, 100), [(20, 2)], "it has nothing before it is installed");
+    port.install_server(us(110), 1, server(Some(0), 200, 2, 5), Some(300));
+    put(&mut port, 110, 1, 3, 100);
+    put(&mut port, 110, 1, 4, 100);
+    let full = port.enqueue(us(110), 1, Instant::ZERO, Frame(5, 80));
+    assert_eq!(full, Err(crate::port::Discard::QueueFull), "300 octets wait");
+    put(&mut port, 110, 2, 6, 100);
+    assert_eq!(sent(&mut port, 120, 200), [(120, 1), (128, 3), (136, 6)]);
+    // As it is: nothing is filled up, and what waits goes on.
+    port.install_server(us(150), 1, server(Some(0), 200, 2, 5), Some(300));
+    assert_eq!(sent(&mut port, 200, 300), [(220, 4)], "its period began at 200 us");
+}

@@ -65,6 +65,8 @@ pub struct Police {
     pub violator: Violator,
     /// Frames of the stream that may wait for their time, if early ones are reshaped.
     pub pool: u32,
+    /// Whether the description states the distance.
+    pub stated: bool,
 }
 
 impl Police {

@@ -7,9 +7,10 @@
 use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_units::Duration;
 
+use crate::frame::wire_bits;
 use crate::ftt::{Ftt, Police};
 use crate::harts_admission::HartsAdmission;
-use crate::network::{Network, NodeKind, PortIndex, StreamIndex};
+use crate::network::{Network, NodeKind, PortIndex, Stream, StreamIndex};
 
 /// The cycle and the servers of all bridges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,10 @@ pub struct Reservation {
     pub stream: StreamIndex,
     /// The server; its parent is an index of the shared servers.
     pub server: ServerConfig,
+    /// Whether the description states its capacity or its period, so that they do not follow from the traffic.
+    pub stated: bool,
+    /// The least distance of its longest frames, whole nanoseconds; at least one.
+    pub interval: Duration,
     /// What the switch where it enters holds it to; none: it is not policed.
     pub police: Option<Police>,
 }
@@ -124,4 +129,10 @@ impl Network {
             self.streams[reservation.stream.index()].hops.iter().any(|hop| hop.port == port)
         })
     }
+}
+
+/// Octets of the wire of a stream's largest frame, at the hop where it is longest.
+pub(crate) fn octets_of(stream: &Stream) -> u32 {
+    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged);
+    u32::try_from(wire_bits(stream.payload_max, tagged).bytes_ceil().get()).unwrap_or(u32::MAX)
 }

@@ -36,6 +36,7 @@ pub mod ftt;
 pub mod gptp;
 pub mod harts;
 pub mod harts_admission;
+mod harts_request;
 mod identification;
 mod lifetime;
 mod load;

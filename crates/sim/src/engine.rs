@@ -90,6 +90,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_schedulers);
         ftt::mark_policed(network, &mut plan);
         relayed::mark_relayed(network, &mut plan);
+        let mut ports = port_states(network, &plan, &clocks);
+        ftt::close_servers(network, &mut ports);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];
             LinkState::new(network, link, number, stages, seed)
@@ -117,7 +119,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             first_port,
             rings: vec![Ring::EMPTY; rings],
             links,
-            ports: port_states(network, &plan, &clocks),
+            ports,
             hosts: host_states(network, seed),
             talkers: talkers(network, &plan, &clocks, &talker_schedulers, seed),
             nodes,

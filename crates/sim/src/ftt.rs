@@ -8,13 +8,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use tautwire_core::ftt::{FttNode, Policed, StreamPolicer, SynchronousScheduler};
+use tautwire_core::ftt::{FttNode, Policed, Policing, Scheduled, StreamPolicer, SynchronousScheduler};
+use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow};
 use tautwire_model::Network;
 use tautwire_model::harts::Harts;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
-use tautwire_model::wire_bits;
 use tautwire_units::{Bytes, Duration, Instant};
-use tautwire_wire::ftt::{FTT, FttMessage, FttStream, Polled};
+use tautwire_wire::ftt::{FTT, FttMessage, Polled};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::elementary::{CycleFrame, first_frames};
@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
 use crate::harts_admission::Admission;
+use crate::node::PortState;
 use crate::plan::{Manners, Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -94,6 +95,33 @@ pub(crate) fn mark_policed(network: &Network, plan: &mut Plan) {
         let hop = plan.first_hop[reservation.stream.index()];
         if let Some(hop) = plan.hops.get_mut(hop as usize) {
             hop.manners.add(Manners::INSPECTED, true);
+        }
+    }
+}
+
+/// What is asked for has no server before a switch has derived it: those of its ports that it may get stand closed.
+pub(crate) fn close_servers(network: &Network, ports: &mut [Option<PortState>]) {
+    let closed = ServerConfig {
+        parent: None,
+        kind: ServerKind::Deferrable,
+        capacity: Some(0),
+        period: 1,
+        priority: 0,
+        window: ServerWindow::Asynchronous,
+    };
+    let Some(harts) = &network.harts else { return };
+    let requests = harts.admission.iter().flat_map(|admission| &admission.requests);
+    for stream in requests.map(|request| request.stream) {
+        if !harts.reservations.iter().any(|known| known.stream == stream) {
+            continue;
+        }
+        for hop in &network.streams[stream.index()].hops {
+            let node = network.ports[hop.port.index()].node;
+            let lane = network.server_of(stream, hop.port);
+            let served = lane.filter(|_| !harts.ftt.is_synchronous_at(stream, node));
+            if let (Some(lane), Some(port)) = (served, &mut ports[hop.port.index()]) {
+                port.egress.install_server(Instant::ZERO, lane, closed, None);
+            }
         }
     }
 }
@@ -213,17 +241,9 @@ fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
         if stream.talker.0 != number || is_asked {
             continue;
         }
-        let period = harts.cycle * u64::from(polled.config.period);
-        let ns = |span: Duration| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX);
-        machine.hold(FttStream {
-            id: polled.config.id,
-            size: u16::try_from(wire_bits(stream.payload_max, true).bytes_ceil().get()).unwrap_or(u16::MAX),
-            period_ns: ns(period),
-            deadline_ns: ns(harts.cycle * u64::from(polled.config.deadline)),
-            priority: polled.config.priority,
-            producer: short(number),
-            offset_ns: Some(ns(harts.cycle * u64::from(polled.config.offset % polled.config.period))),
-        });
+        if let Some(held) = network.harts_request(polled.stream) {
+            machine.hold(held);
+        }
     }
     Some(Node { machine, heard: None, seen: ListeningObservation::of(NodeIndex::at(node)) })
 }
@@ -239,15 +259,12 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// Begins, or ends, to police a stream behind its first hop.
-    pub(crate) fn set_policer(&mut self, stream: StreamIndex, hop: u32, installed: bool) {
-        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
-        let reservation = harts.reservations.iter().find(|known| known.stream == stream);
-        let police = reservation.and_then(|reservation| reservation.police);
+    pub(crate) fn set_policer(&mut self, hop: u32, policing: Option<Policing>) {
         let Some(ftt) = self.ftt() else { return };
-        match police.filter(|_| installed) {
+        match policing {
             // Told twice of a stream, a switch goes on as it was.
-            Some(police) => {
-                ftt.policers.entry(hop).or_insert_with(|| police.policer());
+            Some(policing) => {
+                ftt.policers.entry(hop).or_insert_with(|| policing.policer());
             }
             None => {
                 ftt.policers.remove(&hop);
@@ -256,27 +273,24 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     /// The master of a switch takes a synchronous stream into its schedule, or out of it; what its pool still holds is lost.
-    pub(crate) fn schedule_stream(&mut self, stream: StreamIndex, node: usize, installed: bool) {
-        let network = self.network;
-        let harts = network.harts.as_ref().expect("a network with HaRTES");
-        let here = |switch: NodeIndex| switch.index() == node;
-        let polled = harts.ftt.polled(stream).filter(|polled| here(polled.switch));
-        let relayed = harts.ftt.relayed(stream, NodeIndex::at(node));
-        let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
-        let Some(config) = polled.map(|polled| polled.config).or(relayed.map(|relayed| relayed.config))
-        else {
+    pub(crate) fn schedule_stream(&mut self, stream: StreamIndex, node: usize, schedule: Option<Scheduled>) {
+        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
+        if !harts.ftt.is_synchronous_at(stream, NodeIndex::at(node)) {
             return;
+        }
+        let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
+        let scheduler = &mut master.scheduler;
+        let (config, is_new) = match schedule {
+            Some(Scheduled::Polled(config)) => (config, scheduler.add(config)),
+            Some(Scheduled::Relayed(config, pool)) => (config, scheduler.relay(config, pool)),
+            None => {
+                scheduler.remove(u16::try_from(stream.index()).unwrap_or(u16::MAX));
+                return self.drop_relayed(node, stream);
+            }
         };
-        if !installed {
-            master.scheduler.remove(config.id);
-            return self.drop_relayed(node, stream);
-        }
-        // Told twice of a stream, a switch goes on as it was.
-        if polled.is_some() {
-            master.scheduler.add(config);
-        }
-        if let Some(relayed) = relayed {
-            master.scheduler.relay(config, relayed.pool);
+        if !is_new {
+            // Another consumer, at a slower line, or one that left.
+            scheduler.change(config);
         }
     }
 
@@ -321,20 +335,14 @@ impl<R: Recorder> Engine<'_, R> {
         master.seen.cycles += 1;
         master.seen.polled += released.len() as u64;
         master.seen.dropped = u64::from(master.scheduler.missed());
-        let config =
-            |id: u16| *harts.ftt.polled(StreamIndex(u32::from(id))).expect("a message that was scheduled");
         master.seen.relayed += relayed.len() as u64;
-        let taken =
-            released.iter().map(|(id, _)| config(*id).config.time).fold(Duration::ZERO, |all, one| all + one);
-        let taken = taken + self.send_relayed(node, &relayed);
-        if let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) {
-            master.seen.longest = master.seen.longest.max(taken);
-        }
+        master.seen.longest = master.seen.longest.max(master.scheduler.taken());
+        self.send_relayed(node, &relayed);
         if !up {
             return;
         }
         for (id, _) in &released {
-            let talker = network.streams[config(*id).stream.index()].talker.index();
+            let talker = network.streams[usize::from(*id)].talker.index();
             if let Some(node) = self.ftt().and_then(|ftt| ftt.nodes[talker].as_mut()) {
                 node.seen.polled += 1;
             }

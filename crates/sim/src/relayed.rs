@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tautwire_core::ftt::SynchronousScheduler;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
-use tautwire_units::{Duration, Instant};
+use tautwire_units::Instant;
 
 use crate::engine::Engine;
 use crate::ftt::Ftt;
@@ -85,22 +85,16 @@ impl<R: Recorder> Engine<'_, R> {
         pool_of(ftt, node, stream).push_back(Message { number, copies: vec![(place, hop_index)] });
     }
 
-    /// A master's schedule takes a message of each of these streams, in order. What they take together.
-    pub(crate) fn send_relayed(&mut self, node: usize, streams: &[u16]) -> Duration {
-        let network = self.network;
-        let harts = network.harts.as_ref().expect("a network with HaRTES");
-        let mut taken = Duration::ZERO;
+    /// A master's schedule takes a message of each of these streams, in order.
+    pub(crate) fn send_relayed(&mut self, node: usize, streams: &[u16]) {
+        let number = NodeIndex::at(node);
         for id in streams {
-            let stream = StreamIndex(u32::from(*id));
-            let number = NodeIndex::at(node);
-            taken += harts.ftt.relayed(stream, number).map_or(Duration::ZERO, |one| one.config.time);
             let Some(ftt) = self.ftt() else { continue };
-            let message = pool_of(ftt, number.0, stream.0).pop_front();
+            let message = pool_of(ftt, number.0, u32::from(*id)).pop_front();
             for (place, hop) in message.into_iter().flat_map(|message| message.copies) {
                 self.put(place, hop, Instant::ZERO);
             }
         }
-        taken
     }
 
     /// A stream was given back: what is left of it at a switch has nowhere to go.

@@ -24,12 +24,92 @@ pub struct FttStream {
     pub period_ns: u32,
     /// Relative deadline, nanoseconds.
     pub deadline_ns: u32,
-    /// Priority.
+    /// Priority, 0 to 7: that of its servers below the same one, and of its messages in the schedule.
     pub priority: u8,
     /// Its producer.
     pub producer: u16,
     /// Of a synchronous stream the offset of its first message, nanoseconds; none: it is asynchronous.
     pub offset_ns: Option<u32>,
+    /// What it states beside that.
+    pub terms: FttTerms,
+}
+
+/// What a request states beside what every stream has. What it does not state the switches derive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FttTerms {
+    /// The shared server below which its servers stand, by its number in every switch; none: the root.
+    pub parent: Option<u8>,
+    /// What becomes of capacity that is not used.
+    pub kind: FttServerKind,
+    /// Capacity of its servers in octets of the wire, and their period in elementary cycles.
+    pub server: Option<(u32, u16)>,
+    /// What the switch where it enters does with a frame that is too early.
+    pub policing: FttPolicing,
+    /// Longest frame, destination to FCS, that may enter there.
+    pub frame_max: Option<u16>,
+    /// Whether its period is the least distance of frames as it stands, so that nothing is taken off for what clocks differ by.
+    pub exact: bool,
+    /// Messages that its memory pool holds: of a synchronous stream behind its first switch, of another one before it is
+    /// reshaped.
+    pub pool: Option<u16>,
+    /// Of an asynchronous stream the messages that may come at once; zero: it promises no number.
+    pub burst: u8,
+    /// How switches behind the first carry a synchronous stream.
+    pub further: FttFurther,
+    /// Priority of its servers there, if it is not that of its messages in the schedule.
+    pub server_priority: Option<u8>,
+}
+
+impl FttTerms {
+    /// Nothing stated.
+    pub const NONE: Self = Self {
+        parent: None,
+        kind: FttServerKind::Deferrable,
+        server: None,
+        policing: FttPolicing::Open,
+        frame_max: None,
+        exact: false,
+        pool: None,
+        burst: 0,
+        further: FttFurther::Synchronous,
+        server_priority: None,
+    };
+}
+
+/// What becomes of capacity that a server does not use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FttServerKind {
+    /// It stays until the end of the period.
+    #[default]
+    Deferrable = 0,
+    /// It is lost as soon as nothing waits.
+    Polling = 1,
+    /// What is taken comes back a period later.
+    Sporadic = 2,
+}
+
+/// How switches behind the first carry a synchronous stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FttFurther {
+    /// In their synchronous windows, each by its own schedule.
+    #[default]
+    Synchronous = 0,
+    /// By servers of its own.
+    Servers = 1,
+    /// By the background server.
+    Background = 2,
+}
+
+/// What becomes of a frame that comes too early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FttPolicing {
+    /// It goes on.
+    #[default]
+    Open = 0,
+    /// It is discarded.
+    Discard = 1,
+    /// It waits in the memory pool until it is due.
+    Reshape = 2,
 }
 
 /// A scheduled synchronous message of a trigger message.
@@ -71,14 +151,15 @@ pub enum FttMessage {
         /// Number of the request that ends.
         number: u16,
     },
-    /// Tells a switch of a stream through it to a consumer (Config_Msg), or, with `installed` false, that this is gone.
+    /// Tells a switch of a stream through it to a consumer (Config_Msg), or that this is gone. What it needs for it a
+    /// switch derives of the attributes.
     Config {
         /// The stream.
         stream: FttStream,
         /// The consumer; the producer: all of them.
         consumer: u16,
-        /// Whether it is to be carried.
-        installed: bool,
+        /// The neighbours of the switch from which the stream comes and to which it goes; none: it is not carried any more.
+        between: Option<[u16; 2]>,
         /// How many such facts there were: what is said under an earlier number is older.
         number: u32,
     },

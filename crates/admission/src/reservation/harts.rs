@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use tautwire_core::ftt::{AcAction, AcConfig, AcMaster, FttNode, RequestState, SwitchMaster, Topology};
+use tautwire_core::ftt::{
+    AcAction, AcConfig, AcMaster, FttLink, FttNode, RequestState, SwitchConfig, SwitchMaster, Topology,
+};
 use tautwire_units::{BitRate, Bytes, Duration, Instant};
-use tautwire_wire::ftt::{FttMessage, FttStream};
+use tautwire_wire::ftt::{FttMessage, FttStream, FttTerms};
 
 use super::outcome::{Outcome, RequestOutcome};
 use super::random::Random;
@@ -125,7 +127,7 @@ impl<'s> Run<'s> {
         let mut run = Self {
             nodes: scenario.nodes.iter().enumerate().map(place).collect(),
             switches: (0..scenario.switches)
-                .map(|number| SwitchMaster::new(switch(number), ACMASTER))
+                .map(|number| SwitchMaster::new(switch_config(scenario, number)))
                 .collect(),
             set: set(scenario),
             outcome: Outcome {
@@ -424,6 +426,7 @@ impl<'s> Run<'s> {
             priority: request.priority,
             producer: id(self.scenario.node(&request.talker)),
             offset_ns: None,
+            terms: FttTerms::NONE,
         }
     }
 
@@ -443,6 +446,22 @@ impl<'s> Run<'s> {
             links,
             server: None,
         }
+    }
+}
+
+/// What the master of a switch knows: lines to its nodes and to other switches, all alike.
+fn switch_config(scenario: &Scenario, number: usize) -> SwitchConfig {
+    let line = FttLink { rate: BitRate::from_mbps(100) };
+    let nodes = scenario.nodes.iter().enumerate().filter(|(_, node)| node.switch == number);
+    let nodes = nodes.map(|(node, _)| id(node));
+    let ends = scenario.links.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]);
+    let others = ends.filter(|(here, _)| *here == number).map(|(_, other)| switch(other));
+    SwitchConfig {
+        switch: switch(number),
+        acmaster: ACMASTER,
+        cycle: Duration::from_ns(scenario.harts.cycle_ns),
+        tolerance_ppb: 0,
+        links: nodes.chain(others).map(|neighbour| (neighbour, line)).collect(),
     }
 }
 

@@ -375,7 +375,8 @@ impl AcMaster {
         };
         entry.again = Some(now + self.config.patience);
         for to in &entry.missing {
-            let message = FttMessage::Config { stream, consumer, installed: true, number: self.number };
+            let between = self.config.topology.between(stream.producer, consumer, *to);
+            let message = FttMessage::Config { stream, consumer, between, number: self.number };
             self.out.push_back(AcAction::Send { to: *to, message });
         }
         // The standby hears of it when all switches carry it: what it knows stands everywhere.

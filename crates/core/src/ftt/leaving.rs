@@ -12,7 +12,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use tautwire_units::Instant;
-use tautwire_wire::ftt::{FttMessage, FttStream};
+use tautwire_wire::ftt::{FttMessage, FttStream, FttTerms};
 
 use super::acmaster::{AcAction, AcMaster, Offer};
 
@@ -120,6 +120,7 @@ impl AcMaster {
             priority: 0,
             producer: node,
             offset_ns: None,
+            terms: FttTerms::NONE,
         };
         let missing = self.config.topology.all_switches();
         self.number += 1;
@@ -156,8 +157,8 @@ impl AcMaster {
         }
         let mut said = Vec::new();
         for to in &leaving.missing {
-            let (installed, number) = (false, self.number);
-            said.push((*to, FttMessage::Config { stream, consumer: node, installed, number }));
+            let (between, number) = (None, self.number);
+            said.push((*to, FttMessage::Config { stream, consumer: node, between, number }));
         }
         if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
             said.push((to, gone(stream, node, self.number, self.config.life)));

@@ -1,9 +1,14 @@
 //! The master of a switch: relays requests to the ACMaster and keeps the streams that go through its switch, and to whom.
+//!
+//! Its databases: the links of its switch (`SwitchConfig`), and of each stream its attributes, where it comes from and goes to
+//! (Config_Msg), and the servers and memory pools that it derives of these (`resources.rs`). A Config_Msg of a way by which its
+//! switch has no cable is not answered: it carries no such stream. Invariant: what it says that it carries has its resources.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
+use super::resources::{Resources, SwitchConfig};
 use super::survey::account_of;
 
 /// A stream that a switch carries.
@@ -11,16 +16,21 @@ use super::survey::account_of;
 pub struct Carried {
     /// Its attributes.
     pub stream: FttStream,
-    /// The consumers that it is carried to; at least one.
-    pub consumers: BTreeSet<u16>,
+    /// The neighbour of the switch that it comes from.
+    pub from: u16,
+    /// The consumers that it is carried to, at least one, and the neighbour of the switch towards each.
+    pub consumers: BTreeMap<u16, u16>,
+    /// What it has here.
+    pub resources: Resources,
 }
 
 /// The master of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchMaster {
-    switch: u16,
+    config: SwitchConfig,
+    /// To whom requests go now.
     acmaster: u16,
-    /// What is carried: memory pools and servers are made from this.
+    /// What is carried.
     streams: BTreeMap<u16, Carried>,
     /// Of streams and consumers the number under which it heard of them last.
     heard: BTreeMap<(u16, u16), u32>,
@@ -28,10 +38,11 @@ pub struct SwitchMaster {
 }
 
 impl SwitchMaster {
-    /// The master of `switch`; requests go to `acmaster`, a parameter of the whole network.
+    /// The master of a switch.
     #[must_use]
-    pub fn new(switch: u16, acmaster: u16) -> Self {
-        Self { switch, acmaster, streams: BTreeMap::new(), heard: BTreeMap::new(), out: VecDeque::new() }
+    pub const fn new(config: SwitchConfig) -> Self {
+        let acmaster = config.acmaster;
+        Self { config, acmaster, streams: BTreeMap::new(), heard: BTreeMap::new(), out: VecDeque::new() }
     }
 
     /// A message comes in.
@@ -40,37 +51,17 @@ impl SwitchMaster {
             FttMessage::Add { .. } | FttMessage::Remove { .. } | FttMessage::Paused { .. } => {
                 self.out.push_back((self.acmaster, message.clone()));
             }
-            FttMessage::Config { stream, consumer, installed, number } => {
-                // What is older than what it knows comes late. The same message twice changes nothing and is answered twice.
-                let (id, whole) = (stream.id, stream.producer);
-                let range = if *consumer == whole { 0..=u16::MAX } else { whole..=whole };
-                let of_stream = self.heard.range((id, *range.start())..=(id, *range.end()));
-                let own = self.heard.get(&(id, *consumer)).copied().unwrap_or(0);
-                if of_stream.map(|(_, heard)| *heard).fold(own, u32::max) > *number {
-                    return;
-                }
-                self.heard.insert((id, *consumer), *number);
-                if *installed {
-                    let carried = Carried { stream: *stream, consumers: BTreeSet::new() };
-                    let carried = self.streams.entry(stream.id).or_insert(carried);
-                    carried.stream = *stream;
-                    carried.consumers.insert(*consumer);
-                } else {
-                    self.take_out(stream.id, *consumer);
-                }
-                let (stream, consumer, switch) = (stream.id, *consumer, self.switch);
-                let (installed, number) = (*installed, *number);
-                let reply = FttMessage::Reply { stream, consumer, switch, installed, number };
-                self.out.push_back((self.acmaster, reply));
+            FttMessage::Config { stream, consumer, between, number } => {
+                self.configure(stream, *consumer, *between, *number);
             }
             FttMessage::Alive { master, .. } => self.acmaster = *master,
             FttMessage::Survey { master, account } => {
                 let carried = self
                     .streams
                     .values()
-                    .flat_map(|carried| carried.consumers.iter().map(|consumer| (carried.stream, *consumer)));
-                let said = account_of(self.switch, carried, *account);
-                let (switch, account, to) = (self.switch, *account, *master);
+                    .flat_map(|carried| carried.consumers.keys().map(|consumer| (carried.stream, *consumer)));
+                let said = account_of(self.config.switch, carried, *account);
+                let (switch, account, to) = (self.config.switch, *account, *master);
                 let number = self.heard.values().copied().max().unwrap_or(0);
                 let digest = FttMessage::digest(said.iter().cloned());
                 let all = FttMessage::Surveyed { switch, account, number, digest };
@@ -80,12 +71,55 @@ impl SwitchMaster {
         }
     }
 
+    /// A stream is to be carried to a consumer, or no more.
+    fn configure(&mut self, stream: &FttStream, consumer: u16, between: Option<[u16; 2]>, number: u32) {
+        // What is older than what it knows comes late. The same message twice changes nothing and is answered twice.
+        let (id, whole) = (stream.id, stream.producer);
+        let range = if consumer == whole { 0..=u16::MAX } else { whole..=whole };
+        let of_stream = self.heard.range((id, *range.start())..=(id, *range.end()));
+        let own = self.heard.get(&(id, consumer)).copied().unwrap_or(0);
+        if of_stream.map(|(_, heard)| *heard).fold(own, u32::max) > number {
+            return;
+        }
+        match between {
+            Some([from, to]) => {
+                if !self.install(stream, consumer, from, to) {
+                    return;
+                }
+            }
+            None => self.take_out(id, consumer),
+        }
+        self.heard.insert((id, consumer), number);
+        let (switch, installed) = (self.config.switch, between.is_some());
+        let reply = FttMessage::Reply { stream: id, consumer, switch, installed, number };
+        self.out.push_back((self.acmaster, reply));
+    }
+
+    /// Derives what a stream has when it goes to that consumer, too; false if there is no such way.
+    fn install(&mut self, stream: &FttStream, consumer: u16, from: u16, to: u16) -> bool {
+        let known = self.streams.get(&stream.id);
+        let mut consumers = known.map_or_else(BTreeMap::new, |carried| carried.consumers.clone());
+        consumers.insert(consumer, to);
+        let Some(resources) = self.derive(stream, from, &consumers) else { return false };
+        self.streams.insert(stream.id, Carried { stream: *stream, from, consumers, resources });
+        true
+    }
+
+    fn derive(&self, stream: &FttStream, from: u16, consumers: &BTreeMap<u16, u16>) -> Option<Resources> {
+        let to: BTreeSet<u16> = consumers.values().copied().collect();
+        Resources::derive(stream, from, &to, &self.config)
+    }
+
     /// A stream is not carried to a consumer any more; to none, if that is the producer.
     fn take_out(&mut self, id: u16, consumer: u16) {
-        let Some(carried) = self.streams.get_mut(&id) else { return };
+        let Some(mut carried) = self.streams.remove(&id) else { return };
         carried.consumers.remove(&consumer);
         if carried.consumers.is_empty() || carried.stream.producer == consumer {
-            self.streams.remove(&id);
+            return;
+        }
+        if let Some(resources) = self.derive(&carried.stream, carried.from, &carried.consumers) {
+            carried.resources = resources;
+            self.streams.insert(id, carried);
         }
     }
 

@@ -220,6 +220,7 @@ impl FttNode {
 mod tests {
     use super::*;
     use alloc::vec;
+    use tautwire_wire::ftt::FttTerms;
 
     const STREAM: FttStream = FttStream {
         id: 7,
@@ -229,6 +230,7 @@ mod tests {
         priority: 3,
         producer: 1,
         offset_ns: None,
+        terms: FttTerms::NONE,
     };
 
     #[test]

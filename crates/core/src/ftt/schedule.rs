@@ -74,6 +74,8 @@ pub struct SynchronousScheduler {
     last: Vec<(u16, u32)>,
     /// The streams of which a message leaves its pool in the last cycle, message by message.
     relayed: Vec<u16>,
+    /// What they and those that are polled take.
+    taken: Duration,
 }
 
 impl SynchronousScheduler {
@@ -90,6 +92,7 @@ impl SynchronousScheduler {
             missed: 0,
             last: Vec::new(),
             relayed: Vec::new(),
+            taken: Duration::ZERO,
         }
     }
 
@@ -111,6 +114,24 @@ impl SynchronousScheduler {
         }
         self.pools.push(Pool { stream, size: pool, held: 0, fresh: 0 });
         true
+    }
+
+    /// Has a stream that stands be another one from the next cycle on; what of it is ready stays so. False, and nothing is changed,
+    /// if there is none, its period is zero, or its message is longer than the window.
+    pub fn change(&mut self, stream: SynchronousStream) -> bool {
+        if stream.time > self.window || stream.period == 0 {
+            return false;
+        }
+        let ready = self.ready.iter_mut().map(|ready| &mut ready.stream);
+        let pooled = self.pools.iter_mut().map(|pool| &mut pool.stream);
+        let known = self.streams.iter_mut().chain(pooled).chain(ready).filter(|known| known.id == stream.id);
+        known.map(|known| *known = stream).count() > 0
+    }
+
+    /// What the messages of the last cycle take together.
+    #[must_use]
+    pub const fn taken(&self) -> Duration {
+        self.taken
     }
 
     fn takes(&self, stream: &SynchronousStream) -> bool {
@@ -185,7 +206,7 @@ impl SynchronousScheduler {
     /// Of what is ready, in order, all that fits the window.
     fn choose(&mut self) -> Vec<Polled> {
         let (policy, pools) = (self.policy, &mut self.pools);
-        let mut left = self.window;
+        let (mut left, mut taken) = (self.window, Duration::ZERO);
         let mut polled: Vec<Polled> = Vec::new();
         let mut last = core::mem::take(&mut self.last);
         let mut relayed = core::mem::take(&mut self.relayed);
@@ -203,6 +224,7 @@ impl SynchronousScheduler {
                 return true;
             }
             left = left.saturating_sub(stream.time);
+            taken += stream.time;
             if let Some(pool) = pool {
                 pool.held -= 1;
                 relayed.push(stream.id);
@@ -217,6 +239,7 @@ impl SynchronousScheduler {
         });
         self.last = last;
         self.relayed = relayed;
+        self.taken = taken;
         polled
     }
 

@@ -34,6 +34,15 @@ impl Topology {
         self.at.get(&node).copied()
     }
 
+    /// The neighbours of a switch on the way from one node to another: before it and behind it; none if it is not on it.
+    #[must_use]
+    pub fn between(&self, from: u16, to: u16, switch: u16) -> Option<[u16; 2]> {
+        let way = self.switches(from, to)?;
+        let place = way.iter().position(|on| *on == switch)?;
+        let before = place.checked_sub(1).map_or(from, |before| way[before]);
+        Some([before, way.get(place + 1).copied().unwrap_or(to)])
+    }
+
     /// The switches from one node to another, in order; fewest, and among equals those with the lowest identifiers.
     #[must_use]
     pub fn switches(&self, from: u16, to: u16) -> Option<Vec<u16>> {
@@ -74,6 +83,8 @@ mod tests {
             topology.attach(node, switch);
         }
         assert_eq!(topology.switches(1, 2).as_deref(), Some(&[11, 12, 13][..]));
+        assert_eq!([11, 12, 13].map(|at| topology.between(1, 2, at)), [[1, 12], [11, 13], [12, 2]].map(Some));
+        assert_eq!((topology.between(1, 2, 14), topology.between(1, 3, 11)), (None, Some([1, 3])));
         assert_eq!(topology.switches(1, 3).as_deref(), Some(&[11][..]));
         assert_eq!(topology.switches(1, 4), None);
         assert_eq!(topology.switches(1, 9), None);

@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 
-use tautwire_core::ftt::{AcAction, AcConfig, AcMaster, FttNode, SwitchMaster, Topology};
-use tautwire_units::{Duration, Instant};
-use tautwire_wire::ftt::{FttMessage, FttStream};
+use tautwire_core::ftt::{
+    AcAction, AcConfig, AcMaster, FttLink, FttNode, SwitchConfig, SwitchMaster, Topology,
+};
+use tautwire_units::{BitRate, Duration, Instant};
+use tautwire_wire::ftt::{FttMessage, FttStream, FttTerms};
 
 /// Time of a message on its way.
 pub(crate) const FLIGHT: Duration = Duration::from_us(1);
@@ -29,6 +31,7 @@ pub(crate) const STREAM: FttStream = FttStream {
     priority: 3,
     producer: 0,
     offset_ns: None,
+    terms: FttTerms::NONE,
 };
 /// One that may not stand beside it, where both are asked for.
 pub(crate) const RIVAL: FttStream = FttStream { id: 8, ..STREAM };
@@ -102,6 +105,17 @@ pub(crate) fn config(place: usize, life: u32, topology: &Topology, alone: bool) 
     }
 }
 
+/// A switch of a line of so many, with its stations.
+fn switch_config(switch: u16, switches: u16, stations: &[u16]) -> SwitchConfig {
+    let before = switch.checked_sub(1).map(|before| SWITCH + before);
+    let behind = (switch + 1 < switches).then_some(SWITCH + switch + 1);
+    let here = (0..).zip(stations).filter(|(_, at)| **at == switch).map(|(station, _)| station);
+    let neighbours = before.into_iter().chain(behind).chain(here);
+    let links = neighbours.map(|to| (to, FttLink { rate: BitRate::from_mbps(100) })).collect();
+    let (switch, cycle) = (SWITCH + switch, Duration::from_us(125));
+    SwitchConfig { switch, acmaster: MASTERS[0], cycle, tolerance_ppb: 0, links }
+}
+
 impl Network {
     /// Stations at these switches of a line of so many.
     pub(crate) fn new(
@@ -125,7 +139,9 @@ impl Network {
         let mut network = Self {
             now: Instant::ZERO,
             nodes: (0..).zip(stations).map(node).collect(),
-            switches: (0..switches).map(|switch| SwitchMaster::new(SWITCH + switch, MASTERS[0])).collect(),
+            switches: (0..switches)
+                .map(|switch| SwitchMaster::new(switch_config(switch, switches, stations)))
+                .collect(),
             masters: (0..if alone { 1 } else { 2 })
                 .map(|place| AcMaster::new(config(place, 0, &topology, alone), Instant::ZERO))
                 .collect(),
@@ -299,7 +315,7 @@ impl Network {
     /// The consumers that a switch carries a stream to.
     pub(crate) fn carried(&self, stream: u16, switch: usize) -> BTreeSet<u16> {
         let carried = self.switches[switch].streams().get(&stream);
-        carried.map(|carried| carried.consumers.clone()).unwrap_or_default()
+        carried.map(|carried| carried.consumers.keys().copied().collect()).unwrap_or_default()
     }
 
     /// Streams that are asked for.

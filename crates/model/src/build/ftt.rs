@@ -322,7 +322,9 @@ pub(crate) fn police(
     faults: &mut Faults,
 ) -> Option<Police> {
     let entered = stream.hops.first().is_some_and(|hop| hop.tagged);
-    let distance: Duration = node.parsed("distance").unwrap_or(interval);
+    // Whole nanoseconds, if it is stated: a request says no less.
+    let stated = node.parsed("distance").map(|stated: Duration| Duration::from_ns(stated.as_ps() / 1_000));
+    let distance = stated.unwrap_or(interval);
     if distance.is_zero() {
         let message = format!("`{}` promises no distance of its frames", stream.name);
         faults.error(codes::HARTS_SERVER, node.anchor(), message, "state `distance`");
@@ -337,5 +339,6 @@ pub(crate) fn police(
         distance,
         violator,
         pool: node.parsed("pool").unwrap_or(1),
+        stated: stated.is_some(),
     })
 }

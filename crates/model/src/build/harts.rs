@@ -10,7 +10,7 @@ use super::topology::Topology;
 use super::{ftt, harts_admission};
 use crate::frame::wire_bits;
 use crate::ftt::Ftt;
-use crate::harts::{Harts, Reservation, SharedServer};
+use crate::harts::{Harts, Reservation, SharedServer, octets_of};
 use crate::network::{NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -124,12 +124,16 @@ fn reservation(
         Some(period) => harts.cycle * u64::from(period),
         None => interval(stream, wire),
     };
+    let promises = !interval.is_zero();
+    // As a request can say it; rounded down, so that the server is rather too large.
+    let interval = Duration::from_ns((interval.as_ps() / 1_000).max(1));
     let (cycles, frames) = own_server(interval, tolerance, harts.cycle);
     let police = item.get("police").and_then(|node| {
         // The talker's clock may be fast, and the switch's slow.
         let lost = (u128::from(interval.as_ps()) * u128::from(tolerance) * 2).div_ceil(1_000_000_000);
         let lost = Duration::from_ps(u64::try_from(lost).unwrap_or(u64::MAX));
-        ftt::police(node, stream, interval.saturating_sub(lost), faults)
+        let distance = if promises { interval.saturating_sub(lost) } else { Duration::ZERO };
+        ftt::police(node, stream, distance, faults)
     });
     let capacity = octets(item).unwrap_or(wire.saturating_mul(frames));
     if capacity < wire {
@@ -145,7 +149,8 @@ fn reservation(
         priority: item.parsed("priority").unwrap_or(stream.priority.number()),
         window: ServerWindow::Asynchronous,
     };
-    Some(Reservation { stream: found, server, police })
+    let stated = item.get("capacity").is_some() || item.get("every").is_some();
+    Some(Reservation { stream: found, server, stated, interval, police })
 }
 
 /// How often a synchronous stream is polled, in cycles.
@@ -211,12 +216,6 @@ fn octets(item: &Node<'_>) -> Option<u32> {
 
 fn every(item: &Node<'_>) -> Option<u32> {
     item.parsed("every")
-}
-
-/// Octets of the wire of a stream's largest frame, at the hop where it is longest.
-fn octets_of(stream: &Stream) -> u32 {
-    let tagged = stream.tagged || stream.hops.iter().any(|hop| hop.tagged);
-    u32::try_from(wire_bits(stream.payload_max, tagged).bytes_ceil().get()).unwrap_or(u32::MAX)
 }
 
 /// A stream must fit the window of every bridge on its way, which stores and forwards by servers alone.

@@ -11,6 +11,7 @@ use super::topology::Topology;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts_admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
+use crate::harts_request::unsaid;
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -157,6 +158,10 @@ fn request(
             message,
             "list it under `reserve`, or, if it is synchronous, under `polled`",
         );
+    }
+    if let Some((what, help)) = unsaid(harts, stream) {
+        let message = format!("`{}` is asked for: {what}", streams.list[stream.index()].stream.name);
+        faults.error(codes::HARTS_STREAM, named.place, message, help);
     }
     let at = item.parsed("at").unwrap_or_default();
     Some(AdmissionRequest {

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tautwire_core::ftt::{AcAction, RequestState};
+use tautwire_core::ftt::{AcAction, Carried, RequestState};
 use tautwire_model::network::{NodeIndex, StreamIndex};
-use tautwire_model::wire_bits;
-use tautwire_units::{Bytes, Duration};
+use tautwire_units::Bytes;
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
 
 use super::{Admission, Asking, Envelope, MASTER, Master, STANDBY, Work, short};
@@ -69,7 +68,8 @@ impl<R: Recorder> Engine<'_, R> {
                 continue;
             }
             let id = short(stream.index());
-            let asked = self.ftt_stream(stream);
+            let asked =
+                self.network.harts_request(stream).expect("what is asked for is reserved or synchronous");
             let Some(machine) = self.ftt_node(node as usize) else { continue };
             match asking {
                 Asking::Request => {
@@ -90,30 +90,6 @@ impl<R: Recorder> Engine<'_, R> {
                     admission.rung(now, node, id, AdmissionEvent::Released);
                 }
             }
-        }
-    }
-
-    /// A stream as control messages describe it.
-    fn ftt_stream(&self, stream: StreamIndex) -> FttStream {
-        let described = &self.network.streams[stream.index()];
-        let harts = self.network.harts.as_ref().expect("a network with HaRTES");
-        let reservation = harts.reservations.iter().find(|known| known.stream == stream);
-        let polled = harts.ftt.polled(stream).map(|polled| polled.config);
-        let cycles = reservation.map_or(1, |reservation| reservation.server.period);
-        let cycles = polled.map_or(cycles, |polled| polled.period);
-        let ns = |span: Duration| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX).max(1);
-        let wire = wire_bits(described.payload_max, true).bytes_ceil().get();
-        FttStream {
-            id: short(stream.index()),
-            size: u16::try_from(wire).unwrap_or(u16::MAX),
-            period_ns: ns(harts.cycle * u64::from(cycles)),
-            deadline_ns: described.deadline.map_or(u32::MAX, ns),
-            priority: described.priority.number(),
-            producer: short(described.talker.index()),
-            offset_ns: polled.map(|polled| {
-                let offset = harts.cycle * u64::from(polled.offset % polled.period);
-                u32::try_from(offset.as_ps() / 1_000).unwrap_or(u32::MAX)
-            }),
         }
     }
 
@@ -138,9 +114,9 @@ impl<R: Recorder> Engine<'_, R> {
                 let Some(switch) = &mut admission.switches[node] else { return };
                 switch.receive(&message);
                 if let FttMessage::Config { stream, .. } = &message {
-                    let consumers = switch.streams().get(&stream.id).map(|carried| carried.consumers.clone());
-                    self.configure_harts(node, stream.id, &consumers.clone().unwrap_or_default());
-                    let event = match consumers {
+                    let carried = switch.streams().get(&stream.id).cloned();
+                    self.configure_harts(node, stream.id, carried.as_ref());
+                    let event = match carried {
                         Some(_) => AdmissionEvent::Configured,
                         None => AdmissionEvent::Removed,
                     };
@@ -181,19 +157,21 @@ impl<R: Recorder> Engine<'_, R> {
         admission.rung(now, node, stream.id, AdmissionEvent::Tested { passed: result.is_ok() });
     }
 
-    /// A switch carries a stream to these consumers, or, if there are none, to nobody: its servers, its ports without one, and
-    /// where it enters its policer.
-    fn configure_harts(&mut self, node: usize, id: u16, consumers: &BTreeSet<u16>) {
+    /// A switch carries a stream, or does no more: its ports have the servers and memory pools that its master has derived, those
+    /// that lead to no consumer carry nothing of it, and where it enters it is policed.
+    fn configure_harts(&mut self, node: usize, id: u16, carried: Option<&Carried>) {
         let network = self.network;
         let stream = StreamIndex(u32::from(id));
         let described = &network.streams[stream.index()];
-        let installed = !consumers.is_empty();
         let first = self.plan.first_hop[stream.index()];
-        // Hops on the way to one of them.
+        let local = self.nodes[node].clock.local(self.now);
+        // Hops on the way to one of the consumers.
         let mut wanted = vec![false; described.hops.len()];
         for (place, hop) in described.hops.iter().enumerate() {
             let listener = hop.listener.map(|listener| described.listeners[listener as usize].index());
-            let mut next = listener.filter(|node| consumers.contains(&short(*node))).map(|_| place);
+            let is_carried =
+                |node: &usize| carried.is_some_and(|carried| carried.consumers.contains_key(&short(*node)));
+            let mut next = listener.filter(is_carried).map(|_| place);
             while let Some(here) = next {
                 wanted[here] = true;
                 next = described.hops[here].previous.map(|before| before as usize);
@@ -206,19 +184,30 @@ impl<R: Recorder> Engine<'_, R> {
             let plan = &mut self.plan.hops[first as usize + place];
             // Frames go where a consumer was granted. What is still under way of a stream that was given back goes by the server that it
             // had.
-            plan.manners.set(Manners::PRUNED, installed && !wanted[place]);
-            if let Some(lane) = network.server_of(stream, hop.port).filter(|_| wanted[place]) {
-                plan.lane = lane;
+            plan.manners.set(Manners::PRUNED, carried.is_some() && !wanted[place]);
+            let (Some(carried), Some(lane)) =
+                (carried.filter(|_| wanted[place]), network.server_of(stream, hop.port))
+            else {
+                continue;
+            };
+            plan.lane = lane;
+            let resources = &carried.resources;
+            let links = network.ports[hop.port.index()].links.expect("a hop's port has a cable");
+            let far = network.ports[network.links[links.egress.index()].to.index()].node;
+            let server = resources.servers.get(&short(far.index()));
+            if let (Some(server), Some(port)) = (server, &mut self.ports[hop.port.index()]) {
+                port.egress.install_server(local, lane, *server, resources.pool);
             }
         }
         let enters = described
             .hops
             .iter()
             .any(|hop| hop.previous == Some(0) && network.ports[hop.port.index()].node.index() == node);
+        let resources = carried.map(|carried| &carried.resources);
         if enters {
-            self.set_policer(stream, first, installed);
+            self.set_policer(first, resources.and_then(|resources| resources.policing));
         }
-        self.schedule_stream(stream, node, installed);
+        self.schedule_stream(stream, node, resources.and_then(|resources| resources.schedule));
     }
 
     /// A node has an answer: its talker begins, or knows why not.

@@ -3,8 +3,8 @@
 //! A control message is a frame of its port's own stream; whom it is for, and what it says, travels beside it, by its number.
 //! A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
 //! after the other; the ACMaster's test is such work too, and its result is the caller's ([`Options`](crate::Options)).
-//! When a switch is told of a stream, frames of it go by its server there and are policed; before, by the background
-//! server. Invariant: a talker sends nothing of a stream that it was not granted.
+//! When a switch is told of a stream, frames of it go by the server that its master derives, wait in the memory pool that it
+//! derives, and are policed; before, they go by the background server. Invariant: a talker sends nothing of a stream that it was not granted.
 
 mod drive;
 
@@ -93,7 +93,8 @@ impl Admission {
         for (number, node) in network.nodes.iter().enumerate() {
             entities.insert(short(number), entity(index(number)));
             let is_bridge = matches!(node.kind, NodeKind::Bridge { .. });
-            switches.push(is_bridge.then(|| SwitchMaster::new(short(number), MASTER)));
+            let config = network.switch_config(NodeIndex::at(number), MASTER).filter(|_| is_bridge);
+            switches.push(config.map(SwitchMaster::new));
         }
         let mut masters = Vec::new();
         for (me, at) in [(MASTER, Some(settings.master)), (STANDBY, settings.standby)] {
@@ -232,8 +233,8 @@ fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
         FttMessage::Pause { stream, .. } => Some((*stream, "pause")),
         FttMessage::Paused { stream, .. } => Some((*stream, "paused")),
         FttMessage::Remove { stream, .. } => Some((*stream, "remove")),
-        FttMessage::Config { stream, installed, .. } => {
-            Some((stream.id, either(installed, "config", "config gone")))
+        FttMessage::Config { stream, between, .. } => {
+            Some((stream.id, either(&between.is_some(), "config", "config gone")))
         }
         FttMessage::Reply { stream, installed, .. } => {
             Some((*stream, either(installed, "reply", "reply gone")))

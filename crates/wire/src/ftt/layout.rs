@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::{FttMessage, FttStream, Polled};
+use super::{FttFurther, FttMessage, FttPolicing, FttServerKind, FttStream, FttTerms, Polled};
 use crate::error::{WireError, split};
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 impl FttMessage {
     /// Puts the message behind what is in `to`.
@@ -37,12 +37,13 @@ impl FttMessage {
                 to.extend(node.to_be_bytes());
                 to.extend(number.to_be_bytes());
             }
-            Self::Config { stream, consumer, installed, number } => {
+            Self::Config { stream, consumer, between, number } => {
                 to.push(3);
                 stream.emit(to);
                 to.extend(consumer.to_be_bytes());
-                to.push(u8::from(*installed));
+                to.push(u8::from(between.is_some()));
                 to.extend(number.to_be_bytes());
+                to.extend(between.iter().flatten().flat_map(|one| one.to_be_bytes()));
             }
             Self::Reply { stream, consumer, switch, installed, number } => {
                 to.push(4);
@@ -172,7 +173,10 @@ impl FttMessage {
                 let (consumer, rest) = u16_of(rest)?;
                 let (installed, rest) = flag(rest)?;
                 let (number, rest) = u32_of(rest)?;
-                Ok((Self::Config { stream, consumer, installed, number }, rest))
+                let (from, rest) = present(installed, rest, u16_of)?;
+                let (to, rest) = present(installed, rest, u16_of)?;
+                let between = from.zip(to).map(|(from, to)| [from, to]);
+                Ok((Self::Config { stream, consumer, between, number }, rest))
             }
             4 => {
                 let (stream, rest) = u16_of(rest)?;
@@ -224,12 +228,7 @@ impl FttMessage {
                 let (number, rest) = u16_of(rest)?;
                 let (account, rest) = u16_of(rest)?;
                 let (is_refused, rest) = flag(rest)?;
-                let (refused, rest) = if is_refused {
-                    let (subject, rest) = u16_of(rest)?;
-                    (Some(subject), rest)
-                } else {
-                    (None, rest)
-                };
+                let (refused, rest) = present(is_refused, rest, u16_of)?;
                 Ok((Self::Record { stream, node, number, account, refused }, rest))
             }
             11 => {
@@ -282,35 +281,123 @@ impl FttMessage {
     }
 }
 
+/// Of the octet of priority: kind of server, policing, whether the stream is synchronous.
+const KIND: u32 = 3;
+const POLICING: u32 = 5;
+const SYNCHRONOUS: u8 = 0x80;
+
+/// Which terms are stated, and those that are so or not.
+const PARENT: u8 = 1;
+const SERVER: u8 = 2;
+const FRAME_MAX: u8 = 4;
+const EXACT: u8 = 8;
+const POOL: u8 = 0x10;
+/// The bits of how switches behind the first carry it begin here.
+const FURTHER: u32 = 5;
+const SERVER_PRIORITY: u8 = 0x80;
+
 impl FttStream {
+    /// A priority above 7 is written as 7. Only asynchronous streams have a burst.
     fn emit(&self, to: &mut Vec<u8>) {
+        let terms = &self.terms;
         to.extend(self.id.to_be_bytes());
         to.extend(self.size.to_be_bytes());
         to.extend(self.period_ns.to_be_bytes());
         to.extend(self.deadline_ns.to_be_bytes());
-        to.push(self.priority);
+        let synchronous = if self.offset_ns.is_some() { SYNCHRONOUS } else { 0 };
+        to.push(
+            self.priority.min(7)
+                | (terms.kind as u8) << KIND
+                | (terms.policing as u8) << POLICING
+                | synchronous,
+        );
         to.extend(self.producer.to_be_bytes());
-        to.push(u8::from(self.offset_ns.is_some()));
-        to.extend(self.offset_ns.into_iter().flat_map(u32::to_be_bytes));
+        let stated = [
+            (terms.parent.is_some(), PARENT),
+            (terms.server.is_some(), SERVER),
+            (terms.frame_max.is_some(), FRAME_MAX),
+            (terms.exact, EXACT),
+            (terms.pool.is_some(), POOL),
+            (terms.server_priority.is_some(), SERVER_PRIORITY),
+        ];
+        let stated = stated.iter().filter(|(is_so, _)| *is_so).fold(0, |all, (_, bit)| all | bit);
+        to.push(stated | (terms.further as u8) << FURTHER);
+        match self.offset_ns {
+            Some(offset) => to.extend(offset.to_be_bytes()),
+            None => to.push(terms.burst),
+        }
+        to.extend(terms.parent);
+        if let Some((capacity, period)) = terms.server {
+            to.extend(capacity.to_be_bytes());
+            to.extend(period.to_be_bytes());
+        }
+        to.extend(terms.server_priority);
+        to.extend([terms.frame_max, terms.pool].into_iter().flatten().flat_map(u16::to_be_bytes));
     }
 
     fn parse(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (id, rest) = u16_of(octets)?;
         let (size, rest) = u16_of(rest)?;
-        let (period, rest) = split::<4>(rest)?;
-        let (deadline, rest) = split::<4>(rest)?;
-        let (&[priority], rest) = split::<1>(rest)?;
+        let (period_ns, rest) = u32_of(rest)?;
+        let (deadline_ns, rest) = u32_of(rest)?;
+        let (manner, rest) = u8_of(rest)?;
         let (producer, rest) = u16_of(rest)?;
-        let (synchronous, rest) = flag(rest)?;
-        let (offset_ns, rest) = if synchronous {
-            let (offset, rest) = split::<4>(rest)?;
-            (Some(u32::from_be_bytes(*offset)), rest)
-        } else {
-            (None, rest)
+        let (stated, rest) = u8_of(rest)?;
+        let further = match stated >> FURTHER & 3 {
+            0 => FttFurther::Synchronous,
+            1 => FttFurther::Servers,
+            2 => FttFurther::Background,
+            _ => return Err(WireError::Unknown),
         };
-        let (period_ns, deadline_ns) = (u32::from_be_bytes(*period), u32::from_be_bytes(*deadline));
-        Ok((Self { id, size, period_ns, deadline_ns, priority, producer, offset_ns }, rest))
+        let synchronous = manner & SYNCHRONOUS != 0;
+        let kind = match manner >> KIND & 3 {
+            0 => FttServerKind::Deferrable,
+            1 => FttServerKind::Polling,
+            2 => FttServerKind::Sporadic,
+            _ => return Err(WireError::Unknown),
+        };
+        let policing = match manner >> POLICING & 3 {
+            0 => FttPolicing::Open,
+            1 => FttPolicing::Discard,
+            2 => FttPolicing::Reshape,
+            _ => return Err(WireError::Unknown),
+        };
+        let (offset_ns, rest) = present(synchronous, rest, u32_of)?;
+        let (burst, rest) = present(!synchronous, rest, u8_of)?;
+        let (parent, rest) = present(stated & PARENT != 0, rest, u8_of)?;
+        let (capacity, rest) = present(stated & SERVER != 0, rest, u32_of)?;
+        let (period, rest) = present(stated & SERVER != 0, rest, u16_of)?;
+        let (server_priority, rest) = present(stated & SERVER_PRIORITY != 0, rest, u8_of)?;
+        let (frame_max, rest) = present(stated & FRAME_MAX != 0, rest, u16_of)?;
+        let (pool, rest) = present(stated & POOL != 0, rest, u16_of)?;
+        let terms = FttTerms {
+            parent,
+            kind,
+            server: capacity.zip(period),
+            policing,
+            frame_max,
+            exact: stated & EXACT != 0,
+            pool,
+            burst: burst.unwrap_or(0),
+            further,
+            server_priority,
+        };
+        let priority = manner & 7;
+        Ok((Self { id, size, period_ns, deadline_ns, priority, producer, offset_ns, terms }, rest))
     }
+}
+
+/// A field, if it is there.
+fn present<T>(
+    is_there: bool,
+    octets: &[u8],
+    read: impl Fn(&[u8]) -> Result<(T, &[u8]), WireError>,
+) -> Result<(Option<T>, &[u8]), WireError> {
+    if is_there { read(octets).map(|(field, rest)| (Some(field), rest)) } else { Ok((None, octets)) }
+}
+
+fn u8_of(octets: &[u8]) -> Result<(u8, &[u8]), WireError> {
+    split::<1>(octets).map(|(&[number], rest)| (number, rest))
 }
 
 fn u16_of(octets: &[u8]) -> Result<(u16, &[u8]), WireError> {

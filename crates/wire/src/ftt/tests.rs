@@ -13,6 +13,7 @@ const STREAM: FttStream = FttStream {
     priority: 3,
     producer: 1,
     offset_ns: None,
+    terms: FttTerms::NONE,
 };
 const SYNCHRONOUS: FttStream = FttStream { offset_ns: Some(70_000), ..STREAM };
 
@@ -21,7 +22,7 @@ fn all() -> Vec<FttMessage> {
         FttMessage::Trigger { master: 9, cycle: 70_000, polled: vec![Polled { stream: 3, frames: 2 }] },
         FttMessage::Add { stream: STREAM, node: 2, number: 1 },
         FttMessage::Add { stream: SYNCHRONOUS, node: 2, number: 70 },
-        FttMessage::Config { stream: SYNCHRONOUS, consumer: 2, installed: false, number: 3 },
+        FttMessage::Config { stream: SYNCHRONOUS, consumer: 2, between: None, number: 3 },
         FttMessage::Replicate {
             stream: SYNCHRONOUS,
             consumer: 2,
@@ -32,7 +33,7 @@ fn all() -> Vec<FttMessage> {
             by: 9,
         },
         FttMessage::Remove { stream: 7, node: 1, number: 2 },
-        FttMessage::Config { stream: STREAM, consumer: 1, installed: true, number: 70_000 },
+        FttMessage::Config { stream: STREAM, consumer: 1, between: Some([1, 12]), number: 70_000 },
         FttMessage::Reply { stream: 7, consumer: 2, switch: 11, installed: false, number: 3 },
         FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 9 },
         FttMessage::Replicate {
@@ -76,16 +77,126 @@ fn what_is_written_is_read() {
 fn the_octets_of_a_request() {
     let mut octets = Vec::new();
     FttMessage::Add { stream: STREAM, node: 2, number: 258 }.emit(&mut octets);
-    let expected = [4, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 2, 1, 2];
+    let expected = [5, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 0, 2, 1, 2];
     assert_eq!(octets, expected);
     octets.clear();
     FttMessage::Add { stream: SYNCHRONOUS, node: 2, number: 1 }.emit(&mut octets);
-    let expected =
-        [4, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 1, 0, 1, 0x11, 0x70, 0, 2, 0, 1];
+    let expected = [
+        5, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 0x83, 0, 1, 0, 0, 1, 0x11, 0x70, 0, 2, 0, 1,
+    ];
     assert_eq!(octets, expected);
 }
 
+#[test]
+fn the_octets_of_a_config_msg() {
+    let mut octets = Vec::new();
+    let terms = FttTerms {
+        parent: Some(2),
+        kind: FttServerKind::Sporadic,
+        server: Some((70_000, 258)),
+        policing: FttPolicing::Reshape,
+        frame_max: Some(68),
+        exact: true,
+        pool: Some(3),
+        burst: 4,
+        further: FttFurther::Servers,
+        server_priority: Some(6),
+    };
+    let stream = FttStream { terms, ..STREAM };
+    FttMessage::Config { stream, consumer: 2, between: Some([1, 12]), number: 3 }.emit(&mut octets);
+    let stream = [0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 0b0101_0011, 0, 1];
+    let terms = [0b1011_1111, 4, 2, 0, 1, 0x11, 0x70, 1, 2, 6, 0, 68, 0, 3];
+    assert_eq!(octets, [&[5, 3][..], &stream, &terms, &[0, 2, 1, 0, 0, 0, 3, 0, 1, 0, 12]].concat());
+}
+
+fn terms() -> impl Strategy<Value = FttTerms> {
+    let kind = prop::sample::select(vec![
+        FttServerKind::Deferrable,
+        FttServerKind::Polling,
+        FttServerKind::Sporadic,
+    ]);
+    let policing = prop::sample::select(vec![FttPolicing::Open, FttPolicing::Discard, FttPolicing::Reshape]);
+    let further =
+        prop::sample::select(vec![FttFurther::Synchronous, FttFurther::Servers, FttFurther::Background]);
+    let stated = (any::<Option<u8>>(), any::<Option<(u32, u16)>>(), any::<Option<u16>>());
+    (
+        stated,
+        kind,
+        policing,
+        any::<Option<u16>>(),
+        any::<bool>(),
+        further,
+        any::<[Option<u8>; 1]>(),
+        any::<u8>(),
+    )
+        .prop_map(
+            |(
+                (parent, server, frame_max),
+                kind,
+                policing,
+                pool,
+                exact,
+                further,
+                [server_priority],
+                burst,
+            )| FttTerms {
+                parent,
+                kind,
+                server,
+                policing,
+                frame_max,
+                exact,
+                pool,
+                burst,
+                further,
+                server_priority,
+            },
+        )
+}
+
+/// Streams whatever they state; one that is synchronous has no burst, states no length, and has a pool or servers.
+fn streams() -> impl Strategy<Value = FttStream> {
+    let numbers = (any::<[u16; 3]>(), any::<[u32; 2]>(), 0_u8..8, any::<Option<u32>>());
+    (numbers, terms()).prop_map(
+        |(([id, size, producer], [period_ns, deadline_ns], priority, offset_ns), terms)| {
+            let terms = match offset_ns {
+                Some(_) if terms.further == FttFurther::Synchronous => {
+                    FttTerms { burst: 0, frame_max: None, server_priority: None, ..terms }
+                }
+                Some(_) => FttTerms { burst: 0, frame_max: None, pool: None, ..terms },
+                None => terms,
+            };
+            FttStream { id, size, period_ns, deadline_ns, priority, producer, offset_ns, terms }
+        },
+    )
+}
+
 proptest! {
+    /// Every message that names a stream is read as it was written, and fits the least payload of a frame.
+    #[test]
+    fn any_stream_is_read_as_it_is_written(
+        stream in streams(),
+        between in any::<Option<[u16; 2]>>(),
+        node in any::<u16>(),
+        number in any::<u32>(),
+        installed in any::<bool>(),
+        refused in any::<Option<u16>>(),
+    ) {
+        let short = number as u16;
+        for message in [
+            FttMessage::Add { stream, node, number: short },
+            FttMessage::Config { stream, consumer: node, between, number },
+            FttMessage::Replicate { stream, consumer: node, installed, number, life: number, asked: short, by: node },
+            FttMessage::Record { stream, node, number: short, account: short, refused },
+            FttMessage::Carries { switch: short, stream, consumer: node, account: short },
+        ] {
+            let mut octets = Vec::new();
+            message.emit(&mut octets);
+            prop_assert_eq!(FttMessage::parse(&octets), Ok((message.clone(), &[][..])));
+            prop_assert!(octets.len() <= 46, "{} octets: {:?}", octets.len(), message);
+        }
+    }
+
     #[test]
     fn any_octets_are_read_without_a_panic(octets in proptest::collection::vec(any::<u8>(), 0..64)) {
         if let Ok((message, rest)) = FttMessage::parse(&octets) {

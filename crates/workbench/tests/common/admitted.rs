@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tautwire_sim::{AdmissionEvent, AdmissionRung, HartsObservation, Observation, RequestObservation};
+use tautwire_core::ftt::Violator;
+use tautwire_sim::{
+    AdmissionEvent, AdmissionRung, DropReason, HartsObservation, Observation, RequestObservation,
+    StreamObservation,
+};
 use tautwire_workbench::network::NodeKind;
 use tautwire_workbench::{Bounds, Network, StreamIndex};
 
 use super::contradictions;
 
 /// Promises that a run breaks, each a sentence: a frame later than its bound or, once admitted, than its deadline; a
-/// talker that was told before its switches; a refused stream that left a trace; an answer that was taken back; an
+/// talker that was told before its switches; a refused stream that left a trace; a frame lost of a full memory pool; an answer that was taken back; an
 /// acknowledged stream that the ACMaster of the end does not know; one that was given back and is still there.
 pub(crate) fn broken_admissions(
     network: &Network,
@@ -25,12 +29,18 @@ pub(crate) fn broken_admissions(
         if observed.listeners.iter().any(|listener| listener.late > 0) {
             found.push(format!("{name}: admitted, and late"));
         }
+        found.extend(lost_of_full_pools(network, request, observed));
         // A producer is answered again when another consumer asks behind a refusal, or when the last one has left.
         let several = network.streams[request.stream.index()].listeners.len() > 1;
         if request.answers > 1 && !(request.is_talker && several) {
             found.push(format!("{name}: answered {} times", request.answers));
         }
-        if request.is_talker && !request.granted && observed.created > 0 {
+        // One that was granted and paused may be refused when another consumer asks.
+        let was_granted = seen.ladder.iter().any(|rung| {
+            let own = rung.stream == request.stream && rung.node == request.node;
+            own && rung.event == AdmissionEvent::Acknowledged
+        });
+        if request.is_talker && !was_granted && observed.created > 0 {
             found.push(format!("{name}: sent without being granted"));
         }
         let place = described.listeners.iter().position(|node| *node == request.node);
@@ -47,6 +57,23 @@ pub(crate) fn broken_admissions(
     }
     found.extend(not_held(network, seen));
     found
+}
+
+/// The memory pools that switches derive hold what comes of a stream that keeps its deadline.
+fn lost_of_full_pools(
+    network: &Network,
+    request: &RequestObservation,
+    observed: &StreamObservation,
+) -> Option<String> {
+    let described = &network.streams[request.stream.index()];
+    let harts = network.harts.as_ref()?;
+    let reservation = harts.reservations.iter().find(|known| known.stream == request.stream)?;
+    // Those of frames that are held to their distance are as large as the description says.
+    let reshapes = reservation.police.is_some_and(|police| police.violator == Violator::Reshape);
+    let has_pools = described.deadline.is_some() && harts.ftt.polled(request.stream).is_none() && !reshapes;
+    let of_pools = observed.dropped.iter().filter(|(reason, _)| *reason == DropReason::QueueFull);
+    let lost: u64 = of_pools.map(|(_, count)| count).sum();
+    (has_pools && lost > 0).then(|| format!("{}: {lost} frames lost of full pools", described.name))
 }
 
 /// The switches on the way of a stream to one of its listeners.

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::ftt::{FttNode, RequestState, SwitchMaster};
+use tautwire_units::BitRate;
+use tautwire_wire::ftt::FttTerms;
+
+use crate::ftt::{FttLink, FttNode, RequestState, SwitchConfig, SwitchMaster};
 
 mod coming_back;
 mod consumers;
@@ -18,6 +21,7 @@ const STREAM: FttStream = FttStream {
     priority: 3,
     producer: 1,
     offset_ns: None,
+    terms: FttTerms::NONE,
 };
 
 /// Producer 1, consumer 2, and consumer 3 that asks only where it is said, switches 11 to 13 in line, ACMasters 20 and 21.
@@ -49,6 +53,12 @@ fn topology() -> Topology {
     topology
 }
 
+fn switch(switch: u16, neighbours: &[u16]) -> SwitchConfig {
+    let link = |to: &u16| (*to, FttLink { rate: BitRate::from_mbps(100) });
+    let links = neighbours.iter().map(link).collect();
+    SwitchConfig { switch, acmaster: 20, cycle: Duration::from_us(125), tolerance_ppb: 0, links }
+}
+
 fn line(replicated: bool) -> Line {
     let master = |me: u16, other: u16| AcConfig {
         me,
@@ -68,7 +78,8 @@ fn line(replicated: bool) -> Line {
     Line {
         now,
         nodes: [(1, 11), (2, 13), (3, 12)].map(|(node, at)| FttNode::new(node, at, PATIENCE * 3)),
-        switches: [11, 12, 13].map(|switch| SwitchMaster::new(switch, 20)),
+        switches: [(11, &[1, 12][..]), (12, &[11, 3, 13]), (13, &[12, 2])]
+            .map(|(me, to)| SwitchMaster::new(switch(me, to))),
         masters,
         dead: BTreeSet::new(),
         flying: VecDeque::new(),
@@ -167,7 +178,7 @@ impl Line {
     fn carried(&self) -> [Vec<u16>; 3] {
         [0, 1, 2].map(|place| {
             let carried = self.switches[place].streams().get(&7);
-            carried.map(|carried| carried.consumers.iter().copied().collect()).unwrap_or_default()
+            carried.map(|carried| carried.consumers.keys().copied().collect()).unwrap_or_default()
         })
     }
 
