@@ -71,6 +71,29 @@ fn the_scenarios_have_bounds_of_their_admissions() {
     }
 }
 
+/// The figures of docs/mechanisms/harts.md: the longest admission of the scenario, its bound, and the longest if every processor always takes its
+/// longest.
+#[test]
+fn the_longest_admission_of_the_scenario_is_as_documented() {
+    let _alone = alone();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/harts-admission.yaml");
+    let text = std::fs::read_to_string(path).expect("a scenario");
+    let longest = |text: &str| {
+        let network = described(text);
+        let admissions = admission_bounds(&network, &bounds(&network));
+        let seen = simulate(&network, &mut Options::default());
+        let taken = admissions.iter().filter_map(|bound| Some((observed(&seen, bound)?, bound)));
+        let (observed, bound) = taken.max_by_key(|(observed, _)| *observed).expect("admissions");
+        // Tenths of a millisecond, to the nearest.
+        [observed, bound.delay.expect("a bound")].map(|span| (span.as_ps() + 50_000_000) / 100_000_000)
+    };
+    let slow = [("40 us", "60 us"), ("80 us", "120 us"), ("200 us", "300 us"), ("4 ms", "6 ms")];
+    let always = slow.iter().fold(text.clone(), |text, (min, max)| {
+        text.replace(&format!("{{min: {min}, max: {max}}}"), &format!("{{min: {max}, max: {max}}}"))
+    });
+    assert_eq!([longest(&text), longest(&always)], [[241, 456], [320, 456]]);
+}
+
 /// What may lose frames, or says things again before they can be answered, has no bound and says why.
 #[test]
 fn an_admission_without_a_bound_says_why() {
