@@ -182,9 +182,11 @@ impl<R: Recorder> Engine<'_, R> {
                 continue;
             }
             let plan = &mut self.plan.hops[first as usize + place];
-            // Frames go where a consumer was granted. What is still under way of a stream that was given back goes by the server that it
-            // had.
-            plan.manners.set(Manners::PRUNED, carried.is_some() && !wanted[place]);
+            // Frames go where a consumer was granted. What is still under way of a stream that was given back goes where it went, by the
+            // server that it had.
+            if carried.is_some() {
+                plan.manners.set(Manners::PRUNED, !wanted[place]);
+            }
             let (Some(carried), Some(lane)) =
                 (carried.filter(|_| wanted[place]), network.server_of(stream, hop.port))
             else {
