@@ -160,6 +160,9 @@ GOAL_MHZ = 125
 MOST = re.compile(r"Max frequency for clock\s+'[^']*': ([0-9.]+) MHz")
 # Timing weighs more than by default, and cells lie less dense.
 PLACEMENT = ("--placer-heap-timingweight", "40", "--placer-heap-critexp", "3", "--placer-heap-beta", "0.5", "--seed", "2")
+# Where its parts stand in the text is no part of what is placed: the order in which wires are routed hangs on every name in the
+# netlist, and so hung on the folder of the checkout.
+PLACED_WITHOUT = ("setattr -unset src", "setattr -mod -unset src")
 # nextpnr's first router: one way after the other, and what stands in the way is taken up again. The second one, its default, lets wires
 # be shared and makes sharing dearer with every round; with this switch it stands still with dozens to thousands of them shared.
 ROUTER = ("--router", "router1")
@@ -178,7 +181,7 @@ class Placed:
 def placed_how() -> str:
     """A hash of how the switch is placed: device, settings of the tools, and what is done to its netlist."""
     moved = pathlib.Path(output_registers.__file__).read_text()
-    return hashlib.sha256(repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, BUILDS["small"], moved)).encode()).hexdigest()
+    return hashlib.sha256(repr((DEVICE, ROUTER, GOAL_MHZ, PLACEMENT, PLACED_WITHOUT, BUILDS["small"], moved)).encode()).hexdigest()
 
 
 def place(top: str, parameters: dict[str, int]) -> Placed:
@@ -206,7 +209,9 @@ def place(top: str, parameters: dict[str, int]) -> Placed:
     if not placed.exists():
         passes = [
             f"read_slang -D SYNTHESIS -I {RTL} --top {top} {options} {sources}",
-            f"synth_ecp5 -abc9 -top {top} -json {netlist}",
+            f"synth_ecp5 -abc9 -top {top}",
+            *PLACED_WITHOUT,
+            f"write_json {netlist}",
         ]
         subprocess.run([sys.executable, "-c", DRIVER, *passes], check=True, stdout=subprocess.DEVNULL)
         output_registers.absorb_all(netlist, top)
