@@ -112,7 +112,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Expected:
-    """A line of ``verdicts.csv``."""
+    """A line of ``verdicts.csv``, for the number of samples of a study."""
 
     verdict: Verdict
     basis: Basis
@@ -169,12 +169,14 @@ class Study:
         return [Claim(row["claim"], row["statement"], row["place"]) for row in self.table("claims")]
 
     def expected(self) -> dict[str, Expected]:
-        """The expected verdicts."""
+        """The expected verdicts; with ``full``, those of the column ``full`` where it says one."""
         with open(self.folder / "verdicts.csv", newline="", encoding="utf-8") as file:
-            return {
-                row["claim"]: Expected(Verdict(row["verdict"]), Basis(row["basis"]), row["reason"])
-                for row in csv.DictReader(file)
-            }
+            rows = list(csv.DictReader(file))
+        return {row["claim"]: Expected(self.verdict(row), Basis(row["basis"]), row["reason"]) for row in rows}
+
+    def verdict(self, row: Mapping[str, str]) -> Verdict:
+        """What a row of ``verdicts.csv`` expects with as many samples as this study takes."""
+        return Verdict((self.full and row.get("full")) or row["verdict"])
 
     def first_expected(self) -> dict[str, Verdict]:
         """The verdicts that were expected before the very first run; none if no record of them is kept."""

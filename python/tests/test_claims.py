@@ -59,6 +59,20 @@ def test_what_was_expected_otherwise_at_first_is_said(tmp_path: Path, capsys: py
     assert "at first" not in told["T-01"]
 
 
+def test_the_published_number_of_samples_may_have_a_verdict_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only = ["--only", "T-01", "T-02", "T-03"]
+    as_found, otherwise = (make(tmp_path / name, AS_IS) for name in ("as-found", "otherwise"))
+    for study, verdict in ((as_found, "confirmed"), (otherwise, "refuted")):
+        rows = AS_IS.replace("T-01,confirmed,predicted,", f"T-01,confirmed,predicted,why,{verdict}")
+        (study / "verdicts.csv").write_text("claim,verdict,basis,reason,full\n" + rows)
+        assert claims.main([str(study), "--out", str(tmp_path / "out"), *only]) == 0
+    monkeypatch.setenv("FULL", "1")
+    assert claims.main([str(as_found), "--out", str(tmp_path / "out"), *only]) == 0
+    assert claims.main([str(otherwise), "--out", str(tmp_path / "out"), *only]) == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
