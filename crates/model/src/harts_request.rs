@@ -72,7 +72,10 @@ impl Network {
     /// What the master of a switch knows of it; requests go to `acmaster`. Cables are named by the nodes at their other ends.
     #[must_use]
     pub fn switch_config(&self, switch: NodeIndex, acmaster: u16) -> Option<SwitchConfig> {
-        let Harts { cycle, .. } = *self.harts.as_ref()?;
+        let harts = self.harts.as_ref()?;
+        let (cycle, admission) = (harts.cycle, harts.admission.as_ref());
+        // Where nothing is asked for, nothing is said.
+        let patience = admission.map_or(Duration::ZERO, |admission| admission.patience);
         let cable = |port: u32| {
             let link = &self.links[self.ports[port as usize].links?.egress.index()];
             let far = self.ports[link.to.index()].node;
@@ -81,7 +84,8 @@ impl Network {
         let links: BTreeMap<u16, FttLink> =
             self.nodes[switch.index()].ports.clone().filter_map(cable).collect();
         let tolerance_ppb = self.nodes.iter().map(|node| node.clock.tolerance_ppb).max().unwrap_or(0);
-        Some(SwitchConfig { switch: short(switch.index()), acmaster, cycle, tolerance_ppb, links })
+        let switch = short(switch.index());
+        Some(SwitchConfig { switch, acmaster, cycle, tolerance_ppb, patience, links })
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tautwire_model::network::Network;
 use tautwire_sim::{CycleFrame, Observation};
 
-use crate::harts_admission::{self, AcMasterSummary, RequestSummary};
+use crate::harts_admission::{self, AcMasterSummary, RequestSummary, SwitchLinkSummary};
 use crate::name;
 use crate::schedule;
 use crate::summary::Summary;
@@ -26,6 +26,9 @@ pub struct HartsSummary {
     /// The ACMaster and its standby at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acmasters: Vec<AcMasterSummary>,
+    /// The links of the switches at the end, as their masters know them, with central admission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<SwitchLinkSummary>,
     /// Frames of the first elementary cycles behind the warm-up, as they left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<CycleFrameSummary>,
@@ -115,6 +118,7 @@ pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<Ha
         nodes: nodes.collect(),
         requests: harts_admission::requests(network, seen),
         acmasters: harts_admission::acmasters(network, seen),
+        links: harts_admission::links(network, seen),
         frames: seen.frames.iter().map(|frame| cycle_frame(network, frame)).collect(),
     })
 }

@@ -35,6 +35,23 @@ pub struct RequestSummary {
     /// The stream in whose way it was, if it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// The link that was down on its way, if it was refused, or ended, for that: the switch that said so, and its neighbour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<[String; 2]>,
+}
+
+/// A link as the master of its switch knows it at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SwitchLinkSummary {
+    /// The switch.
+    pub switch: String,
+    /// The node at the other end.
+    pub neighbour: String,
+    /// Whether it is up.
+    pub up: bool,
+    /// What streams that were asked for have reserved of it towards that node, bit/s: the capacities of their servers, each in its period,
+    /// and the messages of the schedule, each in its own.
+    pub reserved_bps: u64,
 }
 
 /// An ACMaster at the end.
@@ -67,8 +84,20 @@ pub(crate) fn requests(network: &Network, seen: &HartsObservation) -> Vec<Reques
         latency_ps: request.latency().map(Duration::as_ps),
         granted: request.granted,
         subject: request.subject.and_then(|subject| stream_name(network, subject)),
+        cut: request.cut.map(|link| link.map(|node| name::node(network, node).to_owned())),
     };
     seen.requests.iter().map(summary).collect()
+}
+
+/// The links of the switches at the end.
+pub(crate) fn links(network: &Network, seen: &HartsObservation) -> Vec<SwitchLinkSummary> {
+    let summary = |link: &tautwire_sim::SwitchLink| SwitchLinkSummary {
+        switch: name::node(network, link.switch).to_owned(),
+        neighbour: name::node(network, link.neighbour).to_owned(),
+        up: link.up,
+        reserved_bps: link.reserved.as_bps(),
+    };
+    seen.links.iter().map(summary).collect()
 }
 
 /// The ACMasters at the end.
@@ -110,12 +139,16 @@ fn reservation(
     };
     let started = talker().find(|rung| rung.event == AdmissionEvent::Acknowledged).map(|rung| rung.at);
     let complete = asked(true).zip(asked(false)).map(|(talker, listener)| talker.max(listener));
+    let is_no = |event| matches!(event, AdmissionEvent::Refused | AdmissionEvent::CutOff);
     // One that was refused before is answered already, whoever else asks behind that.
-    let refused = talker().find(|rung| rung.event == AdmissionEvent::Refused).map(|rung| rung.at);
+    let refused = talker().find(|rung| is_no(rung.event)).map(|rung| rung.at);
     let complete = complete.filter(|_| refused.is_none_or(|at| started.is_some_and(|started| started < at)));
     let mut last = talker().rev().filter_map(|rung| match rung.event {
         AdmissionEvent::Acknowledged => Some(true),
-        AdmissionEvent::Released | AdmissionEvent::Refused | AdmissionEvent::Paused => Some(false),
+        AdmissionEvent::Released
+        | AdmissionEvent::Refused
+        | AdmissionEvent::Paused
+        | AdmissionEvent::CutOff => Some(false),
         _ => None,
     });
     let rung = |rung: &AdmissionRung| RungSummary {
@@ -156,6 +189,9 @@ pub(crate) fn table(harts: &HartsSummary) -> String {
         let latency = request.latency_ps.map_or_else(|| "-".to_owned(), |ps| microseconds(i128::from(ps)));
         let answer = match (&request.subject, request.granted, request.latency_ps) {
             (_, true, _) => "granted".to_owned(),
+            _ if let Some([switch, neighbour]) = &request.cut => {
+                format!("cut off: {switch} to {neighbour} is down")
+            }
             (Some(subject), ..) => format!("refused: {subject} would be late"),
             (None, _, Some(_)) => "refused".to_owned(),
             (None, _, None) => "none".to_owned(),

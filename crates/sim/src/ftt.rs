@@ -188,15 +188,16 @@ impl Ftt {
 
     /// What was observed.
     pub(crate) fn observation(self, admission: Option<Admission>) -> HartsObservation {
-        let (requests, ladder, acmasters) = admission.map(Admission::finish).unwrap_or_default();
-        HartsObservation {
+        let mut seen = HartsObservation {
             masters: self.masters.into_iter().flatten().map(|master| master.seen).collect(),
             nodes: self.nodes.into_iter().flatten().map(|node| node.seen).collect(),
-            requests,
-            ladder,
-            acmasters,
             frames: first_frames(self.frames),
+            ..HartsObservation::default()
+        };
+        if let Some(admission) = admission {
+            admission.finish(&mut seen);
         }
+        seen
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run observed of HaRTES: what masters polled, what nodes heard and answered, and what became of requests.
 
 use tautwire_model::network::{NodeIndex, StreamIndex};
-use tautwire_units::Duration;
+use tautwire_units::{BitRate, Duration};
 
 use crate::elementary::CycleFrame;
 
@@ -18,6 +18,8 @@ pub struct HartsObservation {
     pub ladder: Vec<AdmissionRung>,
     /// The ACMaster and its standby at the end.
     pub acmasters: Vec<MasterState>,
+    /// The links databases of the switches at the end, with central admission.
+    pub links: Vec<SwitchLink>,
     /// Frames of the first cycles behind the warm-up.
     pub frames: Vec<CycleFrame>,
 }
@@ -41,6 +43,21 @@ pub struct RequestObservation {
     pub granted: bool,
     /// The stream in whose way it was, if it was refused.
     pub subject: Option<StreamIndex>,
+    /// The link that was down on its way, if it was refused, or ended, for that: the switch that said so, and its neighbour.
+    pub cut: Option<[NodeIndex; 2]>,
+}
+
+/// A link as the master of its switch knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchLink {
+    /// The switch.
+    pub switch: NodeIndex,
+    /// The node at the other end.
+    pub neighbour: NodeIndex,
+    /// Whether it is up.
+    pub up: bool,
+    /// What streams have reserved of it towards that node, by their servers and in the schedule.
+    pub reserved: BitRate,
 }
 
 /// One thing that happened.
@@ -78,6 +95,15 @@ pub enum AdmissionEvent {
     Released,
     /// The talker sends no more: nobody is left who was granted it.
     Paused,
+    /// An application knows that it ends, or is refused, for a link on its way that is down.
+    CutOff,
+    /// A switch sees that a link of it is down, or up.
+    Link {
+        /// Whether it is up.
+        up: bool,
+        /// The node at the other end.
+        to: NodeIndex,
+    },
     /// The standby has become the active ACMaster.
     TookOver,
     /// A control message leaves its node.
@@ -110,6 +136,9 @@ impl AdmissionEvent {
             Self::Refused => "refused",
             Self::Released => "released",
             Self::Paused => "paused",
+            Self::CutOff => "cut-off",
+            Self::Link { up: true, .. } => "link-up",
+            Self::Link { up: false, .. } => "link-down",
             Self::TookOver => "took-over",
             Self::Sent { .. } => "sent",
             Self::Received { .. } => "received",
@@ -152,6 +181,7 @@ impl RequestObservation {
             answers: 0,
             granted: false,
             subject: None,
+            cut: None,
         }
     }
 

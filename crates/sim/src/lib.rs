@@ -54,7 +54,7 @@ pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
-    RequestObservation,
+    RequestObservation, SwitchLink,
 };
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};

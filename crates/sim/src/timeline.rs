@@ -48,6 +48,7 @@ impl<R: Recorder> Engine<'_, R> {
                 if R::DRIVES_MACHINES {
                     self.srp_link(*cable, false);
                     self.gptp_link(*cable, false);
+                    self.harts_link(*cable);
                 }
             }
             TimelineAction::MendCable(cable) => {
@@ -57,6 +58,7 @@ impl<R: Recorder> Engine<'_, R> {
                 if R::DRIVES_MACHINES {
                     self.srp_link(*cable, true);
                     self.gptp_link(*cable, true);
+                    self.harts_link(*cable);
                 }
             }
             TimelineAction::StopNode(node) => {

@@ -186,27 +186,78 @@ pub enum FttMessage {
         subject: u16,
         /// Number of the request that it answers.
         number: u16,
+        /// The link on its way that is down, if it is refused for that: the switch that says so, and its neighbour.
+        cut: Option<[u16; 2]>,
     },
     /// From the ACMaster to a producer that was refused, or has no consumer any more: a consumer asks for the stream.
     Invite {
         /// The stream's identifier.
         stream: u16,
     },
-    /// From the ACMaster to a producer: the last consumer leaves, so it is to send no more.
+    /// From the ACMaster to a producer: the last consumer leaves, so it is to send no more; to a producer or a consumer: a link on
+    /// the way failed, so what was granted has ended.
     Pause {
         /// The stream's identifier.
         stream: u16,
-        /// Number of the request that was granted.
-        number: u16,
+        /// Number of the request that was granted; none: whatever it is.
+        number: Option<u16>,
+        /// The link that failed: the switch that said so, and its neighbour.
+        cut: Option<[u16; 2]>,
     },
-    /// From the producer: it does not send by that grant.
+    /// From that node: it does not use that grant.
     Paused {
         /// The stream's identifier.
         stream: u16,
-        /// The producer.
+        /// The producer, or the consumer.
         node: u16,
         /// As in the message that it answers.
-        number: u16,
+        number: Option<u16>,
+    },
+    /// From a switch: a link of it went down or came up.
+    Link {
+        /// The switch.
+        switch: u16,
+        /// The station or switch at the other end.
+        neighbour: u16,
+        /// Whether it is up.
+        up: bool,
+        /// How often it changed: what is said under an earlier number is older.
+        number: u32,
+    },
+    /// From the ACMaster: it knows.
+    Linked {
+        /// As in the message that it answers.
+        neighbour: u16,
+        /// As in the message that it answers.
+        number: u32,
+    },
+    /// From a switch: a link failed over which it carries this. Said until it is told that the stream is gone there.
+    Broken {
+        /// The switch.
+        switch: u16,
+        /// The station or switch at the other end of the link.
+        neighbour: u16,
+        /// The stream.
+        stream: FttStream,
+        /// The consumer.
+        consumer: u16,
+        /// The number under which the switch was told of it.
+        number: u32,
+    },
+    /// From a switch: it cannot carry what it is told of, for it has no such link, or that is down.
+    Unable {
+        /// The stream's identifier.
+        stream: u16,
+        /// As in the message that it answers.
+        consumer: u16,
+        /// The switch.
+        switch: u16,
+        /// The neighbour to which there is no link that is up.
+        neighbour: u16,
+        /// How often that link changed; zero if there is none.
+        link: u32,
+        /// As in the message that it answers.
+        number: u32,
     },
     /// From the active ACMaster to its standby: this stream stands, or stands no more.
     Replicate {
@@ -299,6 +350,8 @@ pub enum FttMessage {
         consumer: u16,
         /// As in the message that it answers.
         account: u16,
+        /// Whether a link failed since over which it carries it.
+        broken: bool,
     },
     /// From a switch that is asked: this was all.
     Surveyed {

@@ -238,7 +238,7 @@ impl<'s> Run<'s> {
                 self.outcome.replicated += u64::from(matches!(message, FttMessage::Replicated { .. }));
                 self.masters[usize::from(to - ACMASTER)].receive(now, message);
             }
-            SWITCHES.. => self.switches[usize::from(to - SWITCHES)].receive(message),
+            SWITCHES.. => self.switches[usize::from(to - SWITCHES)].receive(now, message),
             _ => drop(self.nodes[usize::from(to - 1)].receive(now, message)),
         }
     }
@@ -461,6 +461,7 @@ fn switch_config(scenario: &Scenario, number: usize) -> SwitchConfig {
         acmaster: ACMASTER,
         cycle: Duration::from_ns(scenario.harts.cycle_ns),
         tolerance_ppb: 0,
+        patience: Duration::from_s(10),
         links: nodes.chain(others).map(|neighbour| (neighbour, line)).collect(),
     }
 }

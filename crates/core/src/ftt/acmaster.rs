@@ -19,6 +19,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
+use super::ending::Ending;
 use super::leaving::Leaving;
 use super::survey::Survey;
 use super::topology::Topology;
@@ -76,9 +77,9 @@ pub(super) struct Entry {
     /// The consumer that is being tested or configured, and the number of its request.
     pub(super) current: Option<(u16, u16)>,
     /// Under which number that one passed its test.
-    number: u32,
+    pub(super) number: u32,
     /// Switches that have not replied.
-    missing: BTreeSet<u16>,
+    pub(super) missing: BTreeSet<u16>,
     /// The standby has not replied.
     pub(super) unknown: bool,
     /// How often it was told.
@@ -96,7 +97,16 @@ pub(super) struct Offer {
     /// To which of its requests.
     pub(super) number: u16,
     /// That it is refused, and what is in the way; none: that the last consumer leaves.
-    pub(super) refused: Option<u16>,
+    pub(super) refused: Option<Refusal>,
+}
+
+/// Why somebody is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Refusal {
+    /// This stream is in its way, or it itself.
+    Stream(u16),
+    /// A link on its way is down: the switch that says so, and its neighbour.
+    Cut([u16; 2]),
 }
 
 /// The ACMaster, or its standby.
@@ -138,6 +148,12 @@ pub struct AcMaster {
     pub(super) untold: BTreeMap<(u16, u16), u32>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
+    /// Grants that end for a link that failed, by stream and consumer.
+    pub(super) endings: BTreeMap<(u16, u16), Ending>,
+    /// Of streams and consumers the number under which they were granted here last, or ended.
+    pub(super) facts: BTreeMap<(u16, u16), u32>,
+    /// Consumers that were refused for a link that is down.
+    pub(super) cut: BTreeMap<(u16, u16), (FttStream, [u16; 2])>,
     /// Consumers of streams that were refused since something was given back last, and what was in their way: who asks meanwhile is told so.
     pub(super) refused: BTreeMap<(u16, u16), (FttStream, u16)>,
     /// Streams whose producers were told that nothing of them is left, and may be invited.
@@ -179,11 +195,15 @@ impl AcMaster {
             entries: BTreeMap::new(),
             untold: BTreeMap::new(),
             leaving: BTreeMap::new(),
+            endings: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            cut: BTreeMap::new(),
             refused: BTreeMap::new(),
             offers: BTreeMap::new(),
             out: VecDeque::new(),
             tests: 0,
         };
+        master.config.topology.forget_links();
         if !in_step {
             master.survey.missing = master.config.topology.all_switches();
             master.recall();
@@ -198,11 +218,22 @@ impl AcMaster {
             self.alone = false;
         }
         match message {
-            FttMessage::Add { stream, node, number } if self.decides() => self.add(*stream, *node, *number),
+            FttMessage::Add { stream, node, number } if self.decides() => {
+                self.add(now, *stream, *node, *number);
+            }
             FttMessage::Remove { stream, node, number } if self.decides() => {
                 self.remove(now, *stream, *node, *number);
             }
-            FttMessage::Paused { stream, number, .. } => self.paused(now, *stream, *number),
+            FttMessage::Paused { stream, node, number } => self.paused(now, (*stream, *node), *number),
+            FttMessage::Link { switch, neighbour, up, number } if self.decides() => {
+                self.link(now, [*switch, *neighbour], *up, *number);
+            }
+            FttMessage::Broken { switch, neighbour, stream, consumer, number } if self.decides() => {
+                self.broken(now, [*switch, *neighbour], (*stream, *consumer), *number);
+            }
+            FttMessage::Unable { stream, consumer, switch, neighbour, link, number } if self.decides() => {
+                self.unable(now, [*switch, *neighbour], (*stream, *consumer), [*link, *number]);
+            }
             FttMessage::Reply { stream, consumer, switch, installed: true, number } => {
                 let entry = self.entries.get_mut(stream);
                 let answers = |entry: &&mut Entry| entry.is_current(*consumer) && *number >= entry.number;
@@ -237,8 +268,8 @@ impl AcMaster {
             FttMessage::Record { stream, node, number, account, refused } if !self.active => {
                 self.record(*stream, (*node, *number), *account, *refused);
             }
-            FttMessage::Carries { switch, stream, consumer, account } => {
-                self.carries(*switch, (*stream, *consumer), *account);
+            FttMessage::Carries { switch, stream, consumer, account, broken } => {
+                self.carries(*switch, (*stream, *consumer, *broken), *account);
             }
             FttMessage::Surveyed { switch, account, number, digest } => {
                 self.surveyed(now, (*switch, *account), *number, *digest);
@@ -254,9 +285,19 @@ impl AcMaster {
     pub fn tested(&mut self, now: Instant, stream: u16, result: Result<(), u16>) {
         let Some(entry) = self.entries.get_mut(&stream) else { return };
         let (Some((consumer, _)), Some(asked)) = (entry.current, entry.stream) else { return };
-        if let Err(subject) = result {
-            return self.refuse(stream, consumer, subject);
+        if let Some(link) = self.no_way(&asked, consumer) {
+            return self.refuse(stream, consumer, Refusal::Cut(link));
         }
+        match result {
+            Ok(()) => self.set_up(now, stream),
+            Err(subject) => self.refuse(stream, consumer, Refusal::Stream(subject)),
+        }
+    }
+
+    /// Tells the switches on the way of a consumer that passed its test.
+    pub(super) fn set_up(&mut self, now: Instant, stream: u16) {
+        let Some(entry) = self.entries.get_mut(&stream) else { return };
+        let (Some((consumer, _)), Some(asked)) = (entry.current, entry.stream) else { return };
         let way = self.config.topology.switches(asked.producer, consumer).unwrap_or_default();
         entry.missing = way.into_iter().collect();
         self.number += 1;
@@ -297,13 +338,20 @@ impl AcMaster {
         for (stream, node) in due {
             self.take_out(now, stream, node);
         }
+        let due = self.endings.iter().filter(|(_, ending)| ending.again.is_some_and(|at| at <= now));
+        let due: alloc::vec::Vec<(u16, u16)> = due.map(|(of, _)| *of).collect();
+        for of in due {
+            self.end_on(now, of);
+        }
     }
 
     /// When it acts next.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let leaving = self.leaving.values().filter_map(|leaving| leaving.again);
-        self.entries.values().filter_map(|entry| entry.again).chain(leaving).chain(self.alive_at).min()
+        let ending = self.endings.values().filter_map(|ending| ending.again);
+        let entries = self.entries.values().filter_map(|entry| entry.again);
+        entries.chain(leaving).chain(ending).chain(self.alive_at).min()
     }
 
     /// What it wants done next.
@@ -333,6 +381,9 @@ impl AcMaster {
             if !leaving.gone.is_empty() {
                 all.entry(*id).or_default().extend(leaving.gone.iter().copied());
             }
+        }
+        for ((id, consumer), _) in self.endings.iter().filter(|(_, ending)| !ending.freed) {
+            all.entry(*id).or_default().insert(*consumer);
         }
         all
     }
@@ -401,6 +452,7 @@ impl AcMaster {
         // The one that it took over from may have told the producer to pause, for one that still stands here.
         let first = entry.granted.is_empty() || (self.heir && self.config.other.is_some());
         entry.granted.insert(consumer, Some(number));
+        self.facts.insert((id, consumer), entry.number);
         if let Some(produced) = entry.produced.filter(|_| first) {
             self.answer(id, (stream.producer, produced), Ok(()));
         }
@@ -409,10 +461,14 @@ impl AcMaster {
     }
 
     /// The answer to a node's request of that number.
-    pub(super) fn answer(&mut self, stream: u16, (to, number): (u16, u16), result: Result<(), u16>) {
-        let (granted, subject) = (result.is_ok(), result.err().unwrap_or(stream));
-        self.out
-            .push_back(AcAction::Send { to, message: FttMessage::Ack { stream, granted, subject, number } });
+    pub(super) fn answer(&mut self, stream: u16, (to, number): (u16, u16), result: Result<(), Refusal>) {
+        let (subject, cut) = match result {
+            Err(Refusal::Stream(subject)) => (subject, None),
+            Err(Refusal::Cut(link)) => (stream, Some(link)),
+            Ok(()) => (stream, None),
+        };
+        let message = FttMessage::Ack { stream, granted: result.is_ok(), subject, number, cut };
+        self.out.push_back(AcAction::Send { to, message });
     }
 }
 

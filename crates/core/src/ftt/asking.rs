@@ -1,11 +1,12 @@
 //! How the ACMaster takes requests: attributes first, then the test of one consumer after the other, and refusals.
 
+use tautwire_units::Instant;
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
-use super::acmaster::{AcAction, AcMaster, Offer};
+use super::acmaster::{AcAction, AcMaster, Offer, Refusal};
 
 impl AcMaster {
-    pub(super) fn add(&mut self, stream: FttStream, node: u16, number: u16) {
+    pub(super) fn add(&mut self, now: Instant, stream: FttStream, node: u16, number: u16) {
         let id = stream.id;
         let wrong = stream.size == 0
             || stream.size > self.config.size_max
@@ -15,15 +16,20 @@ impl AcMaster {
             || self.config.topology.switches(stream.producer, node).is_none()
             || !self.agrees(&stream, node);
         if wrong {
-            return self.answer(id, (node, number), Err(id));
+            return self.answer(id, (node, number), Err(Refusal::Stream(id)));
         }
-        if self.is_leaving(id) {
+        if let Some(link) =
+            self.config.topology.cut(stream.producer, node).filter(|_| node != stream.producer)
+        {
+            return self.refuse_for(stream, (node, number), link);
+        }
+        if self.is_leaving(&stream, node) {
             return;
         }
         if node == stream.producer {
             self.add_producer(stream, number);
         } else {
-            self.add_consumer(stream, node, number);
+            self.add_consumer(now, stream, node, number);
         }
     }
 
@@ -36,7 +42,7 @@ impl AcMaster {
         let decides = node == stream.producer && entry.produced.is_none() && entry.granted.is_empty();
         if decides && let Some(other) = self.entries.remove(&stream.id) {
             for (consumer, number) in other.asking {
-                self.answer(stream.id, (consumer, number), Err(stream.id));
+                self.answer(stream.id, (consumer, number), Err(Refusal::Stream(stream.id)));
             }
         }
         decides
@@ -82,8 +88,23 @@ impl AcMaster {
         }
     }
 
-    fn add_consumer(&mut self, stream: FttStream, node: u16, number: u16) {
+    fn add_consumer(&mut self, now: Instant, stream: FttStream, node: u16, number: u16) {
         let id = stream.id;
+        if let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.granted.contains_key(&node)) {
+            let known = entry.granted.get(&node).copied().flatten();
+            if known.is_some_and(|known| number.wrapping_sub(known) > u16::MAX / 2) {
+                return;
+            }
+            if known.is_some_and(|known| known != number) && self.heir {
+                // The one before may have begun to end it: it is told when all switches have said that they carry it.
+                if entry.current.is_none() {
+                    entry.granted.remove(&node);
+                    entry.current = Some((node, number));
+                    self.set_up(now, id);
+                }
+                return;
+            }
+        }
         if let Some(known) = self.entries.get_mut(&id).and_then(|entry| entry.granted.get_mut(&node)) {
             // The standby is to know it, too: it tells what ends this request from what ended one before.
             if known.replace(number) != Some(number) && self.config.other.is_some() {
@@ -94,7 +115,7 @@ impl AcMaster {
         }
         // Less stands only when something is given back: until then a test would come out as it did.
         if let Some((_, subject)) = self.refused.get(&(id, node)).filter(|(known, _)| *known == stream) {
-            return self.answer(id, (node, number), Err(*subject));
+            return self.answer(id, (node, number), Err(Refusal::Stream(*subject)));
         }
         let entry = self.entries.entry(id).or_default();
         entry.stream = Some(stream);
@@ -127,13 +148,33 @@ impl AcMaster {
         }
     }
 
-    pub(super) fn refuse(&mut self, id: u16, consumer: u16, subject: u16) {
+    /// Refuses the consumer that is tested, or set up.
+    pub(super) fn refuse(&mut self, id: u16, consumer: u16, refusal: Refusal) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let (Some((_, number)), Some(stream)) = (entry.current.take(), entry.stream) else { return };
-        self.refused.insert((id, consumer), (stream, subject));
-        self.relate_refusal(id, consumer);
-        self.answer(id, (consumer, number), Err(subject));
+        match refusal {
+            Refusal::Stream(subject) => {
+                self.refused.insert((id, consumer), (stream, subject));
+                self.relate_refusal(id, consumer);
+            }
+            Refusal::Cut(link) => drop(self.cut.insert((id, consumer), (stream, link))),
+        }
+        self.answer(id, (consumer, number), Err(refusal));
         self.test_next(id);
+        self.refuse_producer(id);
+    }
+
+    /// Refuses a consumer that asks over a link that is down.
+    fn refuse_for(&mut self, stream: FttStream, (node, number): (u16, u16), link: [u16; 2]) {
+        let id = stream.id;
+        self.cut.insert((id, node), (stream, link));
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.asking.remove(&node);
+            if entry.is_empty() {
+                self.entries.remove(&id);
+            }
+        }
+        self.answer(id, (node, number), Err(Refusal::Cut(link)));
         self.refuse_producer(id);
     }
 
@@ -144,13 +185,13 @@ impl AcMaster {
         if !entry.granted.is_empty() || entry.current.is_some() || !entry.asking.is_empty() {
             return;
         }
-        let of_stream = self.refused.range((id, 0)..=(id, u16::MAX)).rev();
-        let Some(subject) = of_stream.map(|(_, refused)| refused).find(|(known, _)| *known == stream) else {
-            return;
-        };
-        let subject = subject.1;
+        let of_stream = (id, 0)..=(id, u16::MAX);
+        let refused = self.refused.range(of_stream.clone()).rev();
+        let refused = refused.map(|(_, (known, subject))| (known, Refusal::Stream(*subject)));
+        let cut = self.cut.range(of_stream).rev().map(|(_, (known, link))| (known, Refusal::Cut(*link)));
+        let Some((_, refusal)) = refused.chain(cut).find(|(known, _)| **known == stream) else { return };
         self.entries.remove(&id);
-        self.offers.insert(id, Offer { producer: stream.producer, number, refused: Some(subject) });
-        self.answer(id, (stream.producer, number), Err(subject));
+        self.offers.insert(id, Offer { producer: stream.producer, number, refused: Some(refusal) });
+        self.answer(id, (stream.producer, number), Err(refusal));
     }
 }

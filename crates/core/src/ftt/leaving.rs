@@ -44,6 +44,10 @@ impl AcMaster {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
             return;
         }
+        // It is told when what ends for a link that failed is out.
+        if self.gives_back_what_ends(id, node) {
+            return;
+        }
         let (other, heir) = (self.config.other, self.heir);
         let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
         let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
@@ -81,6 +85,7 @@ impl AcMaster {
             self.offers.insert(id, Offer { producer: stream.producer, number, refused: None });
         }
         self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         let topology = &self.config.topology;
         let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
@@ -106,6 +111,7 @@ impl AcMaster {
         }
         let whole = self.offers.get(&id).is_some_and(|offer| offer.producer == node);
         self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         if whole {
             self.offers.remove(&id);
         }
@@ -152,7 +158,7 @@ impl AcMaster {
         leaving.again = Some(now + patience);
         if let Some(number) = leaving.pausing.filter(|_| leaving.pauses < 4) {
             leaving.pauses += 1;
-            let message = FttMessage::Pause { stream: id, number };
+            let message = FttMessage::Pause { stream: id, number: Some(number), cut: None };
             return self.out.push_back(AcAction::Send { to: stream.producer, message });
         }
         let mut said = Vec::new();
@@ -168,10 +174,16 @@ impl AcMaster {
         self.is_out(id, node);
     }
 
-    /// A producer does not send by that grant any more.
-    pub(super) fn paused(&mut self, now: Instant, id: u16, number: u16) {
+    /// A producer does not send by that grant any more; or a consumer does not use its own, which ends.
+    pub(super) fn paused(&mut self, now: Instant, (id, from): (u16, u16), number: Option<u16>) {
+        self.knows_that_it_ends(now, (id, from), number);
         let of_stream = self.leaving.range_mut((id, 0)..=(id, u16::MAX));
-        let waits = |leaving: &mut Leaving| leaving.pausing == Some(number) && leaving.pauses > 0;
+        let waits = |leaving: &mut Leaving| {
+            leaving.stream.producer == from
+                && leaving.pausing.is_some()
+                && leaving.pausing == number
+                && leaving.pauses > 0
+        };
         let Some((node, leaving)) =
             of_stream.filter_map(|((_, node), leaving)| waits(leaving).then_some((*node, leaving))).next()
         else {
@@ -201,7 +213,7 @@ impl AcMaster {
         self.tell_complete();
     }
 
-    fn confirm(&mut self, stream: u16, to: u16) {
+    pub(super) fn confirm(&mut self, stream: u16, to: u16) {
         let (consumer, switch, installed, number) = (to, self.config.me, false, self.number);
         let message = FttMessage::Reply { stream, consumer, switch, installed, number };
         self.out.push_back(AcAction::Send { to, message });
@@ -209,6 +221,7 @@ impl AcMaster {
 
     /// A switch no longer carries a stream to a consumer, or to none.
     pub(super) fn taken_out(&mut self, now: Instant, of: (u16, u16), switch: u16, number: u32) {
+        self.ended_at(now, of, switch, number);
         let leaving = self.leaving.get_mut(&of).filter(|leaving| number >= leaving.number);
         let Some(leaving) = leaving else { return };
         if leaving.missing.remove(&switch) && leaving.missing.is_empty() {
@@ -222,20 +235,26 @@ impl AcMaster {
             leaving.unknown = false;
             self.is_out(id, node);
         }
+        self.known_to_end(id, node, number);
     }
 
     /// Whether a stream is being taken out, so that who asks for it must wait; what only an absent standby
-    /// does not know yet is forgotten.
-    pub(super) fn is_leaving(&mut self, id: u16) -> bool {
+    /// does not know yet is forgotten. What ends for a link that failed keeps nobody else waiting.
+    pub(super) fn is_leaving(&mut self, stream: &FttStream, node: u16) -> bool {
+        let id = stream.id;
         self.leaving.retain(|(known, _), leaving| *known != id || !leaving.confirmed);
-        self.leaving.keys().any(|(known, _)| *known == id)
+        self.leaving.keys().any(|(known, _)| *known == id) || self.is_ending(stream, node)
     }
 
     /// Tells a standby that is heard again what went meanwhile.
     pub(super) fn tell_gone(&mut self) {
         let Some(to) = self.config.other else { return };
-        for ((_, node), leaving) in self.leaving.iter().filter(|(_, leaving)| leaving.confirmed) {
-            let message = gone(leaving.stream, *node, self.number, self.config.life);
+        let leaving = self.leaving.iter().filter(|(_, leaving)| leaving.confirmed);
+        let leaving = leaving.map(|((_, node), leaving)| (leaving.stream, *node));
+        let ending = self.endings.iter().filter(|(_, ending)| ending.freed && ending.unknown);
+        let ending = ending.map(|((_, consumer), ending)| (ending.stream, *consumer));
+        for (stream, node) in leaving.chain(ending) {
+            let message = gone(stream, node, self.number, self.config.life);
             self.out.push_back(AcAction::Send { to, message });
         }
     }
@@ -265,6 +284,6 @@ impl Leaving {
 }
 
 /// What the standby is told of a stream, or a consumer of it, that is gone.
-fn gone(stream: FttStream, consumer: u16, number: u32, life: u32) -> FttMessage {
+pub(super) fn gone(stream: FttStream, consumer: u16, number: u32, life: u32) -> FttMessage {
     FttMessage::Replicate { stream, consumer, installed: false, number, life, asked: 0, by: 0 }
 }

@@ -1,13 +1,16 @@
 //! The master of a switch: relays requests to the ACMaster and keeps the streams that go through its switch, and to whom.
 //!
-//! Its databases: the links of its switch (`SwitchConfig`), and of each stream its attributes, where it comes from and goes to
-//! (Config_Msg), and the servers and memory pools that it derives of these (`resources.rs`). A Config_Msg of a way by which its
-//! switch has no cable is not answered: it carries no such stream. Invariant: what it says that it carries has its resources.
+//! Its databases: the links of its switch, with their state and what of them is reserved (`links.rs`), and of each stream its attributes,
+//! where it comes from and goes to (Config_Msg), and the servers and memory pools that it derives of these (`resources.rs`).
+//! Invariants: what it says that it carries has its resources; what it carries over a link that failed it says
+//! to be broken until it is told that it is gone.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use tautwire_units::Instant;
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
+use super::links::Lines;
 use super::resources::{Resources, SwitchConfig};
 use super::survey::account_of;
 
@@ -27,26 +30,34 @@ pub struct Carried {
 /// The master of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchMaster {
-    config: SwitchConfig,
+    pub(super) config: SwitchConfig,
     /// To whom requests go now.
-    acmaster: u16,
+    pub(super) acmaster: u16,
     /// What is carried.
-    streams: BTreeMap<u16, Carried>,
+    pub(super) streams: BTreeMap<u16, Carried>,
     /// Of streams and consumers the number under which it heard of them last.
-    heard: BTreeMap<(u16, u16), u32>,
-    out: VecDeque<(u16, FttMessage)>,
+    pub(super) heard: BTreeMap<(u16, u16), u32>,
+    /// The state of its links.
+    pub(super) lines: Lines,
+    pub(super) out: VecDeque<(u16, FttMessage)>,
 }
 
 impl SwitchMaster {
-    /// The master of a switch.
+    /// The master of a switch; all links are up.
     #[must_use]
-    pub const fn new(config: SwitchConfig) -> Self {
-        let acmaster = config.acmaster;
-        Self { config, acmaster, streams: BTreeMap::new(), heard: BTreeMap::new(), out: VecDeque::new() }
+    pub fn new(config: SwitchConfig) -> Self {
+        Self {
+            acmaster: config.acmaster,
+            config,
+            streams: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            lines: Lines::default(),
+            out: VecDeque::new(),
+        }
     }
 
     /// A message comes in.
-    pub fn receive(&mut self, message: &FttMessage) {
+    pub fn receive(&mut self, now: Instant, message: &FttMessage) {
         match message {
             FttMessage::Add { .. } | FttMessage::Remove { .. } | FttMessage::Paused { .. } => {
                 self.out.push_back((self.acmaster, message.clone()));
@@ -54,12 +65,19 @@ impl SwitchMaster {
             FttMessage::Config { stream, consumer, between, number } => {
                 self.configure(stream, *consumer, *between, *number);
             }
-            FttMessage::Alive { master, .. } => self.acmaster = *master,
+            FttMessage::Alive { master, .. } if self.acmaster != *master => {
+                self.acmaster = *master;
+                self.say_links(now);
+            }
+            FttMessage::Linked { neighbour, number } => self.linked(*neighbour, *number),
             FttMessage::Survey { master, account } => {
-                let carried = self
-                    .streams
-                    .values()
-                    .flat_map(|carried| carried.consumers.keys().map(|consumer| (carried.stream, *consumer)));
+                self.say_links(now);
+                let carried = self.streams.values().flat_map(|carried| {
+                    let part = |consumer: &u16| {
+                        (carried.stream, *consumer, self.is_broken(carried.stream.id, *consumer))
+                    };
+                    carried.consumers.keys().map(part)
+                });
                 let said = account_of(self.config.switch, carried, *account);
                 let (switch, account, to) = (self.config.switch, *account, *master);
                 let number = self.heard.values().copied().max().unwrap_or(0);
@@ -83,26 +101,32 @@ impl SwitchMaster {
         }
         match between {
             Some([from, to]) => {
-                if !self.install(stream, consumer, from, to) {
+                if let Some((neighbour, link)) = self.lacks([from, to]) {
+                    self.heard.insert((id, consumer), number);
+                    let switch = self.config.switch;
+                    let refusal =
+                        FttMessage::Unable { stream: id, consumer, switch, neighbour, link, number };
+                    self.out.push_back((self.acmaster, refusal));
                     return;
                 }
+                self.install(stream, consumer, from, to);
             }
             None => self.take_out(id, consumer),
         }
+        self.is_new(id, consumer, consumer == whole);
         self.heard.insert((id, consumer), number);
         let (switch, installed) = (self.config.switch, between.is_some());
         let reply = FttMessage::Reply { stream: id, consumer, switch, installed, number };
         self.out.push_back((self.acmaster, reply));
     }
 
-    /// Derives what a stream has when it goes to that consumer, too; false if there is no such way.
-    fn install(&mut self, stream: &FttStream, consumer: u16, from: u16, to: u16) -> bool {
+    /// Derives what a stream has when it goes to that consumer, too.
+    fn install(&mut self, stream: &FttStream, consumer: u16, from: u16, to: u16) {
         let known = self.streams.get(&stream.id);
         let mut consumers = known.map_or_else(BTreeMap::new, |carried| carried.consumers.clone());
         consumers.insert(consumer, to);
-        let Some(resources) = self.derive(stream, from, &consumers) else { return false };
+        let resources = self.derive(stream, from, &consumers).expect("it has these cables");
         self.streams.insert(stream.id, Carried { stream: *stream, from, consumers, resources });
-        true
     }
 
     fn derive(&self, stream: &FttStream, from: u16, consumers: &BTreeMap<u16, u16>) -> Option<Resources> {

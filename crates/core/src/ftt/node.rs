@@ -2,7 +2,8 @@
 //!
 //! A consumer's request is for its own part; a producer's is an offer. It stays with the node until it gives the stream back:
 //! told that no consumer may have the stream, or that the last one leaves, the producer sends nothing, and asks anew when
-//! the ACMaster says that a consumer asks. Every request has a number, and an answer is that to one number: what comes
+//! the ACMaster says that a consumer asks. A consumer that is told that a link on the way failed asks on, under a new number,
+//! until the link is back, or it gives its part back: told so in error it soon knows better. Every request has a number, and an answer is that to one number: what comes
 //! late changes nothing.
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -22,6 +23,8 @@ pub enum RequestState {
     Refused(u16),
     /// Of a producer: it was granted, and the last consumer left. Nothing is sent until another one is granted.
     Offered,
+    /// This link on the way is down, or was: a switch, and its neighbour. A consumer asks again, and a producer when it is invited.
+    Cut([u16; 2]),
 }
 
 /// A request.
@@ -97,7 +100,12 @@ impl FttNode {
     /// A message comes in; what its trigger message polls of its own streams is sent at once.
     pub fn receive(&mut self, now: Instant, message: &FttMessage) -> Vec<Polled> {
         match message {
-            FttMessage::Ack { stream, granted, subject, number } => {
+            FttMessage::Ack { stream, granted: false, number, cut: Some(link), .. }
+                if self.requests.get(stream).is_some_and(|request| request.number == *number) =>
+            {
+                self.cut_off(now, *stream, *link, false);
+            }
+            FttMessage::Ack { stream, granted, subject, number, .. } => {
                 self.answered(now, *stream, *number, granted.then_some(()).ok_or(*subject));
             }
             FttMessage::Reply { stream, installed: false, .. } if self.releasing.remove(stream).is_some() => {
@@ -108,15 +116,31 @@ impl FttNode {
                     self.requests.get_mut(stream).filter(|known| known.stream.producer == self.node);
                 let Some(request) = invited else { return Vec::new() };
                 // Who is granted sends on: the ACMaster may have forgotten.
-                if matches!(request.state, RequestState::Refused(_) | RequestState::Offered) {
+                if matches!(
+                    request.state,
+                    RequestState::Refused(_) | RequestState::Offered | RequestState::Cut(_)
+                ) {
                     request.state = RequestState::Asked;
                 }
                 self.ask_anew(now, *stream);
             }
-            FttMessage::Pause { stream, number } => {
-                if let Some(request) = self.requests.get_mut(stream).filter(|known| known.number == *number) {
-                    request.state = RequestState::Offered;
-                    request.again = None;
+            FttMessage::Pause { stream, number, cut } => {
+                let request = self.requests.get_mut(stream);
+                let meant = request.filter(|known| number.is_none_or(|number| known.number == number));
+                match (meant, cut) {
+                    (Some(request), None) => {
+                        request.state = RequestState::Offered;
+                        request.again = None;
+                    }
+                    // A producer that asks was not granted it by whatever is not known.
+                    (Some(request), Some(link))
+                        if number.is_some()
+                            || request.stream.producer != self.node
+                            || request.state == RequestState::Granted =>
+                    {
+                        self.cut_off(now, *stream, *link, true);
+                    }
+                    _ => {}
                 }
                 let said = FttMessage::Paused { stream: *stream, node: self.node, number: *number };
                 self.out.push_back((self.master, said));
@@ -135,6 +159,19 @@ impl FttNode {
         Vec::new()
     }
 
+    /// A link on the way is down. A consumer asks on, under a new number where it may have been granted it under this one.
+    fn cut_off(&mut self, now: Instant, stream: u16, link: [u16; 2], ends: bool) {
+        let Some(request) = self.requests.get_mut(&stream) else { return };
+        let asks = request.stream.producer != self.node;
+        if asks && (ends || !matches!(request.state, RequestState::Cut(_))) {
+            // What comes late of the request that ended is none to this one.
+            self.number = self.number.wrapping_add(1);
+            request.number = self.number;
+        }
+        request.state = RequestState::Cut(link);
+        request.again = asks.then(|| now + self.patience);
+    }
+
     /// An answer; one to an earlier request is none.
     fn answered(&mut self, now: Instant, stream: u16, number: u16, result: Result<(), u16>) {
         let Some(request) = self.requests.get_mut(&stream) else {
@@ -148,7 +185,10 @@ impl FttNode {
         if request.number != number {
             return;
         }
-        if request.state == RequestState::Offered {
+        let is_producer = request.stream.producer == self.node;
+        if request.state == RequestState::Offered
+            || (is_producer && matches!(request.state, RequestState::Cut(_)))
+        {
             // Of before the last consumer left; or who says so does not know that it did.
             if result.is_ok() {
                 request.state = RequestState::Asked;
@@ -241,7 +281,7 @@ mod tests {
         let trigger =
             |cycle| FttMessage::Trigger { master: 11, cycle, polled: vec![Polled { stream: 7, frames: 1 }] };
         assert!(node.receive(now, &trigger(1)).is_empty(), "not granted");
-        node.receive(now, &FttMessage::Ack { stream: 7, granted: true, subject: 7, number: 1 });
+        node.receive(now, &FttMessage::Ack { stream: 7, granted: true, subject: 7, number: 1, cut: None });
         assert_eq!(node.receive(now, &trigger(2)), [Polled { stream: 7, frames: 1 }]);
         assert!(node.heard(2) && !node.heard(3), "silent in a cycle that it did not hear opened");
         assert_eq!(node.deadline(), None);
@@ -255,7 +295,7 @@ mod tests {
         let later = node.deadline().expect("it waits for an answer");
         node.advance(later);
         assert_eq!(node.poll(), Some((11, FttMessage::Add { stream: STREAM, node: 1, number: 1 })));
-        node.receive(later, &FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 1 });
+        node.receive(later, &FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 1, cut: None });
         assert_eq!(node.state(7), Some(RequestState::Refused(4)));
     }
 
@@ -264,7 +304,7 @@ mod tests {
     fn a_producer_is_asked_for_its_offer() {
         let mut node = FttNode::new(1, 11, Duration::from_ms(100));
         let now = Instant::ZERO;
-        let ack = |granted, number| FttMessage::Ack { stream: 7, granted, subject: 4, number };
+        let ack = |granted, number| FttMessage::Ack { stream: 7, granted, subject: 4, number, cut: None };
         let add = |number| Some((11, FttMessage::Add { stream: STREAM, node: 1, number }));
         node.request(now, STREAM);
         assert_eq!(node.poll(), add(1));
@@ -276,15 +316,61 @@ mod tests {
         node.receive(now, &ack(true, 2));
         node.receive(now, &ack(false, 1));
         assert_eq!(node.state(7), Some(RequestState::Granted));
-        node.receive(now, &FttMessage::Pause { stream: 7, number: 1 });
+        node.receive(now, &FttMessage::Pause { stream: 7, number: Some(1), cut: None });
         assert_eq!(node.state(7), Some(RequestState::Granted), "of a grant before");
-        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: 1 })));
-        node.receive(now, &FttMessage::Pause { stream: 7, number: 2 });
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: Some(1) })));
+        node.receive(now, &FttMessage::Pause { stream: 7, number: Some(2), cut: None });
         assert_eq!(node.state(7), Some(RequestState::Offered));
-        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: 2 })));
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 1, number: Some(2) })));
         node.receive(now, &ack(true, 2));
         assert_eq!((node.poll(), node.state(7)), (add(3), Some(RequestState::Asked)), "it was told amiss");
         node.receive(now, &FttMessage::Invite { stream: 9 });
         assert_eq!(node.poll(), None, "it offers no such stream");
+    }
+
+    /// A consumer that is cut off asks on under a new number, and no answer to the old one grants it anything.
+    #[test]
+    fn a_consumer_that_is_cut_off_asks_on() {
+        let mut node = FttNode::new(2, 11, Duration::from_ms(100));
+        let ack = |granted, number, cut| FttMessage::Ack { stream: 7, granted, subject: 7, number, cut };
+        let cut = Some(RequestState::Cut([11, 12]));
+        node.request(Instant::ZERO, STREAM);
+        node.poll();
+        node.receive(Instant::ZERO, &ack(true, 1, None));
+        let pause = |number| FttMessage::Pause { stream: 7, number, cut: Some([11, 12]) };
+        node.receive(Instant::ZERO, &pause(Some(0)));
+        assert_eq!(node.state(7), Some(RequestState::Granted), "of a grant before");
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 2, number: Some(0) })));
+        node.receive(Instant::ZERO, &pause(Some(1)));
+        assert_eq!(node.state(7), cut);
+        assert_eq!(node.poll(), Some((11, FttMessage::Paused { stream: 7, node: 2, number: Some(1) })));
+        node.receive(Instant::ZERO, &ack(true, 1, None));
+        assert_eq!(node.state(7), cut, "an answer to the request that ended");
+        for _ in 0..2 {
+            let later = node.deadline().expect("it asks on");
+            node.advance(later);
+            assert_eq!(node.poll(), Some((11, FttMessage::Add { stream: STREAM, node: 2, number: 2 })));
+            node.receive(later, &ack(false, 2, Some([11, 12])));
+            assert_eq!((node.state(7), node.poll()), (cut, None));
+        }
+        node.receive(Instant::ZERO, &ack(true, 2, None));
+        assert_eq!((node.state(7), node.deadline()), (Some(RequestState::Granted), None));
+        node.receive(Instant::ZERO, &pause(None));
+        assert_eq!(node.state(7), cut, "whatever its number");
+    }
+
+    /// A producer that is cut off waits until it is invited.
+    #[test]
+    fn a_producer_that_is_cut_off_is_invited() {
+        let mut node = FttNode::new(1, 11, Duration::from_ms(100));
+        let now = Instant::ZERO;
+        node.request(now, STREAM);
+        node.poll();
+        node.receive(now, &FttMessage::Ack { stream: 7, granted: true, subject: 7, number: 1, cut: None });
+        node.receive(now, &FttMessage::Pause { stream: 7, number: Some(1), cut: Some([11, 12]) });
+        assert_eq!((node.state(7), node.deadline()), (Some(RequestState::Cut([11, 12])), None));
+        node.poll();
+        node.receive(now, &FttMessage::Invite { stream: 7 });
+        assert_eq!(node.poll(), Some((11, FttMessage::Add { stream: STREAM, node: 1, number: 2 })));
     }
 }

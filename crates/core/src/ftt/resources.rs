@@ -47,7 +47,9 @@ pub struct SwitchConfig {
     pub cycle: Duration,
     /// By how much a clock of the network may deviate, parts in 10⁹.
     pub tolerance_ppb: u32,
-    /// The links database: its cables, by the station or switch at the other end.
+    /// After how long what is not answered is said again.
+    pub patience: Duration,
+    /// Its cables, by the station or switch at the other end.
     pub links: BTreeMap<u16, FttLink>,
 }
 
@@ -230,6 +232,7 @@ mod tests {
             acmaster: 20,
             cycle: Duration::from_us(100),
             tolerance_ppb,
+            patience: Duration::from_ms(20),
             links: BTreeMap::from(links),
         }
     }

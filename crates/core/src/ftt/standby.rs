@@ -18,6 +18,7 @@ use tautwire_units::Instant;
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
 use super::acmaster::{AcAction, AcMaster, stands};
+use super::ending::Ending;
 use super::leaving::Leaving;
 
 /// Streams and consumers that an ACMaster may be setting up or taking out at a time, so that nobody else knows of their numbers.
@@ -44,7 +45,7 @@ impl AcMaster {
         self.tell_again();
         if is_heir {
             for ((_, node), (stream, number)) in core::mem::take(&mut self.pending) {
-                self.add(stream, node, number);
+                self.add(now, stream, node, number);
             }
         }
     }
@@ -60,6 +61,8 @@ impl AcMaster {
             self.alive_at = Some(now);
         } else {
             self.active = false;
+            // The switches remember what has to end, and tell the active one.
+            self.endings.clear();
             let wait = if self.in_step { self.config.alive * 3 } else { self.config.patience };
             self.alive_at = Some(now + wait);
             if !self.in_step {
@@ -127,6 +130,7 @@ impl AcMaster {
             }
             self.is_out(id, node);
         }
+        self.nobody_knows_what_ends();
     }
 
     /// Tells the other one of what stands and was never confirmed.
@@ -154,6 +158,7 @@ impl AcMaster {
             || !self.active
             || self.untold.keys().any(is_told)
             || self.leaving.values().any(goes)
+            || self.endings.values().any(Ending::is_told)
         {
             return;
         }

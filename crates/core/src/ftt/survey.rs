@@ -4,7 +4,7 @@
 //! what it carries (Carries) and that this was all (Surveyed), with a digest, so that what is lost or late on the way is
 //! found. A consumer stands if every switch on its way carries the stream to it, with the same attributes: those who were told are
 //! among these. What only some carry was being set up or given back; it is taken out, and who wants it asks on. The producers of what
-//! stands are asked for their requests, whose numbers switches do not know. Until all switches have answered nothing is
+//! stands are asked for their requests, whose numbers switches do not know. What was ending for a link that failed ends. Until all switches have answered nothing is
 //! decided. Not kept: refusals, which a new request tests again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -23,17 +23,18 @@ pub(super) struct Survey {
     pub(super) missing: BTreeSet<u16>,
     /// Which question is asked.
     account: u16,
-    /// What they carry: by switch, stream and consumer.
-    carried: BTreeMap<(u16, u16, u16), FttStream>,
+    /// What they carry, and whether that is broken: by switch, stream and consumer.
+    carried: BTreeMap<(u16, u16, u16), (FttStream, bool)>,
 }
 
 /// What a switch carries, as it says so when it is asked.
 pub(super) fn account_of(
     switch: u16,
-    carried: impl Iterator<Item = (FttStream, u16)>,
+    carried: impl Iterator<Item = (FttStream, u16, bool)>,
     account: u16,
 ) -> Vec<FttMessage> {
-    let carries = |(stream, consumer)| FttMessage::Carries { switch, stream, consumer, account };
+    let carries =
+        |(stream, consumer, broken)| FttMessage::Carries { switch, stream, consumer, account, broken };
     carried.map(carries).collect()
 }
 
@@ -49,10 +50,15 @@ impl AcMaster {
         }
     }
 
-    /// A switch carries a stream to a consumer.
-    pub(super) fn carries(&mut self, switch: u16, (stream, consumer): (FttStream, u16), account: u16) {
+    /// A switch carries a stream to a consumer; over a link that failed, if that is broken.
+    pub(super) fn carries(
+        &mut self,
+        switch: u16,
+        (stream, consumer, broken): (FttStream, u16, bool),
+        account: u16,
+    ) {
         if account == self.survey.account && self.survey.missing.contains(&switch) {
-            self.survey.carried.insert((switch, stream.id, consumer), stream);
+            self.survey.carried.insert((switch, stream.id, consumer), (stream, broken));
         }
     }
 
@@ -62,8 +68,8 @@ impl AcMaster {
             return;
         }
         let of_switch = self.survey.carried.range((switch, 0, 0)..=(switch, u16::MAX, u16::MAX));
-        let said =
-            account_of(switch, of_switch.map(|((.., consumer), stream)| (*stream, *consumer)), account);
+        let of_switch = of_switch.map(|((.., consumer), (stream, broken))| (*stream, *consumer, *broken));
+        let said = account_of(switch, of_switch, account);
         if FttMessage::digest(said.into_iter()) != digest {
             // Asked again when the patience is over.
             return;
@@ -82,17 +88,23 @@ impl AcMaster {
         self.number = self.number.saturating_add(UNTOLD_MAX);
         self.heir = true;
         let carried = core::mem::take(&mut self.survey.carried);
-        let mut parts: BTreeMap<(FttStream, u16), BTreeSet<u16>> = BTreeMap::new();
-        for ((switch, _, consumer), stream) in carried {
-            parts.entry((stream, consumer)).or_default().insert(switch);
+        let mut parts: BTreeMap<(FttStream, u16), BTreeMap<u16, bool>> = BTreeMap::new();
+        for ((switch, _, consumer), (stream, broken)) in carried {
+            parts.entry((stream, consumer)).or_default().insert(switch, broken);
         }
-        for ((stream, consumer), switches) in parts {
+        for ((stream, consumer), said) in parts {
+            let switches: BTreeSet<u16> = said.keys().copied().collect();
+            let broken: BTreeSet<u16> =
+                said.into_iter().filter(|(_, broken)| *broken).map(|(switch, _)| switch).collect();
             let way = self.config.topology.switches(stream.producer, consumer).unwrap_or_default();
             let entry = self.entries.entry(stream.id).or_default();
             let agrees = entry.stream.is_none_or(|known| known == stream);
             if agrees && !way.is_empty() && way.iter().all(|switch| switches.contains(switch)) {
                 entry.stream = Some(stream);
                 entry.granted.insert(consumer, None);
+            } else if !broken.is_empty() {
+                // It was ending, and its consumer may not know.
+                self.end_rest(now, (stream, consumer), switches, broken);
             } else {
                 self.remove_rest(now, stream, consumer, switches);
             }

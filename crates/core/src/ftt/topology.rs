@@ -1,4 +1,7 @@
-//! The master's picture of the network: which switch a node is at, and which switches are linked.
+//! The master's picture of the network: which switch a node is at, which switches are linked, and which links are down.
+//!
+//! The switches at the ends of a link say whether it is up (`links.rs`), each under numbers of its own: what comes late is
+//! old. It is down while one of them says so.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -8,6 +11,8 @@ use alloc::vec::Vec;
 pub struct Topology {
     at: BTreeMap<u16, u16>,
     links: BTreeSet<(u16, u16)>,
+    /// What a switch said last of its link to a neighbour: whether it is up, and under which number.
+    said: BTreeMap<(u16, u16), (bool, u32)>,
 }
 
 impl Topology {
@@ -34,6 +39,11 @@ impl Topology {
         self.at.get(&node).copied()
     }
 
+    fn is_switch(&self, number: u16) -> bool {
+        self.links.range((number, 0)..=(number, u16::MAX)).next().is_some()
+            || self.at.values().any(|switch| *switch == number)
+    }
+
     /// The neighbours of a switch on the way from one node to another: before it and behind it; none if it is not on it.
     #[must_use]
     pub fn between(&self, from: u16, to: u16, switch: u16) -> Option<[u16; 2]> {
@@ -43,10 +53,47 @@ impl Topology {
         Some([before, way.get(place + 1).copied().unwrap_or(to)])
     }
 
-    /// The switches from one node to another, in order; fewest, and among equals those with the lowest identifiers.
+    /// A switch says whether its link to a neighbour is up. False if that is older than what it said last.
+    pub fn report(&mut self, switch: u16, neighbour: u16, up: bool, number: u32) -> bool {
+        let known = self.said.get(&(switch, neighbour)).map_or(0, |(_, known)| *known);
+        let is_new = number >= known;
+        if is_new {
+            self.said.insert((switch, neighbour), (up, number));
+        }
+        is_new
+    }
+
+    /// Forgets what was said of links: all are up.
+    pub fn forget_links(&mut self) {
+        self.said.clear();
+    }
+
+    /// The first link that is down on the way from one node or switch to another.
+    #[must_use]
+    pub fn cut(&self, from: u16, to: u16) -> Option<[u16; 2]> {
+        if self.said.values().all(|(up, _)| *up) {
+            return None;
+        }
+        let switches = self.switches(from, to)?;
+        let ends = [from, to].map(|end| Some(end).filter(|end| self.at.contains_key(end)));
+        let way = ends[0].into_iter().chain(switches).chain(ends[1]);
+        let way: Vec<u16> = way.collect();
+        let down = |one: u16, other: u16| self.said.get(&(one, other)).is_some_and(|(up, _)| !*up);
+        way.windows(2).find_map(|pair| {
+            let [one, other] = [pair[0], pair[1]];
+            // As the switch that says so names it.
+            if down(one, other) {
+                return Some([one, other]);
+            }
+            down(other, one).then_some([other, one])
+        })
+    }
+
+    /// The switches from one node or switch to another, in order; fewest, and among equals those with the lowest identifiers.
     #[must_use]
     pub fn switches(&self, from: u16, to: u16) -> Option<Vec<u16>> {
-        let (first, last) = (self.switch_of(from)?, self.switch_of(to)?);
+        let switch = |end: u16| self.switch_of(end).or_else(|| self.is_switch(end).then_some(end));
+        let (first, last) = (switch(from)?, switch(to)?);
         let mut before: BTreeMap<u16, u16> = BTreeMap::new();
         let mut next = VecDeque::from([first]);
         while let Some(here) = next.pop_front() {
@@ -88,5 +135,31 @@ mod tests {
         assert_eq!(topology.switches(1, 3).as_deref(), Some(&[11][..]));
         assert_eq!(topology.switches(1, 4), None);
         assert_eq!(topology.switches(1, 9), None);
+        assert_eq!(topology.switches(12, 2).as_deref(), Some(&[12, 13][..]), "from a switch");
+    }
+
+    #[test]
+    fn a_link_is_down_while_one_of_its_ends_says_so() {
+        let mut topology = Topology::default();
+        topology.link(11, 12);
+        topology.link(12, 13);
+        for (node, switch) in [(1, 11), (2, 13), (3, 12)] {
+            topology.attach(node, switch);
+        }
+        assert_eq!(topology.cut(1, 2), None);
+        assert!(topology.report(12, 13, false, 1));
+        assert_eq!((topology.cut(1, 2), topology.cut(2, 3)), (Some([12, 13]), Some([12, 13])));
+        assert_eq!(
+            (topology.cut(1, 3), topology.cut(1, 12), topology.cut(11, 13)),
+            (None, None, Some([12, 13]))
+        );
+        assert!(topology.report(13, 12, false, 1) && topology.report(12, 13, true, 2));
+        assert_eq!(topology.cut(1, 2), Some([13, 12]), "the other end has not said that it is up");
+        assert!(topology.report(13, 12, true, 2) && !topology.report(12, 13, false, 1), "late");
+        assert_eq!(topology.cut(1, 2), None);
+        assert!(topology.report(13, 2, false, 1));
+        assert_eq!((topology.cut(1, 2), topology.cut(1, 13)), (Some([13, 2]), None), "that of a node");
+        topology.forget_links();
+        assert_eq!(topology.cut(1, 2), None);
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tautwire_core::ftt::{AcMaster, RequestState};
 
-use crate::network::{BACK, DECIDED, FAULTS, LATE, Network, Next, RIVAL, STREAM, Verdict, at};
+use crate::network::{BACK, DECIDED, FAULTS, LATE, MENDED, Network, Next, RIVAL, STREAM, Verdict, at};
 
 /// What may still happen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub(crate) struct Faults {
     pub(crate) die: u8,
     /// Whether it comes back.
     pub(crate) back: bool,
+    /// The cable fails, and comes back.
+    pub(crate) cut: bool,
 }
 
 pub(crate) struct Exploration {
@@ -29,6 +31,8 @@ pub(crate) struct Exploration {
     pub(crate) faults: Vec<String>,
     /// Whether a standby knows, too, what was acknowledged: so few messages are lost that it is never given up.
     pub(crate) strict: bool,
+    /// How many of the times after which a cable is back are gone through.
+    pub(crate) mended: usize,
 }
 
 impl Exploration {
@@ -37,10 +41,18 @@ impl Exploration {
         let way =
             |station: &u16| (producer.min(*station)..=producer.max(*station)).map(usize::from).collect();
         let ways = stations.iter().map(way).collect();
-        Self { seen: HashSet::new(), courses: 0, ends: 0, ways, faults: Vec::new(), strict: true }
+        Self {
+            seen: HashSet::new(),
+            courses: 0,
+            ends: 0,
+            ways,
+            faults: Vec::new(),
+            strict: true,
+            mended: MENDED.len(),
+        }
     }
 
-    /// What holds at any time: who was told has the switches of its way; what was acknowledged an ACMaster that lives holds; nobody was
+    /// What holds at any time: who was told has the switches of its way, or one of them says that a link failed; what was acknowledged an ACMaster that lives holds; nobody was
     /// told of two streams that exclude one another.
     pub(crate) fn check(&self, network: &Network) {
         if network.given_back {
@@ -53,6 +65,10 @@ impl Exploration {
                     continue;
                 }
                 told.insert(*stream);
+                // A switch remembers that it is to end, until it is told so.
+                if network.is_broken(*stream, node) {
+                    continue;
+                }
                 let carried = |switch: &usize| network.carried(*stream, *switch).contains(&node);
                 assert!(way.iter().all(carried), "told before the switches with {:#?}", self.faults);
                 let knows = |master: &AcMaster| {
@@ -139,6 +155,9 @@ impl Exploration {
         let asks = |stream: &u16| network.nodes.iter().any(|node| node.is_releasing(*stream));
         let asks = network.streams().iter().any(asks);
         let left = network.living().any(|master| master.standing().count() > 0);
+        let ends = network.living().map(AcMaster::ending).sum::<usize>() > 0
+            || network.switches.iter().any(|switch| switch.deadline().is_some());
+        assert!(!ends, "something is not told at the end with {:#?}", self.faults);
         assert!(empty && !asks && !left, "{empty} {asks} {left} at the end with {:#?}", self.faults);
         self.ends += 1;
     }
@@ -187,6 +206,14 @@ impl Exploration {
                 flying.at += late;
                 other.flying.push(flying);
                 self.fault("delays", network, place, other, Faults { delay: false, ..faults });
+            }
+        }
+        if faults.cut && network.may_fail() {
+            for back in MENDED.into_iter().take(self.mended) {
+                let mut other = network.clone();
+                other.sever(back);
+                let what = format!("is cut for {back} before");
+                self.fault(&what, network, place, other, Faults { cut: false, ..faults });
             }
         }
         let Some(active) = network.may_die().filter(|_| faults.die > 0) else { return };

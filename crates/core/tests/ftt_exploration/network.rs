@@ -44,9 +44,23 @@ pub(crate) const MASTERS: [u16; 2] = [200, 201];
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Flying {
     pub(crate) at: Instant,
+    pub(crate) from: u16,
     pub(crate) to: u16,
     pub(crate) message: FttMessage,
 }
+
+/// A cable that fails, and is back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Cable {
+    /// A switch, and its neighbour.
+    pub(crate) ends: [u16; 2],
+    /// While it is cut: when it is back.
+    pub(crate) back: Option<Instant>,
+}
+
+/// When a cable is back: before anybody heard that it was cut, before that is said again, and when all is told.
+pub(crate) const MENDED: [Duration; 3] =
+    [Duration::from_ns(500), Duration::from_ms(5), Duration::from_ms(180)];
 
 /// What the test of an ACMaster says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,6 +93,10 @@ pub(crate) struct Network {
     pub(crate) tests: [VecDeque<(u16, u16)>; 2],
     pub(crate) tested_at: [Option<Instant>; 2],
     pub(crate) flying: Vec<Flying>,
+    /// The cable that may fail.
+    pub(crate) cable: Option<Cable>,
+    /// Who is at which switch, and the cable, if it is cut.
+    plan: Topology,
 }
 
 /// What comes next.
@@ -113,7 +131,7 @@ fn switch_config(switch: u16, switches: u16, stations: &[u16]) -> SwitchConfig {
     let neighbours = before.into_iter().chain(behind).chain(here);
     let links = neighbours.map(|to| (to, FttLink { rate: BitRate::from_mbps(100) })).collect();
     let (switch, cycle) = (SWITCH + switch, Duration::from_us(125));
-    SwitchConfig { switch, acmaster: MASTERS[0], cycle, tolerance_ppb: 0, links }
+    SwitchConfig { switch, acmaster: MASTERS[0], cycle, tolerance_ppb: 0, patience: PATIENCE, links }
 }
 
 impl Network {
@@ -124,6 +142,7 @@ impl Network {
         verdict: Verdict,
         agenda: &[(u64, usize, bool)],
         alone: bool,
+        cable: Option<[u16; 2]>,
     ) -> Self {
         let mut topology = Topology::default();
         for switch in 1..switches {
@@ -132,7 +151,9 @@ impl Network {
         for (station, switch) in (0..).zip(stations) {
             topology.attach(station, SWITCH + switch);
         }
-        for (master, switch) in MASTERS.into_iter().zip([0, switches - 1]) {
+        // Where a cable fails both stand at the first switch, so that neither is cut off.
+        let last = if cable.is_some() { 0 } else { switches - 1 };
+        for (master, switch) in MASTERS.into_iter().zip([0, last]) {
             topology.attach(master, SWITCH + switch);
         }
         let node = |(number, switch): (u16, &u16)| FttNode::new(number, SWITCH + switch, PATIENCE * 3);
@@ -145,6 +166,8 @@ impl Network {
             masters: (0..if alone { 1 } else { 2 })
                 .map(|place| AcMaster::new(config(place, 0, &topology, alone), Instant::ZERO))
                 .collect(),
+            plan: topology.clone(),
+            cable: cable.map(|ends| Cable { ends, back: None }),
             topology,
             dead: [None; 2],
             lives: [0; 2],
@@ -168,14 +191,14 @@ impl Network {
     /// Puts what all have to say on its way; tests end at once where there is one stream.
     pub(crate) fn collect(&mut self) {
         let mut said = Vec::new();
-        for node in &mut self.nodes {
-            while let Some(sent) = node.poll() {
-                said.push(sent);
+        for (from, node) in (0..).zip(&mut self.nodes) {
+            while let Some((to, message)) = node.poll() {
+                said.push((from, to, message));
             }
         }
-        for switch in &mut self.switches {
-            while let Some(sent) = switch.poll() {
-                said.push(sent);
+        for (from, switch) in (SWITCH..).zip(&mut self.switches) {
+            while let Some((to, message)) = switch.poll() {
+                said.push((from, to, message));
             }
         }
         let verdict = self.verdict;
@@ -183,7 +206,7 @@ impl Network {
             while let Some(action) = master.poll() {
                 match action {
                     _ if self.dead[place].is_some() => {}
-                    AcAction::Send { to, message } => said.push((to, message)),
+                    AcAction::Send { to, message } => said.push((MASTERS[place], to, message)),
                     AcAction::Test { stream, consumer } => {
                         let result = match verdict {
                             Verdict::Refuses => Err(4),
@@ -201,10 +224,13 @@ impl Network {
             }
         }
         let at = self.now + FLIGHT;
-        self.flying.extend(said.into_iter().map(|(to, message)| Flying { at, to, message }));
+        self.flying.extend(said.into_iter().map(|(from, to, message)| Flying { at, from, to, message }));
     }
 
     pub(crate) fn deliver(&mut self, flying: &Flying) {
+        if self.plan.cut(flying.from, flying.to).is_some() {
+            return;
+        }
         let mut octets = Vec::new();
         flying.message.emit(&mut octets);
         let (message, _) = FttMessage::parse(&octets).expect("what is written is read");
@@ -215,7 +241,7 @@ impl Network {
                     self.masters[place].receive(self.now, &message);
                 }
             }
-            to if to >= SWITCH => self.switches[usize::from(to - SWITCH)].receive(&message),
+            to if to >= SWITCH => self.switches[usize::from(to - SWITCH)].receive(self.now, &message),
             to => drop(self.nodes[usize::from(to)].receive(self.now, &message)),
         }
         self.collect();
@@ -226,6 +252,8 @@ impl Network {
         let give_back = (!self.given_back).then_some(at(DECIDED));
         let timers = self.nodes.iter().filter_map(FttNode::deadline);
         let timers = timers.chain(self.living().filter_map(AcMaster::deadline));
+        let timers = timers.chain(self.switches.iter().filter_map(SwitchMaster::deadline));
+        let timers = timers.chain(self.cable.and_then(|cable| cable.back));
         let back = self.dead.iter().filter_map(|back| *back);
         let others = self.agenda.first().map(|(at, ..)| *at).into_iter();
         let others = others.chain(self.tested_at.iter().filter_map(|at| *at));
@@ -258,8 +286,14 @@ impl Network {
         for place in 0..self.masters.len() {
             self.end_test(place);
         }
+        if self.cable.and_then(|cable| cable.back) == Some(next) {
+            self.mend();
+        }
         for node in &mut self.nodes {
             node.advance(next);
+        }
+        for switch in &mut self.switches {
+            switch.advance(next);
         }
         let alone = self.masters.len() == 1;
         for place in 0..self.masters.len() {
@@ -310,6 +344,42 @@ impl Network {
         self.dead[place] = Some(back.map_or(Instant::MAX, |back| self.now + back));
         self.tests[place].clear();
         self.tested_at[place] = None;
+    }
+
+    /// The cable fails, and is back at that time.
+    pub(crate) fn sever(&mut self, back: Duration) {
+        let now = self.now;
+        let cable = self.cable.as_mut().expect("one that may fail");
+        cable.back = Some(now + back);
+        let ends = cable.ends;
+        self.plan.report(ends[0], ends[1], false, 1);
+        self.see(ends, false);
+    }
+
+    fn mend(&mut self) {
+        let Some(Cable { ends, .. }) = self.cable.take() else { return };
+        self.plan.report(ends[0], ends[1], true, 2);
+        self.see(ends, true);
+    }
+
+    fn see(&mut self, ends: [u16; 2], up: bool) {
+        for [here, there] in [ends, [ends[1], ends[0]]] {
+            let place = here.checked_sub(SWITCH).map(usize::from);
+            if let Some(switch) = place.and_then(|place| self.switches.get_mut(place)) {
+                switch.link(self.now, there, up);
+            }
+        }
+        self.collect();
+    }
+
+    /// Whether the cable is cut, or may not be cut any more.
+    pub(crate) fn may_fail(&self) -> bool {
+        self.cable.is_some_and(|cable| cable.back.is_none())
+    }
+
+    /// Whether a switch on the way of a stream to a consumer says that a link failed.
+    pub(crate) fn is_broken(&self, stream: u16, consumer: u16) -> bool {
+        self.switches.iter().any(|switch| switch.is_broken(stream, consumer))
     }
 
     /// The consumers that a switch carries a stream to.

@@ -47,7 +47,7 @@ pub(crate) fn walk(seed: u64) {
     let alone = seed % 5 == 1;
     let comes_back = comes_back || alone;
     let switches = u16::try_from(switches).expect("a few");
-    let mut network = Network::new(switches, &stations, verdict, &agenda, alone);
+    let mut network = Network::new(switches, &stations, verdict, &agenda, alone, None);
     let mut checks = Exploration::new(&stations);
     checks.faults.push(format!("seed {seed}"));
     checks.strict = false;

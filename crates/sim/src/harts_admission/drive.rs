@@ -49,6 +49,9 @@ impl<R: Recorder> Engine<'_, R> {
         }
         for node in 0..self.nodes.len() {
             let (local, up) = (self.nodes[node].clock.local(self.now), self.nodes[node].up);
+            if let Some(switch) = admission.switches[node].as_mut().filter(|_| up) {
+                switch.advance(local);
+            }
             if let Some(machine) = self.ftt_node(node).filter(|_| up) {
                 machine.advance(local);
             }
@@ -112,7 +115,7 @@ impl<R: Recorder> Engine<'_, R> {
             }
             Work::Message(message) if admission.switches[node].is_some() => {
                 let Some(switch) = &mut admission.switches[node] else { return };
-                switch.receive(&message);
+                switch.receive(local, &message);
                 if let FttMessage::Config { stream, .. } = &message {
                     let carried = switch.streams().get(&stream.id).cloned();
                     self.configure_harts(node, stream.id, carried.as_ref());
@@ -242,6 +245,13 @@ impl<R: Recorder> Engine<'_, R> {
         if state == Some(RequestState::Asked) {
             return;
         }
+        let cut = match state {
+            Some(RequestState::Cut(link)) => Some(link.map(|node| NodeIndex(u32::from(node)))),
+            _ => None,
+        };
+        if cut.is_some() && self.network.streams[stream.index()].talker.index() == node {
+            self.talkers[stream.index()].running = false;
+        }
         let granted = state == Some(RequestState::Granted);
         let request = admission
             .requests
@@ -251,9 +261,14 @@ impl<R: Recorder> Engine<'_, R> {
         request.answers += 1;
         request.granted = granted;
         request.answered_at.get_or_insert(now.since_start());
-        request.subject = (!granted).then_some(StreamIndex(u32::from(*subject)));
+        request.subject = (!granted && cut.is_none()).then_some(StreamIndex(u32::from(*subject)));
+        request.cut = cut;
         let produces = request.is_talker;
-        let event = if granted { AdmissionEvent::Acknowledged } else { AdmissionEvent::Refused };
+        let event = match (granted, cut) {
+            (true, _) => AdmissionEvent::Acknowledged,
+            (_, Some(_)) => AdmissionEvent::CutOff,
+            _ => AdmissionEvent::Refused,
+        };
         admission.rung(now, index(node), *id, event);
         if granted && produces && !self.talkers[stream.index()].running {
             self.start_stream(stream, None);
@@ -356,6 +371,37 @@ impl<R: Recorder> Engine<'_, R> {
         true
     }
 
+    /// A cable is cut or mended: the switches at its ends see it.
+    #[cold]
+    pub(crate) fn harts_link(&mut self, cable: u32) {
+        let link = &self.network.links[cable as usize * 2];
+        let ends = [link.from, link.to].map(|port| self.network.ports[port.index()].node.index());
+        // As long as both nodes run; a switch that is down sees nothing.
+        let is_up = self.links[cable as usize * 2].up && ends.iter().all(|end| self.nodes[*end].up);
+        let Some(mut admission) = self.driven().harts_admission.take() else { return };
+        for [here, there] in [ends, [ends[1], ends[0]]] {
+            if !self.nodes[here].up {
+                continue;
+            }
+            let local = self.nodes[here].clock.local(self.now);
+            let Some(switch) = &mut admission.switches[here] else { continue };
+            let was_up = switch.links().any(|link| link.neighbour == short(there) && link.up);
+            switch.link(local, short(there), is_up);
+            if was_up != is_up {
+                let event = AdmissionEvent::Link { up: is_up, to: NodeIndex::at(there) };
+                admission.ladder.push(AdmissionRung {
+                    at: self.now.since_start(),
+                    node: NodeIndex::at(here),
+                    stream: StreamIndex(NONE),
+                    event,
+                });
+            }
+        }
+        self.driven().harts_admission = Some(admission);
+        self.drive_harts_admission();
+        self.arm_timeline();
+    }
+
     /// A node stops, or comes back: what it worked at is lost, and an ACMaster that comes back asks the other one for what stands.
     #[cold]
     pub(crate) fn harts_admission_node(&mut self, number: usize, up: bool) {
@@ -374,6 +420,10 @@ impl<R: Recorder> Engine<'_, R> {
                     admission.masters[place] = master;
                 }
             }
+        }
+        for port in self.network.nodes[number].ports.clone() {
+            let Some(links) = self.network.ports[port as usize].links else { continue };
+            self.harts_link(links.egress.0 / 2);
         }
         self.arm_timeline();
     }

@@ -1,4 +1,4 @@
-//! Admission admission in a run: requests, the masters of the switches, the ACMaster and its standby, their messages on the links.
+//! Central admission in a run: requests, the masters of the switches, the ACMaster and its standby, their messages on the links.
 //!
 //! A control message is a frame of its port's own stream; whom it is for, and what it says, travels beside it, by its number.
 //! A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
@@ -18,7 +18,9 @@ use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
 use crate::clock::{LocalClock, SimTime};
-use crate::harts::{AdmissionEvent, AdmissionRung, MasterState, RequestObservation};
+use crate::harts::{
+    AdmissionEvent, AdmissionRung, HartsObservation, MasterState, RequestObservation, SwitchLink,
+};
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
 
@@ -26,7 +28,7 @@ use crate::random::{Purpose, Random};
 const MASTER: u16 = 0xfff0;
 const STANDBY: u16 = 0xfff1;
 
-/// Admission admission of a run.
+/// Central admission of a run.
 pub(crate) struct Admission {
     settings: HartsAdmission,
     /// Who takes messages, by identifier.
@@ -149,11 +151,15 @@ impl Admission {
         let asks = self.agenda.get(self.asked).map(|(at, ..)| *at);
         let deadline =
             |master: &Master| Some(clock(master.node as usize)?.true_at(master.machine.deadline()?));
-        works.chain(asks).chain(self.masters.iter().filter_map(deadline)).min()
+        let of_switch = |(node, switch): (usize, &Option<SwitchMaster>)| {
+            Some(clock(node)?.true_at(switch.as_ref()?.deadline()?))
+        };
+        let switches = self.switches.iter().enumerate().filter_map(of_switch);
+        works.chain(asks).chain(self.masters.iter().filter_map(deadline)).chain(switches).min()
     }
 
-    /// What was observed: requests, what happened in order of time, and what each ACMaster holds at the end.
-    pub(crate) fn finish(self) -> (Vec<RequestObservation>, Vec<AdmissionRung>, Vec<MasterState>) {
+    /// What was observed: requests, what happened in order of time, what each ACMaster holds at the end, and the links.
+    pub(crate) fn finish(self, seen: &mut HartsObservation) {
         let state = |master: Master| MasterState {
             switch: NodeIndex(master.node),
             active: master.machine.is_active(),
@@ -164,7 +170,18 @@ impl Admission {
                 .map(|(stream, _)| StreamIndex(u32::from(stream.id)))
                 .collect(),
         };
-        (self.requests, self.ladder, self.masters.into_iter().map(state).collect())
+        let links = self.switches.iter().enumerate().flat_map(|(node, switch)| {
+            let of_switch = switch.iter().flat_map(SwitchMaster::links);
+            of_switch.map(move |link| SwitchLink {
+                switch: NodeIndex::at(node),
+                neighbour: NodeIndex(u32::from(link.neighbour)),
+                up: link.up,
+                reserved: link.reserved,
+            })
+        });
+        seen.links = links.collect();
+        (seen.requests, seen.ladder) = (self.requests, self.ladder);
+        seen.acmasters = self.masters.into_iter().map(state).collect();
     }
 
     fn rung(&mut self, at: SimTime, node: u32, stream: u16, event: AdmissionEvent) {
@@ -225,12 +242,16 @@ fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
         | FttMessage::Recall { .. }
         | FttMessage::Survey { .. }
         | FttMessage::Surveyed { .. }
+        | FttMessage::Link { .. }
+        | FttMessage::Linked { .. }
         | FttMessage::Complete { .. } => None,
         FttMessage::Record { stream, .. } => Some((stream.id, "record")),
         FttMessage::Carries { stream, .. } => Some((stream.id, "carries")),
         FttMessage::Add { stream, .. } => Some((stream.id, "add")),
         FttMessage::Invite { stream } => Some((*stream, "invite")),
-        FttMessage::Pause { stream, .. } => Some((*stream, "pause")),
+        FttMessage::Pause { stream, cut, .. } => Some((*stream, either(&cut.is_some(), "cut off", "pause"))),
+        FttMessage::Broken { stream, .. } => Some((stream.id, "broken")),
+        FttMessage::Unable { stream, .. } => Some((*stream, "unable")),
         FttMessage::Paused { stream, .. } => Some((*stream, "paused")),
         FttMessage::Remove { stream, .. } => Some((*stream, "remove")),
         FttMessage::Config { stream, between, .. } => {

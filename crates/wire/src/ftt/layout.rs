@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{FttFurther, FttMessage, FttPolicing, FttServerKind, FttStream, FttTerms, Polled};
 use crate::error::{WireError, split};
 
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 
 impl FttMessage {
     /// Puts the message behind what is in `to`.
@@ -53,12 +53,13 @@ impl FttMessage {
                 to.push(u8::from(*installed));
                 to.extend(number.to_be_bytes());
             }
-            Self::Ack { stream, granted, subject, number } => {
+            Self::Ack { stream, granted, subject, number, cut } => {
                 to.push(5);
                 to.extend(stream.to_be_bytes());
                 to.push(u8::from(*granted));
                 to.extend(subject.to_be_bytes());
                 to.extend(number.to_be_bytes());
+                emit_cut(to, *cut);
             }
             Self::Replicate { stream, consumer, installed, number, life, asked, by } => {
                 to.push(6);
@@ -107,11 +108,12 @@ impl FttMessage {
                 to.push(15);
                 [master, account].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
             }
-            Self::Carries { switch, stream, consumer, account } => {
+            Self::Carries { switch, stream, consumer, account, broken } => {
                 to.push(16);
                 to.extend(switch.to_be_bytes());
                 stream.emit(to);
                 [consumer, account].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                to.push(u8::from(*broken));
             }
             Self::Surveyed { switch, account, number, digest } => {
                 to.push(17);
@@ -123,13 +125,40 @@ impl FttMessage {
                 to.push(12);
                 to.extend(stream.to_be_bytes());
             }
-            Self::Pause { stream, number } => {
+            Self::Pause { stream, number, cut } => {
                 to.push(13);
-                [stream, number].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                to.extend(stream.to_be_bytes());
+                emit_number(to, *number);
+                emit_cut(to, *cut);
             }
             Self::Paused { stream, node, number } => {
                 to.push(14);
-                [stream, node, number].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                [stream, node].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                emit_number(to, *number);
+            }
+            Self::Link { switch, neighbour, up, number } => {
+                to.push(18);
+                [switch, neighbour].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                to.push(u8::from(*up));
+                to.extend(number.to_be_bytes());
+            }
+            Self::Linked { neighbour, number } => {
+                to.push(19);
+                to.extend(neighbour.to_be_bytes());
+                to.extend(number.to_be_bytes());
+            }
+            Self::Broken { switch, neighbour, stream, consumer, number } => {
+                to.push(20);
+                [switch, neighbour].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                stream.emit(to);
+                to.extend(consumer.to_be_bytes());
+                to.extend(number.to_be_bytes());
+            }
+            Self::Unable { stream, consumer, switch, neighbour, link, number } => {
+                to.push(21);
+                let ids = [stream, consumer, switch, neighbour];
+                ids.into_iter().for_each(|one| to.extend(one.to_be_bytes()));
+                [link, number].into_iter().for_each(|one| to.extend(one.to_be_bytes()));
             }
         }
     }
@@ -191,7 +220,8 @@ impl FttMessage {
                 let (granted, rest) = flag(rest)?;
                 let (subject, rest) = u16_of(rest)?;
                 let (number, rest) = u16_of(rest)?;
-                Ok((Self::Ack { stream, granted, subject, number }, rest))
+                let (cut, rest) = cut_of(rest)?;
+                Ok((Self::Ack { stream, granted, subject, number, cut }, rest))
             }
             6 => {
                 let (stream, rest) = FttStream::parse(rest)?;
@@ -247,13 +277,14 @@ impl FttMessage {
             }
             13 => {
                 let (stream, rest) = u16_of(rest)?;
-                let (number, rest) = u16_of(rest)?;
-                Ok((Self::Pause { stream, number }, rest))
+                let (number, rest) = number_of(rest)?;
+                let (cut, rest) = cut_of(rest)?;
+                Ok((Self::Pause { stream, number, cut }, rest))
             }
             14 => {
                 let (stream, rest) = u16_of(rest)?;
                 let (node, rest) = u16_of(rest)?;
-                let (number, rest) = u16_of(rest)?;
+                let (number, rest) = number_of(rest)?;
                 Ok((Self::Paused { stream, node, number }, rest))
             }
             15 => {
@@ -266,7 +297,8 @@ impl FttMessage {
                 let (stream, rest) = FttStream::parse(rest)?;
                 let (consumer, rest) = u16_of(rest)?;
                 let (account, rest) = u16_of(rest)?;
-                Ok((Self::Carries { switch, stream, consumer, account }, rest))
+                let (broken, rest) = flag(rest)?;
+                Ok((Self::Carries { switch, stream, consumer, account, broken }, rest))
             }
             17 => {
                 let (switch, rest) = u16_of(rest)?;
@@ -275,6 +307,35 @@ impl FttMessage {
                 let (digest, rest) = split::<8>(rest)?;
                 let digest = u64::from_be_bytes(*digest);
                 Ok((Self::Surveyed { switch, account, number, digest }, rest))
+            }
+            18 => {
+                let (switch, rest) = u16_of(rest)?;
+                let (neighbour, rest) = u16_of(rest)?;
+                let (up, rest) = flag(rest)?;
+                let (number, rest) = u32_of(rest)?;
+                Ok((Self::Link { switch, neighbour, up, number }, rest))
+            }
+            19 => {
+                let (neighbour, rest) = u16_of(rest)?;
+                let (number, rest) = u32_of(rest)?;
+                Ok((Self::Linked { neighbour, number }, rest))
+            }
+            20 => {
+                let (switch, rest) = u16_of(rest)?;
+                let (neighbour, rest) = u16_of(rest)?;
+                let (stream, rest) = FttStream::parse(rest)?;
+                let (consumer, rest) = u16_of(rest)?;
+                let (number, rest) = u32_of(rest)?;
+                Ok((Self::Broken { switch, neighbour, stream, consumer, number }, rest))
+            }
+            21 => {
+                let (stream, rest) = u16_of(rest)?;
+                let (consumer, rest) = u16_of(rest)?;
+                let (switch, rest) = u16_of(rest)?;
+                let (neighbour, rest) = u16_of(rest)?;
+                let (link, rest) = u32_of(rest)?;
+                let (number, rest) = u32_of(rest)?;
+                Ok((Self::Unable { stream, consumer, switch, neighbour, link, number }, rest))
             }
             _ => Err(WireError::Unknown),
         }
@@ -385,6 +446,30 @@ impl FttStream {
         let priority = manner & 7;
         Ok((Self { id, size, period_ns, deadline_ns, priority, producer, offset_ns, terms }, rest))
     }
+}
+
+/// A link, if one is said to be down.
+fn emit_cut(to: &mut Vec<u8>, cut: Option<[u16; 2]>) {
+    to.push(u8::from(cut.is_some()));
+    to.extend(cut.iter().flatten().flat_map(|one| one.to_be_bytes()));
+}
+
+fn cut_of(octets: &[u8]) -> Result<(Option<[u16; 2]>, &[u8]), WireError> {
+    let (is_cut, rest) = flag(octets)?;
+    let (switch, rest) = present(is_cut, rest, u16_of)?;
+    let (neighbour, rest) = present(is_cut, rest, u16_of)?;
+    Ok((switch.zip(neighbour).map(|(switch, neighbour)| [switch, neighbour]), rest))
+}
+
+/// The number of a request, if one is meant.
+fn emit_number(to: &mut Vec<u8>, number: Option<u16>) {
+    to.push(u8::from(number.is_some()));
+    to.extend(number.iter().flat_map(|number| number.to_be_bytes()));
+}
+
+fn number_of(octets: &[u8]) -> Result<(Option<u16>, &[u8]), WireError> {
+    let (is_known, rest) = flag(octets)?;
+    present(is_known, rest, u16_of)
 }
 
 /// A field, if it is there.

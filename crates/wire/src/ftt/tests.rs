@@ -35,7 +35,8 @@ fn all() -> Vec<FttMessage> {
         FttMessage::Remove { stream: 7, node: 1, number: 2 },
         FttMessage::Config { stream: STREAM, consumer: 1, between: Some([1, 12]), number: 70_000 },
         FttMessage::Reply { stream: 7, consumer: 2, switch: 11, installed: false, number: 3 },
-        FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 9 },
+        FttMessage::Ack { stream: 7, granted: false, subject: 4, number: 9, cut: None },
+        FttMessage::Ack { stream: 7, granted: false, subject: 7, number: 9, cut: Some([11, 12]) },
         FttMessage::Replicate {
             stream: STREAM,
             consumer: 2,
@@ -53,10 +54,16 @@ fn all() -> Vec<FttMessage> {
         FttMessage::Complete { master: 21, life: 0, to: 3, number: 70_000, account: 2, digest: 1 << 40 },
         FttMessage::Invite { stream: 7 },
         FttMessage::Survey { master: 20, account: 3 },
-        FttMessage::Carries { switch: 11, stream: SYNCHRONOUS, consumer: 2, account: 3 },
+        FttMessage::Carries { switch: 11, stream: SYNCHRONOUS, consumer: 2, account: 3, broken: true },
         FttMessage::Surveyed { switch: 11, account: 3, number: 70_000, digest: 1 << 40 },
-        FttMessage::Pause { stream: 7, number: 2 },
-        FttMessage::Paused { stream: 7, node: 1, number: 2 },
+        FttMessage::Pause { stream: 7, number: Some(2), cut: None },
+        FttMessage::Pause { stream: 7, number: None, cut: Some([12, 2]) },
+        FttMessage::Paused { stream: 7, node: 1, number: Some(2) },
+        FttMessage::Paused { stream: 7, node: 1, number: None },
+        FttMessage::Link { switch: 11, neighbour: 12, up: false, number: 70_000 },
+        FttMessage::Linked { neighbour: 12, number: 70_000 },
+        FttMessage::Broken { switch: 11, neighbour: 12, stream: SYNCHRONOUS, consumer: 2, number: 70_000 },
+        FttMessage::Unable { stream: 7, consumer: 2, switch: 11, neighbour: 12, link: 3, number: 70_000 },
     ]
 }
 
@@ -77,12 +84,12 @@ fn what_is_written_is_read() {
 fn the_octets_of_a_request() {
     let mut octets = Vec::new();
     FttMessage::Add { stream: STREAM, node: 2, number: 258 }.emit(&mut octets);
-    let expected = [5, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 0, 2, 1, 2];
+    let expected = [6, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 3, 0, 1, 0, 0, 0, 2, 1, 2];
     assert_eq!(octets, expected);
     octets.clear();
     FttMessage::Add { stream: SYNCHRONOUS, node: 2, number: 1 }.emit(&mut octets);
     let expected = [
-        5, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 0x83, 0, 1, 0, 0, 1, 0x11, 0x70, 0, 2, 0, 1,
+        6, 1, 0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 0x83, 0, 1, 0, 0, 1, 0x11, 0x70, 0, 2, 0, 1,
     ];
     assert_eq!(octets, expected);
 }
@@ -106,7 +113,7 @@ fn the_octets_of_a_config_msg() {
     FttMessage::Config { stream, consumer: 2, between: Some([1, 12]), number: 3 }.emit(&mut octets);
     let stream = [0, 7, 0, 88, 0, 1, 0xe8, 0x48, 0, 0x1e, 0x84, 0x80, 0b0101_0011, 0, 1];
     let terms = [0b1011_1111, 4, 2, 0, 1, 0x11, 0x70, 1, 2, 6, 0, 68, 0, 3];
-    assert_eq!(octets, [&[5, 3][..], &stream, &terms, &[0, 2, 1, 0, 0, 0, 3, 0, 1, 0, 12]].concat());
+    assert_eq!(octets, [&[6, 3][..], &stream, &terms, &[0, 2, 1, 0, 0, 0, 3, 0, 1, 0, 12]].concat());
 }
 
 fn terms() -> impl Strategy<Value = FttTerms> {
@@ -172,15 +179,16 @@ fn streams() -> impl Strategy<Value = FttStream> {
 }
 
 proptest! {
-    /// Every message that names a stream is read as it was written, and fits the least payload of a frame.
+    /// Every message of admission is read as it was written, and fits the least payload of a frame.
     #[test]
-    fn any_stream_is_read_as_it_is_written(
+    fn any_message_is_read_as_it_is_written(
         stream in streams(),
         between in any::<Option<[u16; 2]>>(),
         node in any::<u16>(),
         number in any::<u32>(),
         installed in any::<bool>(),
         refused in any::<Option<u16>>(),
+        [link, above] in any::<[u32; 2]>(),
     ) {
         let short = number as u16;
         for message in [
@@ -188,7 +196,14 @@ proptest! {
             FttMessage::Config { stream, consumer: node, between, number },
             FttMessage::Replicate { stream, consumer: node, installed, number, life: number, asked: short, by: node },
             FttMessage::Record { stream, node, number: short, account: short, refused },
-            FttMessage::Carries { switch: short, stream, consumer: node, account: short },
+            FttMessage::Carries { switch: short, stream, consumer: node, account: short, broken: installed },
+            FttMessage::Broken { switch: short, neighbour: above as u16, stream, consumer: node, number },
+            FttMessage::Ack { stream: node, granted: installed, subject: short, number: short, cut: between },
+            FttMessage::Pause { stream: node, number: refused, cut: between },
+            FttMessage::Paused { stream: node, node: short, number: refused },
+            FttMessage::Link { switch: short, neighbour: node, up: installed, number },
+            FttMessage::Linked { neighbour: node, number },
+            FttMessage::Unable { stream: node, consumer: short, switch: node, neighbour: above as u16, link, number },
         ] {
             let mut octets = Vec::new();
             message.emit(&mut octets);

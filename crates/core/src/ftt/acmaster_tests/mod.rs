@@ -10,6 +10,7 @@ use crate::ftt::{FttLink, FttNode, RequestState, SwitchConfig, SwitchMaster};
 
 mod coming_back;
 mod consumers;
+mod links;
 mod standby;
 
 const PATIENCE: Duration = Duration::from_ms(20);
@@ -34,6 +35,8 @@ struct Line {
     /// Masters that are dead.
     dead: BTreeSet<u16>,
     flying: VecDeque<(u16, FttMessage)>,
+    /// Cables that are cut.
+    cut: Topology,
     /// What a test of the stream gives.
     admits: bool,
     /// Consumers for whom it gives the contrary.
@@ -56,7 +59,8 @@ fn topology() -> Topology {
 fn switch(switch: u16, neighbours: &[u16]) -> SwitchConfig {
     let link = |to: &u16| (*to, FttLink { rate: BitRate::from_mbps(100) });
     let links = neighbours.iter().map(link).collect();
-    SwitchConfig { switch, acmaster: 20, cycle: Duration::from_us(125), tolerance_ppb: 0, links }
+    let (cycle, patience) = (Duration::from_us(125), PATIENCE);
+    SwitchConfig { switch, acmaster: 20, cycle, tolerance_ppb: 0, patience, links }
 }
 
 fn line(replicated: bool) -> Line {
@@ -83,6 +87,7 @@ fn line(replicated: bool) -> Line {
         masters,
         dead: BTreeSet::new(),
         flying: VecDeque::new(),
+        cut: topology(),
         admits: true,
         refuses: BTreeSet::new(),
         invited: 0,
@@ -92,20 +97,21 @@ fn line(replicated: bool) -> Line {
 
 impl Line {
     fn collect(&mut self) {
-        for node in &mut self.nodes {
-            while let Some(sent) = node.poll() {
-                self.flying.push_back(sent);
-            }
+        let cut = self.cut.clone();
+        let comes = |from: u16, to: u16| cut.cut(from, to).is_none();
+        for (from, node) in (1..).zip(&mut self.nodes) {
+            let said = core::iter::from_fn(|| node.poll());
+            self.flying.extend(said.filter(|(to, _)| comes(from, *to)));
         }
-        for switch in &mut self.switches {
-            while let Some(sent) = switch.poll() {
-                self.flying.push_back(sent);
-            }
+        for (from, switch) in (11..).zip(&mut self.switches) {
+            let said = core::iter::from_fn(|| switch.poll());
+            self.flying.extend(said.filter(|(to, _)| comes(from, *to)));
         }
-        for master in &mut self.masters {
+        for (from, master) in (20..).zip(&mut self.masters) {
             while let Some(action) = master.poll() {
                 match action {
-                    AcAction::Send { to, message } => self.flying.push_back((to, message)),
+                    AcAction::Send { to, message } if comes(from, to) => self.flying.push_back((to, message)),
+                    AcAction::Send { .. } => {}
                     AcAction::Test { stream, consumer } => {
                         let admits = self.admits != self.refuses.contains(&consumer);
                         let result = if admits { Ok(()) } else { Err(4) };
@@ -126,7 +132,7 @@ impl Line {
         self.invited += u16::from(matches!((to, &message), (1, FttMessage::Invite { .. })));
         match to {
             1..=3 => drop(self.nodes[usize::from(to) - 1].receive(self.now, &message)),
-            11..=13 => self.switches[usize::from(to) - 11].receive(&message),
+            11..=13 => self.switches[usize::from(to) - 11].receive(self.now, &message),
             _ => self.masters[usize::from(to) - 20].receive(self.now, &message),
         }
     }
@@ -145,11 +151,15 @@ impl Line {
             }
             let of_nodes = self.nodes.iter().filter_map(FttNode::deadline);
             let living = self.masters.iter().filter(|master| !self.dead.contains(&master.config.me));
-            let next = of_nodes.chain(living.filter_map(AcMaster::deadline)).min();
+            let of_switches = self.switches.iter().filter_map(SwitchMaster::deadline);
+            let next = of_nodes.chain(living.filter_map(AcMaster::deadline)).chain(of_switches).min();
             let Some(next) = next.filter(|next| *next <= until) else { return };
             self.now = next;
             for node in &mut self.nodes {
                 node.advance(next);
+            }
+            for switch in &mut self.switches {
+                switch.advance(next);
             }
             for master in &mut self.masters {
                 if !self.dead.contains(&master.config.me) {
@@ -172,6 +182,20 @@ impl Line {
 
     fn release(&mut self, node: usize) {
         self.nodes[node - 1].release(self.now, 7);
+    }
+
+    /// A cable is cut or mended: the switches at its ends see it.
+    fn cable(&mut self, ends: [u16; 2], up: bool) {
+        let number = u32::from(up) + 1;
+        for [one, other] in [ends, [ends[1], ends[0]]] {
+            if let Some(switch) =
+                one.checked_sub(11).and_then(|place| self.switches.get_mut(usize::from(place)))
+            {
+                switch.link(self.now, other, up);
+                self.cut.forget_links();
+                self.cut.report(ends[0], ends[1], up, number);
+            }
+        }
     }
 
     /// The consumers that each switch carries the stream to.
