@@ -105,6 +105,33 @@ fn the_listener_s_join_delay_is_in_the_set_up_time() {
     assert!(difference > Duration::from_ms(95) && difference < Duration::from_ms(105), "{difference}");
 }
 
+/// The second of two talkers at a station, a tenth of a join time behind the first: said three times at once, the first one takes the
+/// whole limit, and the second waits; where a repetition waits for the repeat time, it does not.
+#[test]
+fn what_is_new_does_not_wait_behind_what_is_said_again() {
+    const TEXT: &str = "name: repeat
+defaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}
+nodes: {a: {type: end-station}, b: {type: end-station}, sw: {type: bridge}}
+links: [{between: [a, sw]}, {between: [b, sw]}]
+stream-reservation:
+  bridges: {processing: 20 us}
+  end-stations: {processing: 20 us}
+streams:
+  - {name: one, talker: a, listeners: b, priority: 3, payload: 100 B, traffic: {type: periodic, interval: 125 us}, reservation: {advertise-at: 1 s, ask: when-offered}}
+  - {name: two, talker: a, listeners: b, priority: 3, payload: 100 B, traffic: {type: periodic, interval: 125 us}, reservation: {advertise-at: 1020 ms, ask: when-offered}}
+run: {duration: 2 s}
+";
+    let set_up = |repeat: &str| {
+        let text = TEXT.replace("processing: 20 us}", &format!("processing: 20 us{repeat}}}"));
+        let network = network(&text);
+        let seen = run(&network);
+        started(of(&network, &seen, "two"))[0] - Duration::from_ms(1_020)
+    };
+    let (at_once, behind) = (set_up(""), set_up(", repeat-time: 100 ms"));
+    assert!(at_once > Duration::from_ms(200), "{at_once}");
+    assert!(behind < Duration::from_ms(20), "{behind}");
+}
+
 #[test]
 fn a_tick_makes_a_grid_of_the_set_up_times() {
     let tick = "join-delay: 100 ms\n    tick: 20 ms";

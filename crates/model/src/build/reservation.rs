@@ -180,7 +180,7 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         leave_all: span("leave-all-time").unwrap_or(default.leave_all),
         periodic: span("periodic-time"),
         rule: span("join-delay").map_or(JoinRule::AtOnce, JoinRule::After),
-        ..default
+        repeat: span("repeat-time").unwrap_or(default.repeat),
     };
     let zero = [Some(timing.join), timing.periodic, span("tick")].contains(&Some(Duration::ZERO));
     let fault = if zero {
@@ -197,6 +197,14 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         let help = "make LeaveTime more than two JoinTimes, and LeaveAllTime longer than LeaveTime";
         let place = layers.first().map_or(node.anchor(), |layer| layer.anchor());
         faults.error(codes::RESERVATION, place, message, help);
+    } else if timing.repeat >= timing.leave {
+        // What is said once may be lost: it would have lapsed before it is said again.
+        let message = format!(
+            "`{}` says again what it has said after {}, and its LeaveTime is {}",
+            described.name, timing.repeat, timing.leave
+        );
+        let place = layered(&layers, "repeat-time").map_or(node.anchor(), Node::anchor);
+        faults.error(codes::RESERVATION, place, message, "make `repeat-time` shorter than `leave-time`");
     }
     let mut time = |key: &str| layered(&layers, key).map_or(Delay::default(), |node| delay(node, faults));
     SrpNode {

@@ -125,6 +125,11 @@ static TIMES: &[Key] = &[
         Kind::Duration,
         "How long an MRPDU waits from its first reason on, as implementations with one timer do; it is sent at once.",
     ),
+    key(
+        "repeat-time",
+        Kind::Duration,
+        "How long behind its last MRPDU a port says again what it has said, where nothing else is to be said; shorter than LeaveTime. 0 s: with its next opportunity.",
+    ),
     key("tick", Kind::Duration, "Step in which the node's software looks at its timers; none."),
     key(
         "tick-restarts",
