@@ -1,16 +1,21 @@
 // Where the time goes, hop by hop: mean parts as a stacked bar, the greatest delay and the bound as
 // marks, all on one scale.
 
-import type { Hop, Listener, Stream } from "./data";
+import type { Hop, Listener, Parts, Stream } from "./data";
 import { PARTS, path } from "./data";
 import { delay, us } from "./format";
+
+const NO_TIME: Parts = { processing_ps: 0, shaping_ps: 0, queueing_ps: 0, transmission_ps: 0, propagation_ps: 0 };
 
 export function Breakdown({ stream, listener }: { stream: Stream; listener: Listener }) {
   const hops = path(stream, listener).flatMap((index) => stream.hops[index] ?? []);
   if (hops.length === 0) return null;
   const hasRun = hops.some((hop) => hop.observed);
   const hasBounds = hops.some((hop) => hop.bound);
-  const top = Math.max(1, ...hops.map((hop) => Math.max(hop.observed?.delay_max_ps ?? 0, hop.bound?.delay_max_ps ?? 0)));
+  // What the listener's host takes behind its port is the last part of the delay between applications.
+  const host = listener.application?.observed?.processing;
+  const longest = hops.map((hop) => Math.max(hop.observed?.delay_max_ps ?? 0, hop.bound?.delay_max_ps ?? 0));
+  const top = Math.max(1, host?.max_ps ?? 0, ...longest);
   return (
     <div class="breakdown">
       <h3>Delay by hop</h3>
@@ -63,7 +68,7 @@ export function Breakdown({ stream, listener }: { stream: Stream; listener: List
                 </th>
                 <td class="text rank-2">{hop.traffic_class}</td>
                 <td class="bar-cell">
-                  <HopBar hop={hop} top={top} />
+                  <Bar mean={hop.observed?.mean} max={hop.observed?.delay_max_ps} bound={hop.bound?.delay_max_ps} top={top} />
                 </td>
                 {hasRun && <td class="number rank-1">{us(mean(hop))}</td>}
                 {hasRun && <td class="number rank-1">{us(hop.observed?.delay_max_ps)}</td>}
@@ -81,6 +86,21 @@ export function Breakdown({ stream, listener }: { stream: Stream; listener: List
                 {hasBounds && <td class="text rank-2 method">{hop.method?.replaceAll("-", " ")}</td>}
               </tr>
             ))}
+            {host && (
+              <tr class="host">
+                <th scope="row" class="text">
+                  {listener.listener} <span class="note">→ application</span>
+                </th>
+                <td class="text rank-2">–</td>
+                <td class="bar-cell">
+                  <Bar mean={{ ...NO_TIME, processing_ps: host.mean_ps }} max={host.max_ps} top={top} />
+                </td>
+                <td class="number rank-1">{us(host.mean_ps)}</td>
+                <td class="number rank-1">{us(host.max_ps)}</td>
+                {hasBounds && <td class="number">–</td>}
+                {hasBounds && <td class="text rank-2 method" />}
+              </tr>
+            )}
           </tbody>
         </table>
       </div>
@@ -93,10 +113,8 @@ function mean(hop: Hop): number | undefined {
   return parts && PARTS.reduce((sum, part) => sum + parts[`${part}_ps`], 0);
 }
 
-function HopBar({ hop, top }: { hop: Hop; top: number }) {
+function Bar({ mean: parts, max, bound, top }: { mean?: Parts; max?: number; bound?: number; top: number }) {
   const x = (ps: number) => (ps / top) * 99;
-  const parts = hop.observed?.mean;
-  const [max, bound] = [hop.observed?.delay_max_ps, hop.bound?.delay_max_ps];
   const words = parts ? PARTS.map((part) => `${part} ${delay(parts[`${part}_ps`])}`).join(", ") : "";
   let from = 0;
   return (

@@ -28,6 +28,17 @@ export interface Delays {
   worst?: { number: number; created_ps: number; delay_ps: number };
 }
 
+/** What a listener's application sees behind its port: from application to application. */
+export interface Application {
+  bound?: Bound;
+  observed?: Delays & {
+    received: number;
+    in_flight: number;
+    dropped: Record<string, number>;
+    processing: { sum_ps: number; mean_ps: number; max_ps: number };
+  };
+}
+
 export interface Listener {
   listener: string;
   verdict?: VerdictName;
@@ -35,6 +46,7 @@ export interface Listener {
   margin_ps?: number;
   skew_bound_ps?: number;
   observed?: Delays;
+  application?: Application;
 }
 
 export const PARTS = ["processing", "shaping", "queueing", "transmission", "propagation"] as const;

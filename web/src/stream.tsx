@@ -2,7 +2,7 @@
 
 import { Breakdown } from "./breakdown";
 import type { Selection } from "./app";
-import type { PageData } from "./data";
+import type { Application, PageData } from "./data";
 import { observedMax } from "./data";
 import { Distribution } from "./distribution";
 import { delay, integer, share, span } from "./format";
@@ -52,6 +52,7 @@ export function StreamDetail(props: {
     if (observed.worst)
       add("Worst frame", `no. ${integer(observed.worst.number)}, created at ${span(observed.worst.created_ps)}`);
   }
+  for (const [name, value] of atApplication(listener.application)) add(name, value);
   if (stream.frames) {
     add("Frames", `${integer(stream.frames.created)} created, ${integer(stream.frames.delivered)} delivered`);
     add("Loss", share(stream.frames.loss_ppm));
@@ -134,6 +135,21 @@ export function StreamDetail(props: {
       )}
     </section>
   );
+}
+
+/** Bound and delays from application to application; nothing of a host that takes no time behind its port. */
+function atApplication(application: Application | undefined): [string, string][] {
+  const { bound, observed } = application ?? {};
+  const facts: [string, string][] = [];
+  if (bound)
+    facts.push(["Application bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps)]);
+  if (!observed) return facts;
+  if (observed.delay_max_ps !== undefined) facts.push(["Application max", delay(observed.delay_max_ps)]);
+  if (observed.delay_mean_ps !== undefined)
+    facts.push(["Application mean", `${delay(observed.delay_mean_ps)}, ${delay(observed.processing.mean_ps)} in its host`]);
+  const lost = Object.values(observed.dropped).reduce((sum, count) => sum + count, 0);
+  if (lost > 0) facts.push(["Lost in its host", integer(lost)]);
+  return facts;
 }
 
 function confidence(half_ps: number | undefined): string {

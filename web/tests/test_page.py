@@ -211,6 +211,8 @@ def halved(report: Path, to: Path, part: str) -> Path:
     rows = [*data["summary"]["streams"], *data["summary"]["ports"]]
     rows += [row for stream in data["summary"]["streams"] for row in stream["listeners"] + stream["hops"]]
     rows += [row for port in data["summary"]["ports"] for row in port["classes"]]
+    listeners = [row for stream in data["summary"]["streams"] for row in stream["listeners"]]
+    rows += [row["application"] for row in listeners if "application" in row]
     for row in rows:
         for key in gone:
             row.pop(key, None)
@@ -339,6 +341,48 @@ def test_the_takeover_of_a_standby_is_drawn(browser: Browser, tmp_path: Path, wi
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     opened.is_quiet()
     opened.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS, ids=str)
+def test_what_an_application_sees_is_told_with_its_part(browser: Browser, tmp_path: Path, width: str) -> None:
+    """Bound and delays behind a host that takes time; its part ends the delay by hops, and all means add up."""
+    report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma.yaml")
+    opened = Opened(browser, report, WIDTHS[width])
+    page = opened.page
+    streams = json.loads(page.locator("#tautwire-data").text_content())["summary"]["streams"]
+    stream = next(stream for stream in streams if stream["name"] == "question")
+    application = stream["listeners"][0]["application"]
+    page.locator("#streams tbody button.name").get_by_text("question", exact=True).click()
+
+    def figure(name: str) -> str:
+        return page.locator("#stream .figures div").filter(has=page.get_by_text(name, exact=True)).inner_text()
+
+    def microseconds(ps: int) -> str:
+        return f"{ps / 1e6:.3f}"
+
+    assert microseconds(application["bound"]["delay_max_ps"]) in figure("Application bound")
+    seen = application["observed"]
+    assert microseconds(seen["delay_max_ps"]) in figure("Application max")
+    assert microseconds(seen["delay_mean_ps"]) in figure("Application mean")
+    told = figure("Application mean").replace("\xa0", " ")
+    assert f"{microseconds(seen['processing']['mean_ps'])} µs in its host" in told
+    rows = page.locator("#stream .hops tbody tr")
+    assert " ".join(rows.last.inner_text().split()).startswith("slave-a → application")
+    bar = rows.last.locator(".hop-bar")
+    assert bar.locator("rect.part.processing").count() == bar.locator("rect.part").count() == 1
+    assert bar.locator("rect.max").count() == 1 and bar.locator("rect.bound").count() == 0
+    if width == "desktop":
+        means = [float(text) for text in rows.locator("td.number:nth-of-type(3)").all_inner_texts()]
+        assert len(means) == 3 and abs(sum(means) - seen["delay_mean_ps"] / 1e6) < 0.005, means
+    for nothing in ["NaN", "undefined", "Infinity"]:
+        assert nothing not in page.locator("#stream").inner_html()
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    opened.is_quiet()
+    opened.context.close()
+
+
+def test_an_application_without_a_host_of_its_own_has_no_row(opened: Opened) -> None:
+    assert opened.page.locator("#stream .hops tr.host").count() == 0
 
 
 def test_there_is_no_takeover_where_nothing_takes_over(opened: Opened) -> None:
