@@ -8,7 +8,7 @@ pub enum Part {
     /// In the stages of the device or host before the queue and behind the selection.
     Processing,
     /// Held by what is its own: a shaper or gate at the head of its queue with the line free for its class, a slot of TDMA,
-    /// the BAG of a virtual link.
+    /// the BAG of a virtual link, the ATS scheduler of its talker.
     Shaping,
     /// The rest of the waiting for transmission.
     Queueing,

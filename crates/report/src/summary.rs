@@ -424,7 +424,7 @@ pub struct HopDelaySummary {
 pub struct PartsSummary {
     /// In the stages of the device or host.
     pub processing_ps: u64,
-    /// Held by its own shaper at the head of the queue, by the wait for a slot, or by the BAG of its virtual link.
+    /// Held by its own shaper, by the wait for a slot, or by the BAG of its virtual link.
     pub shaping_ps: u64,
     /// The rest of the waiting.
     pub queueing_ps: u64,

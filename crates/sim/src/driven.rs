@@ -238,7 +238,7 @@ impl<R: Recorder> Engine<'_, R> {
                     TdmaAction::Transmit((place, aim)) => {
                         let now = self.now;
                         let frame = self.slab.get_mut(place);
-                        frame.held_before = now.saturating_since(frame.queued);
+                        frame.held_before += now.saturating_since(frame.queued);
                         let frame = (frame.stream, frame.number, frame.created);
                         self.slot_used(node, slot, Some(frame));
                         self.take_aim(place, aim);

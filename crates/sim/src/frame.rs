@@ -21,7 +21,7 @@ pub(crate) struct Slot {
     /// When it reached the queue of the egress port, or of what lets it go to that at the talker; on its way there, when it
     /// will.
     pub(crate) queued: SimTime,
-    /// How long a TDMA station or the regulator of a virtual link then held it before its port.
+    /// How long the talker's ATS scheduler, a TDMA station or the regulator of a virtual link held it before its port.
     pub(crate) held_before: Duration,
     pub(crate) stream: u32,
     pub(crate) number: u32,

@@ -217,7 +217,11 @@ impl<R: Recorder> Engine<'_, R> {
             let state = &mut self.nodes[node];
             let arrival = state.clock.local(ready);
             match state.ats.process(talker.scheduler, arrival, octets) {
-                Ok(eligible) => ready = state.clock.true_at(eligible).max(ready),
+                Ok(eligible) => {
+                    let handed = ready;
+                    ready = state.clock.true_at(eligible).max(ready);
+                    self.slab.get_mut(place).held_before = ready.since(handed);
+                }
                 Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
             }
         }
