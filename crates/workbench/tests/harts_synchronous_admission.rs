@@ -103,11 +103,12 @@ fn by_the_proven_bounds_it_is_the_same() {
 
 #[test]
 fn the_standby_knows_synchronous_streams() {
-    let text = scenario().replace("master: sw2\n    standby: sw1", "master: sw1\n    standby: sw2").replace(
-        "streams:\n  - {name: local",
-        "events: [{at: 60 ms, stop-node: sw1}]\nstreams:\n  - {name: local",
-    );
-    let (network, observation) = run(&text);
+    // The ACMaster in a switch of its own: what goes through a switch that stops ends with it.
+    let text = scenario()
+        .replace("master: sw2\n    standby: sw1", "master: sw4\n    standby: sw2")
+        .replace("harts:\n", "  - {between: [sw2, sw4], length: 5 m}\nharts:\n")
+        .replace("links:\n", "  sw4: {type: bridge}\nlinks:\n");
+    let (network, observation) = run(&with_event(&text, "{at: 60 ms, stop-node: sw4}"));
     let seen = harts(&observation);
     assert!(seen.ladder.iter().any(|rung| rung.event == AdmissionEvent::TookOver));
     // Asked behind the death: of the heir, which knows `video`.
@@ -117,4 +118,35 @@ fn the_standby_knows_synchronous_streams() {
         let stands = active.standing.iter().any(|stream| stream.index() == of(&network, name));
         assert!(stands, "{name}: {:?}", active.standing);
     }
+}
+
+#[test]
+fn what_goes_through_a_switch_that_stops_leaves_the_schedules_of_the_others() {
+    let stopped = "{at: 60 ms, stop-node: sw1}";
+    let (network, observation) = run(&with_event(&scenario(), stopped));
+    let seen = harts(&observation);
+    let active = seen.acmasters.iter().find(|master| master.active).expect("it is not in that switch");
+    let standing = |name: &str| active.standing.iter().any(|stream| stream.index() == of(&network, name));
+    // `video-2`, asked for behind it, has its listener at that switch.
+    for name in ["position", "setpoint", "broadcast", "video", "video-2"] {
+        assert!(!standing(name), "{name}");
+    }
+    let told = count(&network, &observation, "position", AdmissionEvent::CutOff);
+    assert_eq!(told, 1, "its talker; its listener is at the switch that stops");
+    let sent = observation.streams[of(&network, "position")].created;
+    assert!((20..35).contains(&sent), "every 2 ms from 10 ms to 60 ms: {sent}");
+
+    let back = format!("{stopped}, {{at: 200 ms, start-node: sw1}}");
+    let (network, observation) = run(&with_event(&scenario(), &back));
+    let seen = harts(&observation);
+    let active = seen.acmasters.iter().find(|master| master.active).expect("one decides");
+    for name in ["position", "setpoint", "broadcast"] {
+        assert!(active.standing.iter().any(|stream| stream.index() == of(&network, name)), "{name}");
+        assert!(talker(&network, &observation, name).granted, "{name}");
+    }
+}
+
+/// The scenario with events.
+fn with_event(text: &str, events: &str) -> String {
+    text.replace("streams:\n  - {name: local", &format!("events: [{events}]\nstreams:\n  - {{name: local"))
 }

@@ -13,8 +13,8 @@ use tautwire_workbench::{Bounds, Network, StreamIndex};
 use super::contradictions;
 
 /// Promises that a run breaks, each a sentence: a frame later than its bound or, once admitted, than its deadline; a
-/// talker that was told before its switches; a refused stream that left a trace; a frame lost of a full memory pool; an answer that was taken back; an
-/// acknowledged stream that the ACMaster of the end does not know; one that was given back and is still there.
+/// talker that was told before its switches; a refused stream that left a trace; a frame lost of a full memory pool; an answer that was taken back, but
+/// for a link that failed; an acknowledged stream that the ACMaster of the end does not know; one that was given back and is still there.
 pub(crate) fn broken_admissions(
     network: &Network,
     bounds: &Bounds,
@@ -30,16 +30,18 @@ pub(crate) fn broken_admissions(
             found.push(format!("{name}: admitted, and late"));
         }
         found.extend(lost_of_full_pools(network, request, observed));
+        let own = |rung: &&AdmissionRung| rung.stream == request.stream && rung.node == request.node;
+        // Who is told that a link failed asks again, and is answered once more.
+        let cut_off = seen.ladder.iter().filter(own).filter(|rung| rung.event == AdmissionEvent::CutOff);
+        let once = 1 + 2 * u32::try_from(cut_off.count()).expect("few");
         // A producer is answered again when another consumer asks behind a refusal, or when the last one has left.
         let several = network.streams[request.stream.index()].listeners.len() > 1;
-        if request.answers > 1 && !(request.is_talker && several) {
+        if request.answers > once && !(request.is_talker && several) {
             found.push(format!("{name}: answered {} times", request.answers));
         }
         // One that was granted and paused may be refused when another consumer asks.
-        let was_granted = seen.ladder.iter().any(|rung| {
-            let own = rung.stream == request.stream && rung.node == request.node;
-            own && rung.event == AdmissionEvent::Acknowledged
-        });
+        let was_granted =
+            seen.ladder.iter().filter(own).any(|rung| rung.event == AdmissionEvent::Acknowledged);
         if request.is_talker && !was_granted && observed.created > 0 {
             found.push(format!("{name}: sent without being granted"));
         }
@@ -126,33 +128,47 @@ fn refused_and_there(
 }
 
 /// What was acknowledged and not given back stands at an active ACMaster; what its talker was told is gone does not, and
-/// no switch on its way carries it.
+/// no switch on its way carries it but at a link that is down.
 fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
     let mut found = Vec::new();
     let mut granted: BTreeMap<StreamIndex, bool> = BTreeMap::new();
     let mut consumers = BTreeSet::new();
     let mut carried: BTreeMap<StreamIndex, BTreeSet<u32>> = BTreeMap::new();
+    // Links that are down, both ways: a switch at one remembers what it carried over it until the consumer has been told.
+    let mut down = BTreeSet::new();
     for rung in &seen.ladder {
         let is_talker =
             network.streams.get(rung.stream.index()).is_some_and(|stream| stream.talker == rung.node);
         match rung.event {
             AdmissionEvent::Acknowledged if is_talker => drop(granted.insert(rung.stream, true)),
-            AdmissionEvent::Released | AdmissionEvent::Paused | AdmissionEvent::Refused if is_talker => {
+            AdmissionEvent::Released
+            | AdmissionEvent::Paused
+            | AdmissionEvent::Refused
+            | AdmissionEvent::CutOff
+                if is_talker =>
+            {
                 granted.remove(&rung.stream);
             }
             AdmissionEvent::Acknowledged => drop(consumers.insert((rung.stream, rung.node))),
-            AdmissionEvent::Released => drop(consumers.remove(&(rung.stream, rung.node))),
+            AdmissionEvent::Released | AdmissionEvent::CutOff => {
+                consumers.remove(&(rung.stream, rung.node));
+            }
             AdmissionEvent::Configured => drop(carried.entry(rung.stream).or_default().insert(rung.node.0)),
             AdmissionEvent::Removed => {
                 carried.entry(rung.stream).or_default().remove(&rung.node.0);
             }
             // Confirmed by the ACMaster itself.
             AdmissionEvent::Received { message: "reply gone", .. } if is_talker => {
-                if let Some(still) = carried.get(&rung.stream).filter(|still| !still.is_empty()) {
+                let still = carried.get(&rung.stream).into_iter().flatten();
+                let at_one = |node: u32| down.iter().any(|ends: &[u32; 2]| ends.contains(&node));
+                let still: Vec<u32> = still.copied().filter(|node| !at_one(*node)).collect();
+                if !still.is_empty() {
                     let name = &network.streams[rung.stream.index()].name;
                     found.push(format!("{name}: said to be gone, and at {still:?}"));
                 }
             }
+            AdmissionEvent::Link { up: false, to } => drop(down.insert([rung.node.0, to.0])),
+            AdmissionEvent::Link { up: true, to } => drop(down.remove(&[rung.node.0, to.0])),
             _ => {}
         }
     }
