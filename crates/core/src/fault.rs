@@ -78,6 +78,10 @@ pub enum PlantedFault {
     ServerOfOneMessage,
     /// A switch derives memory pools that do.
     PoolOfOneMessage,
+    /// The ACMaster does not hear what went over a link that failed.
+    BrokenIgnored,
+    /// A producer is told that its stream is gone while switches carry what ends for a link that failed.
+    GoneTooEarly,
     /// A TDMA station keeps its own reckoning when a synchronisation frame comes.
     CorrectionForgotten,
     /// It takes the synchronisation frame for arrived at once.
@@ -149,8 +153,14 @@ impl PlantedFault {
         [Self::WindowOverrun, Self::CapacityNotTaken, Self::ScheduleOverfull, Self::PoolsForgotten];
 
     /// Those of its admission.
-    pub const OF_HARTS_ADMISSION: [Self; 4] =
-        [Self::AcknowledgedEarly, Self::NotTakenOut, Self::ServerOfOneMessage, Self::PoolOfOneMessage];
+    pub const OF_HARTS_ADMISSION: [Self; 6] = [
+        Self::AcknowledgedEarly,
+        Self::NotTakenOut,
+        Self::ServerOfOneMessage,
+        Self::PoolOfOneMessage,
+        Self::BrokenIgnored,
+        Self::GoneTooEarly,
+    ];
     /// Those of stream reservation and gPTP, found by the search of these protocols alone.
     pub const OF_PROTOCOLS: [Self; 6] = [
         Self::LeaveAllNotAnswered,

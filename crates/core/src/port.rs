@@ -289,6 +289,23 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
+    /// Throws away those frames of a server that are meant, and gives them back. None where there are no servers.
+    pub fn withdraw(&mut self, now: Instant, lane: u16, is_meant: impl Fn(&F) -> bool) -> Vec<F> {
+        let Some(servers) = &mut self.servers else { return Vec::new() };
+        let taken = servers.withdraw(now, lane, is_meant, |frame| frame.octets() + SERVED_OVERHEAD);
+        for frame in &taken {
+            let (octets, index) = (frame.octets(), frame.class().index());
+            self.classes[index].count_out(octets);
+            if self.classes[index].frames() == 0 {
+                self.occupied &= !(1 << index);
+            }
+            if let Some(buffer) = &mut self.buffer {
+                buffer.give(index, octets);
+            }
+        }
+        taken
+    }
+
     /// Whether no frame waits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -266,6 +266,31 @@ impl<F: Copy> Servers<F> {
         self.servers.iter().flat_map(|server| &server.queue)
     }
 
+    /// Throws away frames of a server, whose `octets` are those of the wire, and gives them back.
+    pub(crate) fn withdraw(
+        &mut self,
+        now: Instant,
+        lane: u16,
+        is_meant: impl Fn(&F) -> bool,
+        octets: impl Fn(F) -> u32,
+    ) -> Vec<F> {
+        self.settle(now);
+        let server = &mut self.servers[usize::from(lane)];
+        let mut taken = Vec::new();
+        server.queue.retain(|waiting| {
+            let goes = is_meant(&waiting.frame);
+            if goes {
+                taken.push(waiting.frame);
+            }
+            !goes
+        });
+        let held: u32 = taken.iter().map(|frame| octets(*frame)).sum();
+        server.held = server.held.saturating_sub(held);
+        let count = u32::try_from(taken.len()).expect("as many as were counted");
+        self.count(lane, |frames| *frames -= count);
+        taken
+    }
+
     pub(crate) fn clear(&mut self) {
         for server in &mut self.servers {
             server.queue.clear();

@@ -237,3 +237,19 @@ fn a_server_is_installed_beside_others() {
     port.install_server(us(150), 1, server(Some(0), 200, 2, 5), Some(300));
     assert_eq!(sent(&mut port, 200, 300), [(220, 4)], "its period began at 200 us");
 }
+
+#[test]
+fn what_is_withdrawn_leaves_room_and_the_others_in_their_order() {
+    let mut port = port(vec![server(None, 1_000, 1, 3)]);
+    port.install_server(us(0), 0, server(None, 500, 1, 3), Some(300));
+    for name in [1, 2, 3] {
+        put(&mut port, 0, 0, name, 100);
+    }
+    assert_eq!(port.withdraw(us(5), 0, |frame| frame.0 == 2), [Frame(2, 80)]);
+    put(&mut port, 10, 0, 4, 100);
+    assert_eq!(sent(&mut port, 10, 100), [(20, 1), (28, 3), (36, 4)]);
+    put(&mut port, 110, 0, 5, 100);
+    assert_eq!(port.withdraw(us(115), 0, |_| true), [Frame(5, 80)]);
+    assert!(port.is_empty());
+    assert_eq!(port.select(us(120)), Selection::Idle);
+}

@@ -1,5 +1,5 @@
 //! Random HaRTES networks whose streams, synchronous ones among them, are asked for in the run: they come and go, some are
-//! refused, messages are lost, and the ACMaster may die, come back, and its standby die then. Made of a random HaRTES network of the same seed.
+//! refused, messages are lost, a link may fail and be mended, or the ACMaster die, come back, and its standby die then. Made of a random HaRTES network of the same seed.
 
 use std::fmt::Write as _;
 
@@ -78,7 +78,9 @@ pub fn random_harts_admission(seed: u64) -> String {
     }
     let mut text = with_channel(head, own_channel);
     let _ = write!(text, "{admission}  reserve:\n{reserve}");
+    let mut dies = false;
     if standby != master && dice.chance(40) {
+        dies = true;
         let at = dice.between(1_000, 25_000);
         let _ = writeln!(text, "events:\n  - {{at: {at} us, stop-node: s{master}}}");
         // Of its own, so that nothing else depends on it.
@@ -91,6 +93,11 @@ pub fn random_harts_admission(seed: u64) -> String {
                 let _ = writeln!(text, "  - {{at: {second} us, stop-node: s{standby}}}");
             }
         }
+    }
+    // Of its own, so that nothing else depends on it.
+    let mut cuts = Dice::new(seed ^ 0x4c49_4e4b);
+    if !dies && cuts.chance(50) {
+        cut_one(&mut text, (master, standby), &mut cuts);
     }
     text.push_str("streams:\n");
     for line in streams.lines() {
@@ -121,6 +128,27 @@ pub fn random_harts_admission(seed: u64) -> String {
         text = text.replacen(" m}\n", &format!(" m, bit-error-rate: {rate}}}\n"), 2);
     }
     text.replace("run: {duration: 40 ms}", "run: {duration: 60 ms}")
+}
+
+/// Cuts a link, and mends it most times; none between the two ACMasters, of which each would then be alone.
+fn cut_one(text: &mut String, (master, standby): (u64, u64), dice: &mut Dice) {
+    let is_between = |line: &str| {
+        (master.min(standby)..master.max(standby))
+            .any(|bridge| line.contains(&format!("[s{bridge}, s{}]", bridge + 1)))
+    };
+    let links: Vec<String> = text
+        .lines()
+        .filter(|line| line.starts_with("  - {between: [") && !is_between(line))
+        .map(str::to_owned)
+        .collect();
+    let link = dice.one_of(&links).as_str();
+    *text = text.replacen(link, &link.replace("{between:", "{name: failing, between:"), 1);
+    let cut = dice.between(2_000, 30_000);
+    let _ = writeln!(text, "events:\n  - {{at: {cut} us, cut-link: failing}}");
+    if dice.chance(80) {
+        let mended = cut + dice.between(20, 15_000);
+        let _ = writeln!(text, "  - {{at: {mended} us, mend-link: failing}}");
+    }
 }
 
 /// The listener of a stream's line.

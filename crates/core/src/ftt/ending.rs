@@ -87,6 +87,9 @@ impl AcMaster {
         number: u32,
     ) {
         let key = (stream.id, consumer);
+        if planted!(BrokenIgnored) {
+            return;
+        }
         if let Some(ending) = self.endings.get_mut(&key).filter(|ending| !ending.is_done()) {
             if ending.missing.contains(&switch) {
                 ending.holders.insert(switch);
@@ -333,6 +336,19 @@ impl AcMaster {
         ending.given_back = true;
         self.cut.remove(&(id, node));
         true
+    }
+
+    /// Whether somebody who can be reached has what ends of a producer's stream.
+    pub(super) fn ends_below(&self, id: u16, producer: u16) -> bool {
+        let (me, topology) = (self.config.me, &self.config.topology);
+        let reached = |to: u16| topology.cut(me, to).is_none();
+        let mut of_stream = self.endings.range((id, 0)..=(id, u16::MAX));
+        of_stream.any(|((_, consumer), ending)| {
+            let is_told = ending.telling.is_some() && reached(*consumer);
+            ending.stream.producer == producer
+                && (!ending.freed || is_told || ending.waits_for_switches(reached))
+                && !planted!(GoneTooEarly)
+        })
     }
 
     /// Grants that end for a link that failed, and are not told to all.

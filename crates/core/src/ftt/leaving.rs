@@ -44,8 +44,8 @@ impl AcMaster {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
             return;
         }
-        // It is told when what ends for a link that failed is out.
-        if self.gives_back_what_ends(id, node) {
+        // It is told when what ends for a link that failed is out; its producer says it again.
+        if self.gives_back_what_ends(id, node) || self.ends_below(id, node) {
             return;
         }
         let (other, heir) = (self.config.other, self.heir);

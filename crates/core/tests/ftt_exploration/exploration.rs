@@ -56,7 +56,7 @@ impl Exploration {
     /// told of two streams that exclude one another.
     pub(crate) fn check(&self, network: &Network) {
         if network.given_back {
-            return;
+            return self.check_gone(network);
         }
         let mut told = BTreeSet::new();
         for stream in network.streams() {
@@ -88,6 +88,21 @@ impl Exploration {
             }
         }
         assert!(told.len() < 2, "two that exclude one another at {} with {:#?}", network.now, self.faults);
+    }
+
+    /// A producer that was told that its stream is gone: no switch carries it, but where it is said that a link failed.
+    fn check_gone(&self, network: &Network) {
+        for stream in network.streams().iter().filter(|stream| !network.nodes[0].is_releasing(**stream)) {
+            for switch in 0..network.switches.len() {
+                let mut carried = network.carried(*stream, switch).into_iter();
+                assert!(
+                    carried.all(|consumer| network.is_broken(*stream, consumer)),
+                    "said to be gone, and at switch {switch} at {} with {:#?}",
+                    network.now,
+                    self.faults
+                );
+            }
+        }
     }
 
     /// What is asked for at the start is decided, to each consumer as its test says.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tautwire_core::ftt::{AcAction, Carried, RequestState};
-use tautwire_model::network::{NodeIndex, StreamIndex};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Bytes;
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
 
@@ -180,19 +180,18 @@ impl<R: Recorder> Engine<'_, R> {
                 next = described.hops[here].previous.map(|before| before as usize);
             }
         }
+        let mut withdrawn = Vec::new();
         for (place, hop) in described.hops.iter().enumerate() {
             if network.ports[hop.port.index()].node.index() != node {
                 continue;
             }
             let plan = &mut self.plan.hops[first as usize + place];
-            // Frames go where a consumer was granted. What is still under way of a stream that was given back goes where it went, by the
-            // server that it had.
-            if carried.is_some() {
-                plan.manners.set(Manners::PRUNED, !wanted[place]);
-            }
-            let (Some(carried), Some(lane)) =
-                (carried.filter(|_| wanted[place]), network.server_of(stream, hop.port))
-            else {
+            // Frames go where a consumer was granted. Of a stream that was given back, or whose talker has not heard that its way failed,
+            // nothing goes on: what it had is free for others.
+            plan.manners.set(Manners::PRUNED, !wanted[place]);
+            let Some(lane) = network.server_of(stream, hop.port) else { continue };
+            let Some(carried) = carried.filter(|_| wanted[place]) else {
+                withdrawn.push((hop.port, plan.lane));
                 continue;
             };
             plan.lane = lane;
@@ -204,6 +203,9 @@ impl<R: Recorder> Engine<'_, R> {
                 port.egress.install_server(local, lane, *server, resources.pool);
             }
         }
+        for (port, lane) in withdrawn {
+            self.withdraw_stream(stream, port, lane);
+        }
         let enters = described
             .hops
             .iter()
@@ -213,6 +215,16 @@ impl<R: Recorder> Engine<'_, R> {
             self.set_policer(first, resources.and_then(|resources| resources.policing));
         }
         self.schedule_stream(stream, node, resources.and_then(|resources| resources.schedule));
+    }
+
+    /// What waits of a stream at a port goes nowhere any more.
+    fn withdraw_stream(&mut self, stream: StreamIndex, port: PortIndex, lane: u16) {
+        let Some(state) = &mut self.ports[port.index()] else { return };
+        let (local, slab) = (state.clock.local(self.now), &self.slab);
+        let withdrawn = state.egress.withdraw(local, lane, |frame| slab.get(frame.slot).stream == stream.0);
+        for frame in withdrawn {
+            self.filter(frame.slot);
+        }
     }
 
     /// A node has an answer: its talker begins, or knows why not.

@@ -4,7 +4,8 @@
 //! A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
 //! after the other; the ACMaster's test is such work too, and its result is the caller's ([`Options`](crate::Options)).
 //! When a switch is told of a stream, frames of it go by the server that its master derives, wait in the memory pool that it
-//! derives, and are policed; before, they go by the background server. Invariant: a talker sends nothing of a stream that it was not granted.
+//! derives, and are policed; before, they go by the background server. When it is told that the stream is gone, frames of it go nowhere, those
+//! that wait neither. Invariant: a talker sends nothing of a stream that it was not granted.
 
 mod drive;
 

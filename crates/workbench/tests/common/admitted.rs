@@ -7,8 +7,8 @@ use tautwire_sim::{
     AdmissionEvent, AdmissionRung, DropReason, HartsObservation, Observation, RequestObservation,
     StreamObservation,
 };
-use tautwire_workbench::network::NodeKind;
-use tautwire_workbench::{Bounds, Network, StreamIndex};
+use tautwire_workbench::network::{NodeIndex, NodeKind, PortIndex};
+use tautwire_workbench::{Bounds, Duration, Network, StreamIndex};
 
 use super::contradictions;
 
@@ -34,9 +34,15 @@ pub(crate) fn broken_admissions(
         // Who is told that a link failed asks again, and is answered once more.
         let cut_off = seen.ladder.iter().filter(own).filter(|rung| rung.event == AdmissionEvent::CutOff);
         let once = 1 + 2 * u32::try_from(cut_off.count()).expect("few");
-        // A producer is answered again when another consumer asks behind a refusal, or when the last one has left.
-        let several = network.streams[request.stream.index()].listeners.len() > 1;
-        if request.answers > once && !(request.is_talker && several) {
+        // A producer is answered again when a consumer asks again: another one behind a refusal, or the same, for the refusal was lost.
+        let adds = seen.ladder.iter().filter(|rung| {
+            rung.stream == request.stream
+                && rung.node != request.node
+                && matches!(rung.event, AdmissionEvent::Sent { message: "add", .. })
+                && network.streams[request.stream.index()].listeners.contains(&rung.node)
+        });
+        let adds = if request.is_talker { u32::try_from(adds.count()).expect("few") } else { 0 };
+        if request.answers > once + adds {
             found.push(format!("{name}: answered {} times", request.answers));
         }
         // One that was granted and paused may be refused when another consumer asks.
@@ -58,6 +64,7 @@ pub(crate) fn broken_admissions(
         }
     }
     found.extend(not_held(network, seen));
+    found.extend(not_ended(network, observation, seen));
     found
 }
 
@@ -78,6 +85,70 @@ fn lost_of_full_pools(
     (has_pools && lost > 0).then(|| format!("{}: {lost} frames lost of full pools", described.name))
 }
 
+/// Links that failed, the lower node first: when last, and when it was back, if it is.
+fn failed_links(seen: &HartsObservation) -> BTreeMap<[NodeIndex; 2], (Duration, Option<Duration>)> {
+    let mut links = BTreeMap::new();
+    for rung in &seen.ladder {
+        if let AdmissionEvent::Link { up, to } = rung.event {
+            let ends = [rung.node.min(to), rung.node.max(to)];
+            let (_, back) = links.entry(ends).or_insert((rung.at, None));
+            if up {
+                *back = Some(rung.at);
+            } else {
+                links.insert(ends, (rung.at, None));
+            }
+        }
+    }
+    links
+}
+
+/// Whether a way of a stream goes over the link between two nodes.
+fn goes_over(network: &Network, stream: StreamIndex, ends: [NodeIndex; 2]) -> bool {
+    network.streams[stream.index()].hops.iter().any(|hop| {
+        let links = network.ports[hop.port.index()].links.expect("a way goes over links");
+        let peer = network.links[links.egress.index()].to;
+        let [from, to] = [hop.port, peer].map(|port| network.ports[port.index()].node);
+        ends == [from.min(to), from.max(to)]
+    })
+}
+
+/// Of one cable that failed long ago, so that all that is lost was said again, while one ACMaster decided: streams with one listener that stand
+/// over it though it is not back, and those that some switch carries though it is and they do not stand.
+fn not_ended(network: &Network, observation: &Observation, seen: &HartsObservation) -> Vec<String> {
+    let is_long_ago = |at: Duration| observation.end.saturating_sub(at) > Duration::from_ms(25);
+    let links = failed_links(seen);
+    let took_over = seen.ladder.iter().any(|rung| rung.event == AdmissionEvent::TookOver);
+    let active: Vec<_> = seen.acmasters.iter().filter(|master| master.active && !took_over).collect();
+    let (Some((ends, (down, back))), 1, [master]) = (links.first_key_value(), links.len(), &active[..])
+    else {
+        return Vec::new();
+    };
+    let streams = seen.requests.iter().filter(|request| request.is_talker).map(|request| request.stream);
+    let carried_long = |stream: &StreamIndex| {
+        let mut carried = BTreeMap::new();
+        for rung in seen.ladder.iter().filter(|rung| rung.stream == *stream) {
+            match rung.event {
+                AdmissionEvent::Configured => drop(carried.insert(rung.node, rung.at)),
+                AdmissionEvent::Removed => drop(carried.remove(&rung.node)),
+                _ => {}
+            }
+        }
+        carried.into_values().any(is_long_ago)
+    };
+    let wrong = streams.filter(|stream| {
+        let stands = master.standing.contains(stream);
+        let has_one = network.streams[stream.index()].listeners.len() == 1;
+        match back {
+            None => is_long_ago(*down) && has_one && stands && goes_over(network, *stream, *ends),
+            Some(back) => is_long_ago(*back) && !stands && carried_long(stream),
+        }
+    });
+    let say = |stream: StreamIndex| {
+        format!("{}: not ended when a link had failed", network.streams[stream.index()].name)
+    };
+    wrong.map(say).collect()
+}
+
 /// The switches on the way of a stream to one of its listeners.
 fn switches(network: &Network, stream: StreamIndex, listener: usize) -> BTreeSet<u32> {
     let hops = &network.streams[stream.index()].hops;
@@ -89,6 +160,22 @@ fn switches(network: &Network, stream: StreamIndex, listener: usize) -> BTreeSet
             found.insert(node.0);
         }
         next = hops[place].previous.map(|before| before as usize);
+    }
+    found
+}
+
+/// Who is reached from a node over links that are not among these.
+fn reached(network: &Network, from: NodeIndex, cut: &BTreeSet<[u32; 2]>) -> BTreeSet<u32> {
+    let node_of = |port: PortIndex| network.ports[port.index()].node.0;
+    let (mut found, mut next) = (BTreeSet::from([from.0]), vec![from.0]);
+    while let Some(here) = next.pop() {
+        for link in network.links.iter().filter(|link| node_of(link.from) == here) {
+            let to = node_of(link.to);
+            let is_cut = cut.contains(&[here, to]) || cut.contains(&[to, here]);
+            if !is_cut && found.insert(to) {
+                next.push(to);
+            }
+        }
     }
     found
 }
@@ -128,14 +215,17 @@ fn refused_and_there(
 }
 
 /// What was acknowledged and not given back stands at an active ACMaster; what its talker was told is gone does not, and
-/// no switch on its way carries it but at a link that is down.
+/// no switch on its way carries it but at a link that is down, or behind it.
 fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
+    // That a link is back is heard of by then, though it is lost twice.
+    let heard = Duration::from_ms(15);
     let mut found = Vec::new();
     let mut granted: BTreeMap<StreamIndex, bool> = BTreeMap::new();
     let mut consumers = BTreeSet::new();
     let mut carried: BTreeMap<StreamIndex, BTreeSet<u32>> = BTreeMap::new();
-    // Links that are down, both ways: a switch at one remembers what it carried over it until the consumer has been told.
-    let mut down = BTreeSet::new();
+    // A switch at a link that failed remembers what it carried over it until the consumer has been told; none behind it
+    // hears of anything.
+    let mut failed: BTreeMap<[u32; 2], Option<Duration>> = BTreeMap::new();
     for rung in &seen.ladder {
         let is_talker =
             network.streams.get(rung.stream.index()).is_some_and(|stream| stream.talker == rung.node);
@@ -160,15 +250,21 @@ fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
             // Confirmed by the ACMaster itself.
             AdmissionEvent::Received { message: "reply gone", .. } if is_talker => {
                 let still = carried.get(&rung.stream).into_iter().flatten();
-                let at_one = |node: u32| down.iter().any(|ends: &[u32; 2]| ends.contains(&node));
-                let still: Vec<u32> = still.copied().filter(|node| !at_one(*node)).collect();
+                let is_down = |back: &Option<Duration>| back.is_none_or(|back| rung.at - back < heard);
+                let cut: BTreeSet<[u32; 2]> =
+                    failed.iter().filter_map(|(ends, back)| is_down(back).then_some(*ends)).collect();
+                let reached = reached(network, rung.node, &cut);
+                let is_told =
+                    |node: &u32| reached.contains(node) && !cut.iter().any(|ends| ends.contains(node));
+                let still: Vec<u32> = still.copied().filter(is_told).collect();
                 if !still.is_empty() {
                     let name = &network.streams[rung.stream.index()].name;
                     found.push(format!("{name}: said to be gone, and at {still:?}"));
                 }
             }
-            AdmissionEvent::Link { up: false, to } => drop(down.insert([rung.node.0, to.0])),
-            AdmissionEvent::Link { up: true, to } => drop(down.remove(&[rung.node.0, to.0])),
+            AdmissionEvent::Link { up, to } => {
+                failed.insert([rung.node.0, to.0], up.then_some(rung.at));
+            }
             _ => {}
         }
     }
