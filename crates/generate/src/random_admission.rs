@@ -16,14 +16,20 @@ pub fn random_admission(seed: u64) -> String {
     }
 }
 
-/// Where nobody dies and no bit is wrong, and patience is long.
+/// A description without its events.
+fn without_events(text: &str) -> String {
+    let mut within = false;
+    let kept = text.lines().filter(|line| {
+        within = line.starts_with("events:") || (within && line.starts_with(' '));
+        !within
+    });
+    kept.fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// Where nobody dies, no link fails and no bit is wrong, and patience is long.
 fn harts(seed: u64) -> String {
-    let text = random_harts_admission(seed);
     let mut kept = String::new();
-    for line in text.lines() {
-        if line == "events:" || line.contains("stop-node") || line.contains("start-node") {
-            continue;
-        }
+    for line in without_events(&random_harts_admission(seed)).lines() {
         kept.push_str(line.split(", bit-error-rate").next().expect("a part"));
         kept.push_str(if line.contains(", bit-error-rate") { "}\n" } else { "\n" });
     }
@@ -33,9 +39,9 @@ fn harts(seed: u64) -> String {
 
 /// Streams that may be refused, and no cable that is cut.
 fn whole(seed: u64) -> String {
-    let text = random_reserved(seed).replace(", rank: emergency", "").replace("  shaping: reserved\n", "");
-    let kept = text.lines().filter(|line| !line.contains("-link:") && !line.starts_with("events:"));
-    kept.fold(String::new(), |text, line| text + line + "\n")
+    without_events(&random_reserved(seed))
+        .replace(", rank: emergency", "")
+        .replace("  shaping: reserved\n", "")
 }
 
 fn distributed(seed: u64) -> String {
