@@ -92,7 +92,12 @@ impl<R: Recorder> Engine<'_, R> {
             let Some(ftt) = self.ftt() else { continue };
             let message = pool_of(ftt, number.0, u32::from(*id)).pop_front();
             for (place, hop) in message.into_iter().flat_map(|message| message.copies) {
-                self.put(place, hop, Instant::ZERO);
+                // While it waited, the last consumer there may have left: the schedule has no time for it at that port.
+                if self.plan.hops[hop as usize].manners.has(Manners::PRUNED) {
+                    self.filter(place);
+                } else {
+                    self.put(place, hop, Instant::ZERO);
+                }
             }
         }
     }

@@ -5,8 +5,8 @@
 
 mod common;
 
-use tautwire_sim::{AdmissionEvent, HartsObservation, RequestObservation};
-use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate};
+use tautwire_sim::{AdmissionEvent, HartsObservation, Recorder, RequestObservation, SimTime, Transmission};
+use tautwire_workbench::{Duration, Network, Observation, Options, bounds, simulate, simulate_with};
 
 use common::{broken_admissions, described as network};
 
@@ -143,6 +143,65 @@ fn what_goes_through_a_switch_that_stops_leaves_the_schedules_of_the_others() {
     for name in ["position", "setpoint", "broadcast"] {
         assert!(active.standing.iter().any(|stream| stream.index() == of(&network, name)), "{name}");
         assert!(talker(&network, &observation, name).granted, "{name}");
+    }
+}
+
+/// Transmissions of `broadcast` by the switch in the middle to the panel.
+struct ToPanel {
+    stream: u32,
+    port: u32,
+    starts: Vec<SimTime>,
+}
+
+impl Recorder for ToPanel {
+    fn transmitted(&mut self, transmission: &Transmission) {
+        if (transmission.stream, transmission.port) == (self.stream, self.port) {
+            self.starts.push(transmission.start);
+        }
+    }
+}
+
+/// A message that waits in the pool when its last consumer behind a port leaves does not go there in the next cycle, whose schedule
+/// has no time for it: wherever in a cycle the consumer leaves.
+#[test]
+fn no_cycle_has_what_nobody_behind_a_port_wants() {
+    const CYCLE: u64 = 500_000_000;
+    let text =
+        scenario().replace("tolerance: 50 ppm", "tolerance: 0 ppm").replace("offset: 170 us", "offset: 0 us");
+    let text = text.replace("run: {duration: 500 ms}", "run: {duration: 80 ms}");
+    for step in 0..16 {
+        let parts = format!(
+            "[{{node: panel, release-at: {} us}}, {{node: drive}}, {{node: sensor}}]",
+            43_200 + step * 50
+        );
+        let requested = "{stream: broadcast, at: 10 ms";
+        let network = network(&text.replace(requested, &format!("{requested}, listeners: {parts}")));
+        let stream = of(&network, "broadcast");
+        let named = |name: &str| network.nodes.iter().position(|node| node.name == name).expect("a node");
+        let (sw2, panel) = (named("sw2"), named("panel"));
+        let hop = network.streams[stream].hops.iter().find(|hop| {
+            let links = network.ports[hop.port.index()].links.expect("a cable");
+            network.ports[network.links[links.egress.index()].to.index()].node.index() == panel
+        });
+        let port = hop.expect("it leads to the panel").port.0;
+        let stream = u32::try_from(stream).expect("few streams");
+        let mut to_panel = ToPanel { stream, port, starts: Vec::new() };
+        let observation = simulate_with(&network, &mut Options::default(), &mut to_panel);
+        let told = harts(&observation).ladder.iter().find(|rung| {
+            rung.event == AdmissionEvent::Configured
+                && rung.stream.0 == stream
+                && rung.node.index() == sw2
+                && rung.at > Duration::from_ms(40)
+        });
+        let told = told.expect("the switch is told that it left").at.as_ps();
+        assert!(!to_panel.starts.is_empty());
+        for start in to_panel.starts {
+            let opened = start.as_ps() / CYCLE * CYCLE;
+            assert!(
+                opened <= told,
+                "step {step}: told at {told} ps, sent in the cycle that opened at {opened} ps"
+            );
+        }
     }
 }
 
