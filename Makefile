@@ -22,6 +22,8 @@ SHELL := /bin/sh
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
+# Test files side by side; within a file in order.
+PARALLEL := -n auto --dist loadfile
 SCENARIO ?= scenarios/in-vehicle.yaml
 PAPER ?= ats-fpga-switch
 
@@ -50,7 +52,7 @@ test-planted:
 
 test-python: develop
 	@tools/setup browser
-	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest . ../papers ../web/tests
+	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) . ../papers ../web/tests
 
 # The Python module of this tree, dev profile, in the virtual environment.
 develop:
@@ -62,7 +64,7 @@ test-slow: test
 	    --test virtual_links_hold --test answers_hold --test time_triggered_hold --test as6802_hold --test as6802_halves --test as6802_thirds --test reserved_shaping_holds --test protocols_hold --test vlan_registration_holds --test corrected_clocks_hold --test tdma_holds --test scheduled_runs --test time_triggered_redundancy --test harts_holds --test harts_admission_holds --test admission_bounds --test ftt_exploration --test random --test admit --test admit_clients --test come_and_go --test equation_3 --test session
 	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
 
-HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest tests
+HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) tests
 
 hdl-test: develop
 	@tools/setup hdl
