@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use tautwire_admission::{Standing, Test};
+use tautwire_admission::{AdmissionTest, Bandwidth, Standing, Test};
 use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{StreamIndex, TransmissionSelection};
 
 use crate::{cpu, network, tree};
 
@@ -19,8 +19,30 @@ const DECISIONS: usize = 2_000;
 /// Per cent of the delays proven of all streams of a tree that they may have in one that refuses some.
 const WANTED: u64 = 97;
 
-/// Mean of a test's decisions on a network, microseconds; none if there is none of its kind.
-type Figure = fn(Test, &Network) -> Option<f64>;
+/// A test's decisions on a network; none if there are none of the kind.
+type Figure = fn(Test, &Network) -> Option<Decisions>;
+
+/// Decisions of one kind.
+struct Decisions {
+    /// Time of all.
+    total: Duration,
+    count: usize,
+    /// Those by which a stream may join.
+    granted: usize,
+}
+
+impl Decisions {
+    /// Microseconds a decision, and how many of them are refusals, if not all or none are.
+    fn told(&self) -> String {
+        let mean = self.total.as_secs_f64() * 1e6 / self.count as f64;
+        let refused = 100.0 * (self.count - self.granted) as f64 / self.count as f64;
+        if self.granted == 0 || self.granted == self.count {
+            format!("{mean:.1}{}", if self.granted == 0 { " (refused)" } else { "" })
+        } else {
+            format!("{mean:.1} ({refused:.0} % refused)")
+        }
+    }
+}
 
 /// Prints the tables, or those in whose title there is `only`.
 pub(crate) fn print_curves(only: Option<&str>) {
@@ -38,7 +60,7 @@ pub(crate) fn print_curves(only: Option<&str>) {
                 let mut row = format!("| {streams} |");
                 for bridges in [3, 16, 100, 1_000] {
                     row += &match figure(test, &of(test, streams, bridges)) {
-                        Some(us) => format!(" {us:.1} |"),
+                        Some(decisions) => format!(" {} |", decisions.told()),
                         None => " - |".to_owned(),
                     };
                 }
@@ -48,9 +70,20 @@ pub(crate) fn print_curves(only: Option<&str>) {
     }
 }
 
-/// A tree; for the test of HaRTES with the cycle of its scenario.
+/// A tree; for the test of HaRTES with the cycle of its scenario and no servers of streams, for that of bandwidth with all classes
+/// credit-based.
 fn of(test: Test, streams: usize, bridges: usize) -> Network {
     let mut network = network(&tree(streams, bridges));
+    if test == Test::Bandwidth {
+        let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
+        for port in &mut network.ports {
+            let Some(links) = port.links else { continue };
+            for class in &mut port.classes {
+                class.selection =
+                    TransmissionSelection::CreditBased { idle_slope: rates[links.egress.index()] };
+            }
+        }
+    }
     if test == Test::ResponseTime {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/harts.yaml");
         let scenario = tautwire_model::load(path.as_ref()).expect("a kept scenario");
@@ -61,35 +94,50 @@ fn of(test: Test, streams: usize, bridges: usize) -> Network {
     network
 }
 
+/// A test; that of bandwidth with all of a line and intervals as long as the periods of these streams, so that it grants as others do.
+fn of_kind(test: Test) -> Box<dyn AdmissionTest> {
+    let interval = tautwire_units::Duration::from_ms(20);
+    match test {
+        Test::Bandwidth => Box::new(Bandwidth {
+            interval_highest: interval,
+            interval_others: interval,
+            reservable_percent: 100,
+        }),
+        _ => test.with_usual_parameters(),
+    }
+}
+
 /// Mean of decisions, each with all other streams admitted.
-fn decision(test: Test, network: &Network) -> Option<f64> {
+fn decision(test: Test, network: &Network) -> Option<Decisions> {
     let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).collect();
-    let mut standing = test.with_usual_parameters().begin(network);
+    let mut standing = of_kind(test).begin(network);
     standing.rejoin(network, &all);
-    let (mut total, mut count) = (Duration::ZERO, 0);
-    while count < DECISIONS && total < BUDGET {
-        let stream = all[count * 7_919 % all.len()];
+    let mut decisions = Decisions { total: Duration::ZERO, count: 0, granted: 0 };
+    while decisions.count < DECISIONS && decisions.total < BUDGET {
+        let stream = all[decisions.count * 7_919 % all.len()];
         standing.leave(network, stream);
         let (time, joined) = join(&mut *standing, network, stream);
-        total += time;
+        decisions.total += time;
         if !joined {
             standing.rejoin(network, &[stream]);
         }
-        count += 1;
+        decisions.count += 1;
+        decisions.granted += usize::from(joined);
     }
-    Some(total.as_secs_f64() * 1e6 / count as f64)
+    Some(decisions)
 }
 
 /// Mean of the decisions on all streams, one after the other.
-fn filling_up(test: Test, network: &Network) -> Option<f64> {
-    let mut standing = test.with_usual_parameters().begin(network);
+fn filling_up(test: Test, network: &Network) -> Option<Decisions> {
+    let mut standing = of_kind(test).begin(network);
     let streams = (0..network.streams.len()).map(StreamIndex::at);
-    let total: Duration = streams.map(|stream| join(&mut *standing, network, stream).0).sum();
-    Some(total.as_secs_f64() * 1e6 / network.streams.len() as f64)
+    let made: Vec<_> = streams.map(|stream| join(&mut *standing, network, stream)).collect();
+    let granted = made.iter().filter(|(_, joined)| *joined).count();
+    Some(Decisions { total: made.iter().map(|(time, _)| *time).sum(), count: made.len(), granted })
 }
 
 /// Mean of the decisions on what is refused, of streams that ask one after the other for less than is proven of them together.
-fn refused(test: Test, network: &Network) -> Option<f64> {
+fn refused(test: Test, network: &Network) -> Option<Decisions> {
     let mut network = network.clone();
     let proven = tautwire_analysis::bounds(&network).streams;
     for (stream, proven) in network.streams.iter_mut().zip(&proven) {
@@ -97,7 +145,7 @@ fn refused(test: Test, network: &Network) -> Option<f64> {
         let most = delays.max().expect("all of them may run together");
         stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
     }
-    let mut standing = test.with_usual_parameters().begin(&network);
+    let mut standing = of_kind(test).begin(&network);
     let all = (0..network.streams.len()).map(StreamIndex::at);
     let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *standing, &network, *stream).1).collect();
     let (mut total, mut count) = (Duration::ZERO, 0);
@@ -106,7 +154,7 @@ fn refused(test: Test, network: &Network) -> Option<f64> {
         assert!(!joined, "the others have come, and what is refused once is refused beside more");
         (total, count) = (total + time, count + 1);
     }
-    (count > 0).then(|| total.as_secs_f64() * 1e6 / count as f64)
+    (count > 0).then_some(Decisions { total, count, granted: 0 })
 }
 
 /// The time of a decision, and whether the stream may join.

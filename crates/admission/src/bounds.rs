@@ -1,4 +1,5 @@
-//! The test by proven bounds: admitted is what leaves every deadline proven, its own and the others'.
+//! The test by proven bounds: admitted is what leaves every deadline proven, its own and the others', beside the frames of the
+//! network's own protocols, which run whatever is admitted.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,8 @@ pub struct EndToEndBounds;
 
 impl AdmissionTest for EndToEndBounds {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
-        let network = network.with_only(streams);
+        let running: Vec<StreamIndex> = streams.iter().copied().chain(control(network)).collect();
+        let network = network.with_only(&running);
         let Bounds { streams: proven, .. } = bounds(&network);
         let mut pairs = network.streams.iter().zip(&proven);
         pairs.find_map(|(stream, proven)| missed(&network, stream, proven, None))
@@ -30,9 +32,16 @@ impl AdmissionTest for EndToEndBounds {
         Self: 'network,
     {
         let mut session = Session::new(network);
+        session.start_all(&control(network).collect::<Vec<_>>());
         session.allow_slack(Some(SLACK_MOST));
         Box::new(StandingBounds { session, late: BTreeSet::new(), shift: SLACK_MOST, calm: 0 })
     }
+}
+
+/// Streams that run whatever is admitted.
+fn control(network: &Network) -> impl Iterator<Item = StreamIndex> + '_ {
+    let all = (0..network.streams.len()).map(StreamIndex::at);
+    all.filter(|stream| network.streams[stream.index()].traffic.is_control())
 }
 
 /// Slack that what is kept of a time may have, as a shift of it to the right: an eighth, and next to nothing.
@@ -132,8 +141,11 @@ impl StandingBounds<'_> {
     }
 }
 
-/// What a stream asks for: its deadline. A message of a synchronous one that has no bound may be lost.
+/// What a stream asks for: its deadline; a protocol's own for nothing. A message of a synchronous one that has no bound may be lost.
 fn wanted(stream: &Stream) -> Option<Duration> {
+    if stream.traffic.is_control() {
+        return None;
+    }
     let lossless = (stream.traffic == Traffic::Polled).then_some(Duration::from_ps(u64::MAX));
     stream.deadline.or(lossless)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tautwire_model::Network;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{StreamIndex, Traffic};
 
 use crate::choice::Test;
 use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
@@ -38,7 +38,8 @@ impl<'network> Controller<'network> {
     /// A controller that has admitted nothing and forgets all when it ends.
     #[must_use]
     pub fn new(network: &'network Network, test: Box<dyn AdmissionTest>) -> Self {
-        let names = network.streams.iter().enumerate();
+        // Frames of the network's own protocols are not asked for.
+        let names = network.streams.iter().enumerate().filter(|(_, stream)| !stream.traffic.is_control());
         let index_of =
             names.map(|(number, stream)| (stream.name.as_str(), StreamIndex::at(number))).collect();
         Self {
@@ -218,7 +219,12 @@ impl<'network> Controller<'network> {
         steps: &mut Vec<Step>,
     ) {
         let mut joined: Vec<StreamIndex> = Vec::new();
-        for stream in asked {
+        // What answers comes behind what it answers, without which it promises nothing.
+        let answers = |stream: &&StreamIndex| {
+            matches!(self.network.streams[stream.index()].traffic, Traffic::Response { .. })
+        };
+        let (behind, first): (Vec<&StreamIndex>, Vec<&StreamIndex>) = asked.iter().partition(answers);
+        for stream in first.into_iter().chain(behind) {
             let reason = if self.is_admitted[stream.index()] && !leaving.contains(stream) {
                 Some(RefusalReason::AlreadyAdmitted)
             } else {

@@ -60,6 +60,8 @@ pub enum RefusalReason {
         /// In which class.
         class: u8,
     },
+    /// The description has stream reservation, and the stream asks for none.
+    NotReserved,
     /// The stream promises no arrival curve: nothing can be reserved for it.
     NoArrivalCurve,
     /// There is no such stream in the description.

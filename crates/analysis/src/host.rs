@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 
 use tautwire_model::network::{
     Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail, TimelineAction,
-    Traffic,
 };
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
@@ -188,7 +187,7 @@ fn at_threads(
 
 /// Whether a stream's frames come from applications, and go to them.
 fn is_handed_over(stream: &Stream) -> bool {
-    !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+    !stream.traffic.is_control()
 }
 
 /// Whether a thread of a node serves what it receives and what it sends.

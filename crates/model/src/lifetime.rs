@@ -25,7 +25,7 @@ impl Network {
         let tdma = self.tdma.as_ref()?;
         let talks = |number: &StreamIndex| {
             let traffic = &self.streams[number.index()].traffic;
-            !matches!(traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+            !traffic.is_control()
         };
         let streams = (0..self.streams.len()).map(StreamIndex::at).filter(talks);
         let waits: Option<Vec<Duration>> = streams.map(|number| self.wait_at_most(tdma, number)).collect();

@@ -51,6 +51,18 @@ impl StartUp {
         })
     }
 
+    /// The start-up with its streams at other places; none if one of them is not there: they stand or fall together.
+    pub(crate) fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Self> {
+        let mut moved = self.clone();
+        for station in &mut moved.stations {
+            station.to_all = place[station.to_all.index()]?;
+            if let Some((there, back)) = &mut station.with_master {
+                (*there, *back) = (place[there.index()]?, place[back.index()]?);
+            }
+        }
+        Some(moved)
+    }
+
     /// The address of a station in the tables that the start-up makes.
     #[must_use]
     pub fn address(station: u32) -> Ipv4Address {

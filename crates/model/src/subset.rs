@@ -1,11 +1,14 @@
 //! A network with some of its streams: what admission decides about.
 
+use crate::gptp::Gptp;
 use crate::network::{Hop, Network, NodeIndex, Stream, StreamIndex, TimelineEvent, Traffic};
+use crate::reservation::{ReservedStream, StreamReservation};
+use crate::synchronisation::Synchronisation;
 
 impl Network {
     /// The network with these streams alone, in this order. Events of others are left out; a scheduler
-    /// that they shared keeps the parameters of all of them, and TDMA needs its synchronisation streams among them.
-    /// Nobody asks for reservations there.
+    /// that they shared keeps the parameters of all of them. A protocol (TDMA, AS6802, gPTP, stream reservation) stays if all its
+    /// own streams are among them.
     ///
     /// # Panics
     /// If a stream stands twice in `streams`.
@@ -45,14 +48,19 @@ impl Network {
                 if let Some(standby) = &mut tdma.standby {
                     standby.synchronisation = place[standby.synchronisation.index()]?;
                 }
-                // The streams of a start-up stand or fall together.
-                tdma.start_up = None;
+                tdma.start_up = tdma.start_up.and_then(|start_up| start_up.moved(&place));
                 Some(tdma)
             }),
-            synchronisation: None,
-            reservation: None,
+            synchronisation: self.synchronisation.as_ref().and_then(|synchronisation| {
+                let frames = moved(&synchronisation.frames, &place)?;
+                Some(Synchronisation { frames, ..synchronisation.clone() })
+            }),
+            reservation: self.reservation.as_ref().and_then(|reservation| reservation.moved(&place)),
             reserved_classes: crate::reserved_class::kept(&self.reserved_classes, &place),
-            gptp: None,
+            gptp: self.gptp.as_ref().and_then(|gptp| {
+                let messages = moved(&gptp.messages, &place)?;
+                Some(Gptp { messages, ..gptp.clone() })
+            }),
             harts: self.harts.as_ref().map(|harts| {
                 let mut harts = harts.clone();
                 harts.reservations.retain_mut(|reservation| match place[reservation.stream.index()] {
@@ -118,6 +126,32 @@ fn prune(stream: &mut Stream, listeners: &[NodeIndex]) {
     }
     stream.hops = hops;
     stream.listeners.retain(|listener| listeners.contains(listener));
+}
+
+/// A protocol's streams at their new places; none if one of them is not there: they stand or fall together.
+fn moved(streams: &[Option<StreamIndex>], place: &[Option<StreamIndex>]) -> Option<Vec<Option<StreamIndex>>> {
+    streams.iter().map(|stream| stream.map_or(Some(None), |stream| place[stream.index()].map(Some))).collect()
+}
+
+impl StreamReservation {
+    fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Self> {
+        let mut reservation = self.clone();
+        reservation.pdus = moved(&self.pdus, place)?;
+        if let Some(vlans) = &mut reservation.vlan_registration {
+            vlans.pdus = moved(&vlans.pdus, place)?;
+        }
+        for channel in reservation.central.iter_mut().flat_map(|central| &mut central.channels) {
+            channel.stream = place[channel.stream.index()]?;
+        }
+        let to_its_place = |mut reserved: ReservedStream| {
+            reserved.stream = place[reserved.stream.index()]?;
+            Some(reserved)
+        };
+        let streams = std::mem::take(&mut reservation.streams);
+        reservation.streams = streams.into_iter().filter_map(to_its_place).collect();
+        reservation.streams.sort_unstable_by_key(|reserved| reserved.stream);
+        Some(reservation)
+    }
 }
 
 /// A stream that answers what is still there; a response to what is not never comes.

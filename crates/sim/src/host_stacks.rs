@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use tautwire_model::Network;
-use tautwire_model::network::{self as model, NodeIndex, Traffic};
+use tautwire_model::network::{self as model, NodeIndex};
 use tautwire_observe::Histogram;
 
 use crate::clock::SimTime;
@@ -90,7 +90,7 @@ struct Application {
 
 /// Whether a stream's frames pass stacks: those of control protocols are taken at the interface.
 fn reaches_applications(stream: &model::Stream) -> bool {
-    !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+    !stream.traffic.is_control()
 }
 
 impl HostStacks {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tautwire_core::rtcfg::{Addressee, StartUp, StartUpMessage, StartUpPhase};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex, Traffic};
+use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex};
 use tautwire_model::start_up::StartUp as Settings;
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
@@ -145,7 +145,7 @@ impl StartUps {
 /// Whether a stream begins only when its talker has started up.
 pub(crate) fn awaits_start_up(network: &Network, stream: &Stream) -> bool {
     let starts_up = network.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
-    starts_up && !matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+    starts_up && !stream.traffic.is_control()
 }
 
 impl<R: Recorder> Engine<'_, R> {

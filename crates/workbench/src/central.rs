@@ -3,7 +3,7 @@
 use tautwire_analysis::Session;
 use tautwire_model::Network;
 use tautwire_model::central::CentralTest;
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::network::StreamIndex;
 use tautwire_sim::{AdmissionControl, Options};
 
 /// Gives a run what its CNC tests with, if it tests bounds.
@@ -20,6 +20,8 @@ struct Bounded {
     admitted: Vec<StreamIndex>,
     /// Streams that run whatever is reserved.
     always: Vec<StreamIndex>,
+    /// Those of them whose deadlines hold while nothing is reserved: what would be late anyhow stands in nobody's way.
+    protected: Vec<StreamIndex>,
 }
 
 impl Bounded {
@@ -27,25 +29,35 @@ impl Bounded {
         let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
         let reserved: Vec<StreamIndex> = reserved.iter().map(|reserved| reserved.stream).collect();
         let always = (0..network.streams.len()).map(StreamIndex::at);
-        let always = always.filter(|stream| !reserved.contains(stream)).collect();
-        Self { network, admitted: Vec::new(), always }
+        let always: Vec<StreamIndex> = always.filter(|stream| !reserved.contains(stream)).collect();
+        let mut session = Session::new(&network);
+        session.start_all(&always);
+        // Frames of protocols are what the standard says, and ask for nothing.
+        let asks = |index: &StreamIndex| {
+            let stream = &network.streams[index.index()];
+            stream.deadline.is_some() && !stream.traffic.is_control()
+        };
+        let protected: Vec<StreamIndex> = always.iter().copied().filter(asks).collect();
+        let protected =
+            protected.into_iter().filter(|stream| holds(&network, &mut session, *stream)).collect();
+        drop(session);
+        Self { network, admitted: Vec::new(), always, protected }
     }
 
-    /// Whether all deadlines hold; a stream without one must be bounded.
+    /// Whether all deadlines hold; a reserved stream without one must be bounded.
     fn holds(&self) -> bool {
         let mut session = Session::new(&self.network);
         let all: Vec<StreamIndex> = self.always.iter().chain(&self.admitted).copied().collect();
         session.start_all(&all);
-        all.iter().all(|index| {
-            let stream = &self.network.streams[index.index()];
-            let most = session.delay_max(*index);
-            match stream.deadline {
-                Some(deadline) => most.is_some_and(|most| most <= deadline),
-                // Frames of protocols are what the standard says, not what is admitted.
-                None => most.is_some() || stream.traffic == Traffic::Protocol,
-            }
-        })
+        let mut asks = self.protected.iter().chain(&self.admitted);
+        asks.all(|stream| holds(&self.network, &mut session, *stream))
     }
+}
+
+/// Whether the deadline of a stream holds, or it has none and is bounded.
+fn holds(network: &Network, session: &mut Session<'_>, index: StreamIndex) -> bool {
+    let most = session.delay_max(index);
+    most.is_some_and(|most| network.streams[index.index()].deadline.is_none_or(|deadline| most <= deadline))
 }
 
 impl AdmissionControl for Bounded {

@@ -167,6 +167,29 @@ fn no_frame_is_later_than_its_bound_whoever_configures() {
     }
 }
 
+/// A stream that nobody reserves and that has no bound, or would be late anyhow, stands in nobody's way; one whose deadline holds does.
+#[test]
+fn a_test_by_bounds_protects_what_holds_without_it() {
+    let text = described("fully centralised", "bounds");
+    let streams = "streams:\n";
+    assert!(text.contains(streams));
+    let beside = |traffic: &str| {
+        let one = "{name: beside, talker: N6, listeners: N5, priority: 0, payload: 100 B, ";
+        text.replace(streams, &format!("{streams}  - {one}traffic: {traffic}}}\n"))
+    };
+    let begun = |text: &str| {
+        let network = network(text);
+        let seen = run(&network);
+        seen.reservations.iter().filter(|one| started(one).is_some()).count()
+    };
+    let all = begun(&text);
+    assert!(all > 0);
+    assert_eq!(begun(&beside("{type: poisson, mean-interval: 10 ms}")), all);
+    assert_eq!(begun(&beside("{type: periodic, interval: 10 ms}, deadline: 100 us")), all);
+    // Beside `audio` its bound is less, beside `camera` it is more.
+    assert_eq!(begun(&beside("{type: periodic, interval: 10 ms}, deadline: 1100 us")), 1);
+}
+
 #[test]
 fn what_does_not_fit_is_served_when_something_is_withdrawn() {
     for (model, test) in MODELS {

@@ -16,6 +16,8 @@ use crate::result::Unbounded;
 pub(super) struct Port {
     index: PortIndex,
     config: ServersConfig,
+    /// Per server: whether a stream that leaves here has it. Others take nothing.
+    used: Vec<bool>,
     /// Picoseconds of an octet, as a fraction: bits per second.
     bps: u64,
     /// What of a window frames find for certain.
@@ -27,17 +29,23 @@ impl Port {
         let mut config = network.port_servers(index)?;
         let bps = network.links[network.ports[index.index()].links?.egress.index()].rate.as_bps();
         let background = network.background_server(index)?;
+        let mut used = vec![false; config.servers.len()];
         let longest = network.streams.iter().enumerate().flat_map(|(number, stream)| {
             let lane = network.server_of(StreamIndex::at(number), index);
+            let leaves = stream.hops.iter().any(|hop| hop.port == index);
+            if let Some(used) = lane.filter(|_| leaves).and_then(|lane| used.get_mut(usize::from(lane))) {
+                *used = true;
+            }
             let waits = lane.is_some_and(|lane| usize::from(lane) <= background);
             let here = stream.hops.iter().filter(move |hop| waits && hop.port == index);
             here.map(|hop| wire_octets(stream, hop.tagged))
         });
+        let longest = longest.max();
         let control = network.network_control.map_or(0, |control| control.frame_max.get() + 20);
         let own = ServerWindow::Asynchronous;
         config.servers.retain(|server| server.window == own);
-        let mut port = Self { index, config, bps, window: 0 };
-        let longest = port.line(longest.max().unwrap_or(0).max(control));
+        let mut port = Self { index, config, used, bps, window: 0 };
+        let longest = port.line(longest.unwrap_or(0).max(control));
         port.window = (port.config.close - port.config.open).as_ps().saturating_sub(longest);
         Some(port)
     }
@@ -131,12 +139,11 @@ impl Port {
         way
     }
 
+    /// Whether frames wait in a server itself.
     fn is_leaf(&self, place: usize) -> bool {
-        !self
-            .config
-            .servers
-            .iter()
-            .any(|server| server.parent.is_some_and(|above| usize::from(above) == place))
+        let is_parent =
+            |server: &ServerConfig| server.parent.is_some_and(|above| usize::from(above) == place);
+        self.used[place] && !self.config.servers.iter().any(is_parent)
     }
 
     fn is_inside(&self, place: usize, above: usize) -> bool {

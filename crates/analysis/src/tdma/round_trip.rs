@@ -3,7 +3,7 @@
 //! In: waits and ways of both. Out: the time from the request's hand-over to the response's slot (equations 3
 //! and 4 of the published evaluation of RTnet, with the middle case corrected). Not here: the response's way.
 
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::network::StreamIndex;
 use tautwire_units::Duration;
 
 use super::Cycle;
@@ -33,9 +33,7 @@ impl Cycle<'_> {
     pub(super) fn same_cycle(&self, number: StreamIndex, to: StreamIndex, ready: Range) -> Option<u64> {
         let response = &self.network.streams[number.index()];
         let alone = self.network.streams.iter().enumerate().all(|(other, stream)| {
-            other == number.index()
-                || stream.talker != response.talker
-                || matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol)
+            other == number.index() || stream.talker != response.talker || stream.traffic.is_control()
         });
         let alone = alone && self.network.frames_a_message(number) == 1;
         if !alone || self.lost > 0 || self.lifetime.is_some() {

@@ -5,7 +5,7 @@
 //! Not here: how frames come (`arrivals.rs`), what a response waits for (`round_trip.rs`).
 
 use tautwire_core::tdma::Carries;
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::network::StreamIndex;
 use tautwire_model::tdma::OwnedSlot;
 
 use super::Cycle;
@@ -27,7 +27,7 @@ impl Cycle<'_> {
         let beside = |other: &StreamIndex| {
             let stream = &self.network.streams[other.index()];
             // A start-up is over before any stream begins.
-            let own = matches!(stream.traffic, Traffic::Synchronisation { .. } | Traffic::Protocol);
+            let own = stream.traffic.is_control();
             stream.talker == talker && !own
         };
         let arrivals = |wanted: bool| -> Option<Vec<Arrivals>> {

@@ -31,7 +31,8 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         return admit_socket::serve(socket, desk);
     }
     let requests: Box<dyn Iterator<Item = Asked>> = if arguments.all {
-        let streams = network.streams.iter().map(|stream| stream.name.clone()).collect();
+        let asks = network.streams.iter().filter(|stream| !stream.traffic.is_control());
+        let streams = asks.map(|stream| stream.name.clone()).collect();
         let mode = Mode::BestEffort;
         Box::new(std::iter::once(Ok(Ok(Request { mode, ..Request::of(Operation::Reserve, streams) }))))
     } else {
@@ -165,9 +166,11 @@ fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
         RefusalReason::NoReservation { port, class } => {
             format!("class {class} of port {port} is not credit-based: nothing can be reserved in it")
         }
+        RefusalReason::NotReserved => "it asks for no reservation: give it `reservation`".to_owned(),
         RefusalReason::NoArrivalCurve => "it promises no arrival curve".to_owned(),
         RefusalReason::UnknownStream => {
-            let names = network.streams.iter().map(|stream| stream.name.as_str());
+            let asks = network.streams.iter().filter(|stream| !stream.traffic.is_control());
+            let names = asks.map(|stream| stream.name.as_str());
             format!("no such stream; nearest: {}", nearest::names(asked, names, 5).join(", "))
         }
         RefusalReason::AlreadyAdmitted => "it is admitted already".to_owned(),

@@ -52,18 +52,30 @@ impl PortBandwidth {
     /// As [`Self::test`]; then nothing changes.
     pub fn reserve(&mut self, class: usize, slope: u64) -> Result<(), FailureCode> {
         self.test(class, slope)?;
-        self.held[class] += slope;
+        self.hold(class, slope);
         Ok(())
     }
 
+    /// Promises `slope` to a class without a test, as what stood before does.
+    pub fn hold(&mut self, class: usize, slope: u64) {
+        self.held[class] += slope;
+    }
+
     /// Takes back what was promised to a class.
-    pub(super) fn release(&mut self, class: usize, slope: u64) {
+    pub fn release(&mut self, class: usize, slope: u64) {
         self.held[class] -= slope;
     }
 
     /// Takes back all.
     pub(super) fn clear(&mut self) {
         self.held.fill(0);
+    }
+
+    /// The most that [`Self::test`] lets into a class, bits in a second.
+    #[must_use]
+    pub fn room(&self, class: usize) -> u64 {
+        let [own, below] = self.rooms(class);
+        own.min(below)
     }
 
     /// How many classes there are.
@@ -76,7 +88,7 @@ impl PortBandwidth {
         let mut rooms = [u64::MAX; 2];
         let mut held = 0_u64;
         for (place, limit) in self.limits.iter().enumerate() {
-            held += self.held[place];
+            held = held.saturating_add(self.held[place]);
             if place >= class {
                 let room = &mut rooms[usize::from(place > class)];
                 *room = limit.saturating_sub(held).min(*room);
@@ -110,6 +122,8 @@ mod tests {
         assert_eq!(port.reserve(1, 75_000_000), Ok(()), "class B has no share and uses that of A");
         assert_eq!(port.test(1, 1), Err(FailureCode::CLASS_BANDWIDTH));
         assert_eq!(port.test(0, 1), Err(FailureCode::BANDWIDTH), "promised to B");
+        port.release(1, 5_000_000);
+        assert_eq!((port.room(0), port.room(1)), (5_000_000, 5_000_000));
     }
 
     #[test]

@@ -43,18 +43,20 @@ impl SrClass {
     }
 }
 
-/// Octets that a frame of a stream costs the medium.
-fn wire_octets(talker: &TalkerValue) -> u64 {
-    let frame = u64::from(talker.frame_size_max) + FRAME_OCTETS + CLOCK_OCTETS;
-    MEDIA_OCTETS + frame.max(FRAME_OCTETS_MIN)
-}
-
 /// Bits in a second that a stream needs of a port, rounded up; the most there is if that cannot be told.
 #[must_use]
 pub fn idle_slope(talker: &TalkerValue, class: &SrClass) -> u64 {
-    let bits = 8 * u128::from(talker.interval_frames_max) * u128::from(wire_octets(talker));
+    slope_of(u64::from(talker.frame_size_max), u64::from(talker.interval_frames_max), class.interval)
+}
+
+/// Bits in a second that so many frames in a class measurement interval need, with payloads of so many octets at most: rounded
+/// up; the most there is if that cannot be told.
+#[must_use]
+pub fn slope_of(payload: u64, frames: u64, interval: Duration) -> u64 {
+    let frame = payload.saturating_add(FRAME_OCTETS + CLOCK_OCTETS).max(FRAME_OCTETS_MIN);
+    let bits = 8 * u128::from(frames) * (u128::from(frame) + u128::from(MEDIA_OCTETS));
     let second = u128::from(Duration::from_s(1).as_ps());
-    let slope = (bits * second).div_ceil(u128::from(class.interval.as_ps().max(1)));
+    let slope = bits.saturating_mul(second).div_ceil(u128::from(interval.as_ps().max(1)));
     u64::try_from(slope).unwrap_or(u64::MAX)
 }
 

@@ -21,5 +21,5 @@ mod whole;
 
 pub use bandwidth::PortBandwidth;
 pub use bridge::{AddressTable, BridgeConfig, PortConfig, SrpBridge, VlanLimits};
-pub use class::{SrClass, hop_latency_ns, idle_slope};
+pub use class::{SrClass, hop_latency_ns, idle_slope, slope_of};
 pub use station::{Offer, SrpStation};

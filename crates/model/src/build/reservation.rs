@@ -14,7 +14,7 @@ use super::topology::Topology;
 use super::{Input, central, layered, priority, reservation_pace, vlan_registration};
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, Traffic, TransmissionSelection,
+    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection,
 };
 use crate::reservation::{ReservedStream, SrpNode, StreamReservation, Tick};
 use crate::text::codes;
@@ -292,14 +292,8 @@ fn talker_value(
         fault("reservation", message, "leave out `tagged`, `virtual-link` and `route: learned`");
         return None;
     }
-    let frames = node.parsed("frames-per-interval").or(match stream.traffic {
-        Traffic::Periodic { interval, jitter, burst, .. } => {
-            let frames =
-                class.interval.as_ps().div_ceil(interval.as_ps().max(1)) + u64::from(!jitter.is_zero());
-            u16::try_from(frames.saturating_mul(u64::from(burst))).ok()
-        }
-        _ => None,
-    });
+    let told = || stream.interval_frames(class.interval).and_then(|frames| u16::try_from(frames).ok());
+    let frames = node.parsed("frames-per-interval").or_else(told);
     let Some(interval_frames_max) = frames else {
         let message =
             "traffic that does not tell how many frames come in a class measurement interval".to_owned();

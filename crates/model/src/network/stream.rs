@@ -64,6 +64,17 @@ pub struct Stream {
     pub datagrams: Option<Datagrams>,
 }
 
+impl Stream {
+    /// Frames that the talker of a periodic stream declares for a class measurement interval (802.1Q-2022, 35.2.2.8.4): as
+    /// many as may come in it. None for other traffic, which does not tell.
+    #[must_use]
+    pub fn interval_frames(&self, interval: Duration) -> Option<u64> {
+        let Traffic::Periodic { interval: period, jitter, burst, .. } = self.traffic else { return None };
+        let frames = interval.as_ps().div_ceil(period.as_ps().max(1)) + u64::from(!jitter.is_zero());
+        Some(frames.saturating_mul(u64::from(burst)))
+    }
+}
+
 /// IPv4 and UDP addresses of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpFlow {

@@ -90,3 +90,11 @@ pub enum Traffic {
         at: Duration,
     },
 }
+
+impl Traffic {
+    /// Whether machines of the network's protocols send the frames: they run whatever streams are asked for.
+    #[must_use]
+    pub const fn is_control(&self) -> bool {
+        matches!(self, Self::Synchronisation { .. } | Self::Protocol)
+    }
+}
