@@ -16,7 +16,13 @@ use crate::network::{
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
-use crate::text::tree::Node;
+use crate::text::tree::{Node, Place};
+
+/// A step of the timeline, and where it stands.
+pub(crate) struct Event {
+    pub(crate) timeline: TimelineEvent,
+    pub(crate) place: Place,
+}
 
 /// Reads `events:`, in order of time; equal times keep the order of the text.
 pub(crate) fn events(
@@ -24,8 +30,8 @@ pub(crate) fn events(
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
-) -> Vec<TimelineEvent> {
-    let mut events = Vec::new();
+) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
     for node in input.root.get("events").map_or(&[][..], Node::items) {
         let at: Option<Duration> = node.parsed("at");
         let actions: Vec<&(crate::text::tree::Key<'_>, Node<'_>)> =
@@ -34,7 +40,7 @@ pub(crate) fn events(
             [(key, value)] => {
                 let action = action(&key.text, value, input, topology, streams, faults);
                 if let (Some(at), Some(action)) = (at, action) {
-                    events.push(TimelineEvent { at, action });
+                    events.push(Event { timeline: TimelineEvent { at, action }, place: value.anchor() });
                 }
             }
             [] => {
@@ -57,7 +63,7 @@ pub(crate) fn events(
             }
         }
     }
-    events.sort_by_key(|event| event.at);
+    events.sort_by_key(|event| event.timeline.at);
     promises(&events, streams);
     events
 }
@@ -186,10 +192,10 @@ fn change_shaper(
 }
 
 /// Widens arrival curves to what the timeline makes of them.
-fn promises(events: &[TimelineEvent], streams: &mut Streams<'_, '_>) {
+fn promises(events: &[Event], streams: &mut Streams<'_, '_>) {
     let mut starts: Vec<u64> = streams.list.iter().map(|draft| u64::from(draft.stream.started)).collect();
     for event in events {
-        match &event.action {
+        match &event.timeline.action {
             TimelineAction::StartStream(stream) => starts[stream.index()] += 1,
             TimelineAction::StartNode(node) => {
                 for (draft, starts) in streams.list.iter().zip(&mut starts) {

@@ -1,6 +1,7 @@
 //! `gptp:`, and the streams of its messages.
 
 use tautwire_core::Priority;
+use tautwire_core::gptp::peer_delay;
 use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::ptp::GPTP_ADDRESS;
 
@@ -24,6 +25,9 @@ const MESSAGE: Bytes = Bytes::new(76);
 /// Octets of an announce without its path, and of every system on it.
 const ANNOUNCE: (u64, u64) = (68, 8);
 
+/// The first priority of a node that is never grandmaster.
+const NEVER: u8 = 255;
+
 /// Reads `gptp:`. Adds a stream of messages for every port with a cable.
 pub(crate) fn gptp(
     input: &Input<'_, '_>,
@@ -37,11 +41,16 @@ pub(crate) fn gptp(
         faults.error(codes::GPTP, tdma.anchor(), message, "leave out one of the two");
     }
     let log = |key: &str, default: i8| node.parsed(key).unwrap_or(default);
-    let settings = |number: usize| settings(node, NodeIndex::at(number), topology, faults);
+    let log_sync = log("log-sync-interval", -3);
+    let settings = |number: usize| settings(node, NodeIndex::at(number), log_sync, topology, faults);
     let nodes: Vec<GptpSettings> = (0..topology.nodes.len()).map(settings).collect();
+    if nodes.iter().map(|node| node.priority1).min() == Some(NEVER) {
+        let message = format!("every node has a `priority1` of {NEVER}, so that none can be grandmaster");
+        faults.error(codes::GPTP, node.anchor(), message, "give a node a `priority1` of at most 254");
+    }
     let mut gptp = Gptp {
         priority: priority(node, "priority").unwrap_or(Priority::new(7).expect("below eight")),
-        log_sync: log("log-sync-interval", -3),
+        log_sync,
         log_announce: log("log-announce-interval", 0),
         log_pdelay: log("log-pdelay-interval", 0),
         sample_interval: node.parsed("sample-interval").unwrap_or(Duration::from_ms(10)),
@@ -99,6 +108,7 @@ fn read_servo(node: &Node<'_>, input: &Input<'_, '_>, faults: &mut Faults) -> Gp
 fn settings(
     node: &Node<'_>,
     number: NodeIndex,
+    log_sync: i8,
     topology: &Topology<'_>,
     faults: &mut Faults,
 ) -> GptpSettings {
@@ -112,6 +122,13 @@ fn settings(
     let text = |key: &str| layered(&layers, key).and_then(Node::text);
     let octet = |key: &str, default: u8| text(key).and_then(|text| text.parse().ok()).unwrap_or(default);
     let span = |key: &str| text(key).and_then(|text| text.parse::<Duration>().ok());
+    let stamp_quantum = span("stamp-quantum").unwrap_or_default();
+    let sync = peer_delay::interval(log_sync);
+    if let Some(stated) = layered(&layers, "stamp-quantum").filter(|_| stamp_quantum > sync) {
+        let message = format!("stamps in steps of {stamp_quantum}, and syncs every {sync}");
+        let help = "make `stamp-quantum` no longer than the interval of syncs";
+        faults.error(codes::GPTP, stated.place, message, help);
+    }
     let mut time = |key: &str| layered(&layers, key).map_or(Delay::default(), |node| delay(node, faults));
     GptpSettings {
         domain: octet("domain", 0),
@@ -119,7 +136,7 @@ fn settings(
         priority2: octet("priority2", 248),
         delay_max: span("delay-max").unwrap_or(Duration::from_ns(800)),
         lost_max: octet("lost-max", 9).into(),
-        stamp_quantum: span("stamp-quantum").unwrap_or_default(),
+        stamp_quantum,
         stamp_error: time("stamp-error"),
         processing: time("processing"),
     }
@@ -149,7 +166,7 @@ fn messages(topology: &Topology<'_>, port: PortIndex, gptp: &Gptp) -> Stream {
     let announce = Bytes::new(ANNOUNCE.0 + ANNOUNCE.1 * topology.nodes.len() as u64);
     let largest = MESSAGE.max(announce).min(Bytes::new(1_500));
     let frame = wire_bits(largest, false);
-    let second = |log: i8| tautwire_core::gptp::peer_delay::interval(log);
+    let second = peer_delay::interval;
     let each =
         |frames: u64, log: i8| BitRate::per_period_ceil(frame * frames, second(log)).unwrap_or_default();
     let rate = each(3, gptp.log_pdelay)

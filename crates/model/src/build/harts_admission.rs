@@ -45,7 +45,15 @@ pub(crate) fn admission(
         Some(found)
     };
     let (master, standby) = (switch("master")?, switch("standby"));
-    if topology.links.len() / 2 >= topology.nodes.len() {
+    if let Some(named) = node.get("standby").filter(|_| standby == Some(master)) {
+        let message = format!(
+            "`{}` is the switch of the ACMaster and of its standby",
+            topology.nodes[master.index()].name
+        );
+        let help = "leave out `standby`, or name another bridge";
+        faults.error(codes::HARTS_STREAM, named.place, message, help);
+    }
+    if topology.closes_loop(0..topology.links.len() / 2).is_some() {
         let message = "central admission in a network with a loop".to_owned();
         let help = "leave out a cable: control messages have one way each";
         faults.error(codes::HARTS_STREAM, node.anchor(), message, help);
@@ -60,8 +68,13 @@ pub(crate) fn admission(
         );
     }
     let channel = channel(node, harts, faults);
-    let span = |key: &str, otherwise: u64| {
-        node.parsed::<Duration>(key).filter(|span| !span.is_zero()).unwrap_or(Duration::from_ms(otherwise))
+    let mut span = |key: &str, otherwise: u64| {
+        let span = node.parsed(key).unwrap_or(Duration::from_ms(otherwise));
+        if let Some(stated) = node.get(key).filter(|_| span.is_zero()) {
+            let help = format!("give it a time, or leave it out for {otherwise} ms");
+            faults.error(codes::HARTS_STREAM, stated.place, format!("`{key}` of no time"), help);
+        }
+        span
     };
     let (patience, alive) = (span("patience", 100), span("alive", 50));
     let mut requests: Vec<AdmissionRequest> = Vec::new();
@@ -81,7 +94,7 @@ pub(crate) fn admission(
     let mut taken = |key: &str| node.get(key).map_or(Delay::default(), |node| delay(node, faults));
     let mut admission = HartsAdmission {
         master,
-        standby: standby.filter(|standby| *standby != master),
+        standby,
         decides_by: match node.get("decide-by").and_then(Node::text) {
             Some("bounds") => DecidesBy::Bounds,
             _ => DecidesBy::ResponseTime,
@@ -163,13 +176,17 @@ fn request(
         let message = format!("`{}` is asked for: {what}", streams.list[stream.index()].stream.name);
         faults.error(codes::HARTS_STREAM, named.place, message, help);
     }
-    let at = item.parsed("at").unwrap_or_default();
-    Some(AdmissionRequest {
-        stream,
-        at,
-        listeners_at: item.parsed("listeners-at").unwrap_or(at),
-        release_at: item.parsed("release-at"),
-    })
+    let (at, release_at) = (item.parsed("at").unwrap_or_default(), item.parsed("release-at"));
+    given_back(item, at, release_at, "a stream", faults);
+    Some(AdmissionRequest { stream, at, listeners_at: item.parsed("listeners-at").unwrap_or(at), release_at })
+}
+
+/// What is asked for is given back later.
+fn given_back(item: &Node<'_>, at: Duration, release_at: Option<Duration>, what: &str, faults: &mut Faults) {
+    let Some(release) = release_at.filter(|release| *release <= at) else { return };
+    let place = item.get("release-at").map_or(item.anchor(), |node| node.place);
+    let message = format!("{what} is asked for at {at} and given back at {release}");
+    faults.error(codes::HARTS_STREAM, place, message, "make `release-at` later than `at`");
 }
 
 /// The listeners of a stream that is asked for, each with when it asks and gives back.
@@ -210,10 +227,7 @@ fn consumers_of(
         };
         consumer.at = own.parsed("at").unwrap_or(request.listeners_at);
         consumer.release_at = own.parsed("release-at");
-        if consumer.release_at.is_some_and(|release| release <= consumer.at) {
-            let message = "a part of a stream is given back before it is asked for".to_owned();
-            faults.error(codes::HARTS_STREAM, own.anchor(), message, "make `release-at` later than `at`");
-        }
+        given_back(own, consumer.at, consumer.release_at, "a part of a stream", faults);
     }
     consumers
 }

@@ -16,6 +16,7 @@ mod datagrams;
 mod events;
 mod ftt;
 mod gptp;
+mod granted;
 mod harts;
 mod harts_admission;
 mod host_stacks;
@@ -95,6 +96,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         gptp = gptp::gptp(input, &topology, &mut streams, faults);
     }
     let harts = harts::harts(input, &topology, &models, &mut streams, faults);
+    granted::check(&events, &streams, reservation.as_ref(), harts.as_ref(), faults);
     let mut assigned = ats::Assigned::default();
     let mut reserved_classes = Vec::new();
     if faults.errors() == 0 {
@@ -127,7 +129,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         hosts,
         schedulers: assigned.schedulers,
         scheduler_groups: assigned.groups,
-        events,
+        events: events.into_iter().map(|event| event.timeline).collect(),
         run,
         test,
         network_control,

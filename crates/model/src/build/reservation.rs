@@ -14,7 +14,7 @@ use super::topology::Topology;
 use super::{Input, central, layered, priority, reservation_pace, vlan_registration};
 use crate::frame::wire_bits;
 use crate::network::{
-    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection,
+    ArrivalCurve, Delay, NodeIndex, NodeKind, Port, PortIndex, Stream, StreamIndex, TransmissionSelection,
 };
 use crate::reservation::{ReservedStream, SrpNode, StreamReservation, Tick};
 use crate::text::codes;
@@ -57,6 +57,7 @@ pub(crate) fn reservation(
     }
     loops(node, topology, faults);
     let classes = classes(node, faults);
+    order(node, &classes, topology, faults);
     let nodes: Vec<SrpNode> = (0..topology.nodes.len())
         .map(|number| settings(node, NodeIndex::at(number), topology, faults))
         .collect();
@@ -98,24 +99,11 @@ pub(crate) fn reservation(
 
 /// MSRP follows an active topology without loops; here that is the whole one.
 fn loops(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) {
-    let mut root: Vec<usize> = (0..topology.nodes.len()).collect();
-    fn find(root: &mut [usize], mut node: usize) -> usize {
-        while root[node] != node {
-            root[node] = root[root[node]];
-            node = root[node];
-        }
-        node
-    }
-    for link in topology.links.iter().step_by(2) {
-        let end = |port: PortIndex| topology.ports[port.index()].node.index();
-        let (one, other) = (find(&mut root, end(link.from)), find(&mut root, end(link.to)));
-        if one == other {
-            let message = format!("the cable at {} closes a loop", topology.port_name(link.from));
-            let help = "with `stream-reservation`, use a topology without loops";
-            faults.error(codes::RESERVATION, node.anchor(), message, help);
-            return;
-        }
-        root[one] = other;
+    if let Some(cable) = topology.closes_loop(0..topology.links.len() / 2) {
+        let place = topology.port_name(topology.links[2 * cable].from);
+        let message = format!("the cable at {place} closes a loop");
+        let help = "with `stream-reservation`, use a topology without loops";
+        faults.error(codes::RESERVATION, node.anchor(), message, help);
     }
 }
 
@@ -157,6 +145,30 @@ fn classes(node: &Node<'_>, faults: &mut Faults) -> Vec<SrClass> {
         classes.push(class);
     }
     classes
+}
+
+/// A class may use what those before it leave: at every port it is behind them.
+fn order(node: &Node<'_>, classes: &[SrClass], topology: &Topology<'_>, faults: &mut Faults) {
+    let of = |port: &Port, class: &SrClass| {
+        let priority = Priority::new(class.domain.priority).expect("below eight");
+        port.class_table.class_of(priority, true)
+    };
+    let cabled = || topology.ports.iter().enumerate().filter(|(_, port)| port.links.is_some());
+    for (pair, number) in classes.windows(2).zip(1..) {
+        let behind = |port: &Port| of(port, &pair[1]) <= of(port, &pair[0]);
+        let Some((port, described)) = cabled().find(|(_, port)| !behind(port)) else { continue };
+        let place = node.get("classes").and_then(|list| list.items().get(number));
+        let message = format!(
+            "at {} the SR class of priority {} has traffic class {}, and the one before it, of priority {}, {}",
+            topology.port_name(PortIndex::at(port)),
+            pair[1].domain.priority,
+            of(described, &pair[1]).number(),
+            pair[0].domain.priority,
+            of(described, &pair[0]).number(),
+        );
+        let help = "list SR classes from the highest traffic class to the lowest";
+        faults.error(codes::RESERVATION, place.map_or(node.anchor(), Node::anchor), message, help);
+    }
 }
 
 /// What holds for a node: its own, then that of its kind.
@@ -335,15 +347,28 @@ fn requests(
         faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
     }
     let latency_max: Option<Duration> = node.parsed("latency-max");
+    let advertise_at = node.parsed("advertise-at").unwrap_or_default();
+    let (withdraw_at, detach_at) = (node.parsed("withdraw-at"), node.parsed("detach-at"));
+    let last = attach_at.iter().copied().max().unwrap_or_default();
+    for (from, at, to, until) in [
+        ("advertise-at", advertise_at, "withdraw-at", withdraw_at),
+        ("attach-at", last, "detach-at", detach_at),
+    ] {
+        if let Some(until) = until.filter(|until| *until <= at) {
+            let place = node.get(to).map_or(node.anchor(), |node| node.place);
+            let message = format!("`{to}` of {until}, and `{from}` of {at}");
+            faults.error(codes::RESERVED_STREAM, place, message, format!("make `{to}` later than `{from}`"));
+        }
+    }
     ReservedStream {
         stream,
         talker,
         latency_max_ns: latency_max
             .map_or(u32::MAX, |latency| u32::try_from(latency.as_ps() / 1_000).unwrap_or(u32::MAX)),
-        advertise_at: node.parsed("advertise-at").unwrap_or_default(),
-        withdraw_at: node.parsed("withdraw-at"),
+        advertise_at,
+        withdraw_at,
         attach_at,
-        detach_at: node.parsed("detach-at"),
+        detach_at,
         when_offered: node.get("ask").and_then(Node::text) == Some("when-offered"),
     }
 }

@@ -398,6 +398,26 @@ impl<'a> Topology<'a> {
         matches!(self.nodes[node.index()].kind, NodeKind::Bridge { .. })
     }
 
+    /// The first of these cables that closes a loop.
+    pub(crate) fn closes_loop(&self, mut cables: impl Iterator<Item = usize>) -> Option<usize> {
+        // Of each node another one of its tree, up to the root.
+        let mut root: Vec<usize> = (0..self.nodes.len()).collect();
+        fn find(root: &mut [usize], mut node: usize) -> usize {
+            while root[node] != node {
+                root[node] = root[root[node]];
+                node = root[node];
+            }
+            node
+        }
+        cables.find(|cable| {
+            let link = &self.links[2 * cable];
+            let [one, other] =
+                [link.from, link.to].map(|port| find(&mut root, self.ports[port.index()].node.index()));
+            root[one] = other;
+            one == other
+        })
+    }
+
     /// The ports of a node.
     pub(crate) fn ports_of(&self, node: NodeIndex) -> impl Iterator<Item = PortIndex> + use<> {
         self.nodes[node.index()].ports.clone().map(PortIndex)

@@ -221,25 +221,10 @@ fn spanning_tree(topology: &Topology<'_>, usable: &dyn Fn(usize) -> bool) -> Vec
 
 /// Whether the bridges and these cables have a loop.
 fn has_loop(topology: &Topology<'_>, active: &[bool]) -> bool {
-    let mut root: Vec<usize> = (0..topology.nodes.len()).collect();
-    fn find(root: &mut [usize], mut node: usize) -> usize {
-        while root[node] != node {
-            root[node] = root[root[node]];
-            node = root[node];
-        }
-        node
-    }
-    for (cable, _) in active.iter().enumerate().filter(|(_, active)| **active) {
+    let between_bridges = |cable: &usize| {
         let link = &topology.links[2 * cable];
-        let ends = [link.from, link.to].map(|port| topology.ports[port.index()].node);
-        if !ends.iter().all(|node| topology.is_bridge(*node)) {
-            continue;
-        }
-        let [one, other] = ends.map(|node| find(&mut root, node.index()));
-        if one == other {
-            return true;
-        }
-        root[one] = other;
-    }
-    false
+        [link.from, link.to].iter().all(|port| topology.is_bridge(topology.ports[port.index()].node))
+    };
+    let cables = (0..active.len()).filter(|cable| active[*cable]).filter(between_bridges);
+    topology.closes_loop(cables).is_some()
 }

@@ -166,15 +166,16 @@ codes! {
     AVB_PROFILE = "reservation::profile";
     /// Registration of VLANs where there is none to register, or nobody to say it.
     VLAN_REGISTRATION = "reservation::vlans";
-    /// A reservation of a stream that cannot be reserved, or in a network without stream reservation.
+    /// A reservation of a stream that cannot be reserved, with times out of order, or in a network without stream
+    /// reservation.
     RESERVED_STREAM = "reservation::stream";
-    /// gPTP that cannot be: shaped messages, samples without end, beside slots.
+    /// gPTP that cannot be: shaped messages, samples without end, nobody to be grandmaster, beside slots.
     GPTP = "gptp::network";
     /// Windows that leave nothing of an elementary cycle.
     HARTS_WINDOW = "harts::window";
     /// A server that is not there, stands twice, or is too small for a frame.
     HARTS_SERVER = "harts::server";
-    /// A stream that a network with servers cannot carry.
+    /// A stream that a network with servers cannot carry, or central admission that cannot be.
     HARTS_STREAM = "harts::stream";
     /// A response to nothing.
     RESPONSE = "stream::response";
@@ -182,7 +183,7 @@ codes! {
     TASK = "test::task";
     /// A message of a test that nobody receives, or that nobody sends.
     TEST_MESSAGE = "test::message";
-    /// An event that does nothing, or is not of this network.
+    /// An event that does nothing, is not of this network, or goes round the grant of a stream.
     EVENT = "event::impossible";
     /// A run that ends before its statistics begin.
     RUN = "run::duration";

@@ -87,7 +87,7 @@ static ADMISSION: Shape = Shape {
         key(
             "standby",
             Kind::Text,
-            "The switch of a second one, which takes over when the first falls silent.",
+            "The switch of a second one, another bridge, which takes over when the first falls silent.",
         ),
         key(
             "channel",

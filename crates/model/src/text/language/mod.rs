@@ -135,8 +135,16 @@ static EVENT: Shape = Shape {
     about: "A step of the run's timeline: `at` and one other key.",
     keys: &[&[
         must("at", Kind::Duration, "When, in true time since the start."),
-        key("start-stream", Kind::Text, "This stream begins; its traffic's times count from here."),
-        key("stop-stream", Kind::Text, "This stream ends; frames on their way go on."),
+        key(
+            "start-stream",
+            Kind::Text,
+            "This stream begins; its traffic's times count from here. Not one that is reserved in the run: it begins when it is granted.",
+        ),
+        key(
+            "stop-stream",
+            Kind::Text,
+            "This stream ends; frames on their way go on, and what is reserved for it stands: granted anew, it begins again.",
+        ),
         key("cut-link", Kind::Text, "This link is cut; frames on it are lost."),
         key("mend-link", Kind::Text, "This link is mended."),
         key("stop-node", Kind::Text, "This node stops; its frames are lost."),
@@ -152,7 +160,11 @@ static EVENT: Shape = Shape {
             Kind::Object(&MISTIME),
             "A synchronisation or compression master sends its frames later than it says; a high-integrity one is silent.",
         ),
-        key("change-traffic", Kind::Object(&CHANGE_TRAFFIC), "A stream's traffic changes."),
+        key(
+            "change-traffic",
+            Kind::Object(&CHANGE_TRAFFIC),
+            "A stream's traffic changes; one that is reserved in the run may send no more than that, unless a switch polices it.",
+        ),
         key(
             "change-idle-slope",
             Kind::Object(&CHANGE_IDLE_SLOPE),

@@ -19,7 +19,7 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
         key(
             "classes",
             Kind::List(1, 8, &Kind::Object(&SR_CLASS)),
-            "SR classes, highest first; A with priority 3, 125 us and 75 %, and B with priority 2, 250 us and 0 %.",
+            "SR classes, that of the highest traffic class first; A with priority 3, 125 us and 75 %, and B with priority 2, 250 us and 0 %.",
         ),
         key(
             "shaping",
