@@ -333,7 +333,9 @@ fn two_listeners(text: &str) -> String {
 
 #[test]
 fn a_listener_that_would_be_late_is_refused_alone() {
+    // `f2` with a deadline that is proven beside `f6` to the nearer one.
     let text = two_listeners(&scenario())
+        .replace("deadline: 4 ms", "deadline: 5 ms")
         .replace("    channel: channel\n", "    channel: channel\n    decide-by: bounds\n");
     let place = 4;
     let proven = bounds(&network(&text));
@@ -347,7 +349,7 @@ fn a_listener_that_would_be_late_is_refused_alone() {
         tail.replacen("deadline: 2 ms", &format!("deadline: {between} us"), 1)
     );
     let (network, observation) = run(&text);
-    assert!(granted(&network, &observation).contains(&"f6".to_owned()), "for the nearer one");
+    assert_eq!(granted(&network, &observation), ["f2", "f3", "f4", "f5", "f6"], "`f6` for the nearer one");
     let [(far, far_frames), (near, near_frames)] = parts(&network, &observation, "f6")[..] else { panic!() };
     assert!(!far && near);
     assert_eq!(far_frames, 0, "no frame goes where nobody was granted it");
