@@ -39,10 +39,8 @@ impl Default for Bandwidth {
 
 impl AdmissionTest for Bandwidth {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
-        let (new, before) = streams.split_last()?;
         let mut standing = self.standing(network);
-        standing.rejoin(network, before);
-        standing.join(network, *new)
+        streams.iter().find_map(|stream| standing.join(network, *stream))
     }
 
     fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>

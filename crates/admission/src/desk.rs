@@ -5,8 +5,10 @@
 //! forgotten, and nothing has changed. A stream that came with a request is a candidate from its admission on, as if
 //! it stood in the description.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use tautwire_model::network::StreamIndex;
 use tautwire_model::{Loaded, Network, Severity, load_text_with_streams};
 
 use crate::choice::Test;
@@ -60,6 +62,20 @@ impl Desk {
         let loaded = load_text_with_streams(name, text, &kept.descriptions(&[]));
         let network = network(loaded).map_err(LogError::Unfit)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), test, network, kept })
+    }
+
+    /// Why what is admitted would not be admitted now: by another test, or as the description was then.
+    #[must_use]
+    pub fn no_longer_holds(&self) -> Option<RefusalReason> {
+        let names = self.network.streams.iter().enumerate();
+        let index: BTreeMap<&str, StreamIndex> =
+            names.map(|(number, stream)| (stream.name.as_str(), StreamIndex::at(number))).collect();
+        let known = |name: &String| index.get(name.as_str()).copied();
+        let admitted: Vec<StreamIndex> = self.kept.admitted.iter().filter_map(known).collect();
+        if admitted.is_empty() {
+            return None;
+        }
+        self.test.with_usual_parameters().refuse(&self.network, &admitted)
     }
 
     /// Answers requests until there are no more.

@@ -10,7 +10,8 @@ use crate::decision::RefusalReason;
 /// [`begin`](AdmissionTest::begin), too, and must decide alike by both.
 pub trait AdmissionTest {
     /// Why the last of `streams` must not join the others, which were admitted in this order; none if it
-    /// may. It must not depend on anything but its arguments.
+    /// may. Of streams that were not admitted by this test, why one of them must not join those before. It must not depend on
+    /// anything but its arguments.
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason>;
 
     /// The test over a run of decisions, with nothing admitted yet.

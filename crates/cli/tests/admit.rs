@@ -46,6 +46,22 @@ fn requests_are_answered_in_order_and_kept() {
     fs::write(folder.join("list"), "{\"op\": \"list\"}\n").unwrap();
     let listed = tautwire(&folder, &["admit", &scenario(), "--state", "state", "--requests", "list"]);
     assert_eq!(listed.stdout, "admitted   view-left\nadmitted   view-rear-slow\n");
+    assert_eq!(listed.stderr, "");
+}
+
+#[test]
+fn what_another_test_admitted_is_told_if_it_does_not_hold() {
+    let folder = folder("admit-otherwise");
+    let arguments = ["admit", &scenario(), "--all", "--test", "bandwidth", "--state", "state"];
+    assert_eq!(tautwire(&folder, &arguments).stderr, "");
+    fs::write(folder.join("list"), "{\"op\": \"list\"}\n").unwrap();
+    let again = ["admit", &scenario(), "--state", "state", "--requests", "list", "--test"];
+    let [same, other] =
+        ["bandwidth", "bounds"].map(|test| tautwire(&folder, &[&again[..], &[test]].concat()));
+    assert_eq!((same.stderr.as_str(), same.stdout.matches("admitted").count()), ("", 3));
+    assert_eq!(other.stdout, same.stdout, "it stays admitted");
+    assert!(other.stderr.contains("would not be admitted now"), "{}", other.stderr);
+    assert!(other.stderr.contains("view-left, up to"), "{}", other.stderr);
 }
 
 #[test]

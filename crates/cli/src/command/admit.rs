@@ -27,6 +27,12 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     })?;
     let name = path.display().to_string();
     let desk = Desk::open(&name, &text, arguments.test.into(), arguments.state.as_deref())?;
+    if let Some(reason) = desk.no_longer_holds() {
+        let why = why(&network, "", &reason);
+        say(&format!(
+            "what is admitted would not be admitted now, as the test or the description was another one: {why}"
+        ));
+    }
     if let Some(socket) = &arguments.listen {
         return admit_socket::serve(socket, desk);
     }

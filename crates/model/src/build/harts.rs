@@ -1,5 +1,6 @@
 //! `harts:`: the elementary cycle, shared servers, and the servers of reserved streams.
 
+use tautwire_core::ftt::Violator;
 use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow};
 use tautwire_units::{Bytes, Duration};
 
@@ -9,9 +10,11 @@ use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{ftt, harts_admission};
 use crate::frame::wire_bits;
-use crate::ftt::Ftt;
+use crate::ftt::{Ftt, Police};
 use crate::harts::{Harts, Reservation, SharedServer, octets_of};
-use crate::network::{NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection};
+use crate::network::{
+    Distribution, NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection,
+};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -57,7 +60,7 @@ pub(crate) fn harts(
         admission: None,
     };
     for item in node.get("reserve").map_or(&[][..], Node::items) {
-        if let Some(reservation) = reservation(node, item, &harts, topology, streams, faults) {
+        if let Some(reservation) = reservation(node, item, &harts, (topology, models), streams, faults) {
             harts.reservations.push(reservation);
         }
     }
@@ -107,7 +110,7 @@ fn reservation(
     root: &Node<'_>,
     item: &Node<'_>,
     harts: &Harts,
-    topology: &Topology<'_>,
+    (topology, models): (&Topology<'_>, &Models<'_, '_>),
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Option<Reservation> {
@@ -133,7 +136,9 @@ fn reservation(
         let lost = (u128::from(interval.as_ps()) * u128::from(tolerance) * 2).div_ceil(1_000_000_000);
         let lost = Duration::from_ps(u64::try_from(lost).unwrap_or(u64::MAX));
         let distance = if promises { interval.saturating_sub(lost) } else { Duration::ZERO };
-        ftt::police(node, stream, distance, faults)
+        let police = ftt::police(node, stream, distance, faults)?;
+        early(node, stream, (&police, interval.saturating_sub(lost)), (topology, models), streams, faults);
+        Some(police)
     });
     let capacity = octets(item).unwrap_or(wire.saturating_mul(frames));
     if capacity < wire {
@@ -151,6 +156,43 @@ fn reservation(
     };
     let stated = item.get("capacity").is_some() || item.get("every").is_some();
     Some(Reservation { stream: found, server, stated, interval, police })
+}
+
+/// Warns of a talker that keeps its promise and of which frames are discarded: by its jitter, by its host's delay, and by others that wait at
+/// its port, they come to the switch closer together than they are made.
+fn early(
+    node: &Node<'_>,
+    stream: &Stream,
+    (police, made): (&Police, Duration),
+    (topology, models): (&Topology<'_>, &Models<'_, '_>),
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) {
+    let NodeKind::EndStation { host } = topology.nodes[stream.talker.index()].kind else { return };
+    let Some(port) = stream.hops.first().map(|hop| hop.port) else { return };
+    let Some(links) = topology.ports[port.index()].links else { return };
+    let rate = topology.links[links.egress.index()].rate;
+    let others = streams.list.iter().map(|draft| &draft.stream).filter(|other| other.name != stream.name);
+    let beside = others.filter(|other| other.hops.iter().any(|hop| hop.port == port));
+    let waits = beside.map(|other| rate.duration_ceil(wire_bits(other.payload_max, other.tagged))).max();
+    let (least, most) = match models.host_at(host).transmit.random {
+        Distribution::Zero => Default::default(),
+        Distribution::Uniform { min, max } | Distribution::Normal { min, max, .. } => (min, max),
+    };
+    let drawn = match stream.traffic {
+        Traffic::Periodic { jitter, .. } => jitter,
+        _ => Duration::ZERO,
+    };
+    let closer = drawn + most.saturating_sub(least) + waits.unwrap_or_default();
+    let comes = made.saturating_sub(closer);
+    if police.violator == Violator::Discard && comes < police.distance {
+        let message = format!(
+            "frames of `{}` are made {made} apart and may come {comes} apart, less than the distance of {}: some are discarded",
+            stream.name, police.distance
+        );
+        let help = format!("write `early: reshape`, or a `distance` of at most {comes}");
+        faults.warning(codes::HARTS_POLICING, node.anchor(), message, help);
+    }
 }
 
 /// How often a synchronous stream is polled, in cycles.

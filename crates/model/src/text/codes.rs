@@ -175,6 +175,8 @@ codes! {
     HARTS_WINDOW = "harts::window";
     /// A server that is not there, stands twice, or is too small for a frame.
     HARTS_SERVER = "harts::server";
+    /// Policing that discards frames of a talker that keeps its promise.
+    HARTS_POLICING = "harts::policing";
     /// A stream that a network with servers cannot carry, or central admission that cannot be.
     HARTS_STREAM = "harts::stream";
     /// A response to nothing.
