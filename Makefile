@@ -2,7 +2,7 @@
 #
 #   make demo               build, verify the in-vehicle network, write its report
 #   make test               all tests, Rust and Python
-#   make test-slow          the property tests with 100 000 cases
+#   make test-slow          the same tests with 25 times the cases of every search (TIMES=n: another number)
 #   make hdl-test           the hardware: lint, and modules against the machines of core
 #   make hdl-synth          area by open synthesis and latency of the hardware, to hdl.json; minutes
 #   make hdl-place          clock rate of the hardware by placing and routing it for an ECP5, to hdl.json; half an hour
@@ -59,10 +59,12 @@ develop:
 	@tools/setup python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
 
+# How many times the cases of every search: with 25 two daemons of admission are killed 200 times each.
+TIMES ?= 25
+
 test-slow: test
-	@$(ENV) TAUTWIRE_CASES=100000 cargo test --locked --workspace --test bounds_hold --test bounds_hold_varied \
-	    --test virtual_links_hold --test answers_hold --test time_triggered_hold --test as6802_hold --test as6802_halves --test as6802_thirds --test reserved_shaping_holds --test protocols_hold --test vlan_registration_holds --test corrected_clocks_hold --test tdma_holds --test scheduled_runs --test time_triggered_redundancy --test harts_holds --test harts_admission_holds --test admission_bounds --test ftt_exploration --test random --test admit --test admit_clients --test come_and_go --test equation_3 --test session
-	@$(ENV) TAUTWIRE_CASES=100000 $(PLANTED)
+	@$(ENV) TAUTWIRE_TIMES=$(TIMES) cargo test --release --locked --workspace
+	@$(ENV) TAUTWIRE_TIMES=$(TIMES) $(PLANTED) --release
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) tests
 

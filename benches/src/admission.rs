@@ -95,7 +95,7 @@ fn of(test: Test, streams: usize, bridges: usize) -> Network {
 }
 
 /// A test; that of bandwidth with all of a line and intervals as long as the periods of these streams, so that it grants as others do.
-fn of_kind(test: Test) -> Box<dyn AdmissionTest> {
+fn of_kind(test: Test, network: &Network) -> Box<dyn AdmissionTest> {
     let interval = tautwire_units::Duration::from_ms(20);
     match test {
         Test::Bandwidth => Box::new(Bandwidth {
@@ -103,14 +103,14 @@ fn of_kind(test: Test) -> Box<dyn AdmissionTest> {
             interval_others: interval,
             reservable_percent: 100,
         }),
-        _ => test.with_usual_parameters(),
+        _ => test.of(network),
     }
 }
 
 /// Mean of decisions, each with all other streams admitted.
 fn decision(test: Test, network: &Network) -> Option<Decisions> {
     let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).collect();
-    let mut standing = of_kind(test).begin(network);
+    let mut standing = of_kind(test, network).begin(network);
     standing.rejoin(network, &all);
     let mut decisions = Decisions { total: Duration::ZERO, count: 0, granted: 0 };
     while decisions.count < DECISIONS && decisions.total < BUDGET {
@@ -129,7 +129,7 @@ fn decision(test: Test, network: &Network) -> Option<Decisions> {
 
 /// Mean of the decisions on all streams, one after the other.
 fn filling_up(test: Test, network: &Network) -> Option<Decisions> {
-    let mut standing = of_kind(test).begin(network);
+    let mut standing = of_kind(test, network).begin(network);
     let streams = (0..network.streams.len()).map(StreamIndex::at);
     let made: Vec<_> = streams.map(|stream| join(&mut *standing, network, stream)).collect();
     let granted = made.iter().filter(|(_, joined)| *joined).count();
@@ -145,7 +145,7 @@ fn refused(test: Test, network: &Network) -> Option<Decisions> {
         let most = delays.max().expect("all of them may run together");
         stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
     }
-    let mut standing = of_kind(test).begin(&network);
+    let mut standing = of_kind(test, &network).begin(&network);
     let all = (0..network.streams.len()).map(StreamIndex::at);
     let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *standing, &network, *stream).1).collect();
     let (mut total, mut count) = (Duration::ZERO, 0);

@@ -1,11 +1,13 @@
 //! The tests to choose from, by name.
 
+use tautwire_model::Network;
+
 use crate::bandwidth::Bandwidth;
 use crate::bounds::EndToEndBounds;
 use crate::harts::HartsResponseTime;
 use crate::test::AdmissionTest;
 
-/// A test with its usual parameters.
+/// A test with the parameters that a description gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Test {
     /// Proven end-to-end bounds against every deadline.
@@ -28,13 +30,13 @@ impl Test {
         Some([Self::Bounds, Self::Bandwidth, Self::ResponseTime][place])
     }
 
-    /// The test itself.
+    /// The test itself, for a network.
     #[must_use]
-    pub fn with_usual_parameters(self) -> Box<dyn AdmissionTest> {
+    pub fn of(self, network: &Network) -> Box<dyn AdmissionTest> {
         match self {
             Self::Bounds => Box::new(EndToEndBounds),
             Self::Bandwidth => Box::new(Bandwidth::default()),
-            Self::ResponseTime => Box::new(HartsResponseTime::default()),
+            Self::ResponseTime => Box::new(HartsResponseTime::of(network)),
         }
     }
 }

@@ -58,8 +58,8 @@ impl<'network> Controller<'network> {
     /// # Errors
     /// If that names a stream that the network has not.
     pub(crate) fn resume(network: &'network Network, test: Test, kept: Kept) -> Result<Self, LogError> {
-        let controller = Self::new(network, test.with_usual_parameters());
-        let suggesting = Some(test.with_usual_parameters());
+        let controller = Self::new(network, test.of(network));
+        let suggesting = Some(test.of(network));
         Self { suggesting, ..controller }.go_on(kept)
     }
 

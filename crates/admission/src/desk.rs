@@ -75,7 +75,7 @@ impl Desk {
         if admitted.is_empty() {
             return None;
         }
-        self.test.with_usual_parameters().refuse(&self.network, &admitted)
+        self.test.of(&self.network).refuse(&self.network, &admitted)
     }
 
     /// Answers requests until there are no more.

@@ -34,8 +34,7 @@ pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};
 pub use desk::{Asker, Desk};
 pub use harts::{
-    Deadlines, ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict,
-    Violation,
+    ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict, Violation,
 };
 pub use log::{Log, LogError};
 pub use request::{Mode, Operation, Request, RequestError};

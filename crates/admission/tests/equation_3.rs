@@ -349,3 +349,33 @@ fn who_waits_for_a_window_is_met_twice() {
     assert!(one.waits.twice > 0, "{one:?}");
     assert_eq!(late(&open_from_the_start(&part)), 0, "with the windows open nobody waits for one");
 }
+
+/// Which streams of the scenario, with longer frames that nobody reserves, the test of its description admits, with more under `harts`.
+fn admitted_with(more: &str) -> Vec<String> {
+    let text = include_str!("../../../scenarios/harts.yaml")
+        .replace("payload: 256 B", "payload: 700 B")
+        .replacen("harts:\n", &format!("harts:\n{more}"), 1);
+    let loaded = tautwire_model::load_text("harts.yaml", &text);
+    assert!(!loaded.has_errors(), "{:?}", loaded.diagnostics);
+    let network = loaded.network.unwrap();
+    let mut controller = Controller::new(&network, tautwire_admission::Test::ResponseTime.of(&network));
+    for own in &network.harts.as_ref().unwrap().reservations {
+        let name = network.streams[own.stream.index()].name.clone();
+        controller.answer(&Request::of(Operation::Reserve, vec![name])).unwrap();
+    }
+    controller.admitted().iter().map(|stream| network.streams[stream.index()].name.clone()).collect()
+}
+
+/// What the publication leaves open a description sets.
+#[test]
+fn the_parameters_of_a_description_decide() {
+    let all = ["control", "f4", "f5", "f6", "f2", "f3"];
+    let with = |parameters: &str| admitted_with(&format!("  response-time: {{{parameters}}}\n"));
+    assert_eq!(admitted_with(""), all);
+    assert_eq!(with("deadline-periods: 2"), all);
+    assert_eq!(with("deadline-periods: 1"), ["control", "f2", "f3"]);
+    assert_eq!(with("deadline-periods: 1, unreserved: left-out"), all);
+    assert_eq!(with("guard: 60 us"), all);
+    assert_eq!(with("guard: 90 us"), all[..5]);
+    assert_eq!(with("switch-delay: 1 ms"), ["f2", "f3"]);
+}

@@ -174,7 +174,7 @@ fn clients_that_ask_again_after_a_kill_lose_and_repeat_nothing() {
     let folder = folder("admit-clients");
     let scenario = root().join("scenarios/admission.yaml").display().to_string();
     let arguments = ["admit", &scenario, "--json", "--state", "state", "--listen", "socket"];
-    let kills = std::env::var("TAUTWIRE_CASES").map_or(2_000, |text| text.parse().unwrap()) / 250;
+    let kills = tautwire_generate::cases(8);
     let shared = Shared::default();
     let done: Vec<usize> = thread::scope(|scope| {
         let (folder, shared) = (&folder, &shared);

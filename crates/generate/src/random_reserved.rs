@@ -110,7 +110,10 @@ fn write_stream(text: &mut String, dice: &mut Dice, stream: u64, stations: u64) 
         let _ = write!(reservation, ", withdraw-at: {} ms", offered + dice.between(10, 50));
     }
     if dice.chance(40) {
-        let _ = write!(reservation, ", detach-at: {} ms", dice.between(81, 110));
+        let mut each =
+            || if dice.chance(25) { "never".to_owned() } else { format!("{} ms", dice.between(81, 110)) };
+        let detach: Vec<String> = attach.iter().map(|_| each()).collect();
+        let _ = write!(reservation, ", detach-at: [{}]", detach.join(", "));
     }
     if dice.chance(20) {
         reservation.push_str(", rank: emergency");

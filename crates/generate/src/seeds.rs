@@ -9,16 +9,17 @@ pub fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// How many cases to try: what `TAUTWIRE_CASES` says.
+/// How many cases to try: what `TAUTWIRE_CASES` says, or the test's own number `TAUTWIRE_TIMES` times.
 ///
 /// # Panics
-/// If it is set to something else than a number.
+/// If one of them is set to something else than a number.
 #[must_use]
 pub fn cases(otherwise: u64) -> u64 {
-    number("TAUTWIRE_CASES").unwrap_or(otherwise)
+    let times = || number("TAUTWIRE_TIMES").unwrap_or(1);
+    number("TAUTWIRE_CASES").unwrap_or_else(|| otherwise * times())
 }
 
-/// The seeds to try: the one that `TAUTWIRE_SEED` names, or as many as `TAUTWIRE_CASES` says.
+/// The seeds to try: the one that `TAUTWIRE_SEED` names, or as many as [`cases`] says.
 ///
 /// # Panics
 /// If one of them is set to something else than a number.

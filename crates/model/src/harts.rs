@@ -35,6 +35,32 @@ pub struct Harts {
     pub ftt: Ftt,
     /// Who admits streams; none: all of them stand from the start.
     pub admission: Option<HartsAdmission>,
+    /// What the test by equation 3 reckons with.
+    pub response_time: ResponseTimeTest,
+}
+
+/// Parameters of the admission test by equation 3 of the published evaluation, which leaves them open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseTimeTest {
+    /// Deadline of every stream in its periods; none: its own, and a stream without one is never late.
+    pub deadline_periods: Option<u32>,
+    /// From the last bit received in a switch to its queue.
+    pub switch_delay: Duration,
+    /// Guard window; none: that of the elementary cycle.
+    pub guard: Option<Duration>,
+    /// Whether streams without a reservation count in blocking and in the time left over at the end of a window.
+    pub counts_unreserved: bool,
+}
+
+impl Default for ResponseTimeTest {
+    fn default() -> Self {
+        Self {
+            deadline_periods: None,
+            switch_delay: Duration::from_us(5),
+            guard: None,
+            counts_unreserved: true,
+        }
+    }
 }
 
 /// A server that streams share.

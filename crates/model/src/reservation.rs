@@ -83,8 +83,8 @@ pub struct ReservedStream {
     pub withdraw_at: Option<Duration>,
     /// When each listener asks for it, in the order of the stream's.
     pub attach_at: Vec<Duration>,
-    /// When its listeners ask no more.
-    pub detach_at: Option<Duration>,
+    /// When each listener asks no more, in the order of the stream's.
+    pub detach_at: Vec<Option<Duration>>,
     /// Whether a listener asks only when it has heard of the stream.
     pub when_offered: bool,
 }

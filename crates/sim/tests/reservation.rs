@@ -225,3 +225,32 @@ fn a_bridge_without_room_for_a_destination_refuses_the_stream() {
         assert!(refused.is_some(), "{limit}");
     }
 }
+
+/// `captions` has two listeners, of which one leaves at 3 s; `conference` gives way to a call while that lasts.
+#[test]
+fn an_emergency_takes_a_place_for_a_while_and_a_listener_leaves_alone() {
+    let network = network(include_str!("../../../scenarios/reserved-emergency.yaml"));
+    let seen = run(&network);
+    let (conference, call) = (of(&network, &seen, "conference"), of(&network, &seen, "emergency-call"));
+    let (begun, ended) =
+        (started(call)[0], call.first(|rung| rung.event == RungEvent::Stopped).expect("over"));
+    let stopped = conference.first(|rung| rung.event == RungEvent::Stopped).expect("it gives way");
+    assert!(stopped > Duration::from_s(2) && stopped <= begun);
+    assert_eq!(ended, Duration::from_s(4), "a talker that offers no more sends no more");
+    let told = |rung: &tautwire_sim::Rung| {
+        matches!(rung.event, RungEvent::Received(_, Declaration::TalkerFailed(6)))
+    };
+    assert!(conference.first(told).is_some());
+    let [first, again] = started(conference)[..] else { panic!("it starts twice") };
+    assert!(first < stopped && again > ended);
+
+    let captions = of(&network, &seen, "captions");
+    assert_eq!((started(captions).len(), captions.lapses()), (1, 0));
+    let [desk, screen] = &seen.streams[captions.stream.index()].listeners[..] else {
+        panic!("two listeners")
+    };
+    // A frame each 250 us from 0.6 s on: until a LeaveTime behind 3 s, and until the end at 6 s.
+    let [desk, screen] = [desk, screen].map(|listener| listener.delay.count());
+    assert!((13_500..13_700).contains(&desk), "{desk}");
+    assert!((21_500..21_700).contains(&screen), "{screen}");
+}

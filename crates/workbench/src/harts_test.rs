@@ -24,7 +24,7 @@ pub(crate) fn test(network: &Network, new: &StreamPart, others: &[StreamPart]) -
 /// Equation 3, of the streams with servers; the windows of switches, of synchronous ones.
 fn response_time(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Result<(), StreamIndex> {
     let streams: Vec<StreamIndex> = others.iter().copied().chain([new]).collect();
-    let late = match HartsResponseTime::default().refuse(network, &streams) {
+    let late = match HartsResponseTime::of(network).refuse(network, &streams) {
         None => return Ok(()),
         Some(RefusalReason::Deadline { stream, .. } | RefusalReason::Unbounded { stream, .. }) => stream,
         Some(_) => return Err(new),

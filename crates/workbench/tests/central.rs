@@ -221,6 +221,21 @@ fn what_does_not_fit_is_served_when_something_is_withdrawn() {
     }
 }
 
+/// `stroke` is refused for its deadline, not for bandwidth, and served when `vision` has left.
+#[test]
+fn who_asks_with_msrp_is_refused_by_bounds_and_tested_again() {
+    let text = include_str!("../../../scenarios/central-requests.yaml");
+    let begun = |text: &str| {
+        let network = network(text);
+        let seen = run(&network);
+        started(of(&network, &seen, "stroke")).expect("served in the end")
+    };
+    let by_bounds = begun(text);
+    assert!(by_bounds > Duration::from_s(5) && by_bounds < Duration::from_ms(5_500), "{by_bounds}");
+    let by_bandwidth = begun(&text.replace("test: bounds", "test: bandwidth"));
+    assert!(by_bandwidth < Duration::from_ms(2_500), "{by_bandwidth}");
+}
+
 #[test]
 fn lost_frames_of_control_are_made_up_for() {
     let cables = ["N1:p1", "N2:p1", "N3:p1", "C:p1", "Sw1:p4", "Sw2:p4"];

@@ -165,9 +165,14 @@ fn wrong_reservations(seed: u64) -> Option<String> {
         let bridges =
             network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. })).count();
         let leave = Duration::from_ms(5) * bridges as u64 + Duration::from_ms(20);
-        let ended = reserved.detach_at.into_iter().chain(reserved.withdraw_at).min();
+        // When the last listener has left.
+        let left = reserved.detach_at.iter().copied().collect::<Option<Vec<Duration>>>();
+        let left = left.and_then(|left| left.into_iter().max());
+        let ended = left.into_iter().chain(reserved.withdraw_at).min();
+        // The first that leaves may be the only one that was served.
+        let may_stop = reserved.detach_at.iter().flatten().copied().chain(reserved.withdraw_at).min();
         let stops =
-            |rung: &Rung| rung.event == RungEvent::Stopped && ended.is_none_or(|ended| rung.at < ended);
+            |rung: &Rung| rung.event == RungEvent::Stopped && may_stop.is_none_or(|from| rung.at < from);
         let mut early = observed.ladder.iter().enumerate().filter(|(_, rung)| stops(rung));
         if let Some((_, early)) = early.find(|(place, _)| !was_crossed(&network, observed, *place)) {
             return fault(format!("{name} is stopped at {}, though it is offered and asked for", early.at));

@@ -66,9 +66,10 @@ fn wanted(network: &Network, seen: &VlanObservation, end: Duration) -> Vec<(Dura
         if behind.contains(&stream.talker) {
             spans.push((reserved.advertise_at, reserved.withdraw_at.unwrap_or(end)));
         }
-        for (listener, from) in stream.listeners.iter().zip(&reserved.attach_at) {
+        let times = reserved.attach_at.iter().zip(&reserved.detach_at);
+        for (listener, (from, until)) in stream.listeners.iter().zip(times) {
             if behind.contains(listener) {
-                spans.push((*from, reserved.detach_at.unwrap_or(end)));
+                spans.push((*from, until.unwrap_or(end)));
             }
         }
     }

@@ -12,4 +12,4 @@ mod test;
 pub use response_time::{
     ElementaryCycle, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict, Violation,
 };
-pub use test::{Deadlines, HartsResponseTime};
+pub use test::HartsResponseTime;

@@ -1,6 +1,7 @@
 //! Equation 3 for the streams of a description with `harts:`.
 
 use tautwire_model::Network;
+use tautwire_model::harts::ResponseTimeTest;
 use tautwire_model::network::{Hop, Stream, StreamIndex, Traffic};
 use tautwire_model::wire_bits;
 use tautwire_report::port_name;
@@ -11,36 +12,18 @@ use super::synchronous::{self, is_synchronous};
 use crate::decision::RefusalReason;
 use crate::test::AdmissionTest;
 
-/// Which deadlines are held to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deadlines {
-    /// Those of the streams; a stream without one is never late.
-    OfStreams,
-    /// So many of each stream's periods.
-    Periods(u32),
-}
-
 /// The test, with what the paper leaves open as parameters; of synchronous streams, that of the windows of their switches. A description without `harts:` is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HartsResponseTime {
-    /// Which deadlines are held to.
-    pub deadlines: Deadlines,
-    /// From the last bit received in a switch to its queue.
-    pub switch_delay: Duration,
-    /// Guard window; none: that of the description.
-    pub guard: Option<Duration>,
-    /// Whether streams without a reservation count in blocking and in the time left over at the end of a window.
-    pub counts_unreserved: bool,
+    /// What it reckons with.
+    pub parameters: ResponseTimeTest,
 }
 
-impl Default for HartsResponseTime {
-    fn default() -> Self {
-        Self {
-            deadlines: Deadlines::OfStreams,
-            switch_delay: Duration::from_us(5),
-            guard: None,
-            counts_unreserved: true,
-        }
+impl HartsResponseTime {
+    /// The test with the parameters of a description.
+    #[must_use]
+    pub fn of(network: &Network) -> Self {
+        Self { parameters: network.harts.as_ref().map(|harts| harts.response_time).unwrap_or_default() }
     }
 }
 
@@ -117,9 +100,9 @@ impl HartsResponseTime {
             cycle: ElementaryCycle {
                 length: harts.cycle,
                 before: harts.open,
-                guard: self.guard.unwrap_or(harts.cycle - harts.close),
-                switch_delay: self.switch_delay,
-                counts_unreserved: self.counts_unreserved,
+                guard: self.parameters.guard.unwrap_or(harts.cycle - harts.close),
+                switch_delay: self.parameters.switch_delay,
+                counts_unreserved: self.parameters.counts_unreserved,
                 unreserved,
                 rate,
             },
@@ -135,9 +118,9 @@ impl HartsResponseTime {
         let harts = network.harts.as_ref()?;
         let period = period(stream)?;
         let own = harts.reservations.iter().find(|reservation| reservation.stream == index);
-        let deadline = match self.deadlines {
-            Deadlines::OfStreams => stream.deadline.unwrap_or(Duration::from_ps(u64::MAX)),
-            Deadlines::Periods(count) => Duration::from_ps(period.as_ps().saturating_mul(u64::from(count))),
+        let deadline = match self.parameters.deadline_periods {
+            None => stream.deadline.unwrap_or(Duration::from_ps(u64::MAX)),
+            Some(count) => Duration::from_ps(period.as_ps().saturating_mul(u64::from(count))),
         };
         let server = own.and_then(|own| own.server.parent).map(usize::from);
         // Priorities of shared servers stand before those within.

@@ -86,7 +86,7 @@ impl Central<'_> {
             let messages = pairs.iter().flat_map(|pair| self.asked(pair));
             // What was heard before all had found each other may count from then.
             items.push(Item { first, last: last.max(ready), messages: messages.collect() });
-            let ends = reserved.detach_at.iter().chain(reserved.withdraw_at.iter());
+            let ends = reserved.detach_at.iter().flatten().chain(reserved.withdraw_at.iter());
             if ends.clone().next().is_some() {
                 let (first, last) = span(ends);
                 let mut messages: Vec<Message<u32>> =

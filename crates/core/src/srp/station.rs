@@ -111,9 +111,10 @@ impl SrpStation {
         self.participant.deadline()
     }
 
-    /// What the listeners of a stream say, for its talker: it may send at ready and ready failed.
+    /// What the listeners of a stream say, for a talker that offers it: it may send at ready and ready failed.
     #[must_use]
     pub fn listeners(&self, stream: StreamId) -> Option<ListenerDeclaration> {
+        self.talks.get(&stream)?;
         self.participant.registration(&MsrpValue::Listener(stream)).flatten()
     }
 

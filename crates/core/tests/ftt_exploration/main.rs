@@ -152,6 +152,8 @@ fn a_cable_fails_and_the_acmaster_dies() {
 
 #[test]
 fn larger_networks_are_walked() {
-    let cases = std::env::var("TAUTWIRE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000);
-    (0..cases).for_each(walk::walk);
+    let number =
+        |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let times = number("TAUTWIRE_TIMES").unwrap_or(1);
+    (0..number("TAUTWIRE_CASES").unwrap_or(2_000 * times)).for_each(walk::walk);
 }

@@ -206,7 +206,10 @@ fn what_stands_in_the_end_is_what_is_asked_for() {
         |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect("a number"));
     let seeds = match number("TAUTWIRE_SEED") {
         Some(seed) => vec![seed],
-        None => (0..number("TAUTWIRE_CASES").unwrap_or(60)).collect(),
+        None => {
+            let times = number("TAUTWIRE_TIMES").unwrap_or(1);
+            (0..number("TAUTWIRE_CASES").unwrap_or(60 * times)).collect()
+        }
     };
     let (mut faults, mut reserved) = (0, 0);
     for seed in &seeds {

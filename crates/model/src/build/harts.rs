@@ -11,7 +11,7 @@ use super::topology::Topology;
 use super::{ftt, harts_admission};
 use crate::frame::wire_bits;
 use crate::ftt::{Ftt, Police};
-use crate::harts::{Harts, Reservation, SharedServer, octets_of};
+use crate::harts::{Harts, Reservation, ResponseTimeTest, SharedServer, octets_of};
 use crate::network::{
     Distribution, NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection,
 };
@@ -58,7 +58,14 @@ pub(crate) fn harts(
             has_admission: false,
         },
         admission: None,
+        response_time: node.get("response-time").map(response_time).unwrap_or_default(),
     };
+    if let Some(guard) = harts.response_time.guard.filter(|guard| *guard >= cycle.saturating_sub(open)) {
+        let stated = node.get("response-time").and_then(|test| test.get("guard"));
+        let message = format!("a guard window of {guard} leaves nothing of an elementary cycle of {cycle}");
+        let place = stated.map_or(node.anchor(), |stated| stated.place);
+        faults.error(codes::HARTS_WINDOW, place, message, "make it shorter, or leave it out");
+    }
     for item in node.get("reserve").map_or(&[][..], Node::items) {
         if let Some(reservation) = reservation(node, item, &harts, (topology, models), streams, faults) {
             harts.reservations.push(reservation);
@@ -192,6 +199,17 @@ fn early(
         );
         let help = format!("write `early: reshape`, or a `distance` of at most {comes}");
         faults.warning(codes::HARTS_POLICING, node.anchor(), message, help);
+    }
+}
+
+/// What the test by equation 3 reckons with, where it is stated.
+fn response_time(node: &Node<'_>) -> ResponseTimeTest {
+    let usual = ResponseTimeTest::default();
+    ResponseTimeTest {
+        deadline_periods: node.parsed("deadline-periods"),
+        switch_delay: node.parsed("switch-delay").unwrap_or(usual.switch_delay),
+        guard: node.parsed("guard"),
+        counts_unreserved: node.get("unreserved").and_then(Node::text) != Some("left-out"),
     }
 }
 

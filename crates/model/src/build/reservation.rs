@@ -333,32 +333,39 @@ fn requests(
     faults: &mut Faults,
 ) -> ReservedStream {
     let listeners = draft.stream.listeners.len();
-    let stated = node.get("attach-at").map_or(&[][..], Node::items_or_self);
-    let times: Vec<Duration> =
-        stated.iter().filter_map(|item| item.text().and_then(|text| text.parse().ok())).collect();
-    let attach_at = match times[..] {
-        [] => vec![Duration::ZERO; listeners],
-        [all] => vec![all; listeners],
-        _ => times,
+    // Of each listener; `never` is none.
+    let mut times = |key: &str, otherwise: Option<Duration>| -> Vec<Option<Duration>> {
+        let stated = node.get(key).map_or(&[][..], Node::items_or_self);
+        let time = |item: &Node<'_>| item.text().and_then(|text| text.parse().ok());
+        match stated {
+            [] => vec![otherwise; listeners],
+            [all] => vec![time(all); listeners],
+            _ => {
+                if stated.len() != listeners {
+                    let message = format!("{} times for {listeners} listeners", stated.len());
+                    let help = "state one time for all, or one for each";
+                    faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
+                }
+                stated.iter().map(time).chain(core::iter::repeat(otherwise)).take(listeners).collect()
+            }
+        }
     };
-    if attach_at.len() != listeners {
-        let message = format!("{} times for {listeners} listeners", attach_at.len());
-        let help = "state one time for all, or one for each";
-        faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
-    }
+    let attach_at: Vec<Duration> =
+        times("attach-at", Some(Duration::ZERO)).into_iter().map(Option::unwrap_or_default).collect();
+    let detach_at = times("detach-at", None);
     let latency_max: Option<Duration> = node.parsed("latency-max");
     let advertise_at = node.parsed("advertise-at").unwrap_or_default();
-    let (withdraw_at, detach_at) = (node.parsed("withdraw-at"), node.parsed("detach-at"));
-    let last = attach_at.iter().copied().max().unwrap_or_default();
-    for (from, at, to, until) in [
-        ("advertise-at", advertise_at, "withdraw-at", withdraw_at),
-        ("attach-at", last, "detach-at", detach_at),
-    ] {
-        if let Some(until) = until.filter(|until| *until <= at) {
-            let place = node.get(to).map_or(node.anchor(), |node| node.place);
-            let message = format!("`{to}` of {until}, and `{from}` of {at}");
-            faults.error(codes::RESERVED_STREAM, place, message, format!("make `{to}` later than `{from}`"));
-        }
+    let withdraw_at: Option<Duration> = node.parsed("withdraw-at");
+    let offered = [("advertise-at", advertise_at, "withdraw-at", withdraw_at)];
+    let asked = attach_at.iter().zip(&detach_at).map(|(at, until)| ("attach-at", *at, "detach-at", *until));
+    let wrong = |(.., at, _, until): &(&str, Duration, &str, Option<Duration>)| {
+        until.is_some_and(|until| until <= *at)
+    };
+    // One fault of each kind.
+    for (from, at, to, until) in offered.into_iter().filter(wrong).chain(asked.clone().find(wrong)) {
+        let place = node.get(to).map_or(node.anchor(), |node| node.place);
+        let message = format!("`{to}` of {}, and `{from}` of {at}", until.unwrap_or_default());
+        faults.error(codes::RESERVED_STREAM, place, message, format!("make `{to}` later than `{from}`"));
     }
     ReservedStream {
         stream,

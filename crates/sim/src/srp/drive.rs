@@ -68,6 +68,9 @@ impl<R: Recorder> Engine<'_, R> {
         let talks = matches!(request.event, RungEvent::Offered | RungEvent::Withdrawn);
         let wants = matches!(request.event, RungEvent::Offered | RungEvent::Asked);
         self.want_vlan(request.node as usize, local, request.stream, talks, wants);
+        if request.event == RungEvent::Withdrawn {
+            self.heed_listeners(request.node as usize, local);
+        }
     }
 
     /// A node hears what its processor is done with, and looks at its timers.

@@ -30,9 +30,11 @@ pub(super) fn requests(network: &Network) -> Vec<Request> {
         };
         ask(Some(reserved.advertise_at), stream.talker, RungEvent::Offered);
         ask(reserved.withdraw_at, stream.talker, RungEvent::Withdrawn);
-        for (listener, at) in stream.listeners.iter().zip(&reserved.attach_at) {
-            ask(Some(*at), *listener, RungEvent::Asked);
-            ask(reserved.detach_at, *listener, RungEvent::Detached);
+        for ((listener, from), until) in
+            stream.listeners.iter().zip(&reserved.attach_at).zip(&reserved.detach_at)
+        {
+            ask(Some(*from), *listener, RungEvent::Asked);
+            ask(*until, *listener, RungEvent::Detached);
         }
     }
     requests.sort_by_key(|request| request.at);

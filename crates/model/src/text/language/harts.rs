@@ -35,6 +35,11 @@ pub(super) static HARTS: Shape = Shape {
             "The ACMaster and who asks it for what; without it all reservations stand from the start.",
         ),
         key(
+            "response-time",
+            Kind::Object(&RESPONSE_TIME),
+            "What the test by equation 3 reckons with, where the published evaluation leaves it open.",
+        ),
+        key(
             "background",
             Kind::Object(&BACKGROUND),
             "What frames of other streams may take at most; all that is left.",
@@ -174,6 +179,25 @@ static POLLED: Shape = Shape {
             "How switches behind the first carry it: in their synchronous windows, each by its own schedule, or by its server there; synchronous.",
         ),
         key("pool", Kind::Integer(1, 1_000), "Messages that each of those switches may hold; 4."),
+    ]],
+};
+
+static RESPONSE_TIME: Shape = Shape {
+    name: "the response-time test",
+    about: "Parameters of the test by equation 3, of an ACMaster and of `tautwire admit`.",
+    keys: &[&[
+        key(
+            "deadline-periods",
+            Kind::Integer(1, 1_000_000),
+            "Deadline of every stream, in its periods; that of the stream, if it has one.",
+        ),
+        key("switch-delay", Kind::Duration, "From the last bit received in a switch to its queue; 5 us."),
+        key("guard", Kind::Duration, "The guard window; that of the elementary cycle."),
+        key(
+            "unreserved",
+            Kind::Word(&["counted", "left-out"]),
+            "Whether frames without a reservation count in blocking and in what is left over at the end of a window; counted.",
+        ),
     ]],
 };
 

@@ -201,7 +201,14 @@ pub(super) static RESERVATION: Shape = Shape {
             Kind::OneOf(&[Kind::Duration, Kind::List(1, MANY, &Kind::Duration)]),
             "When its listeners ask for it: all, or each in their order; 0 s.",
         ),
-        key("detach-at", Kind::Duration, "When its listeners ask no more; never."),
+        key(
+            "detach-at",
+            Kind::OneOf(&[
+                Kind::Duration,
+                Kind::List(1, MANY, &Kind::OneOf(&[Kind::Word(&["never"]), Kind::Duration])),
+            ]),
+            "When its listeners ask no more: all, or each in their order; never.",
+        ),
         key(
             "ask",
             Kind::Word(&["at-once", "when-offered"]),
