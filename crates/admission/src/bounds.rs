@@ -24,7 +24,7 @@ impl AdmissionTest for EndToEndBounds {
         let network = network.with_only(&running);
         let Bounds { streams: proven, .. } = bounds(&network);
         let mut pairs = network.streams.iter().zip(&proven);
-        pairs.find_map(|(stream, proven)| missed(&network, stream, proven, None))
+        pairs.find_map(|(stream, proven)| missed(&network, stream, wanted(stream)?, proven, None))
     }
 
     fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
@@ -74,7 +74,8 @@ impl Standing for StandingBounds<'_> {
         let of: Vec<StreamIndex> = self.late.iter().copied().chain(is_other.then_some(first)).collect();
         self.look_exactly(network, &of);
         let without = is_other.then(|| self.session.stream(first));
-        missed(network, &network.streams[first.index()], &with, without.as_ref())
+        let late = &network.streams[first.index()];
+        missed(network, late, wanted(late)?, &with, without.as_ref())
     }
 
     fn leave(&mut self, network: &Network, stream: StreamIndex) {
@@ -142,7 +143,8 @@ impl StandingBounds<'_> {
 }
 
 /// What a stream asks for: its deadline; a protocol's own for nothing. A message of a synchronous one that has no bound may be lost.
-fn wanted(stream: &Stream) -> Option<Duration> {
+#[must_use]
+pub fn wanted(stream: &Stream) -> Option<Duration> {
     if stream.traffic.is_control() {
         return None;
     }
@@ -150,15 +152,16 @@ fn wanted(stream: &Stream) -> Option<Duration> {
     stream.deadline.or(lossless)
 }
 
-/// The first deadline of a stream that is not proven. The port is the one at which its delay is the
-/// greatest, or has grown most over what it is `without` the newcomer.
-pub(crate) fn missed(
+/// Where a deadline of a stream is not proven, at the first listener where it is not. The port is the one at which its delay is
+/// the greatest, or has grown most over what it is `without` the newcomer.
+#[must_use]
+pub fn missed(
     network: &Network,
     stream: &Stream,
+    deadline: Duration,
     proven: &StreamBounds,
     without: Option<&StreamBounds>,
 ) -> Option<RefusalReason> {
-    let deadline = wanted(stream)?;
     for (listener, bounds) in stream.listeners.iter().zip(&proven.listeners) {
         let (name, listener) = (stream.name.clone(), network.nodes[listener.index()].name.clone());
         match &bounds.delay {

@@ -28,7 +28,7 @@ mod suggest;
 mod test;
 
 pub use bandwidth::Bandwidth;
-pub use bounds::EndToEndBounds;
+pub use bounds::{EndToEndBounds, missed, wanted};
 pub use choice::Test;
 pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};

@@ -16,8 +16,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, network_time, reservation, slot_usage as slots, start_up, takeover, test_bed,
-    virtual_links, vlan_registration,
+    clocks, datagrams, harts, network_time, refusal, reservation, slot_usage as slots, start_up, takeover,
+    test_bed, virtual_links, vlan_registration,
 };
 
 use crate::args::Command;
@@ -89,6 +89,7 @@ fn tables(summary: &Summary) -> String {
         vlan_registration::table(summary, options),
         clocks::table(summary),
         harts::table(summary),
+        refusal::table(summary),
         datagrams::table(summary),
         slots::table(summary),
         takeover::table(summary),

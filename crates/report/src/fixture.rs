@@ -387,6 +387,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         streams,
         ports,
         reservations: Vec::new(),
+        refusals: Vec::new(),
         vlan_registrations: Vec::new(),
         clocks: Vec::new(),
         harts: None,

@@ -32,6 +32,7 @@ mod name;
 pub mod network_time;
 pub mod parquet;
 mod pcapng;
+pub mod refusal;
 pub mod reservation;
 mod run_folder;
 mod schedule;

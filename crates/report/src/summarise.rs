@@ -78,6 +78,7 @@ impl Summary {
             virtual_links: crate::virtual_links::summaries(network, bounds, observation),
             reservations: observation
                 .map_or_else(Vec::new, |seen| reservation::summaries(network, bounds, seen)),
+            refusals: observation.map_or_else(Vec::new, |seen| crate::refusal::summaries(network, seen)),
             vlan_registrations: observation
                 .map_or_else(Vec::new, |seen| crate::vlan_registration::summaries(network, seen)),
         }

@@ -45,6 +45,9 @@ pub struct Summary {
     /// Per reserved stream, if there was a run of a network with stream reservation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReservationSummary>,
+    /// What a CNC or an ACMaster refused, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<crate::refusal::RefusalSummary>,
     /// VLANs at ports of bridges, if there was a run of a network with MVRP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vlan_registrations: Vec<crate::vlan_registration::VlanRegistrationSummary>,

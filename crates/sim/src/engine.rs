@@ -17,6 +17,7 @@ use crate::clock::SimTime;
 use crate::driven::Driven;
 use crate::frame::{Ring, Slab, Slot};
 use crate::ftt;
+use crate::harts_admission::Admission;
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
@@ -254,12 +255,13 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
-        let admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
+        let mut admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
         self.observe_network_time();
         let network_time = self.network_time_observation();
         let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
-        let (reservations, vlan_registrations) =
+        let (reservations, vlan_registrations, mut refusals) =
             srp.map_or_else(Default::default, |srp| srp.observations(self.network));
+        refusals.extend(admission.iter_mut().flat_map(Admission::take_refusals));
         for ring in &self.rings {
             for place in ring.iter(&self.slab) {
                 let stream = self.slab.get(place).stream;
@@ -288,6 +290,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             test: None,
             harts: ftt.map(|ftt| Box::new(ftt.observation(admission))),
             reservations,
+            refusals,
             vlan_registrations,
             clocks,
             slots: slots.unwrap_or_default(),

@@ -27,6 +27,7 @@ mod options;
 mod plan;
 mod random;
 mod recorder;
+mod refusal;
 mod relay;
 mod relayed;
 mod reservation;
@@ -58,6 +59,7 @@ pub use harts::{
 };
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
+pub use refusal::{Late, Limit, Refusal};
 pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
     ApplicationObservation, ClassObservation, DatagramObservation, DropReason, HopObservation,

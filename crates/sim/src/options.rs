@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::refusal::Late;
 use crate::srp::AdmissionControl;
 
 use tautwire_model::Network;
@@ -34,9 +35,9 @@ pub enum Driver {
 /// A stream to some of its listeners.
 pub type StreamPart = (StreamIndex, Vec<NodeIndex>);
 
-/// The test of an ACMaster of HaRTES: whether a stream may go to these listeners beside those that stand, and if not, which would be
+/// The test of an ACMaster of HaRTES: whether a stream may go to these listeners beside those that stand, and if not, what would be
 /// late. The last of its listeners is the one that is new.
-pub type HartsTest = fn(&Network, &StreamPart, &[StreamPart]) -> Result<(), StreamIndex>;
+pub type HartsTest = fn(&Network, &StreamPart, &[StreamPart]) -> Result<(), Late>;
 
 /// How a run is made; the description's own settings where nothing is said.
 #[derive(Default)]

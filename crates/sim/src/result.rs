@@ -11,6 +11,7 @@ use crate::start_up::StartUpObservation;
 use crate::synchronisation::NetworkTimeObservation;
 use crate::test_bed::TestObservation;
 
+use crate::refusal::Refusal;
 use crate::reservation::ReservationObservation;
 use crate::vlan_registration::VlanObservation;
 
@@ -135,6 +136,8 @@ pub struct Observation {
     pub ports: Vec<PortObservation>,
     /// Per reserved stream, in the order of the network's reservation.
     pub reservations: Vec<ReservationObservation>,
+    /// What a CNC or an ACMaster refused, in order of time.
+    pub refusals: Vec<Refusal>,
     /// VLANs at ports of bridges, by port and VLAN, in a network with MVRP.
     pub vlan_registrations: Vec<VlanObservation>,
     /// Per node, in a network with gPTP.

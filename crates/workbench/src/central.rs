@@ -1,10 +1,14 @@
 //! A CNC that tests bounds, in a run: a session of bounds that knows which reserved streams are admitted.
 
+use tautwire_admission::{RefusalReason, missed};
 use tautwire_analysis::Session;
 use tautwire_model::Network;
 use tautwire_model::central::CentralTest;
 use tautwire_model::network::StreamIndex;
-use tautwire_sim::{AdmissionControl, Options};
+use tautwire_sim::{AdmissionControl, Late, Options};
+use tautwire_units::Duration;
+
+use crate::late::late;
 
 /// Gives a run what its CNC tests with, if it tests bounds.
 pub(crate) fn give_admission(network: &Network, options: &mut Options<'_>) {
@@ -44,13 +48,22 @@ impl Bounded {
         Self { network, admitted: Vec::new(), always, protected }
     }
 
-    /// Whether all deadlines hold; a reserved stream without one must be bounded.
-    fn holds(&self) -> bool {
-        let mut session = Session::new(&self.network);
-        let all: Vec<StreamIndex> = self.always.iter().chain(&self.admitted).copied().collect();
+    /// What would be late if a stream joined, if something would; a reserved stream without a deadline must be bounded.
+    fn refuse(&self, new: StreamIndex) -> Option<RefusalReason> {
+        let network = &self.network;
+        let mut session = Session::new(network);
+        let all: Vec<StreamIndex> = self.always.iter().chain(&self.admitted).copied().chain([new]).collect();
         session.start_all(&all);
-        let mut asks = self.protected.iter().chain(&self.admitted);
-        asks.all(|stream| holds(&self.network, &mut session, *stream))
+        let mut asks = self.protected.iter().chain(&self.admitted).copied().chain([new]);
+        let late = asks.find(|stream| !holds(network, &mut session, *stream))?;
+        let with = session.stream(late);
+        let without = (late != new).then(|| {
+            session.stop(new);
+            session.stream(late)
+        });
+        let stream = &network.streams[late.index()];
+        let bounded = Duration::from_ps(u64::MAX);
+        missed(network, stream, stream.deadline.unwrap_or(bounded), &with, without.as_ref())
     }
 }
 
@@ -61,13 +74,13 @@ fn holds(network: &Network, session: &mut Session<'_>, index: StreamIndex) -> bo
 }
 
 impl AdmissionControl for Bounded {
-    fn admit(&mut self, stream: StreamIndex) -> bool {
-        self.admitted.push(stream);
-        let holds = self.holds();
-        if !holds {
-            self.admitted.pop();
+    fn admit(&mut self, stream: StreamIndex) -> Result<(), Late> {
+        if let Some(reason) = self.refuse(stream) {
+            let asked_by = self.network.streams[stream.index()].listeners[0];
+            return Err(late(&self.network, &reason, stream, asked_by));
         }
-        holds
+        self.admitted.push(stream);
+        Ok(())
     }
 
     fn release(&mut self, stream: StreamIndex) {

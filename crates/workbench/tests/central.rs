@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tautwire_model::Network;
 use tautwire_model::network::Traffic;
 use tautwire_sim::{
-    ControlNote, DropReason, Observation, Options, Recorder, ReservationObservation, RungEvent, SimTime,
-    Transmission,
+    ControlNote, DropReason, Limit, Observation, Options, Recorder, ReservationObservation, RungEvent,
+    SimTime, Transmission,
 };
 use tautwire_units::Duration;
 
@@ -209,6 +209,21 @@ fn what_does_not_fit_is_served_when_something_is_withdrawn() {
             control.first(|rung| matches!(rung.event, RungEvent::Released(_))).expect("given back");
         assert!(begun > released);
         let withdrawn = control.first(|rung| rung.event == RungEvent::Withdrawn).expect("at 5 s");
+        let asked = seen.refusals.iter().filter(|refusal| refusal.stream == record.stream);
+        let limits: Vec<Limit> = asked.map(|refusal| refusal.limit).collect();
+        assert_eq!(limits.is_empty(), model == "fully distributed", "{model}, {test}: {limits:?}");
+        for limit in limits {
+            match limit {
+                Limit::Late(late) => {
+                    assert_eq!(test, "bounds", "{limit:?}");
+                    assert!(late.delay_max.is_none_or(|most| most > late.deadline.unwrap()), "{limit:?}");
+                }
+                Limit::Bandwidth { wanted, left, .. } => {
+                    assert_eq!(test, "bandwidth", "{limit:?}");
+                    assert!(left < wanted, "{limit:?}");
+                }
+            }
+        }
         if model == "fully centralised" {
             assert!(begun < withdrawn + Duration::from_ms(200), "no timer stands between: {begun}");
             let refused = record.first(|rung| {
@@ -231,6 +246,16 @@ fn who_asks_with_msrp_is_refused_by_bounds_and_tested_again() {
         started(of(&network, &seen, "stroke")).expect("served in the end")
     };
     let by_bounds = begun(text);
+    let [refusal] = &run(&network(text)).refusals[..] else { panic!("it asks once") };
+    let Limit::Late(late) = refusal.limit else { panic!("its deadline stands in the way") };
+    // Of all that is described, `plan` and `vision` run beside it then.
+    let proven = tautwire_workbench::bounds(&network(text));
+    assert_eq!(late.stream, refusal.stream);
+    assert_eq!(late.deadline, Some(Duration::from_us(450)));
+    assert!(
+        late.delay_max.unwrap() <= *proven.streams[late.stream.index()].listeners[0].delay.as_ref().unwrap()
+    );
+    assert!(late.delay_max.unwrap() > Duration::from_us(450) && late.port.is_some());
     assert!(by_bounds > Duration::from_s(5) && by_bounds < Duration::from_ms(5_500), "{by_bounds}");
     let by_bandwidth = begun(&text.replace("test: bounds", "test: bandwidth"));
     assert!(by_bandwidth < Duration::from_ms(2_500), "{by_bandwidth}");

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a run must have is there")]
 
-use tautwire_sim::{AdmissionEvent, HartsObservation};
+use tautwire_sim::{AdmissionEvent, HartsObservation, Limit};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Observation, Options, StreamIndex, bounds, load_text, simulate};
 
@@ -449,6 +449,12 @@ fn the_scenario_of_consumers_decides_each_alone() {
     let parts = parts(&network, &observation, "view");
     let of: Vec<bool> = parts.iter().map(|(granted, _)| *granted).collect();
     assert_eq!(of, [true, false, true, true]);
+    let [refusal] = &observation.refusals[..] else { panic!("one is refused") };
+    let Limit::Late(late) = refusal.limit else { panic!("it would be late") };
+    assert_eq!((late.stream, late.listener), (refusal.stream, refusal.listener));
+    assert_eq!(late.listener, view.listeners[1]);
+    assert_eq!(late.deadline, view.deadline);
+    assert!(late.delay_max > view.deadline && late.port.is_some());
     let frames: Vec<u64> = parts.iter().map(|(_, frames)| *frames).collect();
     // 4 a millisecond: from 5 to 120 ms, never, from 60 to 160, from 220 to 300, an admission or a removal of up to 10 ms more or less.
     for (frames, ms) in frames.iter().zip([115, 0, 100, 80]) {

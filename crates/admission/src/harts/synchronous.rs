@@ -8,7 +8,7 @@ use tautwire_analysis::bounds;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex};
 
-use crate::bounds::missed;
+use crate::bounds::{missed, wanted};
 use crate::decision::RefusalReason;
 
 /// Whether a stream is polled, and whether servers carry it nowhere.
@@ -30,6 +30,6 @@ pub(super) fn refuse(network: &Network, streams: &[StreamIndex]) -> Option<Refus
     let proven = bounds(&part).streams;
     // The new one first.
     let pairs = part.streams.iter().zip(&proven).rev();
-    let mut refusals = pairs.map(|(stream, proven)| missed(&part, stream, proven, None));
+    let mut refusals = pairs.map(|(stream, proven)| missed(&part, stream, wanted(stream)?, proven, None));
     refusals.find_map(|refusal| refusal)
 }

@@ -13,6 +13,7 @@ use crate::harts::{AdmissionEvent, AdmissionRung};
 use crate::options::StreamPart;
 use crate::plan::{Manners, NONE, index};
 use crate::recorder::Recorder;
+use crate::refusal::{Limit, Refusal};
 use crate::result::DropReason;
 
 impl<R: Recorder> Engine<'_, R> {
@@ -144,7 +145,8 @@ impl<R: Recorder> Engine<'_, R> {
         let part = |consumers: &BTreeSet<u16>| consumers.iter().copied().map(node_of).collect();
         let mut listeners: Vec<NodeIndex> =
             admitted.remove(&stream.id).as_ref().map(part).unwrap_or_default();
-        listeners.push(node_of(consumer));
+        let listener = node_of(consumer);
+        listeners.push(listener);
         // What stands from the start has its servers whatever is admitted.
         let standing = network.standing_from_the_start();
         let standing = standing.map(|stream| (stream, network.streams[stream.index()].listeners.clone()));
@@ -155,9 +157,16 @@ impl<R: Recorder> Engine<'_, R> {
             None => Ok(()),
         };
         master.tests += 1;
-        let said = result.map_err(|late| short(late.index()));
+        let said = result.map_err(|late| short(late.stream.index()));
         master.machine.tested(local, stream.id, said);
         admission.rung(now, node, stream.id, AdmissionEvent::Tested { passed: result.is_ok() });
+        admission.refusals.extend(result.err().map(|late| Refusal {
+            at: now.since_start(),
+            node: NodeIndex(node),
+            stream: new,
+            listener,
+            limit: Limit::Late(late),
+        }));
     }
 
     /// A switch carries a stream, or does no more: its ports have the servers and memory pools that its master has derived, those

@@ -24,6 +24,7 @@ use crate::harts::{
 };
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
+use crate::refusal::Refusal;
 
 /// Identifiers of the ACMaster and its standby; all others have those of their nodes.
 const MASTER: u16 = 0xfff0;
@@ -46,6 +47,7 @@ pub(crate) struct Admission {
     asked: usize,
     requests: Vec<RequestObservation>,
     ladder: Vec<AdmissionRung>,
+    refusals: Vec<Refusal>,
     random: Random,
 }
 
@@ -142,6 +144,7 @@ impl Admission {
             asked: 0,
             requests,
             ladder: Vec::new(),
+            refusals: Vec::new(),
             random: Random::new(seed, Purpose::Ftt, 1),
         })
     }
@@ -157,6 +160,11 @@ impl Admission {
         };
         let switches = self.switches.iter().enumerate().filter_map(of_switch);
         works.chain(asks).chain(self.masters.iter().filter_map(deadline)).chain(switches).min()
+    }
+
+    /// What was refused, in order of time, once.
+    pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
+        std::mem::take(&mut self.refusals)
     }
 
     /// What was observed: requests, what happened in order of time, what each ACMaster holds at the end, and the links.

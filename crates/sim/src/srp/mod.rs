@@ -32,6 +32,7 @@ use self::shaping::Shaping;
 use self::vlans::Vlans;
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::{NONE, Plan, index};
+use crate::refusal::Refusal;
 use crate::reservation::{Declaration, ReservationObservation, Rung, RungEvent};
 use crate::vlan_registration::VlanObservation;
 
@@ -119,12 +120,13 @@ impl Srp {
     pub(crate) fn observations(
         self,
         network: &Network,
-    ) -> (Vec<ReservationObservation>, Vec<VlanObservation>) {
+    ) -> (Vec<ReservationObservation>, Vec<VlanObservation>, Vec<Refusal>) {
         let reserved = network.reservation.as_ref().expect("stream reservation").streams.iter();
         let ladders = reserved.zip(self.ladders);
         let ladders =
             ladders.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder });
-        (ladders.collect(), self.vlans.map_or_else(Vec::new, Vlans::observations))
+        let vlans = self.vlans.map_or_else(Vec::new, Vlans::observations);
+        (ladders.collect(), vlans, self.central.map_or_else(Vec::new, Central::refusals))
     }
 
     /// Puts a node's next instant into the agenda.

@@ -25,6 +25,7 @@ use self::test::Test;
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::index;
 use crate::random::{Purpose, Random};
+use crate::refusal::Refusal;
 
 /// Central configuration of a run.
 pub(super) struct Central {
@@ -37,6 +38,7 @@ pub(super) struct Central {
     /// Frames on their way, by stream.
     on_line: BTreeMap<u32, VecDeque<(u32, Segment<Message>)>>,
     test: Test,
+    refusals: Vec<Refusal>,
 }
 
 /// What a node of central configuration is and does.
@@ -105,6 +107,7 @@ impl Central {
                 .collect(),
             on_line: BTreeMap::new(),
             test: Test::new(network, settings.test, bounds),
+            refusals: Vec::new(),
         };
         for (number, clock) in clocks.iter().enumerate() {
             let now = clock.local(SimTime::ZERO);
@@ -112,6 +115,11 @@ impl Central {
             central.schedule(number, *clock, SimTime::ZERO);
         }
         Some(central)
+    }
+
+    /// What the CNC refused, in order of time.
+    pub(super) fn refusals(self) -> Vec<Refusal> {
+        self.refusals
     }
 
     /// When something is to be done next.

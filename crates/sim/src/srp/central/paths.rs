@@ -5,7 +5,7 @@ use tautwire_core::central::{
 };
 use tautwire_core::srp::{hop_latency_ns, idle_slope};
 use tautwire_model::Network;
-use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream};
+use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream, StreamIndex};
 use tautwire_model::reservation::ReservedStream;
 use tautwire_units::Duration;
 use tautwire_wire::mrp::TalkerValue;
@@ -16,6 +16,11 @@ use crate::plan::index;
 fn reserved(network: &Network, stream: u32) -> (&ReservedStream, &Stream) {
     let reserved = &network.reservation.as_ref().expect("stream reservation").streams[stream as usize];
     (reserved, &network.streams[reserved.stream.index()])
+}
+
+/// The stream of a pair.
+pub(super) fn stream(network: &Network, pair: Pair) -> StreamIndex {
+    reserved(network, pair.stream).0.stream
 }
 
 /// The hops of a stream to one of its listeners, the talker's own first.

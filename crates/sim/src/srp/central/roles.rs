@@ -13,6 +13,7 @@ use super::{Central, CentralNode, Role, Work, is_bridge, paths, settings};
 use crate::engine::Engine;
 use crate::plan::index;
 use crate::recorder::Recorder;
+use crate::refusal::Refusal;
 use crate::reservation::RungEvent;
 
 impl<R: Recorder> Engine<'_, R> {
@@ -91,9 +92,18 @@ impl<R: Recorder> Engine<'_, R> {
             }
             Work::Heard(from, message, Role::Node) => self.hear_as_node(number, from, &message),
             Work::Test(pair) => {
-                let verdict = self.central().test.admit(network, pair);
-                if let Some(controller) = &mut self.central().nodes[number].controller {
-                    controller.tested(pair, verdict);
+                let at = self.now.since_start();
+                let central = self.central();
+                let verdict = central.test.admit(network, pair);
+                central.refusals.extend(verdict.as_ref().err().map(|(_, limit)| Refusal {
+                    at,
+                    node: NodeIndex::at(number),
+                    stream: paths::stream(network, pair),
+                    listener: Central::listener_of(network, pair),
+                    limit: *limit,
+                }));
+                if let Some(controller) = &mut central.nodes[number].controller {
+                    controller.tested(pair, verdict.map_err(|(code, _)| code));
                 }
             }
             Work::Restarted(peer) => {

@@ -8,15 +8,20 @@ use tautwire_core::srp::PortBandwidth;
 use tautwire_model::Network;
 use tautwire_model::central::CentralTest;
 use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_units::BitRate;
 use tautwire_wire::mrp::FailureCode;
 
 use super::{MAX_LATENCY_EXCEEDED, paths};
+use crate::refusal::{Late, Limit};
 
 /// Who tells a CNC in a run whether a stream may join those that it admitted: all deadlines hold then. The run begins with no
 /// reserved stream admitted.
 pub trait AdmissionControl {
     /// Whether a stream may join; then it has joined.
-    fn admit(&mut self, stream: StreamIndex) -> bool;
+    ///
+    /// # Errors
+    /// What would be late.
+    fn admit(&mut self, stream: StreamIndex) -> Result<(), Late>;
 
     /// A stream that joined leaves.
     fn release(&mut self, stream: StreamIndex);
@@ -54,21 +59,29 @@ impl Test {
     }
 
     /// Whether a listener can be served; then it holds what it needs.
-    pub(super) fn admit(&mut self, network: &Network, pair: Pair) -> Result<(), FailureCode> {
-        let reservation = network.reservation.as_ref().expect("stream reservation");
-        let stream = reservation.streams[pair.stream as usize].stream;
+    ///
+    /// # Errors
+    /// What the listener is told, and the limit that stands in the way.
+    pub(super) fn admit(&mut self, network: &Network, pair: Pair) -> Result<(), (FailureCode, Limit)> {
+        let stream = paths::stream(network, pair);
         let shares = paths::shares(network, pair);
         match &mut self.bounds {
             // What is proven for a stream is proven for all of its listeners.
             Some(bounds) => {
-                if !self.admitted.contains_key(&pair.stream) && !bounds.admit(stream) {
-                    return Err(MAX_LATENCY_EXCEEDED);
+                if !self.admitted.contains_key(&pair.stream) {
+                    bounds.admit(stream).map_err(|late| (MAX_LATENCY_EXCEEDED, Limit::Late(late)))?;
                 }
             }
             None => {
                 for (port, class, slope) in &shares {
                     if !self.held.contains_key(&(*port, pair.stream)) {
-                        self.bandwidth(network, *port).test(*class, *slope)?;
+                        let bandwidth = self.bandwidth(network, *port);
+                        let limit = || Limit::Bandwidth {
+                            port: *port,
+                            wanted: BitRate::from_bps(*slope),
+                            left: BitRate::from_bps(bandwidth.room(*class)),
+                        };
+                        bandwidth.test(*class, *slope).map_err(|code| (code, limit()))?;
                     }
                 }
             }
@@ -93,9 +106,8 @@ impl Test {
         listeners.remove(&pair.listener);
         if listeners.is_empty() {
             self.admitted.remove(&pair.stream);
-            let reservation = network.reservation.as_ref().expect("stream reservation");
             if let Some(bounds) = &mut self.bounds {
-                bounds.release(reservation.streams[pair.stream as usize].stream);
+                bounds.release(paths::stream(network, pair));
             }
         }
     }

@@ -1,0 +1,117 @@
+//! What a CNC or an ACMaster refused in a run: which limit stood in the way of whom, in results and as a table.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_model::network::{Network, StreamIndex};
+use tautwire_sim::{Limit, Observation, Refusal};
+use tautwire_units::Duration;
+
+use crate::name;
+use crate::summary::Summary;
+use crate::table::microseconds;
+
+/// A request that was tested and refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusalSummary {
+    /// When, true time since the start.
+    pub at_ps: u64,
+    /// The node that tested it.
+    pub node: String,
+    /// The stream that was asked for.
+    pub stream: String,
+    /// The listener that asked.
+    pub listener: String,
+    /// Why.
+    pub limit: LimitSummary,
+}
+
+/// The limit that stood in the way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum LimitSummary {
+    /// A deadline that would not hold.
+    Deadline {
+        /// Whose.
+        stream: String,
+        /// At which listener.
+        listener: String,
+        /// Its greatest delay, a deadline that would have fitted; without it, it has no bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bound_ps: Option<u64>,
+        /// Its deadline; without it, it asks for a bound alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline_ps: Option<u64>,
+        /// The port at which its delay grows most by the new stream (for the new one: is the greatest).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<String>,
+    },
+    /// What the classes of a port may hold.
+    Bandwidth {
+        /// The port.
+        port: String,
+        /// What the stream asks for, bit/s.
+        wanted_bps: u64,
+        /// What would have fitted, bit/s.
+        left_bps: u64,
+    },
+}
+
+/// What was refused in a run, in order of time.
+pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<RefusalSummary> {
+    let name_of = |stream: StreamIndex| network.streams[stream.index()].name.clone();
+    let node_of = |node| name::node(network, node).to_owned();
+    let limit = |limit: &Limit| match limit {
+        Limit::Late(late) => LimitSummary::Deadline {
+            stream: name_of(late.stream),
+            listener: node_of(late.listener),
+            bound_ps: late.delay_max.map(Duration::as_ps),
+            deadline_ps: late.deadline.map(Duration::as_ps),
+            port: late.port.map(|port| name::port(network, port)),
+        },
+        Limit::Bandwidth { port, wanted, left } => LimitSummary::Bandwidth {
+            port: name::port(network, *port),
+            wanted_bps: wanted.as_bps(),
+            left_bps: left.as_bps(),
+        },
+    };
+    let summary = |refusal: &Refusal| RefusalSummary {
+        at_ps: refusal.at.as_ps(),
+        node: node_of(refusal.node),
+        stream: name_of(refusal.stream),
+        listener: node_of(refusal.listener),
+        limit: limit(&refusal.limit),
+    };
+    observation.refusals.iter().map(summary).collect()
+}
+
+/// A line for each refusal; empty if there is none.
+#[must_use]
+pub fn table(summary: &Summary) -> String {
+    let mut text = String::new();
+    for refusal in &summary.refusals {
+        let RefusalSummary { at_ps, node, stream, listener, limit } = refusal;
+        let at = microseconds(i128::from(*at_ps));
+        writeln!(text, "refused by {node} at {at} us: {stream} for {listener}; {}", why(limit))
+            .expect("a string can be written");
+    }
+    text
+}
+
+fn why(limit: &LimitSummary) -> String {
+    let us = |ps: &u64| microseconds(i128::from(*ps));
+    match limit {
+        LimitSummary::Deadline { stream, listener, bound_ps: None, .. } => {
+            format!("{stream} would have no bound at {listener}")
+        }
+        LimitSummary::Deadline { stream, listener, bound_ps: Some(bound), deadline_ps, port } => {
+            let deadline = deadline_ps.as_ref().map(us).unwrap_or_default();
+            let port = port.as_ref().map(|port| format!(", most of it at {port}")).unwrap_or_default();
+            format!("{stream} would take up to {} us to {listener}, deadline {deadline} us{port}", us(bound))
+        }
+        LimitSummary::Bandwidth { port, wanted_bps, left_bps } => {
+            format!("it needs {wanted_bps} bit/s at {port}, where {left_bps} bit/s are left")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What a central entity said no to in a run: who asked, and which limit stood in the way.
+
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_units::{BitRate, Duration};
+
+/// A deadline that would not hold if a stream joined those that are admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// Whose.
+    pub stream: StreamIndex,
+    /// At which listener.
+    pub listener: NodeIndex,
+    /// Its greatest delay, a deadline that would have fitted; none if it has no bound.
+    pub delay_max: Option<Duration>,
+    /// Its deadline; none if it asks for a bound alone.
+    pub deadline: Option<Duration>,
+    /// The port at which that delay grows most by the new stream (for the new one: is the greatest), if there is one.
+    pub port: Option<PortIndex>,
+}
+
+/// The limit that stood in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// A deadline.
+    Late(Late),
+    /// What the classes of a port may hold.
+    Bandwidth {
+        /// The port.
+        port: PortIndex,
+        /// What the stream asks for in a second.
+        wanted: BitRate,
+        /// What would have fitted.
+        left: BitRate,
+    },
+}
+
+/// A request that a CNC or an ACMaster tested and refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// When, true time since the start.
+    pub at: Duration,
+    /// Where it was tested.
+    pub node: NodeIndex,
+    /// The stream that was asked for.
+    pub stream: StreamIndex,
+    /// The listener that asked.
+    pub listener: NodeIndex,
+    /// Why.
+    pub limit: Limit,
+}
