@@ -18,6 +18,7 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::control_frames::late_clusters;
 use crate::host::{self, Handed};
 use crate::result::{Bounds, ListenerBounds, StreamBounds};
 use crate::timeline::Timeline;
@@ -77,6 +78,8 @@ pub(crate) struct Learned {
     /// At the ports of listeners, and at their applications.
     pub(crate) ports: Option<Spans>,
     pub(crate) applications: Spans,
+    /// Clusters whose protocol control frames may be late: their nodes have no proven network time.
+    pub(crate) late_clusters: Vec<u16>,
     /// Whether what is received is left out where it is served with what is sent: a fault.
     pub(crate) deaf: bool,
 }
@@ -136,14 +139,34 @@ impl Fault {
 
 /// The analysis of a network, and its bounds.
 pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) {
+    let mut late = Vec::new();
+    loop {
+        let found = settle_without(network, &late, fault);
+        let more = late_clusters(network, &found.1);
+        // What has no network time delays the control frames of others.
+        if more.iter().all(|cluster| late.contains(cluster)) {
+            return found;
+        }
+        late.extend(more);
+    }
+}
+
+/// The same without proven network time in some clusters.
+fn settle_without<'network>(
+    network: &'network Network,
+    late: &[u16],
+    fault: Fault,
+) -> (Analysis<'network>, Bounds) {
+    let late_clusters = late.to_vec();
     if !comes_back(network) {
-        return analysed(network, Learned::default(), fault);
+        return analysed(network, Learned { late_clusters, ..Learned::default() }, fault);
     }
     let known = |span| network.streams.iter().map(|stream| vec![span; stream.listeners.len()]).collect();
     let mut rounds = Rounds {
         network,
         timeline: Timeline::of(network),
         fault,
+        late_clusters,
         ports: Vec::new(),
         applications: Vec::new(),
     };
@@ -193,6 +216,7 @@ struct Rounds<'network> {
     network: &'network Network,
     timeline: Timeline,
     fault: Fault,
+    late_clusters: Vec<u16>,
     ports: Spans,
     applications: Spans,
 }
@@ -205,6 +229,7 @@ impl<'network> Rounds<'network> {
             responses,
             ports: Some(self.ports.clone()),
             applications: self.applications.clone(),
+            late_clusters: self.late_clusters.clone(),
             deaf: self.fault.is_deaf(),
         };
         let (analysis, bounds) = analysed(self.network, learned, self.fault);

@@ -401,6 +401,9 @@ impl fmt::Display for Told<'_> {
             Unbounded::NotContained { port } => {
                 write!(f, "a fault of the synchronisation is not contained {}", at(port))
             }
+            Unbounded::ControlFramesLate { port } => {
+                write!(f, "control frames may take longer than `max-transmission-delay` {}", at(port))
+            }
             Unbounded::Unpolled { port } => {
                 write!(f, "its switch may not poll it in every period {}", at(port))
             }

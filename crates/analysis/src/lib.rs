@@ -27,6 +27,7 @@ mod clock;
 mod clock_precision;
 mod contention;
 mod contribution;
+mod control_frames;
 mod corrected_precision;
 mod credit_based;
 mod curve;
@@ -63,6 +64,7 @@ mod virtual_link;
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
 pub use clock_precision::clock_precision;
 pub use contention::contention_max;
+pub use control_frames::{late_control_frames, proven_precision};
 pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]

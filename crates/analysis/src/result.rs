@@ -203,6 +203,11 @@ pub enum Unbounded {
         /// Its talker's.
         port: PortIndex,
     },
+    /// Protocol control frames of the synchronisation that its nodes follow may be under way for longer than is allowed.
+    ControlFramesLate {
+        /// Its talker's.
+        port: PortIndex,
+    },
     /// It has no server of its own: the background server carries it.
     NoServer {
         /// Where.

@@ -18,7 +18,9 @@
 //! windows; the pass is that of a leaky bucket.
 
 use tautwire_core::time_triggered::{Integration, Window};
-use tautwire_model::network::{Network, NodeKind, PortIndex, Stream, StreamIndex, TimelineAction, Traffic};
+use tautwire_model::network::{
+    Network, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TimelineAction, Traffic,
+};
 use tautwire_model::time_triggered::{Release, TimeTriggered, TimeTriggeredLink};
 use tautwire_units::{Bytes, Duration};
 
@@ -67,6 +69,15 @@ struct Range {
     max: u64,
 }
 
+/// What a proven network time wants for.
+#[derive(Clone, Copy, Debug)]
+enum Without {
+    /// Its faults are not contained.
+    Contained,
+    /// Control frames are not sure to come in time.
+    ControlFrames,
+}
+
 impl Plan<'_> {
     /// Settles the time-triggered links, and what they mean to their ports.
     pub(crate) fn add_timed(&mut self) {
@@ -80,6 +91,19 @@ impl Plan<'_> {
         for entry in 0..self.entries.len() {
             self.finish_timed_minima(entry);
         }
+    }
+
+    /// Whether a node that works has a proven network time, or needs none.
+    fn has_network_time(&self, node: NodeIndex) -> Result<(), Without> {
+        let made = self.network.synchronisation.as_ref();
+        let late = |cluster: u16| self.learned.late_clusters.contains(&cluster);
+        if !self.network.is_contained_at(node) {
+            return Err(Without::Contained);
+        }
+        if made.is_some_and(|made| late(made.cluster_of[node.index()])) {
+            return Err(Without::ControlFrames);
+        }
+        Ok(())
     }
 
     /// What the links mean to their ports; without `guarded` nothing is kept idle before slots, a fault.
@@ -103,7 +127,7 @@ impl Plan<'_> {
             let above = others().filter(|entry| usize::from(entry.class) >= least);
             above.map(Entry::wire_max).max().unwrap_or(0).max(control)
         };
-        let contained = network.is_contained_at(network.ports[number].node);
+        let contained = self.has_network_time(network.ports[number].node).is_ok();
         let lateness = lateness_max(port, settings, largest(0));
         let slots = slots(network, at, port);
         let blocked = std::array::from_fn(|least| {
@@ -233,15 +257,20 @@ impl Plan<'_> {
         let Some(link) = &network.streams[number].time_triggered else { return };
         let first = self.first_entry[number] as usize;
         let unscheduled = link.points.is_empty();
-        let contained = network.streams[number].hops.iter().all(|hop| {
+        let port = PortIndex(self.entries[first].port);
+        let without = network.streams[number].hops.iter().find_map(|hop| {
             let links = network.ports[hop.port.index()].links.expect("a hop's port is connected");
             let to = network.ports[network.links[links.egress.index()].to.index()].node;
-            network.is_contained_at(network.ports[hop.port.index()].node) && network.is_contained_at(to)
+            let has = |node| self.has_network_time(node);
+            has(network.ports[hop.port.index()].node).and_then(|()| has(to)).err()
         });
-        let wait = if !contained {
-            Err(Unbounded::NotContained { port: PortIndex(self.entries[first].port) })
+        let wait = if let Some(without) = without {
+            Err(match without {
+                Without::Contained => Unbounded::NotContained { port },
+                Without::ControlFrames => Unbounded::ControlFramesLate { port },
+            })
         } else if unscheduled {
-            Err(Unbounded::Unscheduled { port: PortIndex(self.entries[first].port) })
+            Err(Unbounded::Unscheduled { port })
         } else {
             self.wait(number, settings, waits)
         };

@@ -330,6 +330,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// Throws away all waiting frames and gives them back.
     pub fn flush(&mut self, now: Instant) -> Vec<F> {
         let flushed: Vec<F> = self.waiting().collect();
+        self.lose_under_way(now);
         if let Some(integrated) = &mut self.integrated {
             integrated.clear();
         }

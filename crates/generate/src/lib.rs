@@ -41,7 +41,7 @@ pub use random_servo::random_servo;
 pub use random_slot_pairs::random_slot_pairs;
 pub use random_tdma::{TdmaFailure, random_tdma};
 pub use random_thirds::random_thirds;
-pub use random_time_triggered::{Failures, random_as6802, random_time_triggered};
+pub use random_time_triggered::{Failures, random_as6802, random_resets, random_time_triggered};
 pub use random_vlans::random_vlans;
 pub use seeds::{cases, number, seeds};
 pub use time_triggered::TimeTriggeredNetwork;

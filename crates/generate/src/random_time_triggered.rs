@@ -35,6 +35,23 @@ pub enum Failures {
     Some,
 }
 
+/// A network of [`random_time_triggered`] with tight links (which may meet), of which a switch is reset again and again, mostly for less time
+/// than a frame takes.
+#[must_use]
+pub fn random_resets(seed: u64) -> String {
+    let mut text = describe(seed, true, None);
+    let mut dice = Dice::new(seed ^ 0x61_17c4);
+    text.push_str("events:\n");
+    let mut at = dice.between(1_000, 1_000_000);
+    while at < 60_000_000 {
+        let most = if dice.chance(90) { 10_000 } else { 400_000 };
+        let back = at + dice.between(100, most);
+        let _ = writeln!(text, "  - {{at: {at} ns, stop-node: s0}}\n  - {{at: {back} ns, start-node: s0}}");
+        at = back + dice.between(80_000, 800_000);
+    }
+    text
+}
+
 /// A random time-triggered network whose clocks are kept together by protocol control frames (SAE AS6802),
 /// with drifting clocks, two to four masters and one compression master or two; run for 600 ms.
 #[must_use]

@@ -139,7 +139,7 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
         let stated = network.time_triggered.map(|settings| settings.precision);
         for (cluster, apart) in (0..).zip(&seen.clusters) {
             let bound = match network.synchronisation {
-                Some(_) => network.precision_bound_of(cluster),
+                Some(_) => tautwire_analysis::proven_precision(network, bounds, cluster),
                 None => stated,
             };
             let bound = bound.map(|bound| to_i64(bound.as_ps()));

@@ -81,6 +81,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
                 port(network, *at)
             )
         }
+        Unbounded::ControlFramesLate { port: at } => {
+            format!(
+                "control frames of the synchronisation that port {} follows may take longer than `max-transmission-delay`",
+                port(network, *at)
+            )
+        }
         Unbounded::NoServer { port: at } => {
             format!("the background server of port {} carries it", port(network, *at))
         }
@@ -111,6 +117,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::SlotsMeet { port }
         | Unbounded::NoServer { port }
         | Unbounded::NotContained { port }
+        | Unbounded::ControlFramesLate { port }
         | Unbounded::ServerTooSmall { port }
         | Unbounded::SynchronisationLost { port }
         | Unbounded::TwoRasters { port }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tautwire_analysis::Bounds;
 use tautwire_model::containment::Uncontained;
 use tautwire_model::network::{Network, NodeIndex, Stream};
 use tautwire_model::time_triggered::Release;
@@ -38,6 +39,10 @@ pub struct NetworkTimeSummary {
     /// Why no precision is proven: what of the synchronisation is not contained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_contained: Vec<String>,
+    /// Nodes whose protocol control frames may be under way for longer than is allowed: nothing that rests on the network
+    /// time of their cluster is proven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_control_frames: Vec<String>,
     /// Each cluster, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<ClusterSummary>,
@@ -92,7 +97,11 @@ pub struct WithoutSummary {
 }
 
 /// What is known of network time; none without time-triggered traffic.
-pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> Option<NetworkTimeSummary> {
+pub(crate) fn summary(
+    network: &Network,
+    bounds: Option<&Bounds>,
+    observation: Option<&Observation>,
+) -> Option<NetworkTimeSummary> {
     let settings = network.time_triggered?;
     let seen = observation.and_then(|observation| observation.network_time.as_ref());
     let nodes = seen.map_or(&[][..], |seen| &seen.nodes);
@@ -102,13 +111,14 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
         .filter(|(_, node)| node.lost + node.gave_way > 0 || node.synchronised_at.is_none());
     Some(NetworkTimeSummary {
         precision_ps: settings.precision.as_ps(),
-        precision_bound_ps: network.precision_bound().map(Duration::as_ps),
+        precision_bound_ps: bounds.and_then(|bounds| proven(network, bounds)).map(Duration::as_ps),
         precision_observed_ps: seen.map(|seen| seen.precision.as_ps()),
         jitter_observed_ps: observation.and_then(|run| jitter_observed(network, run)).map(Duration::as_ps),
         resynchronisation_max_ps: network.resynchronisation_max().map(Duration::as_ps),
         synchronised_ps: seen.and_then(|seen| seen.synchronised_at()).map(Duration::as_ps),
         not_contained: network.clusters().filter_map(|cluster| not_contained(network, cluster)).collect(),
-        clusters: clusters(network, seen),
+        late_control_frames: bounds.map_or_else(Vec::new, |bounds| late(network, bounds)),
+        clusters: clusters(network, bounds, seen),
         without: without
             .map(|(number, node)| WithoutSummary {
                 node: network.nodes[number].name.clone(),
@@ -120,6 +130,19 @@ pub(crate) fn summary(network: &Network, observation: Option<&Observation>) -> O
             })
             .collect(),
     })
+}
+
+/// The greatest precision of all clusters; none if that of one is not proven.
+fn proven(network: &Network, bounds: &Bounds) -> Option<Duration> {
+    let mut all =
+        network.clusters().map(|cluster| tautwire_analysis::proven_precision(network, bounds, cluster));
+    all.try_fold(None, |most, of| Some(most.max(Some(of?)))).flatten()
+}
+
+/// Whose control frames may be too late.
+fn late(network: &Network, bounds: &Bounds) -> Vec<String> {
+    let late = tautwire_analysis::late_control_frames(network, bounds);
+    late.map(|(node, _)| network.nodes[node.index()].name.clone()).collect()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -138,7 +161,11 @@ fn not_contained(network: &Network, cluster: u16) -> Option<String> {
 }
 
 /// Each of several clusters.
-fn clusters(network: &Network, seen: Option<&NetworkTimeObservation>) -> Vec<ClusterSummary> {
+fn clusters(
+    network: &Network,
+    bounds: Option<&Bounds>,
+    seen: Option<&NetworkTimeObservation>,
+) -> Vec<ClusterSummary> {
     let Some(made) = network.synchronisation.as_ref().filter(|made| made.clusters.len() > 1) else {
         return Vec::new();
     };
@@ -153,7 +180,9 @@ fn clusters(network: &Network, seen: Option<&NetworkTimeObservation>) -> Vec<Clu
             domain: cluster.domain,
             sync_priority: cluster.sync_priority,
             gives_way_to: made.above(place).into_iter().map(name).collect(),
-            precision_bound_ps: network.precision_bound_of(place).map(Duration::as_ps),
+            precision_bound_ps: bounds
+                .and_then(|bounds| tautwire_analysis::proven_precision(network, bounds, place))
+                .map(Duration::as_ps),
             precision_observed_ps: seen.map(|seen| seen.clusters[usize::from(place)].as_ps()),
             resynchronisation_max_ps: network.resynchronisation_max_of(place).map(Duration::as_ps),
             nodes_at_end: seen.map(followers),
@@ -224,6 +253,10 @@ pub fn table(summary: &Summary) -> String {
     }
     for what in &time.not_contained {
         say(format!("not contained: {what}"));
+    }
+    if !time.late_control_frames.is_empty() {
+        let of = time.late_control_frames.join(", ");
+        say(format!("control frames may be later than is allowed, nothing in network time is proven: {of}"));
     }
     for cluster in &time.clusters {
         let above = match &cluster.gives_way_to[..] {

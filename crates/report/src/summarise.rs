@@ -74,7 +74,7 @@ impl Summary {
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
             clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, bounds, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
-            network_time: network_time::summary(network, observation),
+            network_time: network_time::summary(network, bounds, observation),
             virtual_links: crate::virtual_links::summaries(network, bounds, observation),
             reservations: observation
                 .map_or_else(Vec::new, |seen| reservation::summaries(network, bounds, seen)),

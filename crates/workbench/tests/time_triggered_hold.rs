@@ -8,9 +8,9 @@ mod common;
 
 use std::sync::{Mutex, PoisonError};
 
-use tautwire_generate::{random_time_triggered, seeds};
+use tautwire_generate::{random_resets, random_time_triggered, seeds};
 use tautwire_sim::{DropReason, Observation};
-use tautwire_workbench::{Bounds, Network, load_text, verify};
+use tautwire_workbench::{Bounds, Network, Options, load_text, simulate, verify};
 
 use common::{dropped, run_links};
 
@@ -80,6 +80,23 @@ fn no_frame_is_later_than_its_bound() {
         assert!(close * 4 > bounded, "{close} of {bounded} links come close to their bounds");
         assert!(missed > 0, "no narrow acceptance window was missed");
     }
+}
+
+#[test]
+fn what_is_reset_within_a_frame_delays_none() {
+    let _process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seeds = seeds(500);
+    seeds.truncate(10_000);
+    let mut lost = 0;
+    for seed in &seeds {
+        let Some(network) = load_text("resets", &random_resets(*seed)).network else { continue };
+        let bounds = tautwire_analysis::bounds(&network);
+        let observation = simulate(&network, &mut Options::default());
+        let late = verify(&network, &bounds, &observation).contradictions;
+        assert!(late.is_empty(), "seed {seed}: {late:?}");
+        lost += observation.streams.iter().map(|seen| dropped(seen, DropReason::NodeDown)).sum::<u64>();
+    }
+    assert!(lost * 4 > seeds.len() as u64 || seeds.len() == 1, "{lost} frames are lost");
 }
 
 #[cfg(feature = "planted-faults")]

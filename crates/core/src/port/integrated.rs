@@ -36,7 +36,6 @@ impl<F: Copy> Integrated<F> {
     }
 
     pub(super) fn clear(&mut self) {
-        self.under_way = None;
         self.dispatcher.clear();
     }
 }
@@ -103,14 +102,27 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
         let (waiting, lane) = integrated.under_way.take()?;
         let (class, octets) = (waiting.frame.class().index(), waiting.frame.octets());
-        let free = now.saturating_add(self.octet_time.duration_ceil(CUT)).min(self.busy_until);
-        self.busy = Duration::from_ps(self.busy.as_ps() - self.busy_until.since(free).as_ps());
-        self.busy_until = free;
+        self.free_line(now);
         self.octets -= u64::from(octets);
         let in_lanes = self.in_lanes & (1 << class) != 0;
         self.classes[class].put_back(lane, waiting, octets, in_lanes);
         self.occupied |= 1 << class;
         Some(waiting.frame)
+    }
+
+    /// The frame under way of another class is lost with all that waits: its line is free as behind a cut.
+    pub(super) fn lose_under_way(&mut self, now: Instant) {
+        let lost = self.integrated.as_mut().and_then(|integrated| integrated.under_way.take());
+        if lost.is_some() && now < self.busy_until {
+            self.free_line(now);
+        }
+    }
+
+    /// The frame under way ends with the octet that is being sent, and the gap.
+    fn free_line(&mut self, now: Instant) {
+        let free = now.saturating_add(self.octet_time.duration_ceil(CUT)).min(self.busy_until);
+        self.busy = Duration::from_ps(self.busy.as_ps() - self.busy_until.since(free).as_ps());
+        self.busy_until = free;
     }
 
     /// When a port with a frame under way is to be asked again, if that is before its end.
@@ -298,6 +310,18 @@ mod tests {
         assert_eq!(sends(&mut port, 272), None);
         assert_eq!((port.octets(), port.is_empty()), (2 * 980 + 105, true));
         assert_eq!(port.busy(), Duration::from_us(40 + 10 + 160) + Duration::from_ns(13 * 80));
+    }
+
+    #[test]
+    fn a_flush_takes_the_frame_under_way_and_frees_the_line() {
+        let mut port = port(Integration::Preemption, EmptySlot::Released);
+        port.enqueue(us(60), 0, Instant::ZERO, LONG).expect("room");
+        assert_eq!(sends(&mut port, 60), Some(LONG));
+        assert_eq!(port.flush(us(90)), []);
+        assert_eq!(port.busy_until(), us(90) + Duration::from_ns(13 * 80));
+        port.hold(us(95), 0, TIMED);
+        assert_eq!(port.cut(us(100)), None, "it is not there any more");
+        assert_eq!(sends(&mut port, 100), Some(TIMED));
     }
 
     #[test]

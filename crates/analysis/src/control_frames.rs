@@ -1,0 +1,52 @@
+//! Whether protocol control frames (SAE AS6802) come in time, which all that rests on network time takes as given: a
+//! frame under way for longer than the greatest transmission delay is not taken.
+//!
+//! Time-triggered frames delay control frames and are sent by a time that these make. Bounds of both are those of a network
+//! whose clocks are together, and they are together for as long as these bounds let control frames come in time: no
+//! first control frame can be too late. Where they do not, nothing is known of the clocks, and of what is sent by them.
+
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, StreamIndex};
+use tautwire_units::Duration;
+
+use crate::result::Bounds;
+
+/// The nodes whose control frames are not sure to come in time, with the cluster of each, in the order of the network. Those
+/// of faulty nodes are left out: averages leave them out, or what is not contained is known.
+pub fn late_control_frames<'a>(
+    network: &'a Network,
+    bounds: &'a Bounds,
+) -> impl Iterator<Item = (NodeIndex, u16)> + use<'a> {
+    let made = network.synchronisation.iter();
+    let frames = made.flat_map(|made| made.frames.iter().zip(&made.cluster_of));
+    let faulty = network.faulty_nodes();
+    frames.filter_map(move |(stream, cluster)| {
+        let stream: StreamIndex = (*stream)?;
+        let talker = network.streams[stream.index()].talker;
+        let deadline = network.transmission_deadline_of(*cluster);
+        let mut listeners = bounds.streams[stream.index()].listeners.iter();
+        let in_time = |most| deadline.is_some_and(|deadline| most <= deadline);
+        let late = listeners.any(|one| !one.delay.as_ref().is_ok_and(|most| in_time(*most)));
+        (late && !faulty.contains(&talker)).then_some((talker, *cluster))
+    })
+}
+
+/// The clusters whose nodes have no proven network time for it: those of late control frames, and those that give way to
+/// them.
+pub(crate) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
+    let late: Vec<u16> = late_control_frames(network, bounds).map(|(_, cluster)| cluster).collect();
+    let Some(made) = &network.synchronisation else { return Vec::new() };
+    let follows = |cluster: &u16| {
+        let mut all = made.above(*cluster).into_iter().chain([*cluster]);
+        all.any(|of| late.contains(&of))
+    };
+    network.clusters().filter(follows).collect()
+}
+
+/// The most by which the network times of two nodes that follow a cluster may differ, with control frames that come as
+/// late as `bounds` say; none if nothing is proven.
+#[must_use]
+pub fn proven_precision(network: &Network, bounds: &Bounds, cluster: u16) -> Option<Duration> {
+    let late = late_clusters(network, bounds).contains(&cluster);
+    network.precision_bound_of(cluster).filter(|_| !late)
+}
