@@ -318,11 +318,11 @@ impl<F: Copy> TdmaStation<F> {
         self.begin(heard.cycle, start, now);
     }
 
-    /// When the station acts next; none if it waits for a synchronisation frame.
+    /// When the station acts next; none if it waits for a synchronisation frame, and none of its frames can get too old.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.next_slot().or_else(|| self.next_cycle());
-        own.into_iter().chain(self.next_reply().map(|(_, due)| due)).min()
+        own.into_iter().chain(self.next_reply().map(|(_, due)| due)).chain(self.next_expiry()).min()
     }
 
     /// Does what is due at `now`; none if nothing is.
@@ -337,10 +337,10 @@ impl<F: Copy> TdmaStation<F> {
             let owed = self.owed.swap_remove(place);
             return Some(TdmaAction::Reply(CalibrationReply { transmitted: now, ..owed.reply }));
         }
+        if let Some(frame) = self.expire(now) {
+            return Some(TdmaAction::Expire(frame));
+        }
         if self.next_slot().is_some() {
-            if let Some(frame) = self.expire(now) {
-                return Some(TdmaAction::Expire(frame));
-            }
             return Some(self.take_slot(now));
         }
         let before = self.cycle.expect("a station with a deadline knows the cycle");
@@ -350,8 +350,16 @@ impl<F: Copy> TdmaStation<F> {
         Some(TdmaAction::Synchronise(Synchronisation { cycle: number, transmitted: now, scheduled: start }))
     }
 
-    /// The station has failed or comes back: it forgets its frames, which are given out, and the cycle. A
-    /// master that comes back waits for a synchronisation frame like a slave.
+    /// A master that is back at `now` where nobody stands in for it opens cycles anew, from number zero, when all have run out
+    /// of the slots of the last one it opened: two cycles from now.
+    pub fn reopen(&mut self, now: Instant) {
+        let end = now + self.config.cycle + self.config.cycle;
+        self.active = true;
+        self.cycle = Some(Cycle { number: u32::MAX, start: now, end });
+    }
+
+    /// The station has failed: it forgets its frames, which are given out, and the cycle. A master that comes back waits for a
+    /// synchronisation frame like a slave, unless it [reopens](Self::reopen).
     pub fn reset(&mut self) -> impl Iterator<Item = F> + '_ {
         self.active = false;
         self.cycle = None;
@@ -435,6 +443,18 @@ impl<F: Copy> TdmaStation<F> {
             }
         }
         None
+    }
+
+    /// When the first frame has waited longer than it may, if none is taken.
+    fn next_expiry(&self) -> Option<Instant> {
+        #[cfg(feature = "planted-faults")]
+        if is_planted(PlantedFault::LifetimeForgotten) {
+            return None;
+        }
+        let lifetime = self.config.lifetime?;
+        let queues = [&self.real_time, &self.ordinary, &self.management];
+        let oldest = queues.into_iter().filter_map(VecDeque::front).map(|(ready, _)| *ready).min()?;
+        Some(oldest + lifetime + Duration::from_ps(1))
     }
 
     /// The first reply that is owed in this cycle, and when.

@@ -215,9 +215,26 @@ fn a_frame_that_no_slot_takes_in_its_lifetime_is_lost_and_costs_no_slot() {
     slave.enqueue(us(200), 'd', TdmaTraffic::Ordinary).unwrap();
     // No cycle is heard before that of 2 ms: its slot begins at 2.303 ms.
     slave.hear(us(2_010), sync(2, 2_000, 2_000));
-    assert_eq!(trace(&mut slave, 3_000), [(2_303, 'A'), (2_303, 'D'), (2_303, 'b')]);
+    assert_eq!(trace(&mut slave, 3_000), [(2_100, 'A'), (2_200, 'D'), (2_303, 'b')]);
     slave.hear(us(3_010), sync(3, 3_000, 3_000));
     assert_eq!(trace(&mut slave, 4_000), [(3_303, 'c')]);
+    // Nobody opens a cycle any more.
+    slave.enqueue(us(4_100), 'e', TdmaTraffic::Management).unwrap();
+    assert_eq!(trace(&mut slave, 9_000), [(6_100, 'E')]);
+    assert_eq!(slave.deadline(), None);
+}
+
+#[test]
+fn a_master_that_is_back_alone_opens_cycles_when_those_before_are_over() {
+    let mut master = station(TdmaRole::Master, vec![slot(200, Carries::Both)], 0);
+    assert_eq!(trace(&mut master, 1_500).len(), 4);
+    let (failed, listens) = (us(1_500), us(1_700));
+    assert_eq!(master.reset().count(), 0);
+    assert_eq!(master.deadline(), None);
+    master.reopen(listens);
+    assert_eq!(master.deadline(), Some(us(3_700)));
+    master.enqueue(failed, 'a', TdmaTraffic::RealTime).unwrap();
+    assert_eq!(trace(&mut master, 4_000), [(3_700, '#'), (3_900, 'a')]);
 }
 
 #[test]

@@ -299,6 +299,8 @@ impl<R: Recorder> Engine<'_, R> {
             self.stop_station(node);
         } else if taken.is_err() {
             self.drop_frame(place, DropReason::HostQueueFull);
+        } else if self.network.tdma.as_ref().is_some_and(|tdma| tdma.lifetime.is_some()) {
+            self.arm_timeline();
         }
         true
     }
@@ -363,7 +365,20 @@ impl<R: Recorder> Engine<'_, R> {
         }
     }
 
-    /// A node has failed or is back: what its station holds is lost.
+    /// A master is back: nobody else opens cycles where no standby is.
+    #[cold]
+    pub(crate) fn reopen_cycles(&mut self, node: NodeIndex) {
+        let network = self.network;
+        let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.standby.is_none()) else { return };
+        let local = self.nodes[node.index()].clock.local(self.now);
+        if network.streams[tdma.synchronisation.index()].talker == node
+            && let Some(station) = &mut self.driven().stations[node.index()]
+        {
+            station.machine.reopen(local);
+        }
+    }
+
+    /// A node has failed: what its station holds is lost.
     #[cold]
     pub(crate) fn stop_station(&mut self, node: usize) {
         self.driven().datagrams.forget(node);

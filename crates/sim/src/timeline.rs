@@ -78,6 +78,7 @@ impl<R: Recorder> Engine<'_, R> {
                 state.up = true;
                 state.up_since = self.now;
                 if R::DRIVES_MACHINES {
+                    self.reopen_cycles(*node);
                     self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
                     self.gptp_node(node.index(), true);

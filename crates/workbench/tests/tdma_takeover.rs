@@ -4,13 +4,13 @@
 
 mod common;
 
-use tautwire_analysis::{CostRule, Failure, failure_costs, takeover};
+use tautwire_analysis::{CostRule, Failure, Unbounded, failure_costs, takeover};
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
-use tautwire_sim::Observation;
+use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
-use tautwire_workbench::{Network, Options, Summary, bounds, simulate};
+use tautwire_workbench::{Network, Options, Summary, bounds, simulate, verify};
 
-use common::{described as network, run_slots};
+use common::{described as network, dropped, run_slots};
 
 /// A master that fails at `fails`, and a slave with two slots; the standby watches for so long.
 fn failing(watch: &str, fails: u64, offset: u64) -> Network {
@@ -327,4 +327,63 @@ fn a_cut_beside_another_way_has_no_bound_where_the_standby_is_cut_off_and_one_wh
     let run = seen(&over_two_cables("first"));
     assert!(run.streams[0].created > 15 && run.streams[1].created > 10, "{run:?}");
     assert!(takeover(&over_two_cables("first")).expect("a standby").silence.is_err());
+}
+
+/// The failing network with other events, and a lifetime.
+fn silent(events: &str, standby: bool) -> Network {
+    let text = format!(
+        "name: silent\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+  master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
+  s: {{type: bridge}}\nlinks:\n  - {{between: [master, s]}}\n  - {{between: [standby, s]}}\n  - {{between: [a, s]}}
+run: {{duration: 60 ms}}\nevents: [{events}]\ntdma:\n  cycle: 1 ms\n  lifetime: 4 ms
+  synchronisation: opening\n  STANDBY\n  slots:
+    - {{owner: a, offset: 250 us, length: 60 us}}\nstreams:
+  - {{name: opening, talker: master, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
+  WATCHING\n  - {{name: x, talker: a, listeners: standby, payload: 200 B, traffic: {{type: periodic, interval: 1010 us}}}}
+"
+    );
+    let (one, other) = match standby {
+        true => (
+            "standby: {synchronisation: watching, offset: 120 us}",
+            "- {name: watching, talker: standby, listeners: all, payload: 46 B, traffic: {type: synchronisation}}",
+        ),
+        false => ("", ""),
+    };
+    network(&text.replace("STANDBY", one).replace("WATCHING", other))
+}
+
+#[test]
+fn a_master_without_a_standby_opens_cycles_again_when_it_is_back() {
+    for (back, from) in [(10_003, 12_003), (25_000, 27_000)] {
+        let events = format!("{{at: 10 ms, stop-node: master}}, {{at: {back} us, start-node: master}}");
+        let network = silent(&events, false);
+        let observation = seen(&network);
+        let stream = &observation.streams[1];
+        assert!(verify(&network, &bounds(&network), &observation).contradictions.is_empty());
+        let silence = (from - 10_000) / 1_010;
+        assert!(stream.delivered + silence + 2 >= stream.created, "{back}: {stream:?}");
+        // What is older than its lifetime is lost, and no more.
+        let expired = dropped(stream, DropReason::Expired);
+        assert_eq!(expired, u64::from(back == 25_000) * 13, "{:?}", stream.dropped);
+    }
+}
+
+#[test]
+fn where_nobody_opens_cycles_any_more_frames_are_lost_behind_their_lifetime() {
+    let gone = "{at: 10 ms, stop-node: standby}, {at: 20 ms, stop-node: master}";
+    let flapping = "{at: 10 ms, stop-node: master}, {at: 15 ms, start-node: master}, {at: 20 ms, stop-node: standby}, \
+                    {at: 25 ms, start-node: standby}";
+    for events in [gone, flapping] {
+        let network = silent(events, true);
+        let observation = seen(&network);
+        let stream = &observation.streams[2];
+        let expired = dropped(stream, DropReason::Expired);
+        // 40 ms of silence, the last 4 ms of which wait still.
+        assert!((34..=37).contains(&expired), "{events}: {:?}", stream.dropped);
+        assert!(verify(&network, &bounds(&network), &observation).contradictions.is_empty());
+        let mut without_end = network.clone();
+        without_end.tdma.as_mut().expect("it has one").lifetime = None;
+        let proven = &bounds(&without_end).streams[2].listeners[0].delay;
+        assert!(matches!(proven, Err(Unbounded::SynchronisationLost { .. })), "{events}: {proven:?}");
+    }
 }

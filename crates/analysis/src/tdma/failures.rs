@@ -9,6 +9,9 @@
 //! error of every slot, as for a standby that misses so many frames in a row. If slots bear it no frame waits for
 //! another; else their frames meet, and there is no bound.
 //!
+//! Where the standby stops when the master has, nobody opens cycles any more. A master without a standby opens them again when it
+//! is back.
+//!
 //! A master that stops before its standby has heard of a cycle leaves nobody to open one: no bound.
 //!
 //! Whatever comes back, a lifetime says how long frames wait through a failure.
@@ -48,6 +51,13 @@ impl Cycle<'_> {
         }
         if !is_alone && self.stops_unheard(master) {
             return Some(fails);
+        }
+        if self.falls_silent(master) {
+            // Frames are lost behind a lifetime then, and wait without end if there is none.
+            self.lifetime = lives;
+            if lives.is_none() {
+                return Some(fails);
+            }
         }
         let mut gone = Gone::default();
         let down = (0..).zip(network.links.chunks(2)).filter(|(_, pair)| pair.iter().any(|link| !link.up));
@@ -94,6 +104,27 @@ impl Cycle<'_> {
         let unheard = |action: &TimelineAction, at| *action == TimelineAction::StopNode(master) && at < heard;
         let mut events = self.network.events.iter();
         self.tdma.start_up.is_none() && events.any(|event| unheard(&event.action, event.at))
+    }
+
+    /// Whether nobody opens cycles any more from some time on: the standby stops when the master has. A master that is back
+    /// follows a standby, and a standby that is back knows no cycle, so none of both begins anew.
+    fn falls_silent(&self, master: NodeIndex) -> bool {
+        let Some(standby) = self.tdma.standby else { return false };
+        let standby = self.network.streams[standby.synchronisation.index()].talker;
+        let (mut opens, mut watches) = (true, true);
+        for event in &self.network.events {
+            match event.action {
+                TimelineAction::StopNode(node) if node == master => opens = false,
+                TimelineAction::StopNode(node) if node == standby => watches = false,
+                // It hears the master's next cycle.
+                TimelineAction::StartNode(node) if node == standby => watches = opens,
+                _ => continue,
+            }
+            if !opens && !watches {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether there are bounds beside a failure, with what it costs.

@@ -4,7 +4,7 @@ use tautwire_core::tdma::{Carries, TdmaSlot};
 use tautwire_units::{Bytes, Duration};
 
 use super::models::Models;
-use super::streams::{StreamDraft, Streams};
+use super::streams::{Route, StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, start_up};
 use crate::frame::{frame_length, wire_bits};
@@ -79,6 +79,7 @@ pub(crate) fn tdma(
         standby = Some(Standby { synchronisation: stream, offset, lost_in_a_row });
     }
     let slots = slots(node, cycle, topology, faults);
+    deaf(node, synchronisation, standby.as_ref(), &slots, (topology, streams), faults);
     let start_up = start_up::start_up(node, &slots, topology, streams, faults);
     for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
         let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
@@ -100,6 +101,40 @@ pub(crate) fn tdma(
         .map(|node| travel(NodeIndex::at(node), &streams.list[synchronisation.index()], topology, models))
         .collect();
     Some(Tdma { cycle, synchronisation, standby, slots, travel, lifetime: node.parsed("lifetime"), start_up })
+}
+
+/// Who has slots, or stands in for the master, hears the frames that open cycles; the master those of the standby, which it
+/// follows when it is back.
+fn deaf(
+    node: &Node<'_>,
+    synchronisation: StreamIndex,
+    standby: Option<&Standby>,
+    slots: &[OwnedSlot],
+    (topology, streams): (&Topology<'_>, &Streams<'_, '_>),
+    faults: &mut Faults,
+) {
+    let opening: Vec<_> = [Some(synchronisation), standby.map(|standby| standby.synchronisation)]
+        .into_iter()
+        .flatten()
+        .map(|number| &streams.list[number.index()])
+        .collect();
+    let standby = opening.get(1).map(|draft| draft.stream.talker);
+    let mut nodes: Vec<NodeIndex> = slots.iter().map(|slot| slot.owner).chain(standby).collect();
+    nodes.sort_unstable_by_key(|node| node.index());
+    nodes.dedup();
+    for owner in nodes {
+        let unheard = |draft: &&StreamDraft<'_, '_>| {
+            let stream = &draft.stream;
+            draft.route != Route::Broadcast && stream.talker != owner && !stream.listeners.contains(&owner)
+        };
+        if let Some(StreamDraft { stream, .. }) = opening.iter().copied().find(unheard) {
+            let name = &topology.nodes[owner.index()].name;
+            let what = if Some(owner) == standby { "stands in for the master" } else { "has slots" };
+            let message = format!("`{name}` {what} and does not hear `{}`", stream.name);
+            let help = format!("make `{name}` a listener of it");
+            faults.error(codes::TDMA_STATION, node.anchor(), message, help);
+        }
+    }
 }
 
 /// The stream under `synchronisation`, whose promise becomes a frame a cycle.
