@@ -19,6 +19,9 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
+/// Octets of a frame that opens a cycle: 4 of RTmac, 24 of TDMA (RTnet).
+const SYNCHRONISATION_MIN: Bytes = Bytes::new(28);
+
 /// Finds what response streams answer. Needs all streams.
 pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
     for number in 0..streams.list.len() {
@@ -97,9 +100,19 @@ pub(crate) fn tdma(
     for draft in &streams.list {
         strict_store_and_forward(draft, topology, models, faults);
     }
-    let travel = (0..topology.nodes.len())
+    let travel: Vec<Duration> = (0..topology.nodes.len())
         .map(|node| travel(NodeIndex::at(node), &streams.list[synchronisation.index()], topology, models))
         .collect();
+    if let Some(standby) = standby {
+        let way = travel[streams.list[standby.synchronisation.index()].stream.talker.index()];
+        if standby.offset <= way {
+            let place = node.get("standby").map_or(node.anchor(), Node::anchor);
+            let message =
+                format!("the standby watches for {}, and hears of a cycle after {way}", standby.offset);
+            faults.error(codes::TDMA_STATION, place, message, "give it a longer `offset`");
+        }
+    }
+    beside_opening(node, &streams.list[synchronisation.index()], &slots, topology, faults);
     Some(Tdma { cycle, synchronisation, standby, slots, travel, lifetime: node.parsed("lifetime"), start_up })
 }
 
@@ -153,11 +166,43 @@ fn synchronisation(
         faults.error(codes::TDMA_STATION, named.place, message, help);
         return None;
     }
+    if stream.payload_min < SYNCHRONISATION_MIN {
+        let message = format!("`{}` does not hold what opens a cycle", stream.name);
+        let help = format!(
+            "make its payload at least {SYNCHRONISATION_MIN}: the RTmac header and the frame of TDMA"
+        );
+        let place = streams.list[found.index()].place("payload");
+        faults.error(codes::TDMA_STATION, place, message, help);
+        return None;
+    }
     stream.traffic = Traffic::Synchronisation { cycle };
     let burst = wire_bits(stream.payload_max, stream.tagged);
     let rate = tautwire_units::BitRate::per_period_ceil(burst, cycle).ok()?;
     stream.arrival = Some(ArrivalCurve { rate, burst });
     Some(found)
+}
+
+/// The master's line is taken by the frame that opens the cycle before its slots.
+fn beside_opening(
+    node: &Node<'_>,
+    opening: &StreamDraft<'_, '_>,
+    slots: &[OwnedSlot],
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) {
+    let stream = &opening.stream;
+    let line = stream.hops.first().and_then(|hop| topology.ports[hop.port.index()].links);
+    let Some(line) = line.map(|links| topology.links[links.egress.index()].rate) else { return };
+    let taken = line.duration_ceil(wire_bits(stream.payload_max, stream.tagged));
+    let early = |slot: &&OwnedSlot| slot.owner == stream.talker && slot.slot.offset < taken;
+    if let Some(slot) = slots.iter().find(early) {
+        let place = node.get("slots").map_or(node.anchor(), Node::anchor);
+        let message = format!(
+            "the master's slot at {} begins while `{}` is sent, which takes {taken}",
+            slot.slot.offset, stream.name
+        );
+        faults.error(codes::TDMA_SLOT, place, message, "move the slot behind it");
+    }
 }
 
 fn slots(node: &Node<'_>, cycle: Duration, topology: &Topology<'_>, faults: &mut Faults) -> Vec<OwnedSlot> {

@@ -149,6 +149,14 @@ pub(crate) fn drafts(
             faults.error_beside(codes::TIME_TRIGGERED_LINK, place, message, help, (first, "first here"));
         }
         suits(topology, models, &classes, draft, link, node.anchor(), faults);
+        if let Some(window) = node.get("acceptance-window")
+            && link.acceptance.is_some_and(|length| length >= link.period)
+        {
+            let message =
+                format!("an acceptance window that is open all the time: its period is {}", link.period);
+            let help = "make it shorter than the period, or leave it out";
+            faults.error(codes::ACCEPTANCE_WINDOW, window.place, message, help);
+        }
         let point = |item: &Node<'_>| {
             let named = item.get("at")?;
             let (node, port) = topology.reference(named, faults)?;

@@ -140,9 +140,27 @@ pub(crate) fn check_routed(
         }
         policed_whole(topology, models, draft, faults);
     }
+    upside_down(streams, faults);
     for (port, links) in stations.iter().enumerate() {
         let drafts: Vec<_> = links.iter().map(|number| &streams.list[*number]).collect();
         end_system(topology, PortIndex::at(port), &drafts, faults);
+    }
+}
+
+/// Priority 1 is below 0 in the tables of IEEE Std 802.1Q (table 8-5); with two levels, 1 is seldom meant to be the lower.
+fn upside_down(streams: &Streams<'_, '_>, faults: &mut Faults) {
+    let links = || streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some());
+    let hops = |priority: u8| {
+        let of = links().filter(move |draft| draft.stream.priority.number() == priority);
+        of.flat_map(|draft| draft.stream.hops.iter().map(move |hop| (draft, hop)))
+    };
+    let above = |(_, low): &(&StreamDraft<'_, '_>, &Hop)| {
+        hops(0).any(|(_, other)| other.port == low.port && other.class > low.class)
+    };
+    if let Some((draft, _)) = hops(1).find(above) {
+        let message = format!("`{}` has priority 1, which stands below priority 0", draft.stream.name);
+        let help = "write 2 for what goes before priority 0, or give the ports another `traffic-class-table`";
+        faults.warning(codes::LINK_PRIORITY, draft.place("priority"), message, help);
     }
 }
 

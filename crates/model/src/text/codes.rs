@@ -130,6 +130,8 @@ codes! {
     LINK_BANDWIDTH = "virtual-link::bandwidth";
     /// An end system whose virtual links give it more jitter than the standard allows.
     LINK_JITTER = "virtual-link::jitter";
+    /// A virtual link of priority 1 beside one of priority 0, which is the higher of the two.
+    LINK_PRIORITY = "virtual-link::priority";
     /// A virtual link that is policed by a switch which does not wait for the whole frame.
     LINK_POLICING = "virtual-link::policing";
     /// A virtual link over two networks that there are not, or that have a bridge in common.
