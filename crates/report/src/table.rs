@@ -64,9 +64,11 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
     render(&columns, &rows, options)
 }
 
-/// The streams of the description: a colon stands only in the names of control protocols' frames.
+/// The streams of the description (a colon stands only in the names of control protocols' frames), and those frames of
+/// protocols that do not keep what they are held to.
 fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummary> {
-    summary.streams.iter().filter(|stream| !stream.name.contains(':'))
+    let fails = |stream: &StreamSummary| stream.verdict.is_some_and(|verdict| verdict > Verdict::Proven);
+    summary.streams.iter().filter(move |stream| !stream.name.contains(':') || fails(stream))
 }
 
 fn stream_row(
