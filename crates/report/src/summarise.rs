@@ -115,6 +115,7 @@ fn stream(
                 bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
                 margin_ps: verification.margin_ps,
                 skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
+                lost: observed.and_then(|observed| observed.listeners[listener].lost),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed
                     .and_then(|observed| observed.listeners[listener].stamped.as_deref())
@@ -150,9 +151,14 @@ fn stream(
 }
 
 fn frames(observed: &StreamObservation) -> FrameCounts {
-    let copies = u128::from(observed.created) + u128::from(observed.replicated);
-    let lost = u128::from(verdict::lost(observed));
-    let loss_ppm = if copies == 0 { 0 } else { (lost * 1_000_000).div_ceil(copies) };
+    let of_listener = |seen: &ListenerObservation| seen.lost.map(|lost| (lost, observed.created));
+    let (lost, all) = match observed.listeners.iter().map(of_listener).collect::<Option<Vec<_>>>() {
+        Some(each) if !each.is_empty() => {
+            each.iter().fold((0, 0), |(lost, all), each| (lost + each.0, all + each.1))
+        }
+        _ => (verdict::lost(observed), observed.created + observed.replicated),
+    };
+    let loss_ppm = parts_per_million(lost, all);
     FrameCounts {
         created: observed.created,
         replicated: observed.replicated,
@@ -160,8 +166,14 @@ fn frames(observed: &StreamObservation) -> FrameCounts {
         consumed: observed.consumed,
         in_flight: observed.in_flight,
         dropped: observed.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
-        loss_ppm: u64::try_from(loss_ppm).unwrap_or(u64::MAX),
+        loss_ppm,
     }
+}
+
+/// Rounded up; none of nothing.
+pub(crate) fn parts_per_million(part: u64, all: u64) -> u64 {
+    let share = (u128::from(part) * 1_000_000).div_ceil(u128::from(all.max(1)));
+    u64::try_from(share).unwrap_or(u64::MAX)
 }
 
 fn delay_moments(delay: &Moments, histogram: Option<&Histogram>, arrivals: &Moments) -> DelayMoments {

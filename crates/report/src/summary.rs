@@ -145,7 +145,8 @@ pub struct FrameCounts {
     pub in_flight: u64,
     /// Copies lost, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// Copies lost for any reason, parts per million of created + replicated, rounded up.
+    /// Copies lost for any reason, parts per million of created + replicated, rounded up. Of a redundant virtual link:
+    /// frames lost at its listeners, of those created for each.
     pub loss_ppm: u64,
 }
 
@@ -167,6 +168,9 @@ pub struct ListenerSummary {
     /// as proven. Above `skew_max_ps` of the stream a frame may be delivered twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew_bound_ps: Option<u64>,
+    /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// What was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<DelaySummary>,

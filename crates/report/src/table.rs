@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 pub use crate::grid::TableOptions;
 use crate::grid::{number, render, text};
-use crate::summary::{ListenerSummary, PortSummary, StreamSummary, Summary};
+use crate::summarise::parts_per_million;
+use crate::summary::{FrameCounts, ListenerSummary, PortSummary, StreamSummary, Summary};
 use crate::verdict::Verdict;
 
 /// Picoseconds as microseconds with three decimals, to the nearest: `12.336`.
@@ -90,7 +91,11 @@ fn stream_row(
         row.push(us(max));
         row.push(us(seen.and_then(|seen| seen.delays.delay_mean_ps)));
         row.push(us(seen.and_then(|seen| seen.jitter_ps)));
-        row.push(stream.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(f.loss_ppm)));
+        let loss = |frames: &FrameCounts| match listener.lost {
+            Some(lost) => parts_per_million(lost, frames.created),
+            None => frames.loss_ppm,
+        };
+        row.push(stream.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(loss(f))));
         row.push(seen.map_or_else(|| "-".to_owned(), |seen| seen.late.to_string()));
     }
     if has_bounds {

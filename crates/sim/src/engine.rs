@@ -262,23 +262,14 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let (reservations, vlan_registrations, mut refusals) =
             srp.map_or_else(Default::default, |srp| srp.observations(self.network));
         refusals.extend(admission.iter_mut().flat_map(Admission::take_refusals));
-        for ring in &self.rings {
-            for place in ring.iter(&self.slab) {
-                let stream = self.slab.get(place).stream;
-                self.statistics.streams[stream as usize].in_flight += 1;
-            }
-        }
-        for port in self.ports.iter().flatten() {
-            for frame in port.egress.waiting() {
-                let stream = self.slab.get(frame.slot).stream;
-                self.statistics.streams[stream as usize].in_flight += 1;
-            }
-        }
+        let on_links = self.rings.iter().flat_map(|ring| ring.iter(&self.slab));
+        let at_ports = self.ports.iter().flatten().flat_map(|port| port.egress.waiting());
         let driven = self.driven.iter().flat_map(|driven| driven.waiting());
         let relayed = ftt.iter().flat_map(|ftt| ftt.pools.waiting());
-        for place in self.virtual_links.waiting().chain(driven).chain(relayed) {
-            let stream = self.slab.get(place).stream;
-            self.statistics.streams[stream as usize].in_flight += 1;
+        let places = on_links.chain(at_ports.map(|frame| frame.slot));
+        for place in places.chain(self.virtual_links.waiting()).chain(driven).chain(relayed) {
+            let slot = self.slab.get(place);
+            self.statistics.is_in_flight(slot.stream, slot.number);
         }
         let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams));
         let talkers = &self.talkers;

@@ -1,8 +1,9 @@
 //! What a run counts while it runs, and how that becomes an [`Observation`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_model::Network;
+use tautwire_model::network::Stream;
 use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_units::Duration;
 
@@ -15,7 +16,7 @@ use crate::result::{DropReason, HopObservation, ListenerObservation, StreamObser
 pub(crate) struct StreamCounters {
     pub(crate) replicated: u64,
     pub(crate) consumed: u64,
-    pub(crate) in_flight: u64,
+    in_flight: u64,
     pub(crate) dropped: [u64; DropReason::ALL.len()],
 }
 
@@ -42,6 +43,42 @@ struct Counted {
     at: Vec<(Duration, u64)>,
 }
 
+/// Which frames a listener took of those that come in two copies. A listener takes a copy that is older than 64 numbers
+/// behind the newest as one that it had before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    frames: u64,
+    /// The newest number and one.
+    end: u32,
+    /// Bit `n`: whether number `end - 1 - n` was taken.
+    newest: u64,
+}
+
+impl Taken {
+    fn take(&mut self, number: u32) {
+        if number >= self.end {
+            let ahead = number + 1 - self.end;
+            self.newest = self.newest.checked_shl(ahead).unwrap_or(0) | 1;
+            self.end = number + 1;
+            self.frames += 1;
+        } else {
+            let bit = 1_u64.checked_shl(self.end - 1 - number).unwrap_or(0);
+            self.frames += u64::from(bit & !self.newest != 0);
+            self.newest |= bit;
+        }
+    }
+
+    fn has(&self, number: u32) -> bool {
+        number < self.end && 1_u64.checked_shl(self.end - 1 - number).is_none_or(|bit| self.newest & bit != 0)
+    }
+}
+
+/// Whether frames of a stream come over two networks, of which a listener takes the first copy.
+fn is_redundant(stream: &Stream) -> bool {
+    let skew_max = stream.virtual_link.and_then(|link| link.skew_max);
+    skew_max.is_some() || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
+}
+
 /// A value with a cache line of its own.
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
@@ -57,6 +94,10 @@ pub(crate) struct Statistics {
     listeners: Vec<Listener>,
     /// By listener: of those that count for several spans.
     counted: BTreeMap<u32, Counted>,
+    /// By listener of a redundant virtual link: the frames that it took.
+    taken: BTreeMap<u32, Taken>,
+    /// Frames of which copies are on their way at the end, by stream and number: those of streams that have such listeners.
+    under_way: BTreeSet<(u32, u32)>,
     first_listener: Vec<u32>,
     pub(crate) frame_hops: u64,
     pub(crate) delivered: u64,
@@ -68,6 +109,7 @@ impl Statistics {
         let mut first_listener = Vec::with_capacity(network.streams.len());
         let mut listeners = Vec::new();
         let mut counted = BTreeMap::new();
+        let mut taken = BTreeMap::new();
         for stream in &network.streams {
             first_listener.push(index(listeners.len()));
             if !stream.count_late.is_empty() {
@@ -75,6 +117,10 @@ impl Statistics {
                 let own = Counted { deadline: stream.deadline, at };
                 let places = listeners.len()..listeners.len() + stream.listeners.len();
                 counted.extend(places.map(|place| (index(place), own.clone())));
+            }
+            if is_redundant(stream) {
+                let places = listeners.len()..listeners.len() + stream.listeners.len();
+                taken.extend(places.map(|place| (index(place), Taken::default())));
             }
             let least = stream.count_late.iter().copied().chain(stream.deadline).min();
             listeners.extend(stream.listeners.iter().map(|_| Listener {
@@ -96,6 +142,8 @@ impl Statistics {
             first_hop,
             listeners,
             counted,
+            taken,
+            under_way: BTreeSet::new(),
             first_listener,
             frame_hops: 0,
             delivered: 0,
@@ -178,6 +226,20 @@ impl Statistics {
         observed.last = now;
     }
 
+    /// A listener of a redundant virtual link takes a frame.
+    pub(crate) fn is_taken(&mut self, stream: u32, listener: u32, number: u32) {
+        let place = self.first_listener[stream as usize] + listener;
+        self.taken.get_mut(&place).expect("a listener of two networks").take(number);
+    }
+
+    /// A copy is on its way at the end of the run.
+    pub(crate) fn is_in_flight(&mut self, stream: u32, number: u32) {
+        self.streams[stream as usize].in_flight += 1;
+        if !self.taken.is_empty() {
+            self.under_way.insert((stream, number));
+        }
+    }
+
     #[cold]
     pub(crate) fn dropped(&mut self, stream: u32, reason: DropReason) {
         self.streams[stream as usize].dropped[reason as usize] += 1;
@@ -190,6 +252,13 @@ impl Statistics {
     pub(crate) fn into_streams(self, created: impl Fn(usize) -> u64) -> Vec<StreamObservation> {
         let mut listeners = self.listeners.into_iter();
         let mut counted = self.counted;
+        let lost = |place: u32, stream: usize, created: u64| {
+            let taken = self.taken.get(&place)?;
+            let stream = index(stream);
+            let under_way = self.under_way.range((stream, 0)..=(stream, u32::MAX));
+            let undecided = under_way.filter(|(_, number)| !taken.has(*number)).count() as u64;
+            Some(created - taken.frames - undecided)
+        };
         let mut ends = self.first_listener.iter().skip(1).copied().collect::<Vec<_>>();
         ends.push(index(listeners.len()));
         self.streams
@@ -200,10 +269,10 @@ impl Statistics {
                 let listeners: Vec<Listener> = listeners.by_ref().take(count).collect();
                 let created = created(number);
                 let delivered = listeners.iter().map(|listener| listener.delivered).sum();
-                let lost: u64 = counters.dropped.iter().sum();
+                let dropped: u64 = counters.dropped.iter().sum();
                 assert_eq!(
                     created + counters.replicated,
-                    delivered + counters.consumed + lost + counters.in_flight,
+                    delivered + counters.consumed + dropped + counters.in_flight,
                     "frames of stream {number} are conserved"
                 );
                 let hops = self.first_hop[number] as usize..self.first_hop[number + 1] as usize;
@@ -222,7 +291,8 @@ impl Statistics {
                         .zip(listeners)
                         .map(|(place, listener)| {
                             let at = counted.remove(&place).map_or_else(Vec::new, |counted| counted.at);
-                            ListenerObservation { late_at: at, ..listener.observation() }
+                            let lost = lost(place, number, created);
+                            ListenerObservation { late_at: at, lost, ..listener.observation() }
                         })
                         .collect(),
                     hops: self.hops[hops].iter().map(|line| line.0).collect(),
@@ -251,6 +321,7 @@ impl Listener {
             worst: self.worst,
             late: self.late,
             late_at: Vec::new(),
+            lost: None,
             stamped: None,
             application: None,
             datagrams: None,

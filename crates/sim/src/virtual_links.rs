@@ -334,7 +334,10 @@ impl<R: Recorder> Engine<'_, R> {
             }
         };
         match judged {
-            Ok(()) => self.hand_over(slot, time, reception.listener),
+            Ok(()) => {
+                self.statistics.is_taken(slot.stream, reception.listener, slot.number);
+                self.hand_over(slot, time, reception.listener);
+            }
             Err(Elimination::Integrity) => self.lose(slot, DropReason::IntegrityCheck),
             Err(Elimination::Redundant) => self.lose(slot, DropReason::Eliminated),
         }

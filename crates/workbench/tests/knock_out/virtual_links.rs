@@ -133,6 +133,24 @@ fn redundancy_over_two_networks() {
 }
 
 #[test]
+fn what_both_networks_lose_is_lost() {
+    let lost = |text: &str| run(text).1.streams[0].listeners[0].lost;
+    assert_eq!(lost(BOTH), Some(0), "the other network brought what one lost, distrusted or brought again");
+    assert_eq!(lost(&BOTH.replace("redundancy: true", "redundancy: false")), None, "there are no copies");
+    // Both are cut from 30 ms to 41 ms: the frames of 30, 32 .. 40 ms reach nobody, and that of 42 ms is not trusted on either
+    // network, for the numbers that lack. That of 98 ms is still under way.
+    let both = BOTH
+        .replace("length: 100 m}\nstreams", "length: 100 m, name: other}\nstreams")
+        .replace("events: [", "events: [{at: 30 ms, cut-link: other}, {at: 41 ms, mend-link: other}, ")
+        .replace("duration: 99 ms", "duration: 98.01 ms");
+    let (network, observation) = run(&both);
+    let seen = &observation.streams[0];
+    assert_eq!((seen.created, seen.in_flight, seen.listeners[0].lost), (50, 2, Some(7)));
+    let summary = tautwire_report::Summary::new(&network, None, Some(&observation));
+    assert_eq!(summary.streams[0].frames.as_ref().map(|frames| frames.loss_ppm), Some(140_000));
+}
+
+#[test]
 fn policing_discards_what_is_longer_than_lmax() {
     // A switch whose table knows the link by a shorter Lmax than its end system sends, as after a change of one of
     // the two alone: frames within it pass, longer ones are discarded for their length.
