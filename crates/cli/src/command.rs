@@ -80,6 +80,7 @@ fn tables(summary: &Summary) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     let mut text = format!("{}\n", table::streams(summary, options));
     let parts = [
+        table::not_proven(summary),
         table::late(summary, options),
         table::applications(summary, options),
         table::stamps(summary, options),

@@ -138,3 +138,45 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     let numbers: Vec<&str> = row.split_whitespace().rev().take(4).collect();
     assert_eq!(numbers, ["0", "10", "90", "10"], "unheard, missed, empty, used: {row}");
 }
+
+#[test]
+fn slots_that_an_unheard_cycle_and_an_expired_frame_cost_are_named_too() {
+    let folder = folder("tdma-unheard");
+    // The slave's cable is cut while the cycles 10 to 12 are opened: an answer of cycle 10 finds no slot before cycle 13.
+    // From 30.5 ms on nothing is heard for longer than a frame may wait.
+    let text = "name: unheard\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
+  s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {name: to-slave, between: [slave, s]}\nrun: {duration: 60 ms}
+tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  lifetime: 4 ms\n  slots:
+    - {owner: master, offset: 200 us, length: 100 us}\n    - {owner: slave, offset: 400 us, length: 100 us}\nstreams:
+  - {name: opening, talker: master, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: report, talker: slave, listeners: master, priority: 5, payload: 200 B,
+     traffic: {type: periodic, interval: 10 ms, offset: 100 us}}
+events:\n  - {at: 9500 us, cut-link: to-slave}\n  - {at: 12500 us, mend-link: to-slave}
+  - {at: 29500 us, cut-link: to-slave}\n  - {at: 36500 us, mend-link: to-slave}\n";
+    std::fs::write(folder.join("unheard.yaml"), text).unwrap();
+    let ended = tautwire(&folder, &["simulate", "unheard.yaml", "--trace", "pcapng", "--out", "run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let fields = ["frame.interface_name", "tdma.sync.cycle", "frame.comment"];
+    let frames = decoded(&folder.join("run/frames.pcapng"), &fields);
+    // What the master sees: what it sends, and what comes to it.
+    let at_master =
+        frames.iter().filter(|frame| frame[0].starts_with("master.") || frame[0].starts_with("s.p1"));
+    let told: Vec<(&str, &str)> = at_master
+        .filter(|frame| !frame[2].is_empty())
+        .map(|frame| (frame[1].as_str(), frame[2].as_str()))
+        .collect();
+    let slots = |cycles: std::ops::RangeInclusive<u32>| -> Vec<String> {
+        cycles.map(|cycle| format!("missed the slot of slave at 400 us of cycle {cycle}")).collect()
+    };
+    let waited = slots(10..=12).join("; ");
+    let expired = slots(30..=33)
+        .iter()
+        .map(|text| format!("frame 3 of report, never sent, {text}"))
+        .collect::<Vec<_>>();
+    assert_eq!(told, [("", waited.as_str()), ("35", expired.join("; ").as_str())]);
+    // The table counts them as missed, and as unheard.
+    let row = ended.stdout.lines().find(|line| line.starts_with("slave ")).expect("a row");
+    let numbers: Vec<&str> = row.split_whitespace().rev().take(4).collect();
+    assert_eq!(numbers, ["10", "7", "45", "5"], "unheard, missed, empty, used: {row}");
+}

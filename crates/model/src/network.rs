@@ -14,6 +14,7 @@ mod delay;
 mod device;
 mod host;
 mod host_stack;
+mod least_way;
 mod link;
 mod node;
 mod port;

@@ -69,6 +69,28 @@ fn the_shortest_way_is_taken_and_a_stated_one_obeyed() {
 }
 
 #[test]
+fn a_link_that_is_mended_later_is_a_way_only_where_there_is_no_other() {
+    let described = |down: [&str; 2], events: &str| {
+        let mut text = RING.replace("name: st,", &format!("name: st, up: {},", down[0]));
+        text = text.replace("['c:p', 'u:c']", &format!("['c:p', 'u:c'], up: {}", down[1]));
+        network(&format!(
+            "{text}streams:\n  - {{name: ab, talker: a, listeners: b, {PERIODIC}}}\n  - {{name: ac, talker: a, listeners: c, {PERIODIC}}}\nevents:\n{events}"
+        ))
+    };
+    let network =
+        described(["false", "false"], "  - {at: 3 ms, mend-link: st}\n  - {at: 4 ms, mend-link: 'u:c'}\n");
+    // The ring goes round; to `c` there is no other way.
+    assert_eq!(way(&network, "ab"), ["a:p", "s:u", "u:t", "t:b"]);
+    assert_eq!(way(&network, "ac"), ["a:p", "s:u", "u:c"]);
+    let of_cables: Vec<bool> = network.links.chunks(2).map(|pair| pair[0].up).collect();
+    assert_eq!(of_cables, [true, true, true, false, true, true]);
+    let told: Vec<(u64, &TimelineAction)> =
+        network.events.iter().map(|event| (event.at.as_ps() / 1_000_000_000, &event.action)).collect();
+    let (cut, mend) = (TimelineAction::CutCable(2), TimelineAction::MendCable);
+    assert_eq!(told, [(0, &cut), (3, &mend(3)), (4, &mend(2))]);
+}
+
+#[test]
 fn a_tree_shares_the_links_that_its_ways_share() {
     let network = ring(&format!("streams:\n  - {{name: x, talker: a, listeners: [b, c], {PERIODIC}}}\n"));
     assert_eq!(way(&network, "x"), ["a:p", "s:t", "t:b", "s:u", "u:c"]);

@@ -69,6 +69,8 @@ pub struct PcapngWriter<'a, W: Write> {
     openings: BTreeMap<(u32, u32), Synchronisation>,
     /// Slots that frames missed, each a sentence, by stream and number.
     missed: BTreeMap<(u32, u32), Vec<String>>,
+    /// Slots that frames missed which never left: the packets of the next synchronisation frame say so.
+    given_up: Vec<String>,
 }
 
 impl<'a, W: Write> PcapngWriter<'a, W> {
@@ -84,6 +86,7 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             frame: Vec::new(),
             openings: BTreeMap::new(),
             missed: BTreeMap::new(),
+            given_up: Vec::new(),
         };
         capture.begin(SECTION_HEADER);
         capture.block.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
@@ -103,15 +106,27 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
     pub fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
         self.openings.insert((stream, number), says);
         self.openings.remove(&(stream, number.wrapping_sub(OPENINGS)));
+        for text in std::mem::take(&mut self.given_up) {
+            self.comment(stream, number, text);
+        }
     }
 
-    /// Takes a slot that a frame missed, before its first transmission: its packets say so.
+    /// Takes a slot that a frame missed, before its first transmission: its packets say so, or, if it never leaves, those of the
+    /// next synchronisation frame.
     pub fn slot_missed(&mut self, missed: &MissedSlot) {
         let Some(tdma) = &self.network.tdma else { return };
         let owned = &tdma.slots[missed.slot];
         let owner = name::node(self.network, owned.owner);
         let text = format!("missed the slot of {owner} at {} of cycle {}", owned.slot.offset, missed.cycle);
-        let MissedSlot { stream, number, .. } = *missed;
+        if missed.is_sent {
+            return self.comment(missed.stream, missed.number, text);
+        }
+        let (stream, number) = (&self.network.streams[missed.stream as usize].name, missed.number);
+        self.given_up.push(format!("frame {number} of {stream}, never sent, {text}"));
+    }
+
+    /// What the packets of a frame say beside their octets.
+    fn comment(&mut self, stream: u32, number: u32, text: String) {
         self.missed.retain(|(other, past), _| *other != stream || *past + OPENINGS > number);
         self.missed.entry((stream, number)).or_default().push(text);
     }

@@ -36,7 +36,8 @@ pub struct SlotSummary {
     pub used: u64,
     /// Times that it passed empty.
     pub empty: u64,
-    /// Those of them that a frame came too late for, though it was created, or the request that it answers had left.
+    /// Times that it passed without use, empty or unheard, and a frame came too late for it, though it was created, or the
+    /// request that it answers had left.
     pub missed: u64,
     /// Times that its owner was silent, for it had not heard the cycle opened.
     pub unheard: u64,

@@ -115,6 +115,7 @@ fn stream(
                 bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
                 margin_ps: verification.margin_ps,
                 skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
+                taken_twice: verification.taken_twice,
                 lost: observed.and_then(|observed| observed.listeners[listener].lost),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed

@@ -168,6 +168,10 @@ pub struct ListenerSummary {
     /// as proven. Above `skew_max_ps` of the stream a frame may be delivered twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew_bound_ps: Option<u64>,
+    /// Of a redundant virtual link: both copies of a frame may be taken, for they may come further apart than SkewMax or the
+    /// listener may begin anew between them; copies of all sub-virtual-links count. A deadline is not proven then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken_twice: bool,
     /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,

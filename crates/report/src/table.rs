@@ -105,6 +105,36 @@ fn stream_row(
     row
 }
 
+/// Why streams whose bounds are within their deadlines are not proven, a line each; nothing if there is none.
+#[must_use]
+pub fn not_proven(summary: &Summary) -> String {
+    let mut text = String::new();
+    for stream in described(summary) {
+        for listener in &stream.listeners {
+            let in_time = listener.margin_ps.is_some_and(|ps| ps >= 0);
+            if !(in_time && listener.taken_twice && listener.verdict == Some(Verdict::NotProven)) {
+                continue;
+            }
+            let us = |ps: u64| microseconds(ps.into());
+            let why = match (listener.skew_bound_ps, stream.skew_max_ps) {
+                (Some(skew), Some(most)) if skew > most => {
+                    format!("they may come {} us apart, and skew-max is {} us", us(skew), us(most))
+                }
+                (None, _) => "how far apart they come has no bound".to_owned(),
+                _ => "its listener may begin anew between them, or another sub-virtual-link's come too far apart"
+                    .to_owned(),
+            };
+            let (name, at) = (&stream.name, &listener.listener);
+            writeln!(
+                text,
+                "{name} at {at} is in time but not proven: both copies of a frame may be taken, for {why}"
+            )
+            .expect("a string can be written");
+        }
+    }
+    text
+}
+
 /// A table of frames later than each of several spans, a row for each listener and span; empty if no stream counts any.
 #[must_use]
 pub fn late(summary: &Summary, options: TableOptions) -> String {

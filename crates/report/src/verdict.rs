@@ -105,6 +105,8 @@ pub struct ListenerVerification {
     pub late: u64,
     /// Deadline less bound in picoseconds; below zero the bound is above the deadline.
     pub margin_ps: Option<i64>,
+    /// Whether both copies of a frame over two networks may be taken; its deadline is not proven then.
+    pub taken_twice: bool,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -187,6 +189,7 @@ fn judge_stream(
             let in_time = verification.margin_ps.is_some_and(|ps| ps >= 0);
             // Copies of any sub-virtual-link that come too late, and a listener that forgets, count for all of its link.
             let once = twice.is_some_and(|twice| !twice[listener]);
+            verification.taken_twice = twice.is_some_and(|twice| twice[listener]);
             if verification.verdict == Verdict::NotProven && in_time && once {
                 verification.verdict = Verdict::Proven;
             }
@@ -230,6 +233,7 @@ fn judge_listener(
         observed: delay,
         late,
         margin_ps: None,
+        taken_twice: false,
         verdict,
     }
 }
@@ -339,6 +343,10 @@ mod tests {
             let network = tautwire_model::load_text("avionics", &text).network.expect("no errors");
             let bounds = tautwire_analysis::bounds(&network);
             assert_eq!(judge(&network, Some(&bounds), None).streams[0].verdict, expected, "{skew_max}");
+            // And the table says why.
+            let summary = crate::summary::Summary::new(&network, Some(&bounds), None);
+            let told = crate::table::not_proven(&summary);
+            assert_eq!(told.contains("skew-max is 100.000 us"), expected == Verdict::NotProven, "{told}");
         }
     }
 

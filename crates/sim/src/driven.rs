@@ -234,7 +234,7 @@ impl<R: Recorder> Engine<'_, R> {
                 let slot = station.machine.slot_taken();
                 match action {
                     TdmaAction::Pass => self.slot_passed(node, slot),
-                    TdmaAction::Expire((place, _)) => self.drop_frame(place, DropReason::Expired),
+                    TdmaAction::Expire((place, _)) => self.give_up(place, node, DropReason::Expired),
                     TdmaAction::Transmit((place, aim)) => {
                         let now = self.now;
                         let frame = self.slab.get_mut(place);
@@ -271,7 +271,7 @@ impl<R: Recorder> Engine<'_, R> {
         }
         let network = self.network;
         let now = self.now;
-        self.driven().slots.opened(network, says.cycle, (stream, now));
+        self.driven().slots.opened(network, says, (stream, now));
         self.recorder.synchronised(stream, number, says);
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {
@@ -386,8 +386,16 @@ impl<R: Recorder> Engine<'_, R> {
         let Some(station) = &mut self.driven().stations[node] else { return };
         let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
         for place in lost {
-            self.drop_frame(place, DropReason::NodeDown);
+            self.give_up(place, node, DropReason::NodeDown);
         }
+    }
+
+    /// A frame that waits in a node's station never leaves it.
+    fn give_up(&mut self, place: u32, node: usize, reason: DropReason) {
+        let frame = self.slab.get(place);
+        let frame = (frame.stream, frame.number, frame.created);
+        self.slots_missed(node, frame, false);
+        self.drop_frame(place, reason);
     }
 }
 

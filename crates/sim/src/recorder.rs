@@ -37,7 +37,7 @@ pub struct Transmission {
     pub octets: u32,
 }
 
-/// A slot of a TDMA cycle that passed empty, and a frame that came too late for it.
+/// A slot of a TDMA cycle that passed without use, and a frame that came too late for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissedSlot {
     /// When it began.
@@ -50,6 +50,8 @@ pub struct MissedSlot {
     pub stream: u32,
     /// The frame's number.
     pub number: u32,
+    /// Whether it leaves in another slot; if not it was given up at its station.
+    pub is_sent: bool,
 }
 
 /// Takes what a run tells. Every method does nothing unless it is written.
@@ -70,7 +72,7 @@ pub trait Recorder {
         let _ = (stream, number, says);
     }
 
-    /// A frame that is about to leave its station came too late for a slot that passed empty.
+    /// A frame that is about to leave its station, or is given up there, came too late for a slot that passed without use.
     fn slot_missed(&mut self, missed: &MissedSlot) {
         let _ = missed;
     }

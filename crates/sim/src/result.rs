@@ -168,7 +168,8 @@ pub struct SlotObservation {
     pub used: u64,
     /// Times that it passed empty.
     pub empty: u64,
-    /// Those of them for which a frame came too late, though it was created, or the request that it answers had left.
+    /// Times that it passed without use, empty or unheard, and a frame came too late for it, though it was created, or the
+    /// request that it answers had left.
     pub missed: u64,
 }
 

@@ -1,12 +1,14 @@
-//! What becomes of the slots of a TDMA cycle in a run: used, passed empty, missed by a frame that was on its way.
+//! What becomes of the slots of a TDMA cycle in a run: used, passed empty, unheard, missed by a frame that was on its way.
 //!
-//! A slot is missed by a frame that leaves its station later, though it was created, or the request that it answers had
-//! left, when the slot passed empty. Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma.rs`).
+//! A slot is missed by a frame that leaves its station later or is given up there, though it was created, or the request that
+//! it answers had left, when the slot passed without use: empty, or unheard because its owner did not hear the cycle opened.
+//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
-use tautwire_model::network::NodeIndex;
+use tautwire_model::network::{NodeIndex, StreamIndex};
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
@@ -24,10 +26,12 @@ pub(crate) struct SlotUse {
     pub(crate) seen: Vec<SlotObservation>,
     /// Per node: its slots, in order, as places of the network's.
     own: Vec<Vec<usize>>,
-    /// Per node: slots that passed empty, when and in which cycle, and missed by none yet.
+    /// Per node: slots that passed without use, when and in which cycle, and missed by none yet.
     passings: Vec<VecDeque<(SimTime, u32, usize)>>,
-    /// The cycle that was opened last.
-    open: Option<u32>,
+    /// Per slot: the last cycle in which it is known what became of it.
+    known: Vec<Option<u32>>,
+    /// The cycle that was opened last, and when it began by its first opening.
+    open: Option<(u32, SimTime)>,
     /// By whose synchronisation frames it was, and when.
     opener: Option<(u32, SimTime)>,
     /// The longest time from the last cycle that the master opened to the first one of the standby.
@@ -49,6 +53,7 @@ impl SlotUse {
             seen: vec![SlotObservation::default(); slots.len()],
             own: (0..network.nodes.len()).map(of).collect(),
             passings: vec![VecDeque::new(); network.nodes.len()],
+            known: vec![None; slots.len()],
             open: None,
             opener: None,
             takeover: None,
@@ -69,7 +74,7 @@ impl SlotUse {
     }
 
     /// A cycle is opened by a frame of `stream`: the slots of the one before are over.
-    pub(crate) fn opened(&mut self, network: &Network, cycle: u32, (stream, now): (u32, SimTime)) {
+    pub(crate) fn opened(&mut self, network: &Network, says: Synchronisation, (stream, now): (u32, SimTime)) {
         let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby);
         let of_standby = standby.is_some_and(|standby| standby.synchronisation.0 == stream);
         if let Some((before, since)) = self.opener.replace((stream, now))
@@ -78,12 +83,58 @@ impl SlotUse {
         {
             self.takeover = self.takeover.max(Some(now.since_start() - since.since_start()));
         }
+        if self.open.is_some_and(|(open, _)| open == says.cycle) {
+            return;
+        }
+        let late = says.transmitted.saturating_since(says.scheduled);
+        let began = SimTime::ZERO + now.since_start().saturating_sub(late);
+        let Some((before, since)) = self.open.replace((says.cycle, began)) else { return };
         let slots = network.tdma.as_ref().map_or(&[][..], |tdma| &tdma.slots);
-        if let Some(before) = self.open.replace(cycle).filter(|before| *before != cycle) {
-            for (seen, slot) in self.seen.iter_mut().zip(slots) {
-                seen.opened += u64::from(before % slot.slot.period == slot.slot.phase);
+        for (place, owned) in slots.iter().enumerate() {
+            if before % owned.slot.period != owned.slot.phase {
+                continue;
+            }
+            self.seen[place].opened += 1;
+            if self.known[place] != Some(before) {
+                self.pass(owned.owner.index(), (since + owned.slot.offset, before, place));
             }
         }
+    }
+
+    /// A slot of a node has passed without use.
+    fn pass(&mut self, node: usize, (at, cycle, slot): (SimTime, u32, usize)) {
+        self.know(node, cycle, slot);
+        let passings = &mut self.passings[node];
+        if passings.len() == PASSINGS {
+            passings.pop_front();
+        }
+        passings.push_back((at, cycle, slot));
+    }
+
+    /// What became of a slot is known; one that comes behind the opening of the next cycle had been taken for unheard.
+    fn know(&mut self, node: usize, cycle: u32, slot: usize) {
+        if self.known[slot].replace(cycle) == Some(cycle) {
+            self.passings[node].retain(|(_, past, place)| (*past, *place) != (cycle, slot));
+        }
+    }
+
+    /// Takes the slots that a frame missed that waited since `since` at its station: those that carry its stream.
+    fn take_missed(
+        &mut self,
+        (network, node): (&Network, usize),
+        (stream, since): (u32, SimTime),
+    ) -> VecDeque<(SimTime, u32, usize)> {
+        let owned = &network.tdma.as_ref().expect("slots are those of TDMA").slots;
+        let missed = |(at, _, slot): &(SimTime, u32, usize)| {
+            *at >= since && network.is_carried(&owned[*slot], StreamIndex(stream))
+        };
+        let passings = std::mem::take(&mut self.passings[node]);
+        let (late, other): (VecDeque<_>, VecDeque<_>) = passings.into_iter().partition(missed);
+        self.passings[node] = other;
+        for (_, _, slot) in &late {
+            self.seen[*slot].missed += 1;
+        }
+        late
     }
 }
 
@@ -94,37 +145,39 @@ impl<R: Recorder> Engine<'_, R> {
         let slots = &mut self.driven().slots;
         let slot = slots.own[node][place];
         slots.seen[slot].empty += 1;
-        let passings = &mut slots.passings[node];
-        if passings.len() == PASSINGS {
-            passings.pop_front();
-        }
-        passings.push_back((now, cycle, slot));
+        slots.pass(node, (now, cycle, slot));
     }
 
     /// Something leaves in a station's slot now; if it is a frame, it is one that was created at `since`.
     pub(crate) fn slot_used(
         &mut self,
         node: usize,
-        (_, place): (u32, usize),
+        (cycle, place): (u32, usize),
         frame: Option<(u32, u32, SimTime)>,
     ) {
-        let (now, network) = (self.now, self.network);
+        let now = self.now;
         let slots = &mut self.driven().slots;
         let slot = slots.own[node][place];
         slots.seen[slot].used += 1;
-        let Some((stream, number, created)) = frame else { return };
-        slots.left[stream as usize] = now;
+        slots.know(node, cycle, slot);
+        if let Some((stream, number, created)) = frame {
+            slots.left[stream as usize] = now;
+            self.slots_missed(node, (stream, number, created), true);
+        }
+    }
+
+    /// A frame that was created at `created` leaves its station, or is given up there: the slots that it came too late for.
+    pub(crate) fn slots_missed(
+        &mut self,
+        node: usize,
+        (stream, number, created): (u32, u32, SimTime),
+        is_sent: bool,
+    ) {
+        let network = self.network;
+        let slots = &mut self.driven().slots;
         let since = slots.asked.remove(&(stream, number)).unwrap_or(created);
-        let owned = &network.tdma.as_ref().expect("slots are those of TDMA").slots;
-        let missed = |(at, _, slot): &(SimTime, u32, usize)| {
-            *at >= since && network.is_carried(&owned[*slot], tautwire_model::network::StreamIndex(stream))
-        };
-        let passings = std::mem::take(&mut slots.passings[node]);
-        let (late, other): (VecDeque<_>, VecDeque<_>) = passings.into_iter().partition(missed);
-        slots.passings[node] = other;
-        for (at, cycle, slot) in late {
-            self.driven().slots.seen[slot].missed += 1;
-            self.recorder.slot_missed(&MissedSlot { time: at, cycle, slot, stream, number });
+        for (time, cycle, slot) in slots.take_missed((network, node), (stream, since)) {
+            self.recorder.slot_missed(&MissedSlot { time, cycle, slot, stream, number, is_sent });
         }
     }
 }

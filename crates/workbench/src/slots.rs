@@ -47,8 +47,34 @@ pub enum NotPlanned {
 /// If the network has no TDMA or no responses, or the cycle is too short.
 pub fn plan_slots(network: &Network, cycle: Option<Duration>) -> Result<PlannedSlots, NotPlanned> {
     let demand = slot_demand(network).ok_or(NotPlanned::NoTdma)?;
-    let (problem, pairs) = problem(network, &demand);
-    // What is proven decides: of round trips, and of the deadlines of streams that take turns in a slot.
+    let (mut problem, pairs) = problem(network, &demand);
+    let first = best(network, &problem, &pairs, cycle)?;
+    if first.0.not_proven == 0 {
+        return Ok(first.1);
+    }
+    // How much of a deadline a plan may use: all but what the bound of the first one has on top of it.
+    let bounds = bounds(&first.1.network);
+    for (number, (_, response)) in pairs.iter().enumerate() {
+        let within = |deadline: Duration| {
+            let known =
+                bounds.streams[response.index()].listeners.iter().filter_map(|one| one.delay.as_ref().ok());
+            let proven = known.copied().max().unwrap_or_default();
+            deadline.saturating_sub(proven.saturating_sub(first.1.plan.round_trips[number]))
+        };
+        problem.pairs[number].within = network.streams[response.index()].deadline.map(within);
+    }
+    let again = best(network, &problem, &pairs, cycle)?;
+    Ok(if again.0 < first.0 { again.1 } else { first.1 })
+}
+
+/// The plan that is best by proof. What is proven decides: of round trips, and of the deadlines of streams that take turns in
+/// a slot.
+fn best(
+    network: &Network,
+    problem: &SlotProblem,
+    pairs: &[(StreamIndex, StreamIndex)],
+    cycle: Option<Duration>,
+) -> Result<(Standing, PlannedSlots), NotPlanned> {
     let mut best: Option<(Standing, PlannedSlots)> = None;
     let mut fault = SlotFault::NoPairs;
     for (rounds, shares) in [
@@ -57,9 +83,9 @@ pub fn plan_slots(network: &Network, cycle: Option<Duration>) -> Result<PlannedS
         (Rounds::Apart, true),
         (Rounds::Interleaved, true),
     ] {
-        match plan_as(&problem, cycle, rounds, shares) {
+        match plan_as(problem, cycle, rounds, shares) {
             Ok(plan) if best.as_ref().is_none_or(|(_, known)| known.plan != plan) => {
-                let planned = placed(network, plan, &pairs);
+                let planned = placed(network, plan, pairs);
                 let standing = Standing::of(&planned);
                 if best.as_ref().is_none_or(|(known, _)| standing < *known) {
                     best = Some((standing, planned));
@@ -69,7 +95,7 @@ pub fn plan_slots(network: &Network, cycle: Option<Duration>) -> Result<PlannedS
             Err(why) => fault = why,
         }
     }
-    best.map(|(_, planned)| planned).ok_or(match fault {
+    best.ok_or(match fault {
         SlotFault::NoPairs => NotPlanned::NoPairs,
         SlotFault::TooShort { needed } => NotPlanned::TooShort { needed },
     })
@@ -178,7 +204,7 @@ fn pairs(network: &Network, demand: &SlotDemand, of_stream: &[usize]) -> Pairs {
     for (number, own) in demand.streams.iter().enumerate() {
         let Some(AnswerDemand { to, ready, way }) = own.answer else { continue };
         let (request, response) = (of_stream[to.index()], of_stream[number]);
-        pairs.push(Pair { request, response, ready, way });
+        pairs.push(Pair { request, response, ready, way, within: None });
         streams.push((to, StreamIndex::at(number)));
     }
     let paired = |number: &usize| {

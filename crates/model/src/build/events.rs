@@ -24,14 +24,20 @@ pub(crate) struct Event {
     pub(crate) place: Place,
 }
 
-/// Reads `events:`, in order of time; equal times keep the order of the text.
+/// Reads `events:`, in order of time; equal times keep the order of the text, behind cables that are cut at the start, each
+/// with its place.
 pub(crate) fn events(
     input: &Input<'_, '_>,
     topology: &Topology<'_>,
+    cut_at_start: &[(u32, Place)],
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
+    let cut = |(cable, place): &(u32, Place)| Event {
+        timeline: TimelineEvent { at: Duration::ZERO, action: TimelineAction::CutCable(*cable) },
+        place: *place,
+    };
+    let mut events: Vec<Event> = cut_at_start.iter().map(cut).collect();
     for node in input.root.get("events").map_or(&[][..], Node::items) {
         let at: Option<Duration> = node.parsed("at");
         let actions: Vec<&(crate::text::tree::Key<'_>, Node<'_>)> =

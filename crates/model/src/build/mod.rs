@@ -73,6 +73,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let drafts = nodes::drafts(root, &mut models, faults);
     let cables = links::cables(root, &drafts, faults);
     let mut topology = topology::assemble(root, drafts, cables, &models, faults);
+    let cut_at_start = topology.take_up(root);
     let run = run_settings(root, faults);
     let network_control = network_control(root, faults);
     let vlans = vlans::vlans(input, &topology, faults);
@@ -82,7 +83,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     tdma::responses(&mut streams, faults);
     host_stacks::check_streams(&topology, &models, &streams, faults);
     let test = test::test(input, &topology, &streams, faults);
-    let events = events::events(input, &topology, &mut streams, faults);
+    let events = events::events(input, &topology, &cut_at_start, &mut streams, faults);
     virtual_links::measure(&mut streams);
     virtual_links::check_alike(&streams, faults);
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.

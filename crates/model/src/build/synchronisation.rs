@@ -117,6 +117,13 @@ fn suits(
         faults.error(codes::SYNCHRONISATION, place, message, "ask for as many as there are, or fewer");
         return false;
     }
+    if own.faulty > 0 && own.masters <= 2 * own.faulty {
+        let place = node.get("faulty-masters").map_or(node.anchor(), |node| node.place);
+        let message = format!("{} faulty of {} masters: no majority is left", own.faulty, own.masters);
+        let help = format!("give at most {}, or name more `masters`", (own.masters.max(1) - 1) / 2);
+        faults.error(codes::SYNCHRONISATION, place, message, help);
+        return false;
+    }
     let evaluation = own.evaluation(settings.precision);
     if evaluation >= cycle {
         let message = format!(
@@ -430,6 +437,33 @@ fn across(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
     }
 }
 
+/// No control frame may need more time on the lines alone than it is given.
+fn too_far(network: &Network, made: &Synchronisation, input: &Input<'_, '_>, faults: &mut Faults) {
+    let node = input.root.get("time-triggered").and_then(|node| node.get("synchronisation"));
+    let listed = node.map_or(&[][..], clusters::listed);
+    for ((number, cluster), node) in (0..).zip(&made.clusters).zip(listed) {
+        let own = made.frames.iter().zip(&made.cluster_of).filter(|(_, of)| **of == number);
+        let ways = own.filter_map(|(stream, _)| *stream).flat_map(|index| {
+            let stream = &network.streams[index.index()];
+            let ends = (0..).zip(&stream.listeners);
+            ends.map(move |(listener, to)| (network.least_way(stream, listener), stream.talker, *to))
+        });
+        let Some((least, from, to)) = ways.max_by_key(|(least, ..)| *least) else { continue };
+        if least > cluster.delay_max {
+            let place = node.get("max-transmission-delay").map_or(node.anchor(), |node| node.place);
+            let name = |node: NodeIndex| &network.nodes[node.index()].name;
+            let message = format!(
+                "protocol control frames from `{}` to `{}` take {least} on the lines alone, more than {}",
+                name(from),
+                name(to),
+                cluster.delay_max
+            );
+            let help = "make `max-transmission-delay` longer; `tautwire bounds` then shows what they need";
+            faults.error(codes::SYNCHRONISATION, place, message, help);
+        }
+    }
+}
+
 /// Holds the whole against the precision that is stated, and gives the frames their deadline.
 pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut Faults) {
     babblers(network, input, faults);
@@ -448,6 +482,7 @@ pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut
     }
     let Some(synchronisation) = network.synchronisation.clone() else { return };
     across(network, input, faults);
+    too_far(network, &synchronisation, input, faults);
     for (stream, cluster) in synchronisation.frames.iter().zip(&synchronisation.cluster_of) {
         let Some(stream) = stream else { continue };
         let deadline = network.transmission_deadline_of(*cluster);

@@ -400,22 +400,41 @@ impl<'a> Topology<'a> {
 
     /// The first of these cables that closes a loop.
     pub(crate) fn closes_loop(&self, mut cables: impl Iterator<Item = usize>) -> Option<usize> {
-        // Of each node another one of its tree, up to the root.
-        let mut root: Vec<usize> = (0..self.nodes.len()).collect();
-        fn find(root: &mut [usize], mut node: usize) -> usize {
-            while root[node] != node {
-                root[node] = root[root[node]];
-                node = root[node];
-            }
-            node
+        let mut trees = Trees::new(self.nodes.len());
+        cables.find(|cable| !trees.join(self.ends(*cable)))
+    }
+
+    /// The nodes at the ends of a cable.
+    fn ends(&self, cable: usize) -> [usize; 2] {
+        let link = &self.links[2 * cable];
+        [link.from, link.to].map(|port| self.ports[port.index()].node.index())
+    }
+
+    /// Cables that are down at the start and mended later, and where that stands, without which a part of the network would be
+    /// on its own: they are up from here on, and what cuts them at the start is an event. Others stay down for routes,
+    /// which have another way.
+    pub(crate) fn take_up(&mut self, root: &Node<'_>) -> Vec<(u32, Place)> {
+        let mut trees = Trees::new(self.nodes.len());
+        let (up, down): (Vec<usize>, Vec<usize>) =
+            (0..self.links.len() / 2).partition(|cable| self.links[2 * cable].up);
+        for cable in up {
+            trees.join(self.ends(cable));
         }
-        cables.find(|cable| {
-            let link = &self.links[2 * cable];
-            let [one, other] =
-                [link.from, link.to].map(|port| find(&mut root, self.ports[port.index()].node.index()));
-            root[one] = other;
-            one == other
-        })
+        let events = root.get("events").map_or(&[][..], Node::items);
+        let mended = events.iter().filter_map(|event| event.get("mend-link"));
+        let mended: Vec<(u32, Place)> =
+            mended.filter_map(|cable| Some((self.cable_named(cable.text()?)?, cable.place))).collect();
+        let mut taken = Vec::new();
+        for cable in down {
+            let place = mended.iter().find(|(mended, _)| *mended as usize == cable);
+            if let Some((number, place)) = place
+                && trees.join(self.ends(cable))
+            {
+                self.links[2 * cable..][..2].iter_mut().for_each(|link| link.up = true);
+                taken.push((*number, *place));
+            }
+        }
+        taken
     }
 
     /// The ports of a node.
@@ -427,5 +446,32 @@ impl<'a> Topology<'a> {
     pub(crate) fn port_name(&self, port: PortIndex) -> String {
         let port = &self.ports[port.index()];
         format!("port `{}` of `{}`", port.name, self.nodes[port.node.index()].name)
+    }
+}
+
+/// Nodes that cables join (union-find).
+struct Trees {
+    /// Of each node another one of its tree, up to the root.
+    parent: Vec<usize>,
+}
+
+impl Trees {
+    fn new(nodes: usize) -> Self {
+        Self { parent: (0..nodes).collect() }
+    }
+
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.parent[node] != node {
+            self.parent[node] = self.parent[self.parent[node]];
+            node = self.parent[node];
+        }
+        node
+    }
+
+    /// Joins the trees of two nodes; false if they are one already.
+    fn join(&mut self, [one, other]: [usize; 2]) -> bool {
+        let (one, other) = (self.root(one), self.root(other));
+        self.parent[one] = other;
+        one != other
     }
 }

@@ -102,13 +102,19 @@ pub(crate) fn check_alike(streams: &Streams<'_, '_>, faults: &mut Faults) {
             let message = format!("virtual link {} stands elsewhere already", link.id);
             let help = "give it an identifier of its own, or make it another `sub-link` of the same talker";
             faults.error_beside(codes::LINK_DOUBLED, place, message, help, other);
-        } else if !alike(&leader.stream, &draft.stream) {
+        } else if !alike(&leader.stream, &draft.stream) || profile(leader) != profile(draft) {
             let message = format!("the sub-virtual-links of {} differ in more than their traffic", link.id);
-            let help = "give them the same listeners, priority, route, BAG, buffer, policing and redundancy";
+            let help = "give them the same listeners, priority, route, profile, BAG, buffer, policing and redundancy";
             faults.error_beside(codes::LINK_DIFFERS, place, message, help, other);
         }
         known.push(draft);
     }
+}
+
+/// The profile that a stream's virtual link is of.
+fn profile<'a>(draft: &'a StreamDraft<'_, '_>) -> &'a str {
+    let stated = draft.node.get("virtual-link").and_then(|link| link.get("profile")?.text());
+    stated.unwrap_or("arinc-664")
 }
 
 /// Whether two streams may be sub-virtual-links of one link.
@@ -141,6 +147,7 @@ pub(crate) fn check_routed(
         policed_whole(topology, models, draft, faults);
     }
     upside_down(streams, faults);
+    too_many_priorities(streams, faults);
     for (port, links) in stations.iter().enumerate() {
         let drafts: Vec<_> = links.iter().map(|number| &streams.list[*number]).collect();
         end_system(topology, PortIndex::at(port), &drafts, faults);
@@ -161,6 +168,32 @@ fn upside_down(streams: &Streams<'_, '_>, faults: &mut Faults) {
         let message = format!("`{}` has priority 1, which stands below priority 0", draft.stream.name);
         let help = "write 2 for what goes before priority 0, or give the ports another `traffic-class-table`";
         faults.warning(codes::LINK_PRIORITY, draft.place("priority"), message, help);
+    }
+}
+
+/// A switch of ARINC 664 part 7 has two priorities, high and low; further ones are those of another one.
+fn too_many_priorities(streams: &Streams<'_, '_>, faults: &mut Faults) {
+    let of_switch = |draft: &&StreamDraft<'_, '_>| {
+        draft.stream.virtual_link.is_some()
+            && profile(draft) == "arinc-664"
+            && draft.stream.time_triggered.is_none()
+    };
+    let mut known: Vec<u8> = Vec::new();
+    for draft in streams.list.iter().filter(of_switch) {
+        let priority = draft.stream.priority.number();
+        if known.contains(&priority) {
+            continue;
+        }
+        known.push(priority);
+        if known.len() == 3 {
+            let message = format!(
+                "virtual links have more than two priorities: {}, {} and {}",
+                known[0], known[1], known[2]
+            );
+            let help = "switches of ARINC 664 part 7 know high and low: give the links two priorities";
+            faults.warning(codes::LINK_PRIORITY, draft.place("priority"), message, help);
+            return;
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! In: the problem; the cycle, if it is to be kept. Out: the slots, and for each pair and round when its
 //! response is ready and when its slot is: the proof that both meet in one cycle. The worst round trip is
-//! the longest wait for a slot of the request, the distance of two rounds, and what follows it. A kept cycle
+//! the longest wait for a slot of the request, the distance of two rounds, and what follows it; before it counts how many
+//! round trips may be behind their deadlines. A kept cycle
 //! gets as many rounds as lessen it; else the cycle is as short as one round allows. All orders of responses
 //! are tried for up to seven pairs of a requester; beyond that they stand in the order in which they are
 //! ready. Best of all tables whose rounds are alike and do not interleave, with one requester. Rounds that interleave
@@ -12,7 +13,7 @@
 use tautwire_core::tdma::Carries;
 use tautwire_units::Duration;
 
-use super::problem::SlotProblem;
+use super::problem::{Cost, SlotProblem};
 use super::round::{Interleaved, Place, Round};
 use super::share::{Turn, share};
 
@@ -74,9 +75,17 @@ pub struct SlotPlan {
     pub slots: Vec<PlannedSlot>,
     /// For each pair and round.
     pub answers: Vec<Answer>,
-    /// From the request in the queue of its station to the last bit of its response, at most, if every station
+    /// For each pair: from the request in the queue of its station to the last bit of its response, at most, if every station
     /// has no more requests at a time than slots in a round. Errors of the starts of slots come on top.
+    pub round_trips: Vec<Duration>,
+    /// The worst of them.
     pub round_trip: Duration,
+}
+
+impl SlotPlan {
+    fn cost(&self, problem: &SlotProblem) -> Cost {
+        Cost::of(problem.pairs.iter().copied().zip(self.round_trips.iter().copied()))
+    }
 }
 
 /// Why there are no slots.
@@ -118,7 +127,7 @@ pub fn plan_as(
     let Some(shared) = known.and_then(|cycle| share(problem, cycle)) else { return whole };
     let turns = best_of_orders(&shared.problem, &shared.turns, cycle, rounds);
     match (whole, turns) {
-        (Ok(whole), Ok(turns)) if turns.round_trip < whole.round_trip => Ok(turns),
+        (Ok(whole), Ok(turns)) if turns.cost(problem) < whole.cost(problem) => Ok(turns),
         (Err(_), turns) => turns,
         (whole, _) => whole,
     }
@@ -133,31 +142,27 @@ fn best_of_orders(
 ) -> Result<SlotPlan, SlotFault> {
     let mut orders = by_requester(problem);
     best_orders(&mut orders, ORDERED_MAX, |orders| {
-        in_order(problem, turns, cycle, orders).ok().map(|plan| plan.round_trip)
+        in_order(problem, turns, cycle, orders).ok().map(|plan| plan.cost(problem))
     });
     let apart = in_order(problem, turns, cycle, &orders)?;
     let Some(cycle) = cycle.filter(|_| rounds == Rounds::Interleaved) else { return Ok(apart) };
     best_orders(&mut orders, INTERLEAVED_ORDERED_MAX, |orders| {
-        interleaved(problem, turns, cycle, orders, apart.round_trip).map(|plan| plan.round_trip)
+        interleaved(problem, turns, cycle, orders, apart.cost(problem)).map(|plan| plan.cost(problem))
     });
-    Ok(interleaved(problem, turns, cycle, &orders, apart.round_trip).unwrap_or(apart))
+    Ok(interleaved(problem, turns, cycle, &orders, apart.cost(problem)).unwrap_or(apart))
 }
 
-/// Puts the responses of each requester of at most `most` pairs in the order of the least worst round trip.
-fn best_orders(
-    orders: &mut [Vec<usize>],
-    most: usize,
-    round_trip: impl Fn(&[Vec<usize>]) -> Option<Duration>,
-) {
+/// Puts the responses of each requester of at most `most` pairs in the order of the least cost.
+fn best_orders(orders: &mut [Vec<usize>], most: usize, cost: impl Fn(&[Vec<usize>]) -> Option<Cost>) {
     for group in 0..orders.len() {
         if orders[group].len() > most {
             continue;
         }
-        let mut best: Option<(Duration, Vec<usize>)> = None;
+        let mut best: Option<(Cost, Vec<usize>)> = None;
         let mut tried = orders.to_vec();
         for order in permutations(&orders[group]) {
             tried[group].clone_from(&order);
-            let Some(found) = round_trip(&tried) else { continue };
+            let Some(found) = cost(&tried) else { continue };
             if best.as_ref().is_none_or(|(least, _)| found < *least) {
                 best = Some((found, order));
             }
@@ -168,13 +173,13 @@ fn best_orders(
     }
 }
 
-/// The best plan with rounds that interleave, if its round trip is below `known`.
+/// The best plan with rounds that interleave, if it costs less than `known`.
 fn interleaved(
     problem: &SlotProblem,
     turns: &[Turn],
     cycle: Duration,
     orders: &[Vec<usize>],
-    known: Duration,
+    known: Cost,
 ) -> Option<SlotPlan> {
     let places = alone(problem);
     // No two slots share time.
@@ -183,7 +188,8 @@ fn interleaved(
     let round = lengths.fold(problem.quantum, |sum, one| sum + one) - problem.quantum;
     let nearest = problem.pairs.iter().map(|pair| length(pair.request).max(length(pair.response)));
     let nearest = nearest.max().unwrap_or_default();
-    let answered = problem.pairs.iter().map(|pair| pair.ready + pair.way).max().unwrap_or_default();
+    // No round with this distance to the next costs less.
+    let least_at = |gap| Cost::of(problem.pairs.iter().map(|pair| (*pair, gap + pair.ready + pair.way)));
     let mut best: Option<SlotPlan> = None;
     let rounds_max = cycle.as_ps() / round.as_ps().max(1);
     for rounds in 2..=rounds_max.min(MOST_ROUNDS) {
@@ -193,13 +199,13 @@ fn interleaved(
         let mut apart = problem.up(nearest);
         while apart <= farthest {
             let gap = apart.max(cycle.saturating_sub(apart * (rounds - 1)));
-            let least = best.as_ref().map_or(known, |plan| plan.round_trip);
-            if apart + answered >= least {
+            let least = best.as_ref().map_or(known, |plan| plan.cost(problem));
+            if least_at(apart) >= least {
                 break;
             }
-            if gap + answered < least
+            if least_at(gap) < least
                 && let Some(round) = Round::interleaved(problem, orders, Interleaved { apart, rounds })
-                && gap + round.answered(problem) < least
+                && round.cost(problem, gap) < least
             {
                 let first = first_round(problem, &round, &places);
                 let tail = tail(problem, &round, first, &places);
@@ -364,11 +370,16 @@ fn finish(
         }
         None => vec![slot(place, place.transfer, 1, 0)],
     });
+    let mut round_trips = vec![Duration::ZERO; problem.pairs.len()];
+    for (pair, round_trip) in round.round_trips(problem, gap) {
+        round_trips[pair] = round_trip;
+    }
     SlotPlan {
         cycle,
         rounds: starts.len() as u64,
         slots: slots.collect(),
         answers,
-        round_trip: gap + round.answered(problem),
+        round_trip: round_trips.iter().copied().max().unwrap_or_default(),
+        round_trips,
     }
 }

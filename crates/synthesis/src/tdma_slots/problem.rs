@@ -43,6 +43,34 @@ pub struct Pair {
     pub ready: Duration,
     /// From the start of the response's slot to the last bit at the requester, at most.
     pub way: Duration,
+    /// How long a round trip may take by its deadline, counted as [`SlotPlan::round_trips`](super::SlotPlan::round_trips).
+    pub within: Option<Duration>,
+}
+
+impl Pair {
+    /// Whether a round trip of this length is behind its deadline.
+    pub(super) fn is_late(&self, round_trip: Duration) -> bool {
+        self.within.is_some_and(|within| round_trip > within)
+    }
+}
+
+/// What makes one plan better than another: the less, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cost {
+    /// Pairs whose round trip may take longer than its deadline.
+    pub(super) late: usize,
+    /// The worst round trip.
+    pub(super) round_trip: Duration,
+}
+
+impl Cost {
+    /// Of round trips of pairs.
+    pub(super) fn of(round_trips: impl Iterator<Item = (Pair, Duration)>) -> Self {
+        round_trips.fold(Self { late: 0, round_trip: Duration::ZERO }, |cost, (pair, round_trip)| Self {
+            late: cost.late + usize::from(pair.is_late(round_trip)),
+            round_trip: cost.round_trip.max(round_trip),
+        })
+    }
 }
 
 /// A synchronisation frame, of the master or of the standby.

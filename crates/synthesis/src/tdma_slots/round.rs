@@ -9,7 +9,7 @@
 
 use tautwire_units::Duration;
 
-use super::problem::SlotProblem;
+use super::problem::{Cost, SlotProblem};
 
 /// A slot of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,12 +139,21 @@ impl Round {
         problem.up(all.max().unwrap_or_default())
     }
 
-    /// From the first slot of a request to the last bit of the response, the worst of all pairs.
-    pub(super) fn answered(&self, problem: &SlotProblem) -> Duration {
-        let answered = |meeting: &Meeting| {
+    /// For each pair: from the request in its station's queue to the last bit of the response at most, with rounds that
+    /// begin this far apart.
+    pub(super) fn round_trips(
+        &self,
+        problem: &SlotProblem,
+        gap: Duration,
+    ) -> impl Iterator<Item = (usize, Duration)> {
+        self.meetings.iter().map(move |meeting| {
             let apart = self.places[meeting.response].offset - self.places[meeting.first].offset;
-            apart + problem.pairs[meeting.pair].way
-        };
-        self.meetings.iter().map(answered).max().unwrap_or_default()
+            (meeting.pair, gap + apart + problem.pairs[meeting.pair].way)
+        })
+    }
+
+    /// What these round trips cost.
+    pub(super) fn cost(&self, problem: &SlotProblem, gap: Duration) -> Cost {
+        Cost::of(self.round_trips(problem, gap).map(|(pair, round_trip)| (problem.pairs[pair], round_trip)))
     }
 }

@@ -168,7 +168,11 @@ pub(super) static LINK: Shape = Shape {
                 "Bits of the wire per second, 10 Mbit/s to 100 Gbit/s; by default that of `defaults`.",
             ),
             key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre; 0 m."),
-            key("up", Kind::Flag, "Whether it is up at the start; true."),
+            key(
+                "up",
+                Kind::Flag,
+                "Whether it is up at the start; true. Frames have a way over a link that is down only where an event mends it and no other link joins what it joins.",
+            ),
             key("forward", Kind::Object(&DIRECTION), "What differs from the first end to the second."),
             key("backward", Kind::Object(&DIRECTION), "What differs from the second end to the first."),
             key("duplex", Kind::Word(&["full", "half"]), "Only `full` can be had."),
