@@ -1,4 +1,4 @@
-//! Random TDMA networks: a master, a standby, slaves that answer or send on their own, over one bridge or two.
+//! Random TDMA networks: a master, a standby, slaves that answer, ask or send on their own, over one bridge or two.
 //!
 //! Clocks drift, hosts and sources jitter; slots are as short as may be or longer, of every cycle or every
 //! n-th, so that some networks have no bound. Some messages are datagrams of several frames. Of hosts with two stacks some have a
@@ -39,11 +39,13 @@ pub enum TdmaFailure {
     ReturnsBesideStandby,
     /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
     MasterReturns,
+    /// Without a standby: the master stops, nobody opens cycles, and comes back.
+    MasterReturnsAlone,
 }
 
 impl TdmaFailure {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Nothing,
         Self::MasterStops,
         Self::SlaveCut,
@@ -57,10 +59,18 @@ impl TdmaFailure {
         Self::BitErrorsUnsaid,
         Self::ReturnsBesideStandby,
         Self::MasterReturns,
+        Self::MasterReturnsAlone,
     ];
 
     const fn has_standby(self) -> bool {
-        !matches!(self, Self::MasterCut | Self::BridgeStops | Self::BitErrors | Self::BitErrorsUnsaid)
+        !matches!(
+            self,
+            Self::MasterCut
+                | Self::BridgeStops
+                | Self::BitErrors
+                | Self::BitErrorsUnsaid
+                | Self::MasterReturnsAlone
+        )
     }
 
     /// Whether frames may be lost for want of synchronisation, and so have a lifetime.
@@ -105,6 +115,7 @@ impl TdmaFailure {
                     "events:\n  - {{at: {at} us, stop-node: master}}\n  - {{at: {back} us, start-node: master}}\n"
                 )
             }
+            Self::MasterReturnsAlone => there_and_back("stop-node: master", "start-node: master"),
             Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
             Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
             Self::MasterCut if two && dice.chance(40) => there_and_back(BRIDGES_CUT, BRIDGES_MENDED),
@@ -147,7 +158,9 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     }
     let two = dice.chance(33);
     write_topology(&mut text, &mut dice, &stations, failure, two);
-    write_slots_and_streams(&mut text, (&mut dice, &mut more), &stations, &slaves, failure, both_stacks);
+    let mut asks = Dice::new(seed ^ 0x0a5c_ed00);
+    let dices = [&mut dice, &mut more, &mut asks];
+    write_slots_and_streams(&mut text, dices, &stations, &slaves, failure, both_stacks);
     text.push_str(&failure.events(&mut dice, two));
     let duration = if failure.starts_up() { 260 } else { 60 };
     let _ = writeln!(text, "run: {{duration: {duration} ms}}");
@@ -224,7 +237,7 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
 /// The cycle, and streams of all its stations.
 fn write_slots_and_streams(
     text: &mut String,
-    (dice, more): (&mut Dice, &mut Dice),
+    [dice, more, asks]: [&mut Dice; 3],
     stations: &[String],
     slaves: &[String],
     failure: TdmaFailure,
@@ -281,6 +294,20 @@ fn write_slots_and_streams(
              payload: 46 B, traffic: {{type: periodic, interval: {} us, offset: {} us}}}}",
             dice.between(9_000, 13_000),
             place * 500
+        );
+    }
+    // Some ask the master, who asks them: what each waits for then depends on itself.
+    for slave in slaves {
+        if !asks.chance(30) {
+            continue;
+        }
+        let interval = asks.between(9_000, 13_000);
+        let _ = writeln!(
+            streams,
+            "  - {{name: asks-of-{slave}, talker: {slave}, listeners: master, priority: 6, tagged: false, payload: 46 B, \
+             traffic: {{type: periodic, interval: {interval} us}}}}\n  \
+             - {{name: told-to-{slave}, talker: master, listeners: {slave}, priority: 6, tagged: false, payload: 46 B, \
+             traffic: {{type: response, to: asks-of-{slave}}}}}"
         );
     }
     // A standby may also watch until all slots are over, and then costs all of a cycle.

@@ -84,6 +84,7 @@ impl<R: Recorder> Engine<'_, R> {
                     self.gptp_node(node.index(), true);
                     self.synchronised_node(node.index(), true);
                     self.harts_admission_node(node.index(), true);
+                    self.arm_timeline();
                 }
             }
             TimelineAction::Babble(node, interval) => {

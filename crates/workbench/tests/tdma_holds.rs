@@ -132,6 +132,35 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     assert!(application.max <= bound.1.expect("a bound"));
 }
 
+/// What each waits for depends on what the other waits for: at most a request and a response are before the second slot.
+#[test]
+fn two_stations_that_ask_each_other_have_bounds() {
+    let periodic = "payload: 200 B, traffic: {type: periodic, interval: 10 ms}";
+    let network = network(&format!(
+        "name: both\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:\n  m: {{type: end-station}}
+  a: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:\n  - {{between: [m, s]}}\n  - {{between: [a, s]}}
+tdma:\n  cycle: 1 ms\n  synchronisation: op\n  slots:\n    - {{owner: m, offset: 200 us, length: 120 us}}
+    - {{owner: a, offset: 400 us, length: 120 us}}\nrun: {{duration: 100 ms}}\nstreams:
+  - {{name: op, talker: m, listeners: all, tagged: false, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: ask-a, talker: m, listeners: a, tagged: false, {periodic}}}
+  - {{name: of-a, talker: a, listeners: m, tagged: false, payload: 200 B, traffic: {{type: response, to: ask-a}}}}
+  - {{name: ask-m, talker: a, listeners: m, tagged: false, {periodic}}}
+  - {{name: of-m, talker: m, listeners: a, tagged: false, payload: 200 B, traffic: {{type: response, to: ask-m}}}}
+"
+    ));
+    let found = bounds(&network);
+    let most =
+        |stream: usize| found.streams[stream].listeners[0].delay.clone().expect("a bound").as_ps() / 1_000;
+    // Two cycles, and two lines with preamble, the second with a tag; a response the same once more.
+    let way = (218 + 8) * 80 * 2 + 4 * 80;
+    assert_eq!(
+        [1, 2, 3, 4].map(most),
+        [2_000_000 + way, 2 * (2_000_000 + way), 2_000_000 + way, 2 * (2_000_000 + way)]
+    );
+    let run = run_slots(&network, &found, 1);
+    assert!(run.wrong.is_empty(), "{:#?}", run.wrong);
+}
+
 /// A thread that serves both ways has a bound, at ports and at applications, and none if it has more to do than it can.
 #[test]
 fn threads_that_receive_and_send_have_bounds() {

@@ -1,7 +1,8 @@
 //! How frames come to the queue of a TDMA station.
 //!
 //! In: a stream and its talker's host. Out: most frames in a window of any length. A response comes when its
-//! request was heard, so it has the request's arrivals with the spread of wait and way as jitter.
+//! request was heard, so it has the request's arrivals with the spread of wait and way as jitter. Stations may ask each other, and
+//! then waits depend on themselves: they are taken as known (`wait.rs`).
 //! Not here: how long they wait (`wait.rs`).
 
 use tautwire_model::frame_length;
@@ -100,7 +101,7 @@ impl Cycle<'_> {
                 let listener = request.listeners.iter().position(|node| *node == talker)?;
                 let way = self.way(request, listener)?.1;
                 let spread = way.plus(self.turn(*to, listener, *turn_around)?).spread();
-                Some((interval, jitter.checked_add(self.wait(*to)?)?.checked_add(spread)?, burst))
+                Some((interval, jitter.checked_add(self.waits[to.index()]?)?.checked_add(spread)?, burst))
             }
             _ => None,
         }

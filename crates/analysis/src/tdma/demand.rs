@@ -49,7 +49,8 @@ pub struct AnswerDemand {
 /// What slots of a network with TDMA must hold; none without TDMA.
 #[must_use]
 pub fn slot_demand(network: &Network) -> Option<SlotDemand> {
-    let cycle = Cycle::new(network, network.tdma.as_ref()?);
+    let mut cycle = Cycle::new(network, network.tdma.as_ref()?);
+    cycle.settle_waits();
     let streams = (0..network.streams.len()).map(|number| cycle.demand(StreamIndex::at(number))).collect();
     Some(SlotDemand { error: Duration::from_ps(cycle.early + cycle.late), streams })
 }

@@ -71,6 +71,8 @@ struct Cycle<'network> {
     lifetime: Option<u64>,
     /// Why nothing holds, if so.
     reason: Option<Unbounded>,
+    /// Waits of streams that others answer, taken as known; none: without end.
+    waits: Vec<Option<u64>>,
     /// Times through the stacks of hosts, if any has such.
     stacks: Stacks,
     #[cfg(feature = "planted-faults")]
@@ -94,7 +96,11 @@ pub(crate) fn bounds_with_fault(network: &Network, tdma: &Tdma, fault: Option<Pl
 }
 
 fn bounded(mut cycle: Cycle<'_>) -> Bounds {
-    if cycle.stacks.sending.is_empty() { cycle.bounds() } else { cycle.settle_stacks() }
+    if !cycle.stacks.sending.is_empty() {
+        return cycle.settle_stacks();
+    }
+    cycle.settle_waits();
+    cycle.bounds()
 }
 
 impl<'network> Cycle<'network> {
@@ -117,6 +123,7 @@ impl<'network> Cycle<'network> {
             beside: 0,
             lifetime: None,
             reason: None,
+            waits: Vec::new(),
             stacks: Stacks::default(),
             #[cfg(feature = "planted-faults")]
             fault: None,

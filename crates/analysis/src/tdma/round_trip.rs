@@ -10,6 +10,9 @@ use super::Cycle;
 use super::arrivals::Arrivals;
 use super::way::Range;
 
+/// Most cycles in which the slot of a response is looked for; one that takes longer waits like any frame.
+const LOOKED_AT_MAX: u64 = 100_000;
+
 impl Cycle<'_> {
     /// From the hand-over of a request to the start of its response's slot.
     pub(super) fn response(
@@ -44,7 +47,11 @@ impl Cycle<'_> {
             |one: u64, other: u64| self.deviation.stretch(other - one) + self.early + self.late < least;
         let whole = self.cycles * self.tdma.cycle.as_ps();
         let requests = self.starts(to, self.cycles);
-        let slots = self.starts(number, 2 * self.cycles + self.cycles_of(ready.max) + 1);
+        let looked_at = 2 * self.cycles + self.cycles_of(ready.max) + 1;
+        if looked_at > LOOKED_AT_MAX {
+            return None;
+        }
+        let slots = self.starts(number, looked_at);
         // The slot of the response, and the first of the requests that have it.
         let (mut first, mut before, mut most) = (None, None, 0);
         for request in requests {

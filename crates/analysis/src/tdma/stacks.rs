@@ -128,7 +128,8 @@ impl Cycle<'_> {
     }
 
     /// What follows from the times that are taken as known: the bounds, and the same times anew.
-    fn step(&self) -> (Bounds, Stacks) {
+    fn step(&mut self) -> (Bounds, Stacks) {
+        self.settle_waits();
         let mut bounds = self.bounds();
         let all = || (0..self.network.streams.len()).map(StreamIndex::at);
         let responses: Vec<_> = all().map(|number| self.response_handed(number)).collect();

@@ -2,10 +2,13 @@
 //!
 //! In: slots of a stream, arrivals of all of its station. Out: the greatest wait of a frame: over a busy
 //! period, the n-th slot behind any instant, n being what may stand before the frame and itself.
+//! What a station answers waits with what it asks, so waits may depend on themselves, where two stations ask each other: they
+//! are taken as known, from nothing on, until they reproduce themselves. That holds: the first frame that waited longer would
+//! contradict those before it. What does not come to rest has no bound.
 //! Not here: how frames come (`arrivals.rs`), what a response waits for (`round_trip.rs`).
 
 use tautwire_core::tdma::Carries;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{StreamIndex, Traffic};
 use tautwire_model::tdma::OwnedSlot;
 
 use super::Cycle;
@@ -14,7 +17,37 @@ use super::arrivals::Arrivals;
 /// Most frames of a busy period.
 const FRAMES_MAX: u64 = 10_000;
 
+/// Rounds until waits that still grow are given up.
+const ROUNDS_MAX: u32 = 1_000;
+
 impl Cycle<'_> {
+    /// Takes waits as known that reproduce themselves.
+    pub(super) fn settle_waits(&mut self) {
+        let count = self.network.streams.len();
+        let mut asked = vec![false; count];
+        for stream in &self.network.streams {
+            if let Traffic::Response { to, .. } = stream.traffic {
+                asked[to.index()] = true;
+            }
+        }
+        self.waits = vec![Some(0); count];
+        for round in 0..2 * ROUNDS_MAX {
+            let wait =
+                |number: usize| if asked[number] { self.wait(StreamIndex::at(number)) } else { Some(0) };
+            let mut found: Vec<Option<u64>> = (0..count).map(wait).collect();
+            if found == self.waits {
+                return;
+            }
+            if round >= ROUNDS_MAX {
+                for (found, known) in found.iter_mut().zip(&self.waits) {
+                    *found = found.filter(|found| Some(*found) == *known);
+                }
+            }
+            self.waits = found;
+        }
+        self.waits = vec![None; count];
+    }
+
     /// Greatest wait of a stream's frame in its station's queue until its slot begins, true time.
     pub(super) fn wait(&self, number: StreamIndex) -> Option<u64> {
         if let Some(lifetime) = self.lifetime {
@@ -90,12 +123,13 @@ impl Cycle<'_> {
         if starts.is_empty() || count > FRAMES_MAX {
             return None;
         }
-        let whole = self.tdma.cycle.as_ps() * self.cycles;
+        let whole = self.tdma.cycle.as_ps().checked_mul(self.cycles)?;
         let of = u64::try_from(starts.len()).ok()?;
         let from = |first: usize| {
             let last = u64::try_from(first).ok()? + count;
             let place = usize::try_from(last % of).ok()?;
-            Some((last / of) * whole + starts[place] - starts[first])
+            let whole = (last / of).checked_mul(whole)?;
+            whole.checked_add(starts[place])?.checked_sub(starts[first])
         };
         let longest = (0..starts.len()).map(from).try_fold(0, |most, one| Some(one?.max(most)))?;
         Some(self.deviation.stretch(longest) + self.early + self.late)

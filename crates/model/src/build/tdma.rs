@@ -19,6 +19,8 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
+/// The longest basic cycle: a thousand of them, until all slots repeat, are within what times can say.
+const CYCLE_MAX: Duration = Duration::from_s(10);
 /// Octets of a frame that opens a cycle: 4 of RTmac, 24 of TDMA (RTnet).
 const SYNCHRONISATION_MIN: Bytes = Bytes::new(28);
 
@@ -67,6 +69,12 @@ pub(crate) fn tdma(
         return None;
     };
     let cycle: Duration = node.parsed("cycle")?;
+    if cycle > CYCLE_MAX {
+        let place = node.get("cycle").map_or(node.anchor(), |cycle| cycle.place);
+        let message = format!("a basic cycle of {cycle}");
+        faults.error(codes::TDMA_SLOT, place, message, format!("give at most {CYCLE_MAX}"));
+        return None;
+    }
     let synchronisation = synchronisation(node, cycle, streams, faults)?;
     let master = streams.list[synchronisation.index()].stream.talker;
     let mut standby = None;

@@ -194,7 +194,7 @@ fn tagged(
 }
 
 /// Most of what any description needs, so that no sum or product of its values leaves its type.
-const DURATION_MAX: Duration = Duration::from_s(100 * 86_400);
+const DURATION_MAX: Duration = Duration::from_s(86_400);
 const OCTETS_MAX: Bytes = Bytes::new(1_000_000_000_000);
 const RATE_MAX: BitRate = BitRate::from_gbps(1_000);
 

@@ -13,7 +13,7 @@ This page is made from the grammar that `tautwire check` holds descriptions agai
 
 | quantity | units |
 |---|---|
-| duration | ps, ns, us (µs), ms, s, min, h; at most 100 days |
+| duration | ps, ns, us (µs), ms, s, min, h; at most 24 h |
 | bit rate | bit/s, kbit/s, Mbit/s, Gbit/s (also bps, kbps, Mbps, Gbps), powers of 1000 |
 | size in octets | B, kB, MB, GB; KiB, MiB, GiB |
 | size in bits | bit, kbit, Mbit; B, kB, MB; KiB, MiB |
