@@ -169,7 +169,7 @@ export interface Takeover {
 
 /** What a kind of failure of a TDMA network adds to bounds. */
 export interface Failure {
-  failure: "stations" | "links" | "frames" | "all";
+  failure: "stations" | "links" | "frames" | "talkers" | "all";
   rule?: "nothing" | "slots" | "lifetime";
   unbounded?: { reason: string; text: string };
   added_max_ps?: number;

@@ -9,6 +9,7 @@ const WHAT: Record<Failure["failure"], string> = {
   stations: "Stations that stop",
   links: "Links that are lost",
   frames: "Synchronisation frames that are lost",
+  talkers: "Talkers that babble",
   all: "All that fails",
 };
 

@@ -38,9 +38,13 @@ impl Network {
     }
 
     /// Whether something may cost a station slots and come right again, so that frames would wait through it, and a
-    /// lifetime makes that bounded: a cable, a bridge, and bit errors, beside a standby if it is said what they cost.
+    /// lifetime makes that bounded: a cable, a bridge, and bit errors, beside a standby if it is said what they cost; or a talker
+    /// that babbles.
     pub(crate) fn costs_slots(&self) -> bool {
         let Some(tdma) = &self.tdma else { return false };
+        if self.events.iter().any(|event| self.is_babbling(&event.action)) {
+            return true;
+        }
         let is_alone = tdma.standby.is_none();
         let of = [Some(tdma.synchronisation), tdma.standby.map(|standby| standby.synchronisation)];
         let opens = |node: NodeIndex| {
@@ -61,6 +65,18 @@ impl Network {
             _ => false,
         };
         errs || self.events.iter().any(|event| comes_back(&event.action))
+    }
+
+    /// Whether an event makes a talker of a network with TDMA send more than its station's slots take, which took what it sent
+    /// before.
+    #[must_use]
+    pub fn is_babbling(&self, action: &TimelineAction) -> bool {
+        let (Some(tdma), TimelineAction::ChangeTraffic(number, traffic, _)) = (&self.tdma, action) else {
+            return false;
+        };
+        let mut changed = self.clone();
+        changed.streams[number.index()].traffic = traffic.clone();
+        self.wait_at_most(tdma, *number).is_some() && changed.wait_at_most(tdma, *number).is_none()
     }
 
     /// How much longer a slot is than the frames that it carries.

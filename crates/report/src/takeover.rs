@@ -49,8 +49,8 @@ pub struct TakeoverSummary {
 /// and at most `added_max_ps`; what could not be sent by then is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureSummary {
-    /// `stations` that stop, `links` that are cut with the bridges that stop, `frames` that are received wrong, or `all` of these
-    /// together, if there are several.
+    /// `stations` that stop, `links` that are cut with the bridges that stop, `frames` that are received wrong,
+    /// `talkers` that babble, or `all` of these together, if there are several.
     pub failure: String,
     /// `slots` of a cycle that each station loses, the `lifetime` behind which a frame is lost, or `nothing`; absent if nothing is
     /// proven beside this failure.
@@ -88,6 +88,7 @@ pub(crate) fn failures(
             Failure::Stations => "stations",
             Failure::Links => "links",
             Failure::Frames => "frames",
+            Failure::Talkers => "talkers",
             Failure::All => "all",
         };
         let rule = cost.rule.as_ref().ok().map(|rule| match rule {
@@ -163,6 +164,7 @@ fn of_failure(failure: &FailureSummary) -> String {
         "stations" => "stations that stop",
         "links" => "links that are lost",
         "frames" => "synchronisation frames that are lost",
+        "talkers" => "talkers that babble",
         _ => "all that fails",
     };
     let by = match failure.rule.as_deref() {

@@ -256,7 +256,7 @@ fn whatever_fails_a_frame_is_no_later_than_the_bound_without_and_the_takeover_ti
     let mut later = 0;
     for failure in TdmaFailure::ALL {
         let (mut held, mut stated) = (0, 0);
-        let seeds = seeds(24);
+        let seeds = seeds(40);
         for seed in &seeds {
             let network = network(&random_tdma(*seed, failure));
             let Some(costs) = failure_costs(&network) else { continue };
@@ -291,14 +291,14 @@ fn whatever_fails_a_frame_is_no_later_than_the_bound_without_and_the_takeover_ti
             assert!(last.added_observed_ps <= last.added_max_ps, "{seed} ({failure:?})");
             assert!(rest.iter().all(|one| one.added_observed_ps.is_none()), "a run shows all together");
         }
-        let fails = !matches!(failure, TdmaFailure::Nothing | TdmaFailure::Babbling);
+        let fails = failure != TdmaFailure::Nothing;
         assert!(
             !fails || seeds.len() < 20 || stated > 0 && held > 0,
             "{failure:?}: {stated} stated, {held} held"
         );
         assert!(fails || stated == 0, "{failure:?}: nothing is stated where nothing fails");
     }
-    assert!(later > 0 || seeds(24).len() < 20, "runs show that failures make frames later: {later}");
+    assert!(later > 0 || seeds(40).len() < 20, "runs show that failures make frames later: {later}");
 }
 
 /// Two cables between the bridges of master and standby; what is cut for good.

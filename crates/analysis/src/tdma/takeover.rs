@@ -6,11 +6,11 @@
 //! the bound with that failure is at most the bound without and the stated time.
 //!
 //! Likewise of every kind of failure that is described, alone and together: cables and bridges, bits received wrong, stations
-//! that stop. The rule is that of `failures.rs`: slots of a cycle, or a lifetime.
+//! that stop, talkers that babble. The rule is that of `failures.rs`: slots of a cycle, or a lifetime.
 //! Not here: which slots the takeover costs (`wait.rs`).
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction, TimelineEvent};
+use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction, TimelineEvent};
 use tautwire_units::Duration;
 
 use super::Cycle;
@@ -25,6 +25,8 @@ pub enum Failure {
     Links,
     /// Bits are received wrong, so that synchronisation frames are lost.
     Frames,
+    /// Talkers babble: they send more than the slots of their stations take.
+    Talkers,
     /// All of the description together, if it is of several kinds.
     All,
 }
@@ -81,7 +83,7 @@ impl Failure {
                 }
             }
             TimelineAction::ChangeBitErrorRate(..) => Some(Self::Frames),
-            _ => None,
+            action => network.is_babbling(action).then_some(Self::Talkers),
         }
     }
 
@@ -96,7 +98,7 @@ impl Failure {
             || match self {
                 Self::Links => network.links.iter().any(|link| !link.up),
                 Self::Frames => network.links.iter().any(|link| link.bit_error_rate > 0),
-                Self::Stations | Self::All => false,
+                Self::Stations | Self::Talkers | Self::All => false,
             }
     }
 }
@@ -133,7 +135,7 @@ impl Takeover {
 pub fn takeover(network: &Network) -> Option<Takeover> {
     let tdma = network.tdma.as_ref()?;
     let standby = tdma.standby?;
-    let talker = |stream: tautwire_model::network::StreamIndex| network.streams[stream.index()].talker;
+    let talker = |stream: StreamIndex| network.streams[stream.index()].talker;
     let cycle = Cycle::new(network, tdma);
     let span = tdma.cycle + standby.offset;
     let (_, late) = cycle.travel_errors(tdma.synchronisation);
@@ -159,7 +161,7 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
 #[must_use]
 pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
     let tdma = network.tdma.as_ref()?;
-    let kinds = [Failure::Stations, Failure::Links, Failure::Frames].into_iter();
+    let kinds = [Failure::Stations, Failure::Links, Failure::Frames, Failure::Talkers].into_iter();
     let mut kinds: Vec<Failure> = kinds.filter(|kind| kind.is_described(network)).collect();
     if kinds.len() > 1 {
         kinds.push(Failure::All);
@@ -170,10 +172,17 @@ pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
     let whole = crate::bounds(&with_only(network, None));
     let cost = |failure: Failure| {
         let failing = with_only(network, Some(failure));
-        let cycle = Cycle::new(&failing, tdma);
+        let mut cycle = Cycle::new(&failing, tdma);
+        cycle.settle_waits();
+        let mut streams = (0..failing.streams.len()).map(StreamIndex::at);
         let rule = match (&cycle.reason, cycle.lifetime) {
             (Some(reason), _) => Err(reason.clone()),
             (None, Some(_)) => Ok(CostRule::Lifetime),
+            (None, None)
+                if failure.has(Failure::Talkers) && streams.any(|number| cycle.is_crowded_out(number)) =>
+            {
+                Ok(CostRule::Lifetime)
+            }
             (None, None) if cycle.lost > 0 => Ok(CostRule::Slots),
             (None, None) => Ok(CostRule::Nothing),
         };

@@ -52,8 +52,24 @@ impl Cycle<'_> {
     pub(super) fn wait(&self, number: StreamIndex) -> Option<u64> {
         if let Some(lifetime) = self.lifetime {
             // What waits longer is lost.
-            return Some(self.deviation.stretch(lifetime) + self.early + self.late);
+            return Some(self.lived(lifetime));
         }
+        // So is what a station is given more than its slots take.
+        self.queued(number).or_else(|| self.tdma.lifetime.map(|lifetime| self.lived(lifetime.as_ps())))
+    }
+
+    /// The wait of what a station keeps for so long, until its slot begins.
+    fn lived(&self, lifetime: u64) -> u64 {
+        self.deviation.stretch(lifetime) + self.early + self.late
+    }
+
+    /// Whether a stream's frames find slots only because others, or some of them, are lost behind their lifetime.
+    pub(super) fn is_crowded_out(&self, number: StreamIndex) -> bool {
+        self.lifetime.is_none() && self.queued(number).is_none() && self.wait(number).is_some()
+    }
+
+    /// The wait behind all that may stand before; none if that is without end.
+    fn queued(&self, number: StreamIndex) -> Option<u64> {
         let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
         let talker = self.network.streams[number.index()].talker;
         let real_time = self.network.is_real_time(number);
