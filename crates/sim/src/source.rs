@@ -75,9 +75,7 @@ impl Source {
         self.start = start;
         self.count = 0;
         self.empty = match self.arrival {
-            Some(curve) if curve.rate > BitRate::ZERO => {
-                -i128::from(curve.rate.duration_floor(curve.burst).as_ps())
-            }
+            Some(curve) if curve.rate > BitRate::ZERO => -filling_time(curve),
             _ => 0,
         };
         self.next = None;
@@ -163,7 +161,7 @@ impl Source {
                 let earliest = i128::from(last.max(begin).since(begin).as_ps());
                 let recovery = i128::from(curve.rate.duration_ceil(wire).as_ps());
                 let time = earliest.max(self.empty + recovery);
-                let full = self.empty + i128::from(curve.rate.duration_floor(curve.burst).as_ps());
+                let full = self.empty + filling_time(curve);
                 self.empty += recovery + (time - full).max(0);
                 begin + Duration::from_ps(u64::try_from(time).expect("not before the start"))
             }
@@ -210,4 +208,9 @@ impl Source {
             _ => self.payload_max,
         }
     }
+}
+
+/// In which time an empty bucket is full, in ps, rounded down; it may be years.
+fn filling_time(curve: ArrivalCurve) -> i128 {
+    i128::from(curve.burst.get()) * 1_000_000_000_000 / i128::from(curve.rate.as_bps())
 }

@@ -9,11 +9,16 @@
 //!   from the first to the last of them where these fit the period, else mL;
 //! * m threads with bursts of n every S at least: rate mnL/S, burst mnL, for a thread has n (t/S + 1) in t;
 //! * a trace or file is finite: its mean rate, and the largest excess of any stretch over it.
+//!
+//! A stated promise need not be that bucket: a greater rate does with less of a burst. What it needs at its own rate is the
+//! largest excess of any stretch of the traffic over that rate ([`least_burst`]).
 
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{ArrivalCurve, Traffic};
+
+const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// The token bucket of `traffic` with payloads up to `payload_max`; none if it promises nothing.
 pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Option<ArrivalCurve> {
@@ -51,6 +56,51 @@ pub(crate) fn curve(traffic: &Traffic, payload_max: Bytes, tagged: bool) -> Opti
     }
 }
 
+/// The least burst that holds `traffic` at `rate`; none if no burst does.
+pub(crate) fn least_burst(
+    traffic: &Traffic,
+    rate: BitRate,
+    payload_max: Bytes,
+    tagged: bool,
+) -> Option<Bits> {
+    let derived = curve(traffic, payload_max, tagged)?;
+    if let Traffic::Replay { frames } = traffic {
+        return Some(excess(frames.iter().map(|(at, size)| (*at, wire_bits(*size, tagged))), rate));
+    }
+    if rate < derived.rate {
+        return None;
+    }
+    let frame = wire_bits(payload_max, tagged);
+    Some(match traffic {
+        // Whole intervals in the jitter gather that many bursts and one at once; the next stretch ends one interval on.
+        Traffic::Periodic { interval, jitter, burst, .. } => {
+            let bits = frame * u64::from(*burst);
+            let gathered = jitter.as_ps() / interval.as_ps() + 1;
+            let next = (*interval * gathered).saturating_sub(*jitter);
+            (bits * gathered).max(over(bits * (gathered + 1), rate, next))
+        }
+        // Stretches within a round, and those from its end into the next; between two of a kind the excess is linear.
+        Traffic::OnOff { on, off, interval, .. } => {
+            let count = on.as_ps().div_ceil(interval.as_ps());
+            let (bits, spread) = (frame * count, *interval * (count - 1));
+            let mut most = frame.max(over(bits, rate, spread));
+            if count > 1 {
+                let round = on.saturating_add(*off);
+                most = most.max(over(bits, rate, round.saturating_sub(*interval)));
+                most = most.max(over(frame * 2, rate, round.saturating_sub(spread)));
+            }
+            most
+        }
+        _ => derived.burst,
+    })
+}
+
+/// What `bits` in `span` are above `rate`, rounded up.
+fn over(bits: Bits, rate: BitRate, span: Duration) -> Bits {
+    let earned = u128::from(rate.as_bps()) * u128::from(span.as_ps()) / PS_PER_S;
+    bits.saturating_sub(Bits::new(u64::try_from(earned).unwrap_or(u64::MAX)))
+}
+
 /// `bits · span / period`, rounded up.
 fn share_ceil(bits: Bits, span: Duration, period: Duration) -> Bits {
     let share = (u128::from(bits.get()) * u128::from(span.as_ps())).div_ceil(u128::from(period.as_ps()));
@@ -77,6 +127,11 @@ fn finite(frames: impl Iterator<Item = (Duration, Bits)> + Clone) -> ArrivalCurv
     let first = frames.clone().next().map_or(Duration::ZERO, |(at, _)| at);
     let last = frames.clone().last().map_or(Duration::ZERO, |(at, _)| at);
     let rate = BitRate::per_period_ceil(total, last.saturating_sub(first)).unwrap_or(BitRate::ZERO);
+    ArrivalCurve { rate, burst: excess(frames, rate) }
+}
+
+/// The largest excess of a stretch of a trace over a rate.
+fn excess(frames: impl Iterator<Item = (Duration, Bits)>, rate: BitRate) -> Bits {
     // In units of 10⁻¹² bit, exactly: sum before each frame less rate times its time, least so far.
     let (mut sum, mut least, mut excess) = (0_i128, i128::MAX, 0_i128);
     for (at, bits) in frames {
@@ -85,8 +140,7 @@ fn finite(frames: impl Iterator<Item = (Duration, Bits)> + Clone) -> ArrivalCurv
         sum += i128::from(bits.get()) * 1_000_000_000_000;
         excess = excess.max(sum - paid - least);
     }
-    let burst = u64::try_from(excess.unsigned_abs().div_ceil(1_000_000_000_000)).unwrap_or(u64::MAX);
-    ArrivalCurve { rate, burst: Bits::new(burst) }
+    Bits::new(u64::try_from(excess.unsigned_abs().div_ceil(PS_PER_S)).unwrap_or(u64::MAX))
 }
 
 /// Mean bits of the wire per second, of traffic that promises nothing too; rounded up.
@@ -132,16 +186,20 @@ mod tests {
         assert_eq!(late.burst, Bits::new(2 * 12_336 + 4_935), "a fifth, rounded up");
     }
 
-    /// Every window between two frames of a long run is held by the curve.
-    fn holds(arrival: ArrivalCurve, frames: &[(Duration, Bits)]) {
-        for (i, (from, _)) in frames.iter().enumerate() {
+    /// Whether every window between two frames is held by the curve.
+    fn is_held(arrival: ArrivalCurve, frames: &[(Duration, Bits)]) -> bool {
+        frames.iter().enumerate().all(|(i, (from, _))| {
             let mut sum = Bits::ZERO;
-            for (to, bits) in &frames[i..] {
+            frames[i..].iter().all(|(to, bits)| {
                 sum += *bits;
-                let allowed = arrival.burst + arrival.rate.bits_ceil(to.saturating_sub(*from));
-                assert!(sum <= allowed, "{sum} in {from} to {to}, {allowed} allowed");
-            }
-        }
+                sum <= arrival.burst + arrival.rate.bits_ceil(to.saturating_sub(*from))
+            })
+        })
+    }
+
+    /// Every window of a long run is held by the curve.
+    fn holds(arrival: ArrivalCurve, frames: &[(Duration, Bits)]) {
+        assert!(is_held(arrival, frames), "{arrival:?}");
     }
 
     #[test]
@@ -161,6 +219,54 @@ mod tests {
         }
     }
 
+    /// The least burst of `traffic` holds these frames at `rate`, and a smaller one does not.
+    fn is_least(traffic: &Traffic, rate: u64, frames: &[(Duration, Bits)]) {
+        let rate = BitRate::from_bps(rate);
+        let burst = least_burst(traffic, rate, FULL, true).expect("a rate that is enough");
+        holds(ArrivalCurve { rate, burst }, frames);
+        let less = ArrivalCurve { rate, burst: burst - Bits::new(2) };
+        assert!(!is_held(less, frames), "{burst} are more than {traffic:?} needs at {rate}");
+    }
+
+    #[test]
+    fn the_least_burst_of_on_off_traffic_is_exact_at_every_rate() {
+        for (on, off, interval) in [(100, 900, 10), (95, 5, 10), (100, 3, 10), (10, 0, 10), (7, 100, 10)] {
+            let [on, off, interval] = [on, off, interval].map(Duration::from_us);
+            let traffic = Traffic::OnOff { on, off, interval, offset: Duration::ZERO };
+            let mean = of(&traffic).rate.as_bps();
+            let mut frames = Vec::new();
+            for period in 0..6 {
+                let mut at = Duration::ZERO;
+                while at < on {
+                    frames.push(((on + off) * period + at, wire_bits(FULL, true)));
+                    at += interval;
+                }
+            }
+            for rate in [mean, mean + mean / 10, mean * 2, mean * 20] {
+                is_least(&traffic, rate, &frames);
+            }
+            assert_eq!(least_burst(&traffic, BitRate::from_bps(mean - 1), FULL, true), None);
+        }
+    }
+
+    #[test]
+    fn the_least_burst_of_periodic_traffic_is_exact_at_every_rate() {
+        for (jitter, count) in [(0, 1), (40, 1), (100, 2), (130, 1), (250, 3)] {
+            let [interval, jitter] = [100, jitter].map(Duration::from_us);
+            let traffic = Traffic::Periodic { interval, offset: Duration::ZERO, jitter, burst: count };
+            let mean = of(&traffic).rate.as_bps();
+            // The worst: as late as can be up to a time, and not late at all from there on.
+            let at = |number: u64| (interval * number).max((interval * 10).min(interval * number + jitter));
+            let frames: Vec<_> = (0..40)
+                .flat_map(|number| (0..count).map(move |_| (at(number), wire_bits(FULL, true))))
+                .collect();
+            for rate in [mean, mean + mean / 10, mean * 2] {
+                is_least(&traffic, rate, &frames);
+            }
+            assert!(least_burst(&traffic, BitRate::from_bps(mean), FULL, true) <= Some(of(&traffic).burst));
+        }
+    }
+
     #[test]
     fn a_trace_is_held_by_its_curve_and_by_no_smaller_burst() {
         let times = [0, 5, 6, 7, 50, 51, 90, 100];
@@ -169,13 +275,11 @@ mod tests {
         let wire: Vec<_> = frames.iter().map(|(at, size)| (*at, wire_bits(*size, true))).collect();
         holds(arrival, &wire);
         let smaller = Bits::new(arrival.burst.get() - 2);
-        let exceeded = wire.iter().enumerate().any(|(i, (from, _))| {
-            let mut sum = Bits::ZERO;
-            wire[i..].iter().any(|(to, bits)| {
-                sum += *bits;
-                sum > smaller + arrival.rate.bits_ceil(to.saturating_sub(*from))
-            })
-        });
-        assert!(exceeded);
+        assert!(!is_held(ArrivalCurve { burst: smaller, ..arrival }, &wire));
+        let traffic = Traffic::Replay { frames };
+        // It ends: a rate below its mean does with more of a burst.
+        for rate in [1, arrival.rate.as_bps() / 2, arrival.rate.as_bps() * 2] {
+            is_least(&traffic, rate, &wire);
+        }
     }
 }

@@ -8,11 +8,8 @@ use tautwire_units::{BitRate, Bits, Duration};
 
 use super::streams::Streams;
 use super::topology::Topology;
-use super::{Input, arrival, streams, traffic};
-use crate::frame::wire_bits;
-use crate::network::{
-    ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
-};
+use super::{Input, streams, traffic};
+use crate::network::{ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -125,15 +122,7 @@ fn change_traffic(
         let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
         traffic = super::datagrams::of_fragments(traffic, datagrams.fragments(), place, faults);
     }
-    let frame = wire_bits(stream.payload_max, stream.tagged);
-    let stated = value.get("arrival-curve").and_then(|curve| traffic::arrival_curve(curve, frame, faults));
-    if let (Traffic::Greedy { .. }, None) = (&traffic, value.get("arrival-curve")) {
-        let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
-        let message = "greedy traffic needs an arrival curve to be greedy within".to_owned();
-        let help = "add `arrival-curve: {rate: 10 Mbit/s, burst: 1542 B}`";
-        faults.error(codes::NO_ARRIVAL_CURVE, place, message, help);
-    }
-    let curve = stated.or_else(|| arrival::curve(&traffic, stream.payload_max, stream.tagged));
+    let curve = traffic::promise(value, &traffic, (stream.payload_max, stream.tagged), faults);
     Some(TimelineAction::ChangeTraffic(index, traffic, curve))
 }
 

@@ -8,8 +8,8 @@ use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
 use super::vlans::Vlans;
-use super::{Input, arrival, reservation, time_triggered, traffic, virtual_links};
-use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
+use super::{Input, reservation, time_triggered, traffic, virtual_links};
+use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
@@ -162,27 +162,10 @@ fn draft<'t, 'a>(
     };
     let vlan = vlans.find(vlan_id, node.get("vlan").map_or(name_place, |node| node.place), faults);
     let (payload_min, payload_max) = payload.unwrap_or((Bytes::new(46), Bytes::new(46)));
-    let arrival = node
-        .get("arrival-curve")
-        .and_then(|curve| traffic::arrival_curve(curve, wire_bits(payload_max, tagged), faults));
     let traffic = traffic_of(node, name_place, input, faults);
     let (payload_min, payload_max) = replayed_sizes(traffic.as_ref(), payload, (payload_min, payload_max));
-    if let (Some(Traffic::Greedy { .. }), None) = (&traffic, node.get("arrival-curve")) {
-        let place = node.get("traffic").map_or(name_place, Node::anchor);
-        let help = "add `arrival-curve: {rate: 10 Mbit/s, burst: 1542 B}`";
-        let message = "greedy traffic needs an arrival curve to be greedy within".to_owned();
-        faults.error(codes::NO_ARRIVAL_CURVE, place, message, help);
-    }
-    let derived = traffic.as_ref().and_then(|traffic| arrival::curve(traffic, payload_max, tagged));
-    if let (Some(stated), Some(derived)) = (arrival, derived)
-        && stated.rate < derived.rate
-        && derived.rate > tautwire_units::BitRate::ZERO
-    {
-        let message = format!("its traffic makes {}, more than the promised {}", derived.rate, stated.rate);
-        let place =
-            node.get("arrival-curve").and_then(|curve| curve.get("rate")).map_or(name_place, |n| n.place);
-        faults.error(codes::ARRIVAL_CURVE, place, message, "raise `rate`, or remove `arrival-curve`");
-    }
+    let arrival =
+        traffic.as_ref().and_then(|traffic| traffic::promise(node, traffic, (payload_max, tagged), faults));
     let shaper = node.get("shaper");
     let route = route(node, broadcast, topology, faults);
     let destination: Option<MacAddress> = node
@@ -205,7 +188,7 @@ fn draft<'t, 'a>(
         payload_min,
         payload_max,
         traffic: traffic?,
-        arrival: arrival.or(derived),
+        arrival,
         deadline: node.parsed::<Duration>("deadline"),
         count_late: count_late(node),
         shaper: shaper.and_then(|shaper| shaper_settings(shaper, faults)),

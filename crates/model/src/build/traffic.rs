@@ -4,6 +4,8 @@ use std::path::Path;
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
+use super::arrival;
+use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, StreamIndex, Traffic};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -105,21 +107,79 @@ fn replay(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<
     }
 }
 
-/// Reads `arrival-curve:`.
-pub(crate) fn arrival_curve(
+/// What `traffic` with payloads up to `payload_max` promises: what `stream:` or `change-traffic:` states, which its traffic
+/// must keep, or what follows from the traffic.
+pub(crate) fn promise(
     node: &Node<'_>,
-    frame: tautwire_units::Bits,
+    traffic: &Traffic,
+    (payload_max, tagged): (Bytes, bool),
     faults: &mut Faults,
 ) -> Option<ArrivalCurve> {
+    let derived = || arrival::curve(traffic, payload_max, tagged);
+    let Some(named) = node.get("arrival-curve") else {
+        if let Traffic::Greedy { .. } = traffic {
+            let place = node.get("traffic").map_or(node.anchor(), Node::anchor);
+            let help = "add `arrival-curve: {rate: 10 Mbit/s, burst: 1542 B}`";
+            let message = "greedy traffic needs an arrival curve to be greedy within".to_owned();
+            faults.error(codes::NO_ARRIVAL_CURVE, place, message, help);
+        }
+        return derived();
+    };
+    let stated = arrival_curve(named, wire_bits(payload_max, tagged), faults)?;
+    let place = |key: &str| named.get(key).map_or(named.anchor(), |node| node.place);
+    let mut fault = |place: Place, message: String, help: &str| {
+        faults.error(codes::ARRIVAL_CURVE, place, message, help);
+    };
+    let unkept = match traffic {
+        // It is what the curve says.
+        Traffic::Greedy { .. } => return Some(stated),
+        Traffic::Poisson { .. } => Some("Poisson traffic keeps no arrival curve"),
+        Traffic::Response { .. } => Some("responses come as what they answer: that promises for them"),
+        Traffic::Synchronisation { .. } => Some("synchronisation frames come once a cycle, and promise that"),
+        Traffic::Polled => Some("polled frames come as they are polled, and promise that"),
+        _ => None,
+    };
+    if let Some(message) = unkept {
+        let help = match traffic {
+            Traffic::Poisson { .. } => {
+                "remove `arrival-curve`, or make the traffic `greedy`, which is held to it"
+            }
+            _ => "remove `arrival-curve`",
+        };
+        fault(named.anchor(), message.to_owned(), help);
+        return derived();
+    }
+    match arrival::least_burst(traffic, stated.rate, payload_max, tagged) {
+        None => {
+            let makes = derived().map_or(BitRate::ZERO, |curve| curve.rate);
+            let message = format!("its traffic makes {makes}, more than the promised {}", stated.rate);
+            fault(place("rate"), message, "raise `rate`, or remove `arrival-curve`");
+        }
+        Some(least) if stated.burst < least => {
+            let message = format!(
+                "at {} its traffic needs a burst of {least}, more than the promised {}",
+                stated.rate, stated.burst
+            );
+            fault(place("burst"), message, "raise `burst`, or remove `arrival-curve`");
+        }
+        Some(_) => {}
+    }
+    Some(stated)
+}
+
+/// Reads `arrival-curve:`.
+fn arrival_curve(node: &Node<'_>, frame: tautwire_units::Bits, faults: &mut Faults) -> Option<ArrivalCurve> {
     let curve = ArrivalCurve { rate: node.parsed("rate")?, burst: node.parsed("burst")? };
     let place = |key: &str| -> Place { node.get(key).map_or(node.anchor(), |node| node.place) };
     if curve.burst < frame {
         let message = format!("a burst of {} does not hold a frame of {frame} on the wire", curve.burst);
         let help = "give `burst` at least the largest frame and its 20 B of media overhead";
         faults.error(codes::ARRIVAL_CURVE, place("burst"), message, help);
+        return None;
     } else if curve.rate == BitRate::ZERO {
         let message = "an arrival curve of no rate".to_owned();
         faults.error(codes::ARRIVAL_CURVE, place("rate"), message, "give a rate of at least 1 bit/s");
+        return None;
     }
     Some(curve)
 }

@@ -103,7 +103,7 @@ codes! {
     TRAFFIC = "stream::traffic";
     /// Greedy traffic without an arrival curve to be greedy within.
     NO_ARRIVAL_CURVE = "stream::no-arrival-curve";
-    /// An arrival curve whose burst does not hold one frame, or that its traffic exceeds.
+    /// An arrival curve whose burst does not hold one frame, or that its traffic exceeds or cannot keep.
     ARRIVAL_CURVE = "stream::arrival-curve";
     /// A deadline that the wire alone exceeds.
     DEADLINE = "stream::deadline";
