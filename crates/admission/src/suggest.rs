@@ -57,7 +57,13 @@ fn smaller(stream: &Stream, octets: u64) -> Stream {
         rate: BitRate::from_bps(part(curve.rate.as_bps(), now, before)),
         burst: Bits::new(part(curve.burst.get(), now, before).max(now)),
     });
-    Stream { payload_max, payload_min: stream.payload_min.min(payload_max), arrival, ..stream.clone() }
+    Stream {
+        payload_max,
+        payload_min: stream.payload_min.min(payload_max),
+        payload_drawn: None,
+        arrival,
+        ..stream.clone()
+    }
 }
 
 /// A stream that sends its frames in so many thousandths of the time.

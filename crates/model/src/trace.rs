@@ -12,6 +12,9 @@ use tautwire_units::{Bytes, Duration};
 /// Frames of a trace, in order of time: since the first, and MAC client data.
 pub(crate) type Frames = Vec<(Duration, Bytes)>;
 
+/// Most MAC client data of a jumbo frame.
+const PAYLOAD_LIMIT: Bytes = Bytes::new(65_535);
+
 /// Reads the trace at `path`.
 pub(crate) fn read(path: &Path) -> Result<Frames, String> {
     let octets = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
@@ -23,6 +26,9 @@ pub(crate) fn read(path: &Path) -> Result<Frames, String> {
         _ => csv(&String::from_utf8(octets).map_err(|_| "is neither a capture nor UTF-8".to_owned())?)?,
     };
     frames.sort_by_key(|(at, _)| *at);
+    if let Some((_, size)) = frames.iter().find(|(_, size)| *size > PAYLOAD_LIMIT) {
+        return Err(format!("has a frame of {size}, which no frame carries"));
+    }
     let first = frames.first().map(|(at, _)| *at).ok_or("has no frame")?;
     for (at, _) in &mut frames {
         *at = at.saturating_sub(first);
@@ -85,7 +91,7 @@ fn csv(text: &str) -> Result<Frames, String> {
             let (at, size) = line.split_once(',').ok_or_else(|| format!("line {place} has one cell"))?;
             let at = at.parse().map_err(|error| format!("line {place}: {error}"))?;
             let size: Bytes = size.parse().map_err(|error| format!("line {place}: {error}"))?;
-            if size > Bytes::new(65_535) {
+            if size > PAYLOAD_LIMIT {
                 return Err(format!("line {place}: no frame carries {size}"));
             }
             Ok((at, size))

@@ -327,6 +327,44 @@ fn captures_are_replayed_as_mac_client_data_since_the_first_frame() {
 }
 
 #[test]
+fn the_last_frame_of_a_file_is_its_smallest() {
+    let sizes = |traffic: &str, events: &str| {
+        let network = ring(&format!(
+            "streams:\n  - {{name: x, talker: a, listeners: b, payload: 1000 B, traffic: {{{traffic}}}}}\n{events}"
+        ));
+        let x = stream(&network, "x").clone();
+        (x.payload_min.get(), x.payload_max.get(), x.drawn() == (Bytes::new(1_000), Bytes::new(1_000)))
+    };
+    assert_eq!(sizes("type: file, octets: 10050 B", ""), (50, 1_000, true));
+    assert_eq!(sizes("type: file, octets: 10 kB", ""), (1_000, 1_000, true));
+    assert_eq!(sizes("type: file, octets: 7 B", ""), (7, 1_000, true));
+    let event =
+        "events:\n  - {at: 5 ms, change-traffic: {stream: x, traffic: {type: file, octets: 2300 B}}}\n";
+    assert_eq!(sizes("type: periodic, interval: 1 ms", event), (300, 1_000, true));
+}
+
+#[test]
+fn a_stream_has_the_sizes_of_all_traffic_that_it_ever_has() {
+    std::fs::write(folder().join("sizes.csv"), "time,payload\n0 us,46 B\n500 us,1400 B\n").expect("a file");
+    let of = |stream_says: &str, event: &str| {
+        let text = format!(
+            "{RING}streams:\n  - {{name: x, talker: a, listeners: b, {stream_says}}}\nevents:\n  - {{at: 5 ms, \
+             change-traffic: {{stream: x, traffic: {{{event}}}}}}}\n"
+        );
+        std::fs::write(folder().join("sizes.yaml"), text).expect("a file");
+        let loaded = load(&folder().join("sizes.yaml")).expect("a file");
+        let network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+        let x = stream(&network, "x").clone();
+        [(x.payload_min, x.payload_max), x.drawn()].map(|(min, max)| (min.get(), max.get()))
+    };
+    let (periodic, replay) = ("type: periodic, interval: 1 ms", "type: replay, file: sizes.csv");
+    let stated = |traffic: &str| format!("payload: 128 B, traffic: {{{traffic}}}");
+    assert_eq!(of(&stated(periodic), replay), [(46, 1_400), (128, 128)]);
+    assert_eq!(of(&stated(replay), periodic), [(46, 1_400), (128, 128)]);
+    assert_eq!(of(&format!("traffic: {{{replay}}}"), periodic), [(46, 1_400), (46, 1_400)], "none is stated");
+}
+
+#[test]
 fn a_merge_of_anchors_is_read_in_place() {
     let text = RING
         .replace("a: {type: end-station}", "a: &station {type: end-station}")

@@ -222,6 +222,7 @@ fn add_stream(
         udp: (class != 0).then_some(udp),
         payload_min: Bytes::new(payload),
         payload_max: Bytes::new(payload),
+        payload_drawn: None,
         traffic: Traffic::Periodic { interval, offset: Duration::ZERO, jitter: Duration::ZERO, burst: 1 },
         arrival: (class != 0).then_some(ArrivalCurve {
             rate: BitRate::per_period_ceil(frame.bits(), interval).expect("a rate"),

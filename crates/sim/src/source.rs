@@ -40,7 +40,8 @@ impl Source {
         start: Instant,
         random: impl FnOnce() -> Random,
     ) -> Self {
-        let needs_random = stream.payload_min != stream.payload_max
+        let (payload_min, payload_max) = stream.drawn();
+        let needs_random = payload_min != payload_max
             || match &stream.traffic {
                 Traffic::Poisson { .. } | Traffic::Injected { .. } => true,
                 Traffic::Periodic { jitter, .. } => !jitter.is_zero(),
@@ -49,8 +50,8 @@ impl Source {
         let mut source = Self {
             traffic: stream.traffic.clone(),
             arrival: stream.arrival,
-            payload_min: stream.payload_min.get(),
-            payload_max: stream.payload_max.get(),
+            payload_min: payload_min.get(),
+            payload_max: payload_max.get(),
             tagged: stream.tagged,
             line,
             random: needs_random.then(|| Box::new(random())),

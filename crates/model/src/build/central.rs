@@ -279,6 +279,7 @@ fn frames(
         udp: None,
         payload_min: PAYLOAD_MIN,
         payload_max: size,
+        payload_drawn: None,
         traffic: Traffic::Protocol,
         arrival: BitRate::per_period_ceil(burst, pace).ok().map(|rate| ArrivalCurve { rate, burst }),
         deadline: None,

@@ -52,7 +52,8 @@ fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut
             topology.port_name(port),
             topology.ports[port.index()].mtu
         );
-        faults.error(codes::MTU, draft.place(key), message, "make the frames smaller, or raise `mtu` there");
+        let place = draft.largest_place.unwrap_or_else(|| draft.place(key));
+        faults.error(codes::MTU, place, message, "make the frames smaller, or raise `mtu` there");
     }
 }
 

@@ -40,6 +40,7 @@ impl ControlFrames {
             udp: None,
             payload_min: self.payload_min,
             payload_max: self.payload_max,
+            payload_drawn: None,
             traffic: Traffic::Protocol,
             arrival: self.arrival,
             deadline: None,

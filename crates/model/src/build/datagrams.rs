@@ -45,6 +45,7 @@ pub(crate) fn cut(
         let stream = &mut draft.stream;
         stream.datagrams = Some(datagrams);
         (stream.payload_min, stream.payload_max) = datagrams.payloads();
+        stream.payload_drawn = None;
         let place = draft.node.get("traffic").map_or(draft.name_place, Node::anchor);
         stream.traffic = of_fragments(stream.traffic.clone(), datagrams.fragments(), place, faults);
         stream.arrival = arrival::curve(&stream.traffic, stream.payload_max, stream.tagged);

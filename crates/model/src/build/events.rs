@@ -1,15 +1,17 @@
 //! The run's timeline.
 //!
 //! What a stream promises holds for the whole run: an arrival curve covers every traffic that the stream
-//! ever has, and one burst more for every further start.
+//! ever has, and one burst more for every further start; its sizes are those of all its frames.
 
 use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits, Duration};
 
-use super::streams::Streams;
+use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, streams, traffic};
-use crate::network::{ArrivalCurve, StreamIndex, TimelineAction, TimelineEvent, TransmissionSelection};
+use crate::network::{
+    ArrivalCurve, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
+};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -122,7 +124,9 @@ fn change_traffic(
         let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
         traffic = super::datagrams::of_fragments(traffic, datagrams.fragments(), place, faults);
     }
-    let curve = traffic::promise(value, &traffic, (stream.payload_max, stream.tagged), faults);
+    let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
+    traffic::check_sizes(&traffic, stream.drawn(), stream.udp.is_some(), place, faults);
+    let curve = traffic::promise(value, &traffic, (stream.drawn(), stream.tagged), faults);
     Some(TimelineAction::ChangeTraffic(index, traffic, curve))
 }
 
@@ -197,8 +201,10 @@ fn promises(events: &[Event], streams: &mut Streams<'_, '_>) {
                     *starts += u64::from(draft.stream.talker == *node);
                 }
             }
-            TimelineAction::ChangeTraffic(stream, _, curve) => {
-                let arrival = &mut streams.list[stream.index()].stream.arrival;
+            TimelineAction::ChangeTraffic(stream, traffic, curve) => {
+                let draft = &mut streams.list[stream.index()];
+                take_sizes(draft, traffic, event.place);
+                let arrival = &mut draft.stream.arrival;
                 *arrival = arrival.zip(*curve).map(|(before, after)| ArrivalCurve {
                     rate: before.rate.max(after.rate),
                     burst: before.burst.saturating_add(after.burst),
@@ -213,4 +219,17 @@ fn promises(events: &[Event], streams: &mut Streams<'_, '_>) {
             arrival.burst = Bits::new(u64::try_from(bits).unwrap_or(u64::MAX));
         }
     }
+}
+
+/// A stream has the frames of all traffic that it ever has; those that events draw are as large as stated.
+fn take_sizes(draft: &mut StreamDraft<'_, '_>, traffic: &Traffic, place: Place) {
+    let stream = &mut draft.stream;
+    let drawn = stream.drawn();
+    let (min, max) = traffic::sizes(traffic, drawn);
+    if max > stream.payload_max {
+        draft.largest_place = Some(place);
+    }
+    stream.payload_min = stream.payload_min.min(min);
+    stream.payload_max = stream.payload_max.max(max);
+    stream.payload_drawn = (drawn != (stream.payload_min, stream.payload_max)).then_some(drawn);
 }

@@ -70,6 +70,7 @@ pub(crate) fn drafts<'t, 'a>(
                 udp: None,
                 payload_min: PAYLOAD.0,
                 payload_max: PAYLOAD.1,
+                payload_drawn: None,
                 traffic: Traffic::Protocol,
                 arrival: None,
                 deadline: None,
@@ -93,6 +94,7 @@ pub(crate) fn drafts<'t, 'a>(
             talker_port: None,
             destination: None,
             rate_step_ppb: 0,
+            largest_place: None,
         });
     };
     for owner in &owners {

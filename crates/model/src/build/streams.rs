@@ -16,7 +16,7 @@ use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
 
 /// IPv4 header without options, and UDP header.
-const UDP_HEADERS: Bytes = Bytes::new(28);
+pub(crate) const UDP_HEADERS: Bytes = Bytes::new(28);
 
 /// All streams.
 pub(crate) struct Streams<'t, 'a> {
@@ -39,6 +39,8 @@ pub(crate) struct StreamDraft<'t, 'a> {
     pub(crate) destination: Option<MacAddress>,
     /// By how much the rate of each further scheduler is above the one before, in parts in 10⁹.
     pub(crate) rate_step_ppb: u32,
+    /// What makes its largest frame, where that is not its description: an event.
+    pub(crate) largest_place: Option<Place>,
 }
 
 /// How a stream's way is found.
@@ -161,11 +163,23 @@ fn draft<'t, 'a>(
         None => VlanId::DEFAULT,
     };
     let vlan = vlans.find(vlan_id, node.get("vlan").map_or(name_place, |node| node.place), faults);
-    let (payload_min, payload_max) = payload.unwrap_or((Bytes::new(46), Bytes::new(46)));
     let traffic = traffic_of(node, name_place, input, faults);
-    let (payload_min, payload_max) = replayed_sizes(traffic.as_ref(), payload, (payload_min, payload_max));
+    let stated = payload.unwrap_or((Bytes::new(46), Bytes::new(46)));
+    let sizes = traffic.as_ref().map_or(stated, |traffic| traffic::sizes(traffic, stated));
+    // Traffic that follows a trace without stated sizes has those of the trace.
+    let drawn = payload.unwrap_or(sizes);
+    if let Some(traffic) = &traffic {
+        let udp = node.get("udp").is_some();
+        traffic::check_sizes(
+            traffic,
+            drawn,
+            udp,
+            node.get("traffic").map_or(name_place, Node::anchor),
+            faults,
+        );
+    }
     let arrival =
-        traffic.as_ref().and_then(|traffic| traffic::promise(node, traffic, (payload_max, tagged), faults));
+        traffic.as_ref().and_then(|traffic| traffic::promise(node, traffic, (drawn, tagged), faults));
     let shaper = node.get("shaper");
     let route = route(node, broadcast, topology, faults);
     let destination: Option<MacAddress> = node
@@ -185,8 +199,9 @@ fn draft<'t, 'a>(
             .or(time_triggered.as_ref().and_then(|_| Priority::new(7)))
             .unwrap_or_default(),
         udp: node.get("udp").and_then(udp),
-        payload_min,
-        payload_max,
+        payload_min: sizes.0,
+        payload_max: sizes.1,
+        payload_drawn: (drawn != sizes).then_some(drawn),
         traffic: traffic?,
         arrival,
         deadline: node.parsed::<Duration>("deadline"),
@@ -218,6 +233,7 @@ fn draft<'t, 'a>(
         rate_step_ppb: shaper
             .and_then(|shaper| scalar::deviation(shaper.get("rate-step")?.text()?).ok())
             .unwrap_or(0),
+        largest_place: None,
     })
 }
 
@@ -347,20 +363,6 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         );
     }
     Some((min, max))
-}
-
-/// A trace brings its own sizes, where the description states none.
-fn replayed_sizes(
-    traffic: Option<&Traffic>,
-    stated: Option<(Bytes, Bytes)>,
-    otherwise: (Bytes, Bytes),
-) -> (Bytes, Bytes) {
-    let Some(Traffic::Replay { frames }) = traffic else { return otherwise };
-    let sizes = frames.iter().map(|(_, size)| *size);
-    match (sizes.clone().min(), sizes.max(), stated) {
-        (Some(min), Some(max), _) => (min, max),
-        _ => otherwise,
-    }
 }
 
 fn traffic_of(

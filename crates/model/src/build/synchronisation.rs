@@ -289,6 +289,7 @@ fn stream(
         udp: None,
         payload_min: PCF_PAYLOAD,
         payload_max: PCF_PAYLOAD,
+        payload_drawn: None,
         traffic: Traffic::Protocol,
         arrival: Some(arrival),
         deadline: Some(cluster.delay_max),

@@ -152,8 +152,9 @@ fn check(
         let message = stream.payload_min.get().checked_sub(Test::HEADERS.get()).map(Bytes::new);
         let stated: Option<Bytes> = node.parsed("payload");
         if message.is_none_or(|message| message.get() < TestMessage::OCTETS as u64) {
-            let text = format!("a payload of {} holds no message with its headers", stream.payload_min);
-            fault("route", text, "give the stream a payload of at least 40 B");
+            let text =
+                format!("its smallest payload, {}, holds no message with its headers", stream.payload_min);
+            fault("route", text, "give all its frames a payload of at least 40 B");
         } else if let (Some(stated), Some(message)) = (stated, message)
             && (stated != message || stream.payload_min != stream.payload_max)
         {

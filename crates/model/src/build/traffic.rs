@@ -5,6 +5,7 @@ use std::path::Path;
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::arrival;
+use super::streams::UDP_HEADERS;
 use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, StreamIndex, Traffic};
 use crate::text::codes;
@@ -107,14 +108,55 @@ fn replay(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<
     }
 }
 
-/// What `traffic` with payloads up to `payload_max` promises: what `stream:` or `change-traffic:` states, which its traffic
+/// Least and most payload of the frames that `traffic` makes, where sizes that it leaves open are `drawn`.
+pub(crate) fn sizes(traffic: &Traffic, drawn: (Bytes, Bytes)) -> (Bytes, Bytes) {
+    match traffic {
+        // A trace brings its own sizes.
+        Traffic::Replay { frames } => {
+            let sizes = frames.iter().map(|(_, size)| *size);
+            sizes.clone().min().zip(sizes.max()).unwrap_or(drawn)
+        }
+        Traffic::File { octets, .. } => {
+            let rest = octets.get().checked_rem(drawn.1.get()).filter(|rest| *rest > 0).map(Bytes::new);
+            (rest.map_or(drawn.0, |rest| rest.min(drawn.0)), drawn.1)
+        }
+        _ => drawn,
+    }
+}
+
+/// Whether frames can be of the sizes that `traffic` makes of its own.
+pub(crate) fn check_sizes(
+    traffic: &Traffic,
+    drawn: (Bytes, Bytes),
+    is_udp: bool,
+    place: Place,
+    faults: &mut Faults,
+) {
+    let least = sizes(traffic, drawn).0;
+    if let (Traffic::File { .. }, Bytes::ZERO) = (traffic, drawn.1) {
+        let message = "a file in frames without data never ends".to_owned();
+        faults.error(codes::TRAFFIC, place, message, "give its frames a payload of at least 1 B");
+    } else if is_udp && least < UDP_HEADERS && least < drawn.0 {
+        let what = if let Traffic::File { .. } = traffic {
+            "the last frame of the file"
+        } else {
+            "a frame of the trace"
+        };
+        let message = format!("{what} has {least}, which do not hold an IPv4 and a UDP header");
+        let help = "the two headers are part of the payload: at least 28 B in every frame";
+        faults.error(codes::FRAME_SIZE, place, message, help);
+    }
+}
+
+/// What `traffic` whose open sizes are `drawn` promises: what `stream:` or `change-traffic:` states, which its traffic
 /// must keep, or what follows from the traffic.
 pub(crate) fn promise(
     node: &Node<'_>,
     traffic: &Traffic,
-    (payload_max, tagged): (Bytes, bool),
+    (drawn, tagged): ((Bytes, Bytes), bool),
     faults: &mut Faults,
 ) -> Option<ArrivalCurve> {
+    let (_, payload_max) = sizes(traffic, drawn);
     let derived = || arrival::curve(traffic, payload_max, tagged);
     let Some(named) = node.get("arrival-curve") else {
         if let Traffic::Greedy { .. } = traffic {

@@ -30,10 +30,13 @@ pub struct Stream {
     pub priority: Priority,
     /// IPv4 and UDP header, if it has one.
     pub udp: Option<UdpFlow>,
-    /// Smallest MAC client data, before padding.
+    /// Smallest MAC client data that it ever sends, before padding.
     pub payload_min: Bytes,
-    /// Largest MAC client data. A run draws each frame's uniformly between the two.
+    /// Largest MAC client data that it ever sends.
     pub payload_max: Bytes,
+    /// Least and most MAC client data of the frames whose size its traffic leaves open: a run draws each uniformly. None: all
+    /// of `payload_min` to `payload_max`. It is less than that where a trace or the end of a file has frames of other sizes.
+    pub payload_drawn: Option<(Bytes, Bytes)>,
     /// When its frames come.
     pub traffic: Traffic,
     /// What its talker promises at most, from its traffic or as stated; none: nothing is promised.
@@ -65,6 +68,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Least and most MAC client data of the frames whose size its traffic leaves open.
+    #[must_use]
+    pub fn drawn(&self) -> (Bytes, Bytes) {
+        self.payload_drawn.unwrap_or((self.payload_min, self.payload_max))
+    }
+
     /// Frames that the talker of a periodic stream declares for a class measurement interval (802.1Q-2022, 35.2.2.8.4): as
     /// many as may come in it. None for other traffic, which does not tell.
     #[must_use]
