@@ -125,9 +125,39 @@ fn change_traffic(
         traffic = super::datagrams::of_fragments(traffic, datagrams.fragments(), place, faults);
     }
     let place = value.get("traffic").map_or(value.anchor(), Node::anchor);
+    let fault = no_change(stream, &traffic);
+    if let Some((what, help)) = fault {
+        faults.error(codes::EVENT, place, format!("`{}` {what}", stream.name), help);
+        return None;
+    }
     traffic::check_sizes(&traffic, stream.drawn(), stream.udp.is_some(), place, faults);
     let curve = traffic::promise(value, &traffic, (stream.drawn(), stream.tagged), faults);
     Some(TimelineAction::ChangeTraffic(index, traffic, curve))
+}
+
+/// Why traffic cannot change, behind the stream's name, and what would be right. Frames that are made of what is received, or
+/// that a protocol makes, are made of the description alone.
+fn no_change(stream: &Stream, new: &Traffic) -> Option<(&'static str, &'static str)> {
+    Some(match (&stream.traffic, new) {
+        (Traffic::Response { .. }, _) => (
+            "answers another stream: its frames come as that does",
+            "change the traffic of the stream that it answers, or describe what it becomes as another stream",
+        ),
+        (Traffic::Synchronisation { .. }, _) => (
+            "opens the cycles of `tdma`: its frames come once a cycle",
+            "leave the event out; `stop-node` silences the master",
+        ),
+        (_, Traffic::Response { .. }) => (
+            "has answered nothing until then",
+            "describe the response as another stream with `started: false`, which an event starts",
+        ),
+        (_, Traffic::Synchronisation { .. }) => (
+            "does not open the cycles of `tdma`",
+            "give it traffic of its own; `tdma.standby` says who stands in for the master",
+        ),
+        (Traffic::Polled, Traffic::Polled) => ("is polled already", "leave the event out"),
+        _ => return None,
+    })
 }
 
 fn change_idle_slope(
