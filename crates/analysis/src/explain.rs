@@ -379,6 +379,9 @@ impl fmt::Display for Told<'_> {
             Unbounded::ShaperTooSlow { port } => {
                 write!(f, "a shaper does not cover what comes {}", at(port))
             }
+            Unbounded::RegulatorTooSlow { port } => {
+                write!(f, "messages may come to its virtual link faster than its BAG {}", at(port))
+            }
             Unbounded::NotFifoUpstream { port } => {
                 write!(f, "the order of a shaper's group is not kept before it {}", at(port))
             }

@@ -162,6 +162,11 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
+    /// More messages may come to a virtual link than its regulator lets through, or it is not known how often they come.
+    RegulatorTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
     /// An ATS shaper stands behind something that does not keep the order of its group.
     NotFifoUpstream {
         /// Where.

@@ -266,7 +266,7 @@ impl Analysis<'_> {
         arriving.reason = if !is_known {
             arriving.reason
         } else if ready.is_none() {
-            self.reason(Unbounded::ShaperTooSlow { port })
+            self.reason(Unbounded::RegulatorTooSlow { port })
         } else if link.may_overflow {
             self.reason(Unbounded::MayBeDiscarded { port })
         } else {

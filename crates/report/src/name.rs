@@ -51,6 +51,12 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::ShaperTooSlow { port: at } => {
             format!("the ATS shaper before port {} may pass less than comes", port(network, *at))
         }
+        Unbounded::RegulatorTooSlow { port: at } => {
+            format!(
+                "more messages may come to its virtual link than one a BAG lets out at port {}, or they keep no period",
+                port(network, *at)
+            )
+        }
         Unbounded::NotFifoUpstream { port: at } => {
             format!("before port {} the order of the ATS group is not kept", port(network, *at))
         }
@@ -112,6 +118,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::Overload { port, .. }
         | Unbounded::NoFixedPoint { port }
         | Unbounded::ShaperTooSlow { port }
+        | Unbounded::RegulatorTooSlow { port }
         | Unbounded::NotFifoUpstream { port }
         | Unbounded::StageTooSlow { port }
         | Unbounded::SlotsMeet { port }
