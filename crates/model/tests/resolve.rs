@@ -91,6 +91,34 @@ fn a_link_that_is_mended_later_is_a_way_only_where_there_is_no_other() {
 }
 
 #[test]
+fn events_that_change_what_there_is_are_no_fault() {
+    let told = |down: &str, events: &str| {
+        let text = RING.replace("name: st,", &format!("name: st, up: {down},"));
+        let text = text.replace("['c:p', 'u:c']", &format!("['c:p', 'u:c'], up: {down}"));
+        let streams = format!(
+            "streams: [{{name: x, talker: a, listeners: b, {PERIODIC}}}, {{name: y, talker: b, listeners: a, payload: 100 B, \
+             traffic: {{type: response, to: x}}}}]"
+        );
+        let text = format!("{text}{streams}\nevents:\n{events}run: {{duration: 10 ms}}\n");
+        let loaded = load_text("test.yaml", &text);
+        assert!(!loaded.has_errors(), "{:#?}", loaded.diagnostics);
+        loaded.diagnostics.len()
+    };
+    // Both are down at the start, the one a way none the less.
+    let mended = "  - {at: 3 ms, mend-link: st}\n  - {at: 4 ms, mend-link: 'u:c'}\n";
+    assert_eq!((told("false", mended), told("true", mended)), (0, 2));
+    let again =
+        "  - {at: 3 ms, cut-link: st}\n  - {at: 3 ms, mend-link: st}\n  - {at: 10 ms, cut-link: st}\n";
+    assert_eq!((told("true", again), told("false", again)), (0, 1), "cut at the start");
+    // Traffic begins anew.
+    let starts =
+        "  - {at: 3 ms, start-stream: x}\n  - {at: 4 ms, stop-stream: y}\n  - {at: 5 ms, start-stream: y}\n";
+    assert_eq!(told("true", starts), 0);
+    let node = "  - {at: 3 ms, stop-node: t}\n  - {at: 4 ms, start-node: t}\n  - {at: 5 ms, stop-node: t}\n";
+    assert_eq!(told("true", node), 0);
+}
+
+#[test]
 fn a_tree_shares_the_links_that_its_ways_share() {
     let network = ring(&format!("streams:\n  - {{name: x, talker: a, listeners: [b, c], {PERIODIC}}}\n"));
     assert_eq!(way(&network, "x"), ["a:p", "s:t", "t:b", "s:u", "u:c"]);

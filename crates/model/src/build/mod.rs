@@ -21,6 +21,7 @@ mod harts;
 mod harts_admission;
 mod host_stacks;
 mod identification;
+mod idle_events;
 mod links;
 mod models;
 mod nodes;
@@ -99,6 +100,9 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     }
     let harts = harts::harts(input, &topology, &models, &mut streams, faults);
     granted::check(&events, &streams, reservation.as_ref(), harts.as_ref(), faults);
+    let starts_up = tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
+    let asked_for = (reservation.as_ref(), harts.as_ref());
+    idle_events::check(&events, (&topology, &streams), asked_for, (run.duration, starts_up), faults);
     let mut assigned = ats::Assigned::default();
     let mut reserved_classes = Vec::new();
     if faults.errors() == 0 {

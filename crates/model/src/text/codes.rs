@@ -187,7 +187,7 @@ codes! {
     TASK = "test::task";
     /// A message of a test that nobody receives, or that nobody sends.
     TEST_MESSAGE = "test::message";
-    /// An event that does nothing, is not of this network, or goes round the grant of a stream.
+    /// An event of which nothing comes, that is not of this network, or goes round the grant of a stream.
     EVENT = "event::impossible";
     /// A run that ends before its statistics begin.
     RUN = "run::duration";
