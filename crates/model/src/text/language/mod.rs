@@ -163,7 +163,7 @@ static EVENT: Shape = Shape {
         key(
             "change-traffic",
             Kind::Object(&CHANGE_TRAFFIC),
-            "A stream's traffic changes; one that is reserved in the run may send no more than that, unless a switch polices it.",
+            "A stream's traffic changes, but not to or from responses; one that is reserved in the run may send no more than that, unless a switch polices it.",
         ),
         key(
             "change-idle-slope",

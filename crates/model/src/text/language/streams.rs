@@ -41,7 +41,7 @@ pub(crate) static STREAM: Shape = Shape {
         key(
             "arrival-curve",
             Kind::Object(&ARRIVAL_CURVE),
-            "What the talker promises at most; by default what follows from `traffic`.",
+            "What the talker promises at most, which its traffic must keep; by default what follows from `traffic`.",
         ),
         key(
             "route",
@@ -263,7 +263,7 @@ pub(super) static GREEDY: Shape = Shape {
 
 pub(super) static REPLAY: Shape = Shape {
     name: "replayed traffic",
-    about: "Frames at the times of a trace: pcap, pcapng, or CSV with the columns `time` and `payload`. The first comes at the start.",
+    about: "Frames at the times of a trace: pcap, pcapng, or CSV with the columns `time` and `payload`. The first comes at the start. Its frames have the sizes of the trace.",
     keys: &[&[must("file", Kind::Text, "The trace, relative to the description.")]],
 };
 
@@ -281,7 +281,7 @@ pub(super) static INJECTED: Shape = Shape {
 
 pub(super) static FILE: Shape = Shape {
     name: "a file transfer",
-    about: "A file handed to the port at once, in frames as large as the payload says.",
+    about: "A file handed to the port at once, in frames as large as the payload says; the last has what is left.",
     keys: &[&[
         must("octets", Kind::Octets, "MAC client data in all."),
         key("at", Kind::Duration, "When; 0 s."),
