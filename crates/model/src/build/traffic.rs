@@ -136,7 +136,8 @@ pub(crate) fn check_sizes(
     if let (Traffic::File { .. }, Bytes::ZERO) = (traffic, drawn.1) {
         let message = "a file in frames without data never ends".to_owned();
         faults.error(codes::TRAFFIC, place, message, "give its frames a payload of at least 1 B");
-    } else if is_udp && least < UDP_HEADERS && least < drawn.0 {
+    } else if is_udp && least < UDP_HEADERS && (least < drawn.0 || matches!(traffic, Traffic::Replay { .. }))
+    {
         let what = if let Traffic::File { .. } = traffic {
             "the last frame of the file"
         } else {
