@@ -56,23 +56,24 @@ class Interrupts:
 
 @dataclass(frozen=True)
 class Request:
-    """What the master asks a slave: when first, how often, in microseconds."""
+    """What the master asks a slave: when first, how often, in microseconds; an answer of another size, if any."""
 
     slave: str
     at: float
     interval: int = 10_000
     size: str = "frame: 512 B"
+    answer: str = ""
 
 
 def pair(one: Request, jitter: float) -> str:
     """The streams of a request and its response."""
-    head = f"priority: 6, tagged: false, {one.size}"
+    head = "priority: 6, tagged: false"
     times = f"interval: {one.interval} us, offset: {one.at * 1000:.0f} ns, jitter: {jitter * 1000:.0f} ns"
     request, response = f"request-{one.slave}", f"response-{one.slave}"
     return (
-        f"  - {{name: {request}, talker: master, listeners: {one.slave}, {head}, "
+        f"  - {{name: {request}, talker: master, listeners: {one.slave}, {head}, {one.size}, "
         f"traffic: {{type: periodic, {times}}}}}\n"
-        f"  - {{name: {response}, talker: {one.slave}, listeners: master, {head}, "
+        f"  - {{name: {response}, talker: {one.slave}, listeners: master, {head}, {one.answer or one.size}, "
         f"traffic: {{type: response, to: {request}}}}}\n"
     )
 
@@ -100,10 +101,12 @@ def text(
     cycle: float = CYCLE,
     start_up: bool = False,
     interrupts: Interrupts | None = None,
+    slotted: bool = True,
 ) -> str:
     """A run; ``jitter`` is by how much the application is released too late at most, in microseconds.
 
-    With ``start_up`` the stations find together before the requests begin, as by RTcfg.
+    With ``start_up`` the stations find together before the requests begin, as by RTcfg. Unless ``slotted`` the same
+    hosts send the same requests and answers when they are ready, and nobody opens cycles.
     """
     nodes = ("master", "standby", *SLAVES)
     lines = (f"    - {{owner: {owner}, offset: {at} us, length: {length} us}}\n" for owner, at, length in layout.slots)
@@ -113,6 +116,13 @@ def text(
     told = {node for node in nodes if interrupts and (interrupts.everywhere or node == "master")}
     stations = "".join(f"  {node}: {{type: end-station{', host: told' * (node in told)}}}\n" for node in nodes)
     found = "  start-up: {calibrations: 20, configuration: 512 B}\n" if start_up else ""
+    tdma = (
+        f"tdma:\n  cycle: {cycle:.0f} us\n  synchronisation: opening\n"
+        f"  standby: {{synchronisation: standing-in, offset: {layout.watch} us}}\n{found}  slots:\n{slots}"
+    )
+    openings = (
+        f"  - {{name: opening, talker: master, {opens}}}\n  - {{name: standing-in, talker: standby, {opens}}}\n"
+    )
     return f"""name: rtnet
 network-control: none
 hosts:
@@ -120,15 +130,8 @@ hosts:
 nodes:
 {stations}  switch: {{type: bridge}}
 links:
-{"".join(f"  - {{between: [{node}, switch]}}{chr(10)}" for node in nodes)}tdma:
-  cycle: {cycle:.0f} us
-  synchronisation: opening
-  standby: {{synchronisation: standing-in, offset: {layout.watch} us}}
-{found}  slots:
-{slots}streams:
-  - {{name: opening, talker: master, {opens}}}
-  - {{name: standing-in, talker: standby, {opens}}}
-{streams}run: {{duration: {duration}}}
+{"".join(f"  - {{between: [{node}, switch]}}{chr(10)}" for node in nodes)}{tdma * slotted}streams:
+{openings * slotted}{streams}run: {{duration: {duration}}}
 {more}"""
 
 
