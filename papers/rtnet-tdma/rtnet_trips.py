@@ -36,20 +36,28 @@ def mean(values: dict[str, float]) -> float:
 
 @dataclass(frozen=True)
 class Trip:
-    """Round trips of one run, in microseconds."""
+    """Round trips of one run, in microseconds; ``wire`` is for how long one of the two frames is on a line."""
 
     count: int
     mean: float
     least: float
     greatest: float
     deviation: float
+    wire: float
 
 
 def observed(run: tautwire.Observation, slave: str = "slave-a") -> Trip:
     """The round trips to a slave, into the master's application."""
     seen = run.stream(f"response-{slave}")["listeners"][0]["application"]["observed"]
     mean, least, greatest = (seen[f"delay_{name}_ps"] / 1e6 for name in ("mean", "min", "max"))
-    return Trip(seen["count"], mean, least, greatest, seen["delay_sd_ps"] / 1e6)
+    return Trip(seen["count"], mean, least, greatest, seen["delay_sd_ps"] / 1e6, on_the_wire(run, slave))
+
+
+def on_the_wire(run: tautwire.Observation, slave: str) -> float:
+    """Of a mean round trip, how long request and response are on a line: two lines each, with the tag of the second."""
+    hops = [hop for name in ("request", "response") for hop in run.stream(f"{name}-{slave}")["hops"]]
+    parts = ("transmission_ps", "propagation_ps")
+    return sum(hop["observed"]["mean"][part] for hop in hops for part in parts) / 1e6
 
 
 def request(table: str, slave: str, at: float) -> Request:
