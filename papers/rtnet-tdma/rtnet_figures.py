@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 
 import numpy as np
+import rtnet_sweep
+import rtnet_tcp
 import tautwire
 from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network
 from rtnet_trips import attainable, deviations, fitted, jitter, mean, means, phase_of, printed, request, row
@@ -12,6 +14,11 @@ from tautwire.claims import Basis, Outcome, Study, claim
 
 #: How far a fitted mean may be from the printed one, in microseconds: 100 draws of the jitter decide it.
 FIT = 20.0
+#: Readings of "equal to the transmission cycle", and the 2 ms of the text, in milliseconds.
+DEADLINES = (1, 2, 3)
+WITHOUT_MECHANISM = (
+    "a share of the time off the wire, a law without a mechanism that was found with the print in sight"
+)
 
 
 def on_target(study: Study, table: str) -> bool:
@@ -51,13 +58,13 @@ def narrow_deviation(study: Study) -> Outcome:
 
 @claim("RTN-04", Basis.PREDICTED)
 def less_jitter_than_tcp(study: Study) -> Outcome:
-    """Ours for RTnet against what is printed of TCP/IP."""
+    """Ours for RTnet against what is printed of TCP/IP. Table 2's deviations are fitted, so Tables 3 and 4 decide."""
     ours = {table: max(deviations(fitted(study, table)).values()) for table in ("100", "200", "load")}
     tcp = {table: min(printed(study, table, "TCP/IP", "rtt_sd").values()) for table in ours}
     return Outcome(
         f"least deviations of TCP/IP {row(tcp, 0)} us",
-        f"greatest deviations of RTnet {row(ours)} us",
-        all(ours[table] < tcp[table] for table in ours),
+        f"greatest deviations of RTnet {row(ours)} us, the first fitted",
+        all(ours[table] < tcp[table] for table in ("200", "load")),
     )
 
 
@@ -76,11 +83,14 @@ def faster_with_wide_slots(study: Study) -> Outcome:
 
 @claim("RTN-06", Basis.PREDICTED)
 def narrow_deviation_with_wide_slots(study: Study) -> Outcome:
-    """The jitter of Table 2 in the layout of Table 3."""
+    """The jitter of Table 2 in the layout of Table 3; beside it the law that has no mechanism."""
     seen, said = deviations(fitted(study, "200")), printed(study, "200", "RTnet", "rtt_sd")
-    ratio = mean(seen) / mean(said)
+    ratio, law = mean(seen) / mean(said), rtnet_sweep.law(study)
     return Outcome(
-        f"below 15 us: {row(said)} us", f"{row(seen)} us, {ratio:.1f} times as much", max(seen.values()) < 15
+        f"below 15 us: {row(said)} us",
+        f"{row(seen)} us, {ratio:.1f} times as much; {WITHOUT_MECHANISM}, would give at most "
+        f"{law.greatest('200'):.1f} us",
+        max(seen.values()) < 15,
     )
 
 
@@ -96,20 +106,17 @@ def spread_between_runs(study: Study, table: str) -> tuple[float, float, float]:
 
 @claim("RTN-07", Basis.PREDICTED)
 def wider_slots_help(study: Study) -> Outcome:
-    """At one phase in both layouts, which is what is predicted; then with the phases that the printed means ask for, as
-    a check of the fit."""
-    before, after = (attainable(table)[0] for table in ("100", "200"))
-    step = before - after
-    said = mean(printed(study, "100", "RTnet", "rtt_mean")) - mean(printed(study, "200", "RTnet", "rtt_mean"))
-    fit = mean(means(fitted(study, "100"))) - mean(means(fitted(study, "200")))
+    """At equal phases in both layouts, against the step between the least rows: phases are not printed, and the least
+    row of a table is the nearest to the least that can be. The step between the means is told beside it."""
+    step = rtnet_sweep.step(study)
+    ours, least, said = (step[name] for name in ("equal_phases", "printed_least", "printed_means"))
     spreads = (spread_between_runs(study, table) for table in ("100", "200"))
     apart = " and ".join(f"{one:.0f} us (drawn phases: less in {100 * less:.0f} %)" for one, less, _ in spreads)
     return Outcome(
-        f"means of the usable means fall by {said:.1f} us",
-        f"by {step:.1f} us at every phase ({100 * (1 - step / said):.0f} % less); "
-        f"by {fit:.1f} us at the phases fitted to these means ({100 * abs(1 - fit / said):.1f} % off, calibrated); "
-        f"means of runs deviate by {apart}",
-        step > said / 2 and abs(fit / said - 1) <= 0.15,
+        f"the least usable means fall by {least:.1f} us, the means of the usable means by {said:.1f} us",
+        f"by {ours:.1f} us at equal phases, {100 * abs(1 - ours / least):.0f} % off the first and "
+        f"{100 * abs(1 - ours / said):.0f} % off the second; means of runs deviate by {apart}",
+        abs(ours / least - 1) <= rtnet_sweep.NEAR,
     )
 
 
@@ -143,13 +150,17 @@ def maxima_below_1300(study: Study) -> Outcome:
 
 @claim("RTN-14", Basis.PREDICTED)
 def deadlines(study: Study) -> Outcome:
-    """Misses of RTnet at 1, 2 and 3 ms, all three slaves in one run."""
-    misses = {ms: sum(load_run(study, ms).values()) for ms in (1, 2, 3)}
-    tcp = printed(study, "load", "TCP/IP", "rtt_max")
+    """All three slaves in one run. The cycle of the requests, to which the text sets the deadline, is 1 ms, and 3 ms
+    for a slave; the figure that it holds against TCP/IP is 2 ms, which decides."""
+    misses = {ms: sum(load_run(study, ms).values()) for ms in DEADLINES}
+    tcp = {ms: rtnet_tcp.later(study, "load", ms) for ms in DEADLINES}
+    most = printed(study, "load", "TCP/IP", "rtt_max")
+    told = ", ".join(f"{misses[ms]} at {ms} ms (TCP/IP {100 * tcp[ms]:.1f} %)" for ms in DEADLINES)
     return Outcome(
-        f"TCP/IP exceeds 2000 us (maxima {row(tcp, 0)} us), RTnet does not",
-        "RTnet misses " + ", ".join(f"{count} at {ms} ms" for ms, count in misses.items()),
-        misses[2] == misses[3] == 0 and min(tcp.values()) > 2000,
+        f"with 2 ms RTnet meets the deadline and TCP/IP (maxima {row(most, 0)} us) does not; with 1 ms, the cycle of "
+        "the requests, no printed mean meets it",
+        f"RTnet misses {told}",
+        misses[2] == 0 and tcp[2] > 0 and min(most.values()) > 2000,
     )
 
 
@@ -186,8 +197,14 @@ def better_under_load(study: Study) -> Outcome:
 
 @claim("RTN-21", Basis.PREDICTED)
 def greatest_over_mean(study: Study) -> Outcome:
-    """Of RTnet alone."""
+    """Of RTnet alone. Table 2's deviations are fitted, so Tables 3 and 4 decide."""
     ours = {}
     for table in ("100", "200", "load"):
         ours[table] = max(trip.greatest / trip.mean for trip in fitted(study, table).values())
-    return Outcome("RTnet at most 1.064 times its mean", f"at most {row(ours, 3)} times", max(ours.values()) <= 1.064)
+    law = rtnet_sweep.law(study).greatest_over_mean()
+    return Outcome(
+        "RTnet at most 1.064 times its mean",
+        f"at most {row(ours, 3)} times, the first fitted; {WITHOUT_MECHANISM}, would give at most {law:.3f} times if "
+        f"values are spread evenly",
+        max(ours["200"], ours["load"]) <= 1.064,
+    )
