@@ -18,7 +18,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
+.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop develop-release
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -59,6 +59,11 @@ develop:
 	@tools/setup python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
 
+# The same in the release profile, for what runs for long. What was installed last is what is there: tests install theirs.
+develop-release:
+	@tools/setup python
+	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --release --locked
+
 # How many times the cases of every search: with 25 two daemons of admission are killed 200 times each.
 TIMES ?= 25
 
@@ -93,7 +98,7 @@ bench:
 	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
 
 # What a study needs beside Python it names in papers/<id>/needs, as parts of tools/setup.
-papers: develop
+papers: develop-release
 	@tools/setup python $$(cat 'papers/$(PAPER)/needs' 2>/dev/null || true)
 	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
 
