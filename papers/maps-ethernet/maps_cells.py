@@ -172,6 +172,13 @@ def seen(study: Study, cell: Cell) -> Seen:
     return run_all(study, [cell])[cell]
 
 
+def at_level(study: Study, protocol: str, saturation: int) -> dict[int, Seen]:
+    """A protocol's rows of our Table 3 at one saturation, by payload; no other is run."""
+    cells = {payload: Cell(protocol, payload, saturation) for payload in PAYLOADS}
+    found = run_all(study, list(cells.values()))
+    return {payload: found[cell] for payload, cell in cells.items()}
+
+
 def one_way(study: Study) -> dict[tuple[str, int, int], Seen]:
     """Our Table 3."""
     cells = [Cell(protocol, p, s) for protocol in PROTOCOLS for p in PAYLOADS for s in SATURATIONS]
@@ -179,4 +186,7 @@ def one_way(study: Study) -> dict[tuple[str, int, int], Seen]:
     return {(cell.protocol, cell.payload, cell.saturation): one for cell, one in found.items()}
 
 
-__all__ = ["Cell", "Fits", "Knobs", "Printed", "Seen", "fit", "frame", "matrix", "one_way", "printed", "run", "seen"]
+__all__ = [
+    "Cell", "Fits", "Knobs", "Printed", "Seen", "at_level", "fit", "frame", "matrix", "one_way", "printed", "run",
+    "run_all", "seen",
+]  # fmt: skip

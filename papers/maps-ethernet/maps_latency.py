@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from maps_cells import Seen, fit, one_way, printed, run, run_all
-from maps_testbed import PAYLOADS, Cell, Knobs
+from maps_cells import Seen, at_level, fit, one_way, printed, run, run_all
+from maps_testbed import FITTED, PAYLOADS, PROTOCOLS, UNFITTED, Cell, Knobs
 from tautwire.claims import Basis, Outcome, Study, claim
 
-SMALL = (64, 128)
 LEVELS = (50, 100)
 
 
 def means(study: Study, protocol: str, saturation: int) -> dict[int, float]:
     """Mean latencies by payload."""
-    found = one_way(study)
-    return {payload: found[protocol, payload, saturation].mean_us for payload in PAYLOADS}
+    return {payload: one.mean_us for payload, one in at_level(study, protocol, saturation).items()}
 
 
 def told(values: dict[int, float]) -> str:
@@ -29,37 +27,44 @@ def changes(study: Study, protocol: str, saturation: int) -> dict[int, float]:
     return {payload: 100 * (full[payload] / calm[payload] - 1) for payload in PAYLOADS}
 
 
-@claim("MAPS-01", Basis.PREDICTED)
+@claim("MAPS-01", Basis.CALIBRATED)
 def tte_is_slowest(study: Study) -> Outcome:
-    """At every payload, on an idle network."""
+    """At every payload, on an idle network. The least, which the claim names, is a row that is fitted on."""
     all_ = {protocol: means(study, protocol, 0) for protocol in ("TTE", "RC", "BE", "UDP")}
     greatest = all(all_["TTE"][p] == max(one[p] for one in all_.values()) for p in PAYLOADS)
     return Outcome("595.74 us and more", told(all_["TTE"]), greatest and min(all_["TTE"].values()) > 0.9 * 595.74)
 
 
-@claim("MAPS-02", Basis.PREDICTED)
+def standing(study: Study) -> Seen:
+    """TTE whose application has a period of 2 ms to the picosecond: released as freely, it does not slide."""
+    return run(fit(study), Cell("TTE", 256, 0, messages=300, knobs=Knobs(period_ns=2_000_000)))
+
+
+@claim("MAPS-02", Basis.BY_CONSTRUCTION)
 def tte_varies_most(study: Study) -> Outcome:
-    """At every payload, on an idle network."""
-    found = one_way(study)
-    ours = [found["TTE", p, 0].sd_us for p in PAYLOADS]
-    others = [found[protocol, p, 0].sd_us for protocol in ("RC", "BE", "UDP") for p in PAYLOADS]
+    """At every payload, on an idle network: by how far the application slides against the cycle, which is chosen."""
+    ours = [one.sd_us for one in at_level(study, "TTE", 0).values()]
+    others = [one.sd_us for protocol in ("RC", "BE", "UDP") for one in at_level(study, protocol, 0).values()]
     holds = min(ours) > max(others) and min(ours) > 0.9 * 275.56
-    return Outcome("275.56 us and more", ", ".join(f"{one:.1f}" for one in ours) + " us", holds)
+    text = ", ".join(f"{one:.1f}" for one in ours)
+    text += f" us, of a slide over three cycles; {standing(study).sd_us:.1f} us at 256 B without a slide"
+    return Outcome("275.56 us and more", text, holds)
 
 
-@claim("MAPS-03", Basis.PREDICTED)
+@claim("MAPS-03", Basis.BY_CONSTRUCTION)
 def spread_is_missing_synchronisation(study: Study) -> Outcome:
-    """With the release locked to the cycle the spread is gone."""
+    """With the release locked to the cycle the spread is gone; so it is of a free one that does not slide."""
     free, locked = (
         run(fit(study), Cell("TTE", 256, 0, messages=300, knobs=Knobs(locked=one))) for one in (False, True)
     )
-    text = f"deviation {free.sd_us:.1f} us free, {locked.sd_us:.1f} us locked"
+    text = f"deviation {free.sd_us:.1f} us free and sliding, as the period is chosen, {locked.sd_us:.1f} us locked, "
+    text += f"{standing(study).sd_us:.1f} us free without a slide"
     return Outcome("no synchronisation of application and network cycle", text, free.sd_us > 250 and locked.sd_us < 15)
 
 
-@claim("MAPS-04", Basis.PREDICTED)
+@claim("MAPS-04", Basis.CALIBRATED)
 def rc_is_as_be(study: Study) -> Outcome:
-    """Within 20 % of one another at every payload, and of the printed range at its ends."""
+    """Within 20 % of one another at every payload, and of the printed range at its ends, which are fitted."""
     rc, be = means(study, "RC", 0), means(study, "BE", 0)
     apart = max(abs(be[p] / rc[p] - 1) for p in PAYLOADS)
     ends = abs(rc[64] / 40.23 - 1) < 0.05 and abs(be[1472] / 452.09 - 1) < 0.05
@@ -84,20 +89,21 @@ def udp_is_flat(study: Study) -> Outcome:
 
 @claim("MAPS-07", Basis.PREDICTED)
 def crossing_at_256(study: Study) -> Outcome:
-    """RC and BE below UDP at 64 and 128 B, above from 256 B."""
+    """RC and BE below UDP at 128 B, above from 256 B: at the payloads that nothing is fitted on."""
     udp = means(study, "UDP", 0)
-    holds = all((means(study, one, 0)[p] < udp[p]) == (p < 256) for one in ("RC", "BE") for p in PAYLOADS)
-    return Outcome("faster below 256 B only", f"RC {told(means(study, 'RC', 0))}; UDP {told(udp)}", holds)
+    holds = all((means(study, one, 0)[p] < udp[p]) == (p < 256) for one in ("RC", "BE") for p in UNFITTED)
+    text = f"RC {told(means(study, 'RC', 0))}; UDP {told(udp)}; the first and the last are fitted"
+    return Outcome("faster below 256 B only", text, holds)
 
 
 @claim("MAPS-08", Basis.PREDICTED)
 def udp_is_fastest(study: Study) -> Outcome:
-    """At every payload and saturation."""
+    """At every payload and saturation but those that are fitted on."""
     found = one_way(study)
     faster = [
         (p, s)
         for (one, p, s), seen in found.items()
-        if one in ("RC", "BE") and seen.mean_us < found["UDP", p, s].mean_us
+        if one in ("RC", "BE") and not (s == 0 and p in FITTED) and seen.mean_us < found["UDP", p, s].mean_us
     ]
     text = "not at " + ", ".join(f"{p} B and {s} %" for p, s in sorted(set(faster)))
     return Outcome("the lowest latency by far", text if faster else "everywhere", not faster)
@@ -170,15 +176,27 @@ def udp_loses_nothing(study: Study) -> Outcome:
     return Outcome("no message lost", f"{lost} messages lost", lost == 0)
 
 
+def levels_apart(half: dict[int, float], full: dict[int, float]) -> float:
+    """By how much means at 100 % are off those at 50 %, at most."""
+    return max(abs(full[p] / half[p] - 1) for p in PAYLOADS)
+
+
 @claim("MAPS-16", Basis.PREDICTED)
 def levels_are_alike(study: Study) -> Outcome:
-    """TTE, RC and BE: within 15 % of one another. UDP is contradicted by the paper's own table."""
-    apart = {}
-    for one in ("TTE", "RC", "BE"):
-        half, full = means(study, one, 50), means(study, one, 100)
-        apart[one] = max(abs(half[p] / full[p] - 1) for p in PAYLOADS)
-    text = ", ".join(f"{one} within {100 * value:.0f} %" for one, value in apart.items())
-    return Outcome("no substantial difference between 50 and 100 %", text, max(apart.values()) < 0.15)
+    """All four protocols within 15 %, here and in the paper's own table, which decides; beside it UDP with the flood on
+    another processor at 100 % alone."""
+    table = printed(study)
+    ours = {one: levels_apart(means(study, one, 50), means(study, one, 100)) for one in PROTOCOLS}
+    said = {one: levels_apart(*({p: table[one, p, s].mean_us for p in PAYLOADS} for s in LEVELS)) for one in PROTOCOLS}
+    cells = {p: Cell("UDP", p, 100, knobs=Knobs(one_processor=False)) for p in PAYLOADS}
+    found = run_all(study, list(cells.values()))
+    moved = levels_apart(means(study, "UDP", 50), {p: found[cell].mean_us for p, cell in cells.items()})
+    here, there = (", ".join(f"{one} {100 * value:.0f} %" for one, value in all_.items()) for all_ in (ours, said))
+    return Outcome(
+        f"no substantial difference between 50 and 100 %; by Table 3 within {there}",
+        f"within {here} (BE fitted); UDP {100 * moved:.0f} % if another processor has the flood at 100 % alone",
+        max(*ours.values(), *said.values()) < 0.15,
+    )
 
 
 @claim("MAPS-17", Basis.PREDICTED)
@@ -224,11 +242,10 @@ def udp_is_faster_under_saturation(study: Study) -> Outcome:
 
 @claim("MAPS-35", Basis.PREDICTED)
 def rc_for_very_small_payloads(study: Study) -> Outcome:
-    """At 64 and 128 B on an idle network."""
+    """At 128 B on an idle network; the rows of 64 B are fitted."""
     rc, udp = means(study, "RC", 0), means(study, "UDP", 0)
-    return Outcome(
-        "comparable, if not faster", f"RC {told(rc)}; UDP {told(udp)}", all(rc[p] < 1.1 * udp[p] for p in SMALL)
-    )
+    text = f"RC {rc[128]:.1f} us, UDP {udp[128]:.1f} us at 128 B; {rc[64]:.1f} and {udp[64]:.1f} us at 64 B are fitted"
+    return Outcome("comparable, if not faster", text, rc[128] < 1.1 * udp[128])
 
 
 #: What may explain a row that the model misses, with the knob that shows it.

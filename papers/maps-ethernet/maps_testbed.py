@@ -20,6 +20,8 @@ SATURATIONS = (0, 50, 100)
 PROTOCOLS = ("TTE", "RC", "BE", "UDP")
 #: Rows on which the host models are fitted, of every protocol, without saturation.
 FITTED = (64, 1472)
+#: Those that nothing is fitted on.
+UNFITTED = tuple(payload for payload in PAYLOADS if payload not in FITTED)
 #: Largest frame, which is that of the flood.
 FLOOD_PAYLOAD = 1472
 #: The application's period is told as 2 ms; that it slides against the network's cycle is D1 of the record. How fast

@@ -9,6 +9,7 @@ import maps_beside as beside
 import maps_figures as figures
 import maps_latency as latency
 import maps_mechanism as mechanism
+import maps_sensitivity as sensitivity
 import maps_tables as tables
 from tautwire.claims import Study
 
@@ -17,6 +18,7 @@ MODULES = (latency, mechanism, beside)
 
 
 def finish(study: Study) -> None:
-    """Runs the rest of the matrix, writes the tables, draws the figures."""
+    """Runs the rest of the matrix, writes the tables and what they hang on, draws the figures."""
     tables.write(study)
+    sensitivity.tell(study)
     figures.draw(study)
