@@ -1,6 +1,7 @@
 """The study's parts that need no long run, what its files say, and the mechanisms taken out."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import maps_cells as cells  # noqa: E402
 import maps_latency  # noqa: E402
 import maps_sensitivity  # noqa: E402
 from maps_testbed import FITTED, PAYLOADS, Cell, Knobs  # noqa: E402
-from tautwire.claims import Basis, Study, run, summary_line  # noqa: E402
+from tautwire.claims import Basis, Study, checks, load_module, run, summary_line  # noqa: E402
 
 
 def test_the_fit_is_that_of_its_rows(study: Study) -> None:
@@ -120,6 +121,23 @@ def test_what_was_expected_otherwise_before_the_first_run_is_explained(study: St
     behind = readme[readme.index("## Verdicts and labels that changed") :]
     relabelled = ("MAPS-01", "MAPS-02", "MAPS-03", "MAPS-04", "MAPS-07", "MAPS-08", "MAPS-35")
     assert [id for id in (*changed, *relabelled) if f"**{id}**" not in behind] == []
+
+
+@pytest.mark.parametrize("id", ["MAPS-07", "MAPS-08", "MAPS-26", "MAPS-35"])
+@pytest.mark.parametrize("times", [0.1, 10])
+def test_rows_that_are_fitted_decide_no_prediction(study: Study, tmp_path: Path, id: str, times: float) -> None:
+    """Whatever they give, a claim that says to be predicted ends as it did."""
+    assert study.expected()[id].basis is Basis.PREDICTED
+    check = checks(load_module(FOLDER))[id]
+    cells.one_way(study)
+    held = check(study).holds
+    other = Study(FOLDER, tmp_path, memory=dict(study.memory))
+    other.memory["seen"] = {
+        cell: replace(seen, mean_us=times * seen.mean_us) if cell.payload in FITTED and not cell.saturation else seen
+        for cell, seen in study.memory["seen"].items()
+    }
+    assert cells.at_level(other, "RC", 0)[64].mean_us == times * cells.at_level(study, "RC", 0)[64].mean_us
+    assert check(other).holds is held
 
 
 def test_the_spread_of_time_triggered_messages_is_that_of_the_slide(study: Study) -> None:

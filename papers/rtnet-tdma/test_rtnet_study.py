@@ -1,6 +1,7 @@
 """The study's parts, and what its files say."""
 
 import csv
+import dataclasses
 import statistics
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ import rtnet_tcp  # noqa: E402
 import rtnet_trips as trips  # noqa: E402
 import tautwire  # noqa: E402
 from rtnet_segment import CYCLE, HAND_OVER, LAYOUTS, RECEIVE, SLAVES, network  # noqa: E402
-from tautwire.claims import Study, run, summary_line  # noqa: E402
+from tautwire.claims import Check, Study, run, summary_line  # noqa: E402
 
 
 def test_every_claim_ends_as_expected(study: Study) -> None:
@@ -40,6 +41,19 @@ def test_what_was_expected_otherwise_before_the_first_run_is_explained(study: St
 
 def test_the_figures_of_the_prose_are_all_here(study: Study) -> None:
     assert [row["id"] for row in study.table("numbers")] == [f"N{number:03d}" for number in range(1, 28)]
+
+
+@pytest.mark.parametrize("check", [rtnet_figures.less_jitter_than_tcp, rtnet_figures.greatest_over_mean])
+def test_the_deviations_of_table_2_decide_no_prediction(study: Study, tmp_path: Path, check: Check) -> None:
+    """They are fitted: whatever they are, RTN-04 and RTN-21 end as they did."""
+    wide = {
+        name: dataclasses.replace(trip, deviation=10 * trip.deviation, greatest=10 * trip.greatest)
+        for name, trip in trips.fitted(study, "100").items()
+    }
+    held = check(study).holds
+    for table in ({}, {"fitted 100": wide}):
+        assert check(Study(FOLDER, tmp_path, memory=study.memory | table)).holds is held
+    assert check(Study(FOLDER, tmp_path, memory=study.memory | {"fitted 200": wide})).holds is False
 
 
 def test_the_readme_says_what_the_law_would_give_the_claims(study: Study) -> None:
