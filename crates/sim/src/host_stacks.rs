@@ -84,7 +84,7 @@ struct Application {
     seen: ApplicationObservation,
     lost: BTreeMap<DropReason, u64>,
     last: Option<SimTime>,
-    /// When it gets the last frame that is under way, of a host without stacks: it keeps a stream's order.
+    /// When it gets the last frame that is under way: a host keeps a stream's order.
     gets_last: SimTime,
 }
 
@@ -134,6 +134,14 @@ impl HostStacks {
     fn put(&mut self, time: SimTime, node: usize, step: Step) {
         self.sequence += 1;
         self.due.push(Reverse(Entry { time, sequence: self.sequence, node: index(node), step }));
+    }
+
+    /// An application gets a frame at `at`, or behind the frame of its stream before it.
+    fn put_in_order(&mut self, at: SimTime, node: usize, taken: Taken) {
+        let application = self.application(&taken);
+        application.gets_last = application.gets_last.max(at);
+        let at = application.gets_last;
+        self.put(at, node, Step::Application(taken));
     }
 
     fn host(&mut self, node: usize) -> &mut Host {

@@ -6,8 +6,55 @@
 //! thread with what comes from the network, is unbounded and counted, so that the search is seen to have
 //! found bounds.
 
+use std::collections::BTreeMap;
+
 use tautwire_generate::{random_host_stacks, seeds};
-use tautwire_workbench::{Driver, Network, Options, Verdict, bounds, load_text, simulate, verify};
+use tautwire_sim::{Observation, Recorder, SimTime, Transmission};
+use tautwire_units::Duration;
+use tautwire_workbench::{
+    Driver, Network, Options, Verdict, bounds, load_text, simulate, simulate_with, verify,
+};
+
+/// The last frame of each stream that its talker sent and that each application received; each that came behind a later one.
+struct Order<'network> {
+    network: &'network Network,
+    last: BTreeMap<(u32, Option<u32>), u32>,
+    left: Vec<u32>,
+    found: Vec<String>,
+}
+
+impl Order<'_> {
+    fn follow(&mut self, stream: u32, listener: Option<u32>, number: u32) {
+        let last = self.last.insert((stream, listener), number);
+        if let Some(last) = last.filter(|last| *last > number) {
+            let (name, at) =
+                (&self.network.streams[stream as usize].name, listener.map_or("talker", |_| "listener"));
+            self.found.push(format!("{name}: {number} behind {last} at its {at}"));
+        }
+    }
+}
+
+impl Recorder for Order<'_> {
+    fn transmitted(&mut self, sent: &Transmission) {
+        if self.network.streams[sent.stream as usize].hops[sent.hop as usize].previous.is_none() {
+            self.follow(sent.stream, None, sent.number);
+            if sent.stream == 0 {
+                self.left.push(sent.number);
+            }
+        }
+    }
+
+    fn handed_over(&mut self, _: SimTime, stream: u32, listener: u32, number: u32, _: Duration) {
+        self.follow(stream, Some(listener), number);
+    }
+}
+
+/// A run, the frames of its first stream that left in the order in which they did, and frames that came behind later ones.
+fn run_in_order(network: &Network) -> (Observation, Vec<u32>, Vec<String>) {
+    let mut order = Order { network, last: BTreeMap::new(), left: Vec::new(), found: Vec::new() };
+    let observation = simulate_with(network, &mut Options::default(), &mut order);
+    (observation, order.left, order.found)
+}
 
 fn network(seed: u64) -> Option<Network> {
     let loaded = load_text("drawn", &random_host_stacks(seed));
@@ -27,7 +74,9 @@ fn no_frame_is_later_than_its_bound() {
     for &seed in &seeds {
         let Some(network) = network(seed) else { continue };
         let all = bounds(&network);
-        let verification = verify(&network, &all, &simulate(&network, &mut Options::default()));
+        let (seen, _, overtaken) = run_in_order(&network);
+        assert!(overtaken.is_empty(), "seed {seed}: {overtaken:?}");
+        let verification = verify(&network, &all, &seen);
         for listener in all.streams.iter().flat_map(|stream| &stream.listeners) {
             match (&listener.delay, &listener.application) {
                 (Ok(_), Some((_, Ok(_)))) => applications += 1,
@@ -57,6 +106,38 @@ fn the_run_does_not_depend_on_how_the_loop_is_built() {
         let eliding = run(Driver::Eliding);
         assert_eq!(eliding, run(Driver::Plain), "seed {seed}");
         assert_eq!(eliding, run(Driver::Spurious), "seed {seed}");
+    }
+}
+
+/// An application makes its messages one after another: what a reading of the clock takes changes no order, so the message
+/// that a virtual link keeps is the newest one.
+#[test]
+fn a_reading_of_the_clock_keeps_the_order_of_a_stream() {
+    let text = "
+name: readings
+network-control: none
+hosts: {h: {clock-read: {min: 0 s, max: 100 us}, stacks: {all: {}}}}
+defaults: {host: h, rate: 100 Mbit/s}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s]}, {between: [b, s]}]
+streams:
+  - {name: x, talker: a, listeners: b, virtual-link: {id: 1, bag: 1 ms, buffer: overwriting}, payload: 128 B, traffic: {type: periodic, interval: 2 ms, burst: 3}}
+  - {name: y, talker: b, listeners: a, payload: 128 B, traffic: {type: periodic, interval: 1 ms, burst: 5}}
+run: {duration: 200 ms}
+";
+    let loaded = load_text("readings", text);
+    let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let (seen, left, overtaken) = run_in_order(&network);
+    assert_eq!(overtaken, [""; 0]);
+    assert!((100..200).contains(&left.len()), "{} of {} left", left.len(), seen.streams[0].created);
+    let lasts = left.iter().filter(|number| *number % 3 == 2).count();
+    assert!(lasts + 1 >= seen.streams[0].created as usize / 3, "the last of every burst leaves: {left:?}");
+    let verification = verify(&network, &bounds(&network), &seen);
+    assert_eq!(verification.contradictions, []);
+    for stream in &seen.streams {
+        let application = stream.listeners[0].application.as_ref().expect("a stack");
+        let port = stream.listeners[0].delay.min().expect("frames");
+        assert!(application.delay.min().expect("frames") >= port, "no clock is read in less than no time");
     }
 }
 

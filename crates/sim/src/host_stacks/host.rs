@@ -17,13 +17,15 @@ const CERTAIN: u64 = 1_000_000_000_000_000_000;
 
 /// A host.
 pub(super) struct Host {
-    pub(super) clock_read: Delay,
+    clock_read: Delay,
     pub(super) threads: Vec<Thread>,
     pub(super) interfaces: Vec<Interface>,
     pub(super) stacks: Vec<Stack>,
     /// Per stream: what of it waits for the thread to send it, for the interface, and for the thread to
     /// take it.
     pub(super) sockets: BTreeMap<u32, [Waiting; 3]>,
+    /// Per stream that is sent from here: when the clock has been read for the last of its frames.
+    has_read: BTreeMap<u32, SimTime>,
     pub(super) random: Random,
 }
 
@@ -72,8 +74,24 @@ impl Host {
                 })
                 .collect(),
             sockets: BTreeMap::new(),
+            has_read: BTreeMap::new(),
             random,
         }
+    }
+
+    /// When an application that creates a frame at `now` has read the clock for it: behind the frame of the stream before.
+    ///
+    /// That was created no later, so neither is done later than the longest reading after its own creation.
+    pub(super) fn read_clock(&mut self, stream: u32, now: SimTime, octets: u64) -> SimTime {
+        let at = now + self.read_time(octets);
+        let last = self.has_read.entry(stream).or_insert(at);
+        *last = at.max(*last);
+        *last
+    }
+
+    /// How long a reading of the clock takes now.
+    pub(super) fn read_time(&mut self, octets: u64) -> Duration {
+        self.random.delay(&self.clock_read, octets)
     }
 
     /// A thread serves a frame that reaches it at `now`: when it begins, and when it is done.

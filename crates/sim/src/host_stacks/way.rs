@@ -25,9 +25,9 @@ impl<R: Recorder> Engine<'_, R> {
             return false;
         }
         let (now, octets) = (self.now, self.octets_to_send(place));
+        let stream = self.slab.get(place).stream;
         let stacks = self.stacks();
-        let host = stacks.host(node);
-        let at = now + host.random.delay(&host.clock_read.clone(), octets);
+        let at = stacks.host(node).read_clock(stream, now, octets);
         stacks.put(at, node, Step::Send(place));
         self.arm_timeline();
         true
@@ -64,11 +64,7 @@ impl<R: Recorder> Engine<'_, R> {
         is_answered: bool,
     ) {
         let taken = self.taken(slot, listener, Some(is_answered));
-        let stacks = self.stacks();
-        let application = stacks.application(&taken);
-        application.gets_last = application.gets_last.max(at);
-        let at = application.gets_last;
-        stacks.put(at, node.index(), Step::Application(taken));
+        self.stacks().put_in_order(at, node.index(), taken);
     }
 
     /// Gives a frame that a listener's port received now to the stack of its node.
@@ -275,9 +271,8 @@ impl<R: Recorder> Engine<'_, R> {
             host.sockets.entry(taken.stream).or_default()[2].hold(start, octets);
             at = done;
         }
-        let clock_read = host.clock_read;
-        let at = at + host.random.delay(&clock_read, octets);
-        stacks.put(at, node, Step::Application(taken));
+        let at = at + host.read_time(octets);
+        stacks.put_in_order(at, node, taken);
     }
 
     fn hand_to_application(&mut self, node: usize, taken: Taken) {
