@@ -392,6 +392,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         vlan_registrations: Vec::new(),
         clocks: Vec::new(),
         harts: None,
+        virtual_links: Vec::new(),
         slots: Vec::new(),
         takeover: None,
         start_up: Vec::new(),

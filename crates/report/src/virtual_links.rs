@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tautwire_analysis::Bounds;
 use tautwire_model::network::{Network, PortIndex, Stream};
 use tautwire_model::virtual_link::{JITTER_LIMIT, VirtualLink, bandwidth, end_system_jitter, sub_links};
-use tautwire_sim::Observation;
+use tautwire_sim::{Observation, VirtualLinkObservation};
 use tautwire_units::Duration;
 
 use crate::grid::{TableOptions, number, render, text};
@@ -38,7 +38,8 @@ pub struct VirtualLinkSummary {
     pub granted_bps: u64,
     /// Share of the end system's line that this is, parts per million.
     pub granted_ppm: u64,
-    /// Frames of a run for every BAG of it, parts per million; none without a run.
+    /// Share of a run that the frames took which its end system let go, a BAG each, parts per million: above a million if it
+    /// did not keep the BAG. None without a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bag_used_ppm: Option<u64>,
     /// Jitter of the end system's port by the rule of the standard; the greatest, if it goes over both networks.
@@ -81,15 +82,14 @@ fn summary(
     let ports: Vec<PortIndex> = roots.map(|hop| hop.port).collect();
     let line = ports.iter().filter_map(|port| network.ports[port.index()].links);
     let line = line.map(|links| network.links[links.egress.index()].rate.as_bps()).min().unwrap_or(0);
-    let ppm = |part: u128, whole: u128| u64::try_from(part * 1_000_000 / whole.max(1)).unwrap_or(u64::MAX);
     let delay_max = bounds.and_then(|bounds| {
         let listeners = parts.iter().flat_map(|(number, _)| &bounds.streams[*number].listeners);
         let delays: Option<Vec<Duration>> = listeners.map(|one| one.delay.as_ref().ok().copied()).collect();
         delays?.into_iter().max()
     });
-    let used = observation.map(|seen| {
-        let created: u64 = parts.iter().map(|(number, _)| seen.streams[*number].created).sum();
-        ppm(u128::from(created) * u128::from(link.bag.as_ps()), u128::from(seen.end.as_ps()))
+    let used = observation.and_then(|seen| {
+        let left = seen.virtual_links.iter().find(|other| other.id == link.id)?;
+        Some(bag_used(left, link.bag, seen.end))
     });
     VirtualLinkSummary {
         id: link.id,
@@ -100,7 +100,7 @@ fn summary(
         frame_max: link.frames.1.get(),
         redundant: link.skew_max.is_some(),
         granted_bps: granted.as_bps(),
-        granted_ppm: ppm(u128::from(granted.as_bps()), u128::from(line)),
+        granted_ppm: ppm(granted.as_bps().into(), line.into()),
         bag_used_ppm: used,
         end_system_jitter_ps: ports
             .iter()
@@ -110,6 +110,23 @@ fn summary(
         end_system_jitter_max_ps: JITTER_LIMIT.as_ps(),
         delay_max_ps: delay_max.map(Duration::as_ps),
     }
+}
+
+fn ppm(part: u128, whole: u128) -> u64 {
+    u64::try_from(part * 1_000_000 / whole.max(1)).unwrap_or(u64::MAX)
+}
+
+/// The share of a run that frames took, a BAG each. The last one's may end behind the run, so a link whose frames lie a BAG
+/// apart uses all of it and no more: where they took more than the run, their distances count.
+fn bag_used(left: &VirtualLinkObservation, bag: Duration, run: Duration) -> u64 {
+    let taken = |frames: u64| u128::from(frames) * u128::from(bag.as_ps());
+    let of_run = ppm(taken(left.frames), run.as_ps().into());
+    let by_distance = match left.frames {
+        0 | 1 => 0,
+        _ if left.span.is_zero() => u64::MAX,
+        frames => ppm(taken(frames - 1), left.span.as_ps().into()),
+    };
+    of_run.min(by_distance.max(1_000_000))
 }
 
 /// A table of the virtual links; empty without any.
@@ -150,6 +167,37 @@ pub fn table(summary: &Summary, options: TableOptions) -> String {
 mod tests {
     use super::*;
     use tautwire_model::load_text;
+
+    /// The share in parts per million that a link with a BAG of a millisecond uses; its settings and traffic.
+    fn used(link: &str, traffic: &str, run: &str) -> u64 {
+        let text = format!(
+            "name: used\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\n\
+             nodes: {{a: {{type: end-station}}, b: {{type: end-station}}, s: {{type: bridge}}}}\n\
+             links: [{{between: [a, s]}}, {{between: [b, s]}}]\n\
+             streams:\n  - {{name: x, talker: a, listeners: b, payload: 128 B, virtual-link: {{id: 1, bag: 1 ms{link}}}, \
+             traffic: {{type: periodic, {traffic}}}}}\nrun: {{duration: {run}}}\n"
+        );
+        let loaded = load_text("used", &text);
+        let network = loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let seen = tautwire_sim::run(&network, &mut tautwire_sim::Options::default());
+        summaries(&network, None, Some(&seen))[0].bag_used_ppm.expect("a run")
+    }
+
+    #[test]
+    fn what_a_link_uses_of_its_bag_is_what_left() {
+        for run in ["60 ms", "10500 us", "3100 us", "1 us"] {
+            assert_eq!(used("", "interval: 1 ms", run), 1_000_000, "a frame a BAG, {run}");
+        }
+        assert_eq!(used("", "interval: 4 ms, offset: 1 ms", "60 ms"), 250_000);
+        assert_eq!(used("", "interval: 4 ms, offset: 50 ms", "40 ms"), 0, "nothing left");
+        let overwriting = used(", buffer: overwriting", "interval: 2 ms, burst: 3", "200 ms");
+        assert_eq!(overwriting, 1_000_000, "two of three messages leave, the first and the last");
+        assert_eq!(used(", buffer: overwriting", "interval: 10 us", "60 ms"), 1_000_000);
+        assert_eq!(used("", "interval: 3 ms, burst: 2", "40 ms"), 700_000, "28 frames in 40 ms");
+        let babbling = used(", regulated: false", "interval: 50 us", "60 ms");
+        assert_eq!(babbling, 20_000_000, "20 frames a BAG");
+        assert!(used(", regulated: false", "interval: 40 ms, burst: 90", "60 ms") > 2_000_000);
+    }
 
     const AVIONICS: &str = include_str!("../../../scenarios/avionics.yaml");
 

@@ -284,6 +284,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             refusals,
             vlan_registrations,
             clocks,
+            virtual_links: self.virtual_links.observations(),
             slots: slots.unwrap_or_default(),
             takeover,
             start_up: start_up.unwrap_or_default(),

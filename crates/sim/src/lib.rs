@@ -64,7 +64,7 @@ pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObserva
 pub use result::{
     ApplicationObservation, ClassObservation, DatagramObservation, DropReason, HopObservation,
     ListenerObservation, Observation, PortObservation, SlotObservation, StampedObservation,
-    StreamObservation, WorstFrame,
+    StreamObservation, VirtualLinkObservation, WorstFrame,
 };
 pub use srp::AdmissionControl;
 pub use start_up::StartUpObservation;

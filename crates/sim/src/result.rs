@@ -144,6 +144,8 @@ pub struct Observation {
     pub clocks: Vec<ClockObservation>,
     /// Masters and nodes of HaRTES, in a network that has it.
     pub harts: Option<Box<HartsObservation>>,
+    /// Per virtual link, in the order of their first streams.
+    pub virtual_links: Vec<VirtualLinkObservation>,
     /// Per slot, in the order of the network's, in a network with TDMA.
     pub slots: Vec<SlotObservation>,
     /// The longest time from the last cycle that a master of TDMA opened to the first one of its standby; none if it opened
@@ -157,6 +159,17 @@ pub struct Observation {
     pub test: Option<Box<TestObservation>>,
     /// Over every transmission (time, link, stream, number): equal runs have equal hashes.
     pub trace_hash: u64,
+}
+
+/// What the end system of a virtual link let go, over both networks each frame once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VirtualLinkObservation {
+    /// Identifier.
+    pub id: u16,
+    /// Frames, of all its sub-virtual-links, those of the warm-up too.
+    pub frames: u64,
+    /// From the first to the last of them.
+    pub span: Duration,
 }
 
 /// What became of a slot of a TDMA cycle.

@@ -23,7 +23,7 @@ use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
 use crate::plan::{Manners, NONE, Plan, index};
 use crate::recorder::Recorder;
-use crate::result::DropReason;
+use crate::result::{DropReason, VirtualLinkObservation};
 
 /// Marks a talker's scheduler as the number of a virtual link.
 pub(crate) const REGULATED: u32 = 1 << 31;
@@ -43,6 +43,12 @@ struct Link {
     regulated: bool,
     /// Whether a release stands among the sources.
     armed: bool,
+    /// Identifier.
+    id: u16,
+    /// Frames that left.
+    frames: u64,
+    /// When the first and the last of them did.
+    left: Option<(SimTime, SimTime)>,
 }
 
 /// A listener of a redundant virtual link.
@@ -109,6 +115,9 @@ impl VirtualLinks {
                     stream: index(number),
                     regulated: settings.regulated,
                     armed: false,
+                    id: settings.id,
+                    frames: 0,
+                    left: None,
                 });
                 index(all.links.len() - 1)
             });
@@ -194,6 +203,15 @@ impl VirtualLinks {
         !self.receivers.is_empty()
     }
 
+    /// What every link's end system let go.
+    pub(crate) fn observations(&self) -> Vec<VirtualLinkObservation> {
+        let of_link = |link: &Link| {
+            let span = link.left.map_or(Duration::ZERO, |(first, last)| last.since(first));
+            VirtualLinkObservation { id: link.id, frames: link.frames, span }
+        };
+        self.links.iter().map(of_link).collect()
+    }
+
     /// The places of the frames that wait for their BAG.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         self.links.iter().flat_map(|link| link.regulator.waiting())
@@ -258,6 +276,9 @@ impl<R: Recorder> Engine<'_, R> {
         slot.sequence = sequence;
         slot.held_before = now.saturating_since(slot.queued);
         let stream = slot.stream as usize;
+        let link = &mut self.virtual_links.links[self.virtual_links.of_stream[stream].0 as usize];
+        link.frames += 1;
+        link.left = Some((link.left.map_or(now, |(first, _)| first), now));
         match self.plan.talker_aim(stream) {
             Some(aim) => self.take_aim(place, aim),
             None => self.drop_frame(place, DropReason::NoRoute),
