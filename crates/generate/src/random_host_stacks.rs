@@ -15,9 +15,11 @@ pub fn random_host_stacks(seed: u64) -> String {
     let limit = dice.between(4, 64);
     let tie = dice.one_of(&["arrival-order", "round-robin", "lowest-port"]);
     let tolerance = dice.between(0, 100);
+    let limit =
+        if *tie == "arrival-order" { String::new() } else { format!(", reception-queue-limit: {limit}") };
     let _ = writeln!(
         text,
-        "devices:\n  d: {{based-on: store-and-forward, tie-rule: {tie}, reception-queue-limit: {limit}}}\n\
+        "devices:\n  d: {{based-on: store-and-forward, tie-rule: {tie}{limit}}}\n\
          defaults: {{rate: 100 Mbit/s, device: d, clock: {{tolerance: {tolerance} ppm}}}}"
     );
     let pairs = dice.between(2, 4);

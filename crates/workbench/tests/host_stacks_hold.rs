@@ -58,6 +58,7 @@ fn run_in_order(network: &Network) -> (Observation, Vec<u32>, Vec<String>) {
 
 fn network(seed: u64) -> Option<Network> {
     let loaded = load_text("drawn", &random_host_stacks(seed));
+    assert!(loaded.diagnostics.iter().all(|fault| fault.code != "form::no-effect"), "seed {seed}");
     let errors: Vec<String> =
         loaded.diagnostics.iter().map(|fault| format!("{} {}", fault.code, fault.message)).collect();
     assert!(

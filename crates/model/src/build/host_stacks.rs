@@ -4,11 +4,12 @@ use tautwire_units::{Bytes, Duration};
 
 use super::layered;
 use super::models::{Models, delay};
-use super::streams::Streams;
+use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
+use crate::frame::frame_length;
 use crate::network::{
     BulkPace, Delay, HostInterface, HostStacks, Moderation, NodeIndex, NodeKind, Pace, ProtocolStack,
-    ReceptionOrder, ServicingThread, StackPart, Tail,
+    ReceptionOrder, ServicingThread, StackPart, Stream, Tail, Traffic,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::Node;
@@ -68,6 +69,54 @@ pub(crate) fn check_streams(
     }
 }
 
+/// A socket's buffer must hold a message of every stream that waits in it: the talker's for the interface, a listener's for
+/// the thread. Needs routes.
+pub(crate) fn check_buffers(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) {
+    for StreamDraft { stream, .. } in &streams.list {
+        if stream.traffic == Traffic::Protocol {
+            continue;
+        }
+        let mut held = |node: NodeIndex, tagged: bool, waits: fn(&ProtocolStack) -> bool| {
+            let NodeKind::EndStation { host } = topology.nodes[node.index()].kind else { return };
+            let stacks = &models.host_at(host).stacks;
+            let Some(stack) = stacks.stack_of(stream).map(|stack| &stacks.stacks[stack as usize]) else {
+                return;
+            };
+            let octets = message(stream, tagged);
+            if !waits(stack) || octets <= stack.socket_buffer {
+                return;
+            }
+            let node = layered(models.host_layers(host), "stacks").and_then(|stacks| stacks.get(&stack.name));
+            let Some(buffer) = node.and_then(|stack| stack.get("socket-buffer")) else { return };
+            let message = format!(
+                "a message of `{}` is {octets}, more than the buffer of {} holds",
+                stream.name, stack.socket_buffer
+            );
+            let help = format!("make it {octets} at least: what it does not hold is lost");
+            faults.error(codes::SOCKET_BUFFER, buffer.place, message, help);
+        };
+        held(stream.talker, stream.tagged, |stack| stack.interface.is_some());
+        for hop in stream.hops.iter().filter(|_| !stream.traffic.is_control()) {
+            if let Some(listener) = hop.listener {
+                held(stream.listeners[listener as usize], hop.tagged, |stack| stack.thread.is_some());
+            }
+        }
+    }
+}
+
+/// Octets of the longest message, in its frames.
+fn message(stream: &Stream, tagged: bool) -> Bytes {
+    let Some(datagrams) = stream.datagrams else { return frame_length(stream.payload_max, tagged) };
+    let frames =
+        (0..datagrams.fragments()).map(|number| frame_length(datagrams.payload(number), tagged).get());
+    Bytes::new(frames.sum())
+}
+
 fn time(node: Option<&Node<'_>>, faults: &mut Faults) -> Delay {
     node.map_or(Delay::default(), |node| delay(node, faults))
 }
@@ -83,7 +132,8 @@ fn thread(name: &str, node: &Node<'_>, faults: &mut Faults) -> ServicingThread {
 
 fn tail(node: &Node<'_>, faults: &mut Faults) -> Option<Tail> {
     let chance = scalar::chance(node.get("chance")?.text()?).ok()?;
-    Some(Tail { chance, delay: delay(node.get("delay")?, faults) })
+    let delay = delay(node.get("delay")?, faults);
+    (chance > 0).then_some(Tail { chance, delay })
 }
 
 fn interface(name: &str, node: &Node<'_>, faults: &mut Faults) -> HostInterface {

@@ -42,6 +42,7 @@ mod traffic;
 mod virtual_links;
 mod vlan_registration;
 mod vlans;
+mod without_effect;
 
 use std::path::Path;
 
@@ -109,6 +110,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         reserved_class::shapers(input, reservation.as_ref(), &mut streams);
         assigned = ats::assign(&topology, &models, &mut streams, faults);
         check::check(&topology, &models, &streams, faults);
+        host_stacks::check_buffers(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
         avb_profile::check(input, &topology, &streams, reservation.as_ref(), gptp.as_ref(), faults);
         // Behind the check of loads: a bridge refuses what a class has no room for.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tautwire_units::{Bytes, Duration};
 
-use super::{host_stacks, layered};
+use super::{host_stacks, layered, without_effect};
 use crate::frame::FRAME_MIN;
 use crate::network::{
     AtsDevice, AtsOrganisation, CutThroughFrames, Delay, DeviceIndex, DeviceModel, Distribution, Grouping,
@@ -55,7 +55,7 @@ pub(crate) struct Models<'t, 'a> {
     devices: HashMap<&'a str, &'a Node<'t>>,
     hosts: HashMap<&'a str, &'a Node<'t>>,
     used_devices: Vec<(DeviceModel, Vec<&'a Node<'t>>)>,
-    used_hosts: Vec<HostModel>,
+    used_hosts: Vec<(HostModel, Vec<&'a Node<'t>>)>,
     device_index: HashMap<&'a str, DeviceIndex>,
     host_index: HashMap<&'a str, HostIndex>,
 }
@@ -100,7 +100,7 @@ impl<'t, 'a> Models<'t, 'a> {
         }
         let chain = chain(&self.hosts, name, "host", codes::UNKNOWN_HOST, place, faults);
         let index = HostIndex::at(self.used_hosts.len());
-        self.used_hosts.push(host_model(name, &chain, faults));
+        self.used_hosts.push((host_model(name, &chain, faults), chain));
         self.host_index.insert(name, index);
         index
     }
@@ -112,7 +112,12 @@ impl<'t, 'a> Models<'t, 'a> {
 
     /// The host model at `index`.
     pub(crate) fn host_at(&self, index: HostIndex) -> &HostModel {
-        &self.used_hosts[index.index()]
+        &self.used_hosts[index.index()].0
+    }
+
+    /// The mappings that say what holds for the host.
+    pub(crate) fn host_layers(&self, index: HostIndex) -> &[&'a Node<'t>] {
+        &self.used_hosts[index.index()].1
     }
 
     /// The mappings that say what holds for the ports of the device's bridges.
@@ -122,7 +127,10 @@ impl<'t, 'a> Models<'t, 'a> {
 
     /// The models in use, in order of first use.
     pub(crate) fn finish(self) -> (Vec<DeviceModel>, Vec<HostModel>) {
-        (self.used_devices.into_iter().map(|(model, _)| model).collect(), self.used_hosts)
+        (
+            self.used_devices.into_iter().map(|(model, _)| model).collect(),
+            self.used_hosts.into_iter().map(|(model, _)| model).collect(),
+        )
     }
 }
 
@@ -160,6 +168,7 @@ fn chain<'t, 'a>(
 }
 
 fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceModel {
+    without_effect::of_device(chain, faults);
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     let header = word("cut-through-header").and_then(|text| text.parse().ok());
     let switching = match word("switching") {
@@ -342,14 +351,18 @@ fn port_pairs(chain: &[&Node<'_>], faults: &mut Faults) -> Vec<PortPair> {
 }
 
 fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel {
+    without_effect::of_host(chain, faults);
+    let stacks = host_stacks::stacks(chain, faults);
+    let has_stacks = !stacks.stacks.is_empty();
     let part = |key: &str, faults: &mut Faults| {
-        layered(chain, key).map_or(Delay::default(), |node| delay(node, faults))
+        let delay = layered(chain, key).map_or(Delay::default(), |node| delay(node, faults));
+        if has_stacks { Delay::default() } else { delay }
     };
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     HostModel {
         time_stamp: time_stamp(chain, faults),
         is_class_blind: word("egress-queues") == Some("fifo"),
-        stacks: host_stacks::stacks(chain, faults),
+        stacks,
         name: name.to_owned(),
         transmit: part("transmit", faults),
         receive: part("receive", faults),

@@ -31,6 +31,8 @@ codes! {
     COUNT = "form::count";
     /// Two keys that say the same thing, or exclude each other.
     CONFLICT = "form::conflict";
+    /// A key that has no effect, beside another one or for want of one.
+    NO_EFFECT = "form::no-effect";
     /// A number without its unit.
     UNIT_MISSING = "value::unit-missing";
     /// A unit that is none of this quantity.
@@ -75,6 +77,8 @@ codes! {
     HALF_DUPLEX = "link::half-duplex";
     /// PAUSE, priority-based flow control or Energy-Efficient Ethernet, which must be off.
     FLOW_CONTROL = "link::flow-control";
+    /// A socket's buffer that does not hold a message of a stream that waits in it.
+    SOCKET_BUFFER = "host::socket-buffer";
     /// A least delay above the most.
     DELAY_RANGE = "delay::range";
     /// A clock that is further off than its tolerance.

@@ -47,7 +47,7 @@ pub(super) static DEVICE: Shape = Shape {
             key(
                 "reception-queue-limit",
                 Kind::Integer(1, 4_294_967_295),
-                "Most frames of one reception port that wait in a class of an egress port, of a device with a queue for each (a `tie-rule` other than `arrival-order`); no limit.",
+                "Most frames of one reception port that wait in a class of an egress port, of a device with a queue for each (a `tie-rule` other than `arrival-order`, or ATS with interleaved regulators); no limit.",
             ),
             key("two-stage", Kind::Flag, "Whether a class commits one frame before the classes compete."),
             key(

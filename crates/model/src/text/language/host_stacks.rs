@@ -33,7 +33,10 @@ static THREAD: Shape = Shape {
 static TAIL: Shape = Shape {
     name: "a rare delay",
     about: "A delay that is added now and then, as by a scheduler.",
-    keys: &[&[must("chance", Kind::Chance, "Chance of it."), must("delay", DELAY, "The delay.")]],
+    keys: &[&[
+        must("chance", Kind::Chance, "Chance of it; none adds nothing."),
+        must("delay", DELAY, "The delay."),
+    ]],
 };
 
 static INTERFACE: Shape = Shape {
@@ -55,7 +58,7 @@ static INTERFACE: Shape = Shape {
         key(
             "receive-fifo",
             Kind::Octets,
-            "Octets of received frames that wait before the descriptors, per queue; a further frame is lost; 0 B.",
+            "Octets of received frames that wait before the descriptors of a `receive-ring`, per queue; a further frame is lost; 0 B.",
         ),
         key("moderation", Kind::Tagged(MODERATION), "When software hears of a frame in memory; at once."),
         key(
@@ -133,12 +136,12 @@ static STACK: Shape = Shape {
         key(
             "task-queue",
             Kind::Integer(1, 4_294_967_295),
-            "Most frames of one stream that wait for the thread on the way out; 4096.",
+            "Most frames of one stream that wait for the thread on the way out, in a stack with one; 4096.",
         ),
         key(
             "socket-buffer",
             Kind::Octets,
-            "Most octets of one stream that wait for the interface on the way out, and for the thread on the way in; 8 MB.",
+            "Most octets of one stream that wait for the interface on the way out, and for the thread on the way in: a message or more; 8 MB.",
         ),
     ]],
 };
