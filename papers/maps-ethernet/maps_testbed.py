@@ -252,13 +252,11 @@ def bed(cell: Cell) -> dict[str, Any]:
 def switch(udp: bool, knobs: Knobs) -> dict[str, Any]:
     """The TTE development switch, or the COTS switch; what they take is in the fitted constants."""
     if udp:
-        tie = "round-robin" if knobs.fair else "arrival-order"
-        return {
-            "switching": "cut-through",
-            "tie_rule": tie,
-            "reception_queue_limit": 40,
-            "queue_limit": {"frames": 80},
-        }
+        # One queue for all has no limit for each reception port.
+        queues: dict[str, Any] = {"tie_rule": "arrival-order"}
+        if knobs.fair:
+            queues = {"tie_rule": "round-robin", "reception_queue_limit": 40}
+        return queues | {"switching": "cut-through", "queue_limit": {"frames": 80}}
     return {"switching": "store-and-forward"}
 
 
