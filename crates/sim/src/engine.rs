@@ -251,7 +251,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             .as_ref()
             .and_then(|driven| Some(driven.start_up.as_ref()?.observations(|node| driven.travel(node))));
         let takeover = self.driven.as_ref().and_then(|driven| driven.slots.takeover);
-        let slots = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.slots.seen));
+        let slots = self.driven.as_mut().map(|driven| driven.slots.finish());
+        let (slots, cycles) = slots.unwrap_or_default();
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
@@ -285,7 +286,8 @@ impl<'run, R: Recorder> Engine<'run, R> {
             vlan_registrations,
             clocks,
             virtual_links: self.virtual_links.observations(),
-            slots: slots.unwrap_or_default(),
+            slots,
+            cycles,
             takeover,
             start_up: start_up.unwrap_or_default(),
             network_time,

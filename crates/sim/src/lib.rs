@@ -10,6 +10,7 @@
 
 mod agenda;
 mod clock;
+mod cycles;
 mod datagrams;
 mod discipline;
 mod driven;
@@ -51,6 +52,7 @@ mod vlan_registration;
 use tautwire_model::Network;
 
 pub use clock::SimTime;
+pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{

@@ -5,6 +5,7 @@
 use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
+use crate::cycles::CyclesObservation;
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
 use crate::start_up::StartUpObservation;
@@ -148,6 +149,8 @@ pub struct Observation {
     pub virtual_links: Vec<VirtualLinkObservation>,
     /// Per slot, in the order of the network's, in a network with TDMA.
     pub slots: Vec<SlotObservation>,
+    /// The cycles of TDMA, the first ones and those out of the ordinary.
+    pub cycles: CyclesObservation,
     /// The longest time from the last cycle that a master of TDMA opened to the first one of its standby; none if it opened
     /// none behind the master's.
     pub takeover: Option<Duration>,
@@ -175,7 +178,7 @@ pub struct VirtualLinkObservation {
 /// What became of a slot of a TDMA cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotObservation {
-    /// Cycles in which it was due, but for the last one that was opened.
+    /// Cycles in which it was due and it is known what became of it: in the last one it may not be.
     pub opened: u64,
     /// Times that something left in it.
     pub used: u64,

@@ -2,36 +2,37 @@
 //!
 //! A slot is missed by a frame that leaves its station later or is given up there, though it was created, or the request that
 //! it answers had left, when the slot passed without use: empty, or unheard because its owner did not hear the cycle opened.
-//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma.rs`).
+//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma.rs`), which cycles are kept
+//! (`cycles.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
+use tautwire_model::tdma::OwnedSlot;
 
 use crate::clock::SimTime;
+use crate::cycles::{Cycles, CyclesObservation, RECENT, SlotFate};
 use crate::engine::Engine;
 use crate::recorder::{MissedSlot, Recorder};
 use crate::result::SlotObservation;
 use tautwire_units::Duration;
 
 /// Passings of a station that are remembered.
-const PASSINGS: usize = 256;
+const PASSINGS: usize = RECENT;
 /// Responses of a stream that may wait.
 const ANSWERS: u32 = 64;
 
 /// The slots of a run.
 pub(crate) struct SlotUse {
-    pub(crate) seen: Vec<SlotObservation>,
+    seen: Vec<SlotObservation>,
+    /// The cycles, with what became of each slot.
+    cycles: Cycles,
     /// Per node: its slots, in order, as places of the network's.
     own: Vec<Vec<usize>>,
     /// Per node: slots that passed without use, when and in which cycle, and missed by none yet.
     passings: Vec<VecDeque<(SimTime, u32, usize)>>,
-    /// Per slot: the last cycle in which it is known what became of it.
-    known: Vec<Option<u32>>,
-    /// The cycle that was opened last, and when it began by its first opening.
-    open: Option<(u32, SimTime)>,
     /// By whose synchronisation frames it was, and when.
     opener: Option<(u32, SimTime)>,
     /// The longest time from the last cycle that the master opened to the first one of the standby.
@@ -51,10 +52,9 @@ impl SlotUse {
         };
         Self {
             seen: vec![SlotObservation::default(); slots.len()],
+            cycles: Cycles::new(network.tdma.as_ref().map_or(Duration::ZERO, |tdma| tdma.cycle)),
             own: (0..network.nodes.len()).map(of).collect(),
             passings: vec![VecDeque::new(); network.nodes.len()],
-            known: vec![None; slots.len()],
-            open: None,
             opener: None,
             takeover: None,
             left: vec![SimTime::ZERO; network.streams.len()],
@@ -83,38 +83,66 @@ impl SlotUse {
         {
             self.takeover = self.takeover.max(Some(now.since_start() - since.since_start()));
         }
-        if self.open.is_some_and(|(open, _)| open == says.cycle) {
-            return;
+        if !self.cycles.is_open(says.cycle, now) {
+            self.end_cycle(network);
+            let late = says.transmitted.saturating_since(says.scheduled);
+            let began = SimTime::ZERO + now.since_start().saturating_sub(late);
+            let slots = network.tdma.iter().flat_map(|tdma| &tdma.slots);
+            self.cycles.open(says.cycle, began, slots.map(|owned| due(owned, says.cycle)));
         }
-        let late = says.transmitted.saturating_since(says.scheduled);
-        let began = SimTime::ZERO + now.since_start().saturating_sub(late);
-        let Some((before, since)) = self.open.replace((says.cycle, began)) else { return };
+        let open = self.cycles.last().expect("one was opened");
+        let by = if of_standby { &mut open.by_standby } else { &mut open.by_master };
+        by.get_or_insert(now.since_start());
+    }
+
+    /// The slots of the cycle that was opened last are over: of whom nothing was heard in one, did not hear it opened.
+    fn end_cycle(&mut self, network: &Network) {
+        let Some(open) = self.cycles.last() else { return };
+        let (number, began) = (open.number, SimTime::ZERO + open.began);
         let slots = network.tdma.as_ref().map_or(&[][..], |tdma| &tdma.slots);
-        for (place, owned) in slots.iter().enumerate() {
-            if before % owned.slot.period != owned.slot.phase {
-                continue;
-            }
+        let mut unheard = Vec::new();
+        for (place, fate) in
+            open.slots.iter_mut().enumerate().filter(|(_, fate)| **fate != SlotFate::Elsewhere)
+        {
             self.seen[place].opened += 1;
-            if self.known[place] != Some(before) {
-                self.pass(owned.owner.index(), (since + owned.slot.offset, before, place));
+            if *fate == SlotFate::Unknown {
+                *fate = SlotFate::Unheard;
+                unheard.push(place);
             }
+        }
+        for place in unheard {
+            let owned = &slots[place];
+            self.remember(owned.owner.index(), (began + owned.slot.offset, number, place));
         }
     }
 
+    /// What was seen, when the run is over. Of the last cycle slots count of which it is known what became of them.
+    pub(crate) fn finish(&mut self) -> (Vec<SlotObservation>, CyclesObservation) {
+        if let Some(open) = self.cycles.last() {
+            for (seen, fate) in self.seen.iter_mut().zip(&open.slots) {
+                seen.opened += u64::from(!matches!(fate, SlotFate::Elsewhere | SlotFate::Unknown));
+            }
+        }
+        (std::mem::take(&mut self.seen), self.cycles.finish())
+    }
+
     /// A slot of a node has passed without use.
-    fn pass(&mut self, node: usize, (at, cycle, slot): (SimTime, u32, usize)) {
-        self.know(node, cycle, slot);
+    fn remember(&mut self, node: usize, passing: (SimTime, u32, usize)) {
         let passings = &mut self.passings[node];
         if passings.len() == PASSINGS {
             passings.pop_front();
         }
-        passings.push_back((at, cycle, slot));
+        passings.push_back(passing);
     }
 
     /// What became of a slot is known; one that comes behind the opening of the next cycle had been taken for unheard.
-    fn know(&mut self, node: usize, cycle: u32, slot: usize) {
-        if self.known[slot].replace(cycle) == Some(cycle) {
+    fn know(&mut self, node: usize, (at, cycle, slot): (SimTime, u32, usize), fate: SlotFate) {
+        let was = self.cycles.put((cycle, at), slot, fate);
+        if was.is_some_and(|was| was != SlotFate::Unknown) {
             self.passings[node].retain(|(_, past, place)| (*past, *place) != (cycle, slot));
+        }
+        if was == Some(SlotFate::UnheardMissed) {
+            self.seen[slot].missed -= 1;
         }
     }
 
@@ -131,11 +159,18 @@ impl SlotUse {
         let passings = std::mem::take(&mut self.passings[node]);
         let (late, other): (VecDeque<_>, VecDeque<_>) = passings.into_iter().partition(missed);
         self.passings[node] = other;
-        for (_, _, slot) in &late {
+        for (at, cycle, slot) in &late {
             self.seen[*slot].missed += 1;
+            self.cycles.miss((*cycle, *at), *slot);
         }
         late
     }
+}
+
+/// What is known of a slot when a cycle begins.
+fn due(owned: &OwnedSlot, cycle: u32) -> SlotFate {
+    let is_due = cycle % owned.slot.period == owned.slot.phase;
+    if is_due { SlotFate::Unknown } else { SlotFate::Elsewhere }
 }
 
 impl<R: Recorder> Engine<'_, R> {
@@ -145,7 +180,8 @@ impl<R: Recorder> Engine<'_, R> {
         let slots = &mut self.driven().slots;
         let slot = slots.own[node][place];
         slots.seen[slot].empty += 1;
-        slots.pass(node, (now, cycle, slot));
+        slots.know(node, (now, cycle, slot), SlotFate::Empty);
+        slots.remember(node, (now, cycle, slot));
     }
 
     /// Something leaves in a station's slot now; if it is a frame, it is one that was created at `since`.
@@ -159,7 +195,7 @@ impl<R: Recorder> Engine<'_, R> {
         let slots = &mut self.driven().slots;
         let slot = slots.own[node][place];
         slots.seen[slot].used += 1;
-        slots.know(node, cycle, slot);
+        slots.know(node, (now, cycle, slot), SlotFate::Used);
         if let Some((stream, number, created)) = frame {
             slots.left[stream as usize] = now;
             self.slots_missed(node, (stream, number, created), true);
