@@ -394,6 +394,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         harts: None,
         virtual_links: Vec::new(),
         slots: Vec::new(),
+        cycles: tautwire_sim::CyclesObservation::default(),
         takeover: None,
         start_up: Vec::new(),
         network_time: None,

@@ -19,6 +19,7 @@ mod admission_bounds;
 pub mod arrow;
 pub mod clocks;
 mod contradiction;
+pub mod cycles;
 pub mod datagrams;
 mod frame_trace;
 mod grid;

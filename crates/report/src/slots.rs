@@ -30,7 +30,7 @@ pub struct SlotSummary {
     pub phase: u32,
     /// What it carries: `real-time`, `ordinary` or `both`.
     pub carries: String,
-    /// Cycles in which it was due, but for the last one of the run.
+    /// Cycles in which it was due and it is known what became of it: in the last one of the run it may not be.
     pub opened: u64,
     /// Times that a frame left in it, or a message of the start-up.
     pub used: u64,

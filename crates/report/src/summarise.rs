@@ -69,6 +69,7 @@ impl Summary {
             streams,
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
+            tdma_cycles: observation.and_then(|seen| crate::cycles::summary(network, seen)),
             takeover: crate::takeover::summary(network, bounds.is_some(), observation),
             failures: crate::takeover::failures(network, bounds.is_some(), observation),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),

@@ -60,6 +60,9 @@ pub struct Summary {
     /// Per slot, if there was a run of a network with TDMA.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<SlotSummary>,
+    /// Cycle by cycle what became of the slots, if there was a run of a network with TDMA.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tdma_cycles: Option<crate::cycles::CyclesSummary>,
     /// What the takeover of the standby takes, in a network with TDMA that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<crate::takeover::TakeoverSummary>,
