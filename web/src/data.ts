@@ -132,6 +132,7 @@ export interface Summary {
   ports: Port[];
   reservations?: Reservation[];
   slots?: SlotUse[];
+  tdma_cycles?: { left_out: number; cycles: Cycle[] };
   takeover?: Takeover;
   failures?: Failure[];
   harts?: { frames?: CycleFrame[] };
@@ -181,6 +182,7 @@ export interface Failure {
 export interface SlotUse {
   owner: string;
   offset_ps: number;
+  length_ps: number;
   every: number;
   phase: number;
   opened: number;
@@ -188,6 +190,18 @@ export interface SlotUse {
   empty: number;
   missed: number;
   unheard: number;
+}
+
+/** A cycle of TDMA in the run; of its slots a character each, in the order of the summary's. */
+export interface Cycle {
+  turn: number;
+  number: number;
+  begin_ps: number;
+  gap_ps?: number;
+  opened_by: "master" | "standby" | "both";
+  master_opened_ps?: number;
+  standby_opened_ps?: number;
+  slots: string;
 }
 
 /** What happened to a reservation, at a node; `peer` is whom a declaration is for or from. */

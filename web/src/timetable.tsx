@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import type { Selection } from "./app";
+import { CycleLegend, CyclesOfRun, hasCycles } from "./cycles";
 import type { CycleFrame, PageData, Schedule, Slot, SlotUse } from "./data";
 import { delay, integer, span } from "./format";
 
@@ -46,7 +47,9 @@ export function Timetable(props: {
   const { schedule } = props;
   const cycles = Math.max(1, Math.round(schedule.cycle_ps / schedule.basic_cycle_ps));
   const [cycle, setCycle] = useState(0);
-  const [whole, setWhole] = useState(cycles <= 8);
+  const [part, setPart] = useState<"whole" | "cycle" | "run">(cycles <= 8 ? "whole" : "cycle");
+  const whole = part === "whole";
+  const hasRun = schedule.kind === "tdma" && hasCycles(props.data);
   const [limit, setLimit] = useState(STEP);
   const [chosen, setChosen] = useState<Bar | undefined>(undefined);
   const from = whole ? 0 : cycle * schedule.basic_cycle_ps;
@@ -66,17 +69,24 @@ export function Timetable(props: {
     <section id="timetable" class="panel">
       <div class="heading">
         <h2>{TITLES[schedule.kind]}</h2>
-        {cycles > 1 && (
+        {(cycles > 1 || hasRun) && (
           <span class="segments" role="group" aria-label="Part of the timetable">
-            <button type="button" aria-pressed={whole} onClick={() => setWhole(true)}>
+            <button type="button" aria-pressed={whole} onClick={() => setPart("whole")}>
               Whole {span(schedule.cycle_ps)}
             </button>
-            <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>
-              One cycle of {span(schedule.basic_cycle_ps)}
-            </button>
+            {cycles > 1 && (
+              <button type="button" aria-pressed={part === "cycle"} onClick={() => setPart("cycle")}>
+                One cycle of {span(schedule.basic_cycle_ps)}
+              </button>
+            )}
+            {hasRun && (
+              <button type="button" aria-pressed={part === "run"} onClick={() => setPart("run")}>
+                Cycles of the run
+              </button>
+            )}
           </span>
         )}
-        {!whole && (
+        {part === "cycle" && (
           <label class="tools">
             Cycle{" "}
             <input
@@ -93,93 +103,100 @@ export function Timetable(props: {
           </label>
         )}
         <span class="note legend">
-          {kinds.map((kind) => (
+          {part === "run" && <CycleLegend data={props.data} />}
+          {(part === "run" ? [] : kinds).map((kind) => (
             <span key={kind}>
               <i class={`slot-mark ${kind}`} aria-hidden="true" /> {WORDS[kind]}
             </span>
           ))}
-          {props.data.summary.slots?.some((use) => use.missed > 0) && (
+          {part !== "run" && props.data.summary.slots?.some((use) => use.missed > 0) && (
             <span key="missed">
               <i class="slot-mark missed" aria-hidden="true" /> missed by a frame
             </span>
           )}
         </span>
       </div>
-      <div class="timetable" role="list">
-        <div class="time-row axis" aria-hidden="true">
-          <span />
-          <span class="ticks">
-            {[0, 1, 2, 3].map((quarter) => (
-              <span key={quarter}>{quarter === 0 && from === 0 ? "0" : span(from + (length * quarter) / 4)}</span>
-            ))}
-          </span>
-        </div>
-        {rows.slice(0, limit).map((row) => {
-          const bars = repeated(row.slots, from, length);
-          for (const bar of bars) bar.use = useOf(props.data, schedule, row.name, bar.slot);
-          const taken = bars.reduce((sum, bar) => sum + bar.end - bar.begin, 0);
-          return (
-            <div class="time-row" role="listitem" key={row.name}>
-              <span class="time-name" title={row.name}>
-                {row.name}
+      {part === "run" ? (
+        <CyclesOfRun data={props.data} length={schedule.basic_cycle_ps} />
+      ) : (
+        <>
+          <div class="timetable" role="list">
+            <div class="time-row axis" aria-hidden="true">
+              <span />
+              <span class="ticks">
+                {[0, 1, 2, 3].map((quarter) => (
+                  <span key={quarter}>{quarter === 0 && from === 0 ? "0" : span(from + (length * quarter) / 4)}</span>
+                ))}
               </span>
-              <svg
-                viewBox="0 0 1000 20"
-                preserveAspectRatio="none"
-                role="img"
-                aria-label={`${row.name}: ${bars.length} slots, ${((100 * taken) / length).toFixed(1)} % of the time`}
-              >
-                {[250, 500, 750].map((x) => (
-                  <line key={x} class="grid" x1={x} x2={x} y1={0} y2={20} />
-                ))}
-                {bars.map((bar) => (
-                  <rect
-                    key={`${bar.slot.label} ${bar.begin}`}
-                    class={`slot ${bar.slot.kind}${bar.use && bar.use.missed > 0 ? " missed" : ""}`}
-                    x={(1000 * (bar.begin - from)) / length}
-                    width={Math.max(0.6, (1000 * (bar.end - bar.begin)) / length)}
-                    y={2}
-                    height={16}
-                    onClick={() => choose(bar)}
-                  >
-                    <title>{told(bar)}</title>
-                  </rect>
-                ))}
-                {frames
-                  .filter((frame) => frame.port === row.name)
-                  .map((frame) => ({ frame, at: frame.cycle * schedule.basic_cycle_ps + frame.begin_ps - from }))
-                  .filter(({ at }) => at >= 0 && at < length)
-                  .map(({ frame, at }) => (
-                    <rect
-                      key={`${frame.stream} ${frame.number} ${frame.cycle}`}
-                      class={`cycle-frame ${frame.window}`}
-                      x={(1000 * at) / length}
-                      width={Math.max(1, (1000 * (frame.end_ps - frame.begin_ps)) / length)}
-                      y={6}
-                      height={8}
-                      onClick={() => {
-                        setFrame(frame);
-                        const stream = props.data.summary.streams.findIndex((each) => each.name === frame.stream);
-                        if (stream >= 0) props.onSelect({ stream, listener: 0 });
-                      }}
-                    >
-                      <title>{toldFrame(frame)}</title>
-                    </rect>
-                  ))}
-              </svg>
             </div>
-          );
-        })}
-        {rows.length === 0 && <p class="none">Nothing is sent by the timetable here.</p>}
-      </div>
-      {rows.length > limit && (
-        <button type="button" class="more" onClick={() => setLimit(limit + STEP)}>
-          Show {Math.min(STEP, rows.length - limit)} more ports of {rows.length - limit}
-        </button>
+            {rows.slice(0, limit).map((row) => {
+              const bars = repeated(row.slots, from, length);
+              for (const bar of bars) bar.use = useOf(props.data, schedule, row.name, bar.slot);
+              const taken = bars.reduce((sum, bar) => sum + bar.end - bar.begin, 0);
+              return (
+                <div class="time-row" role="listitem" key={row.name}>
+                  <span class="time-name" title={row.name}>
+                    {row.name}
+                  </span>
+                  <svg
+                    viewBox="0 0 1000 20"
+                    preserveAspectRatio="none"
+                    role="img"
+                    aria-label={`${row.name}: ${bars.length} slots, ${((100 * taken) / length).toFixed(1)} % of the time`}
+                  >
+                    {[250, 500, 750].map((x) => (
+                      <line key={x} class="grid" x1={x} x2={x} y1={0} y2={20} />
+                    ))}
+                    {bars.map((bar) => (
+                      <rect
+                        key={`${bar.slot.label} ${bar.begin}`}
+                        class={`slot ${bar.slot.kind}${bar.use && bar.use.missed > 0 ? " missed" : ""}`}
+                        x={(1000 * (bar.begin - from)) / length}
+                        width={Math.max(0.6, (1000 * (bar.end - bar.begin)) / length)}
+                        y={2}
+                        height={16}
+                        onClick={() => choose(bar)}
+                      >
+                        <title>{told(bar)}</title>
+                      </rect>
+                    ))}
+                    {frames
+                      .filter((frame) => frame.port === row.name)
+                      .map((frame) => ({ frame, at: frame.cycle * schedule.basic_cycle_ps + frame.begin_ps - from }))
+                      .filter(({ at }) => at >= 0 && at < length)
+                      .map(({ frame, at }) => (
+                        <rect
+                          key={`${frame.stream} ${frame.number} ${frame.cycle}`}
+                          class={`cycle-frame ${frame.window}`}
+                          x={(1000 * at) / length}
+                          width={Math.max(1, (1000 * (frame.end_ps - frame.begin_ps)) / length)}
+                          y={6}
+                          height={8}
+                          onClick={() => {
+                            setFrame(frame);
+                            const stream = props.data.summary.streams.findIndex((each) => each.name === frame.stream);
+                            if (stream >= 0) props.onSelect({ stream, listener: 0 });
+                          }}
+                        >
+                          <title>{toldFrame(frame)}</title>
+                        </rect>
+                      ))}
+                  </svg>
+                </div>
+              );
+            })}
+            {rows.length === 0 && <p class="none">Nothing is sent by the timetable here.</p>}
+          </div>
+          {rows.length > limit && (
+            <button type="button" class="more" onClick={() => setLimit(limit + STEP)}>
+              Show {Math.min(STEP, rows.length - limit)} more ports of {rows.length - limit}
+            </button>
+          )}
+          <p class="note chosen" aria-live="polite">
+            {shown ? toldFrame(shown) : chosen ? told(chosen) : "Press a slot to see what it is."}
+          </p>
+        </>
       )}
-      <p class="note chosen" aria-live="polite">
-        {shown ? toldFrame(shown) : chosen ? told(chosen) : "Press a slot to see what it is."}
-      </p>
     </section>
   );
 }

@@ -344,6 +344,81 @@ def test_the_takeover_of_a_standby_is_drawn(browser: Browser, tmp_path: Path, wi
 
 
 @pytest.mark.parametrize("width", WIDTHS, ids=str)
+def test_the_cycles_of_a_tdma_run_are_drawn(browser: Browser, tmp_path: Path, width: str) -> None:
+    """A row for each cycle: who opened it, when, and what became of each slot; pages, a way to one cycle, and the odd ones."""
+    report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma-failures.yaml")
+    opened = Opened(browser, report, WIDTHS[width])
+    page = opened.page
+    data = json.loads(page.locator("#tautwire-data").text_content())["summary"]
+    cycles = data["tdma_cycles"]["cycles"]
+    table = page.locator("#timetable")
+    table.get_by_role("button", name="Cycles of the run").click()
+    rows = table.locator(".cycle-row[role=listitem]")
+    assert rows.count() == 40 < len(cycles)
+    table.get_by_role("button", name="more cycles").click()
+    assert rows.count() == 80
+    first = next(place for place, cycle in enumerate(cycles) if cycle["opened_by"] == "standby")
+    assert rows.locator(".cycle-opener").all_inner_texts() == [cycle["opened_by"] for cycle in cycles[:80]]
+    for letter, kind in [("u", "used"), ("e", "empty"), ("x", "unheard")]:
+        expected = sum(cycle["slots"].lower().count(letter) for cycle in cycles[:80])
+        assert rows.locator(f"rect.fate-{kind}").count() == expected > 0, kind
+    missed = sum(sum(map(str.isupper, cycle["slots"])) for cycle in cycles[:80])
+    assert rows.locator("path.fate-missed").count() == missed > 0
+    box = rows.nth(first).locator("svg").bounding_box()
+    silent = rows.nth(first).locator("rect.fate-no-cycle").bounding_box()
+    assert abs(silent["width"] / box["width"] - 0.1) < 0.01, "the standby watches for 100 us of 1 ms"
+    assert rows.locator("rect.fate-no-cycle").count() == 1
+    table.get_by_label("Go to cycle").fill(str(cycles[first]["number"]))
+    name = rows.first.locator("button")
+    name.focus()
+    page.keyboard.press("Enter")
+    told = table.locator(".chosen").inner_text().replace("\xa0", " ")
+    assert told.startswith(f"Cycle {cycles[first]['number']} at ") and "opened by the standby 100.000 µs later" in told
+    assert told == rows.first.locator("svg").get_attribute("aria-label").replace("\xa0", " ")
+    table.get_by_role("button", name="earlier cycles").click()
+    assert rows.first.locator("b").inner_text() == str(cycles[first - 40]["number"])
+    table.get_by_label("Only those out of the ordinary").check()
+    odd = [place for place, cycle in enumerate(cycles) if re.search("[ExX]", cycle["slots"])]
+    assert rows.first.locator("b").inner_text() == str(cycles[odd[0]]["number"])
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    opened.is_quiet()
+    opened.context.close()
+
+
+LONE_MASTER = """name: lone
+network-control: none
+defaults: {rate: 100 Mbit/s}
+nodes: {master: {type: end-station}, a: {type: end-station}}
+links: [{between: [master, a]}]
+events: [{at: 605500 us, stop-node: master}, {at: 608500 us, start-node: master}, {at: 700 ms, stop-node: master}]
+tdma:
+  cycle: 1 ms
+  synchronisation: opening
+  slots: [{owner: a, offset: 250 us, length: 60 us}]
+streams:
+  - {name: opening, talker: master, listeners: all, payload: 46 B, traffic: {type: synchronisation}}
+  - {name: x, talker: a, listeners: master, payload: 200 B, traffic: {type: periodic, interval: 5 ms}}
+run: {duration: 710 ms}
+"""
+
+
+def test_time_without_a_cycle_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    """A master that stops and comes back, and stops for good; cycles that are not kept are counted."""
+    scenario = tmp_path / "lone.yaml"
+    scenario.write_text(LONE_MASTER, encoding="utf-8")
+    opened = Opened(browser, timetable_of(tmp_path, scenario), WIDTHS["desktop"])
+    table = opened.page.locator("#timetable")
+    table.get_by_role("button", name="Cycles of the run").click()
+    table.get_by_label("Go to cycle").fill("499")
+    gaps = [text.replace("\xa0", " ") for text in table.locator(".cycle-gap").all_inner_texts()]
+    assert gaps == ["4.5 ms without a cycle", "9.5 ms without a cycle, until the end of the run"]
+    assert table.locator(".cycles-left-out").all_inner_texts() == ["106 cycles not kept", "88 cycles not kept"]
+    assert "194 further cycles" in table.locator(".cycle-tools").inner_text()
+    opened.is_quiet()
+    opened.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS, ids=str)
 def test_what_an_application_sees_is_told_with_its_part(browser: Browser, tmp_path: Path, width: str) -> None:
     """Bound and delays behind a host that takes time; its part ends the delay by hops, and all means add up."""
     report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma.yaml")
