@@ -345,7 +345,7 @@ def test_the_takeover_of_a_standby_is_drawn(browser: Browser, tmp_path: Path, wi
 
 @pytest.mark.parametrize("width", WIDTHS, ids=str)
 def test_the_cycles_of_a_tdma_run_are_drawn(browser: Browser, tmp_path: Path, width: str) -> None:
-    """A row for each cycle: who opened it, when, and what became of each slot; pages, a way to one cycle, and the odd ones."""
+    """A row for each cycle with its opener and what became of each slot; pages, a way to one cycle, the odd ones."""
     report = timetable_of(tmp_path, ROOT / "scenarios" / "tdma-failures.yaml")
     opened = Opened(browser, report, WIDTHS[width])
     page = opened.page
