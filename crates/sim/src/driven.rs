@@ -63,8 +63,8 @@ pub(crate) struct Driven {
     said: Vec<Option<[Synchronisation; SYNCHRONISATIONS]>>,
     /// Per stream: the streams that answer it.
     answers: Vec<Vec<u32>>,
-    /// Responses to come: when, of which stream, since when their requests are under way.
-    due: BinaryHeap<Reverse<(SimTime, u32, SimTime)>>,
+    /// Responses to come: when, of which stream, since when their requests are under way, and their numbers.
+    due: BinaryHeap<Reverse<(SimTime, u32, SimTime, u32)>>,
     random: Random,
     /// What hosts without stacks take for what nobody answers.
     receptions: Random,
@@ -215,11 +215,13 @@ impl<R: Recorder> Engine<'_, R> {
         self.correct_clocks();
         self.drive_synchronisation();
         self.drive_stacks();
-        while let Some(Reverse((_, stream, since))) =
+        while let Some(Reverse((_, stream, since, request))) =
             self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)
         {
             self.driven().due.pop();
-            if self.talkers[stream as usize].running {
+            let running = self.talkers[stream as usize].running;
+            self.recorder.answering(stream, request, running);
+            if running {
                 self.create_next(stream, since);
             }
             self.drive_stacks();
@@ -346,13 +348,13 @@ impl<R: Recorder> Engine<'_, R> {
             self.take_from_port(slot, (node, listener), at, is_answered);
             self.arm_timeline();
         } else if is_answered {
-            self.answer(slot.stream, node, slot.created);
+            self.answer(slot.stream, node, slot.created, slot.number);
             self.arm_timeline();
         }
     }
 
     /// An application has received a frame, or the last one of a datagram, that was created at `created`.
-    pub(crate) fn answer(&mut self, stream: u32, node: NodeIndex, created: SimTime) {
+    pub(crate) fn answer(&mut self, stream: u32, node: NodeIndex, created: SimTime, number: u32) {
         let network = self.network;
         let now = self.now;
         let driven = self.driven();
@@ -360,7 +362,7 @@ impl<R: Recorder> Engine<'_, R> {
             let answering = &network.streams[*answer as usize];
             let Traffic::Response { turn_around, .. } = answering.traffic else { continue };
             if answering.talker == node {
-                driven.due.push(Reverse((now + turn_around, *answer, created)));
+                driven.due.push(Reverse((now + turn_around, *answer, created, number)));
             }
         }
     }
@@ -448,5 +450,13 @@ impl<R: Recorder> Recorder for Driving<'_, R> {
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         self.0.dropped(time, stream, number, hop, reason);
+    }
+
+    fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
+        self.0.answering(stream, request, is_sent);
+    }
+
+    fn in_flight(&mut self, stream: u32, number: u32) {
+        self.0.in_flight(stream, number);
     }
 }

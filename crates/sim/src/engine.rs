@@ -271,6 +271,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
         for place in places.chain(self.virtual_links.waiting()).chain(driven).chain(relayed) {
             let slot = self.slab.get(place);
             self.statistics.is_in_flight(slot.stream, slot.number);
+            self.recorder.in_flight(slot.stream, slot.number);
         }
         let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams));
         let talkers = &self.talkers;

@@ -82,6 +82,12 @@ pub trait Recorder {
         let _ = (stream, number, ether_type, octets);
     }
 
+    /// An application is about to answer a request, which came whole with this frame of the stream that the other
+    /// answers; or it does not, for it is stopped.
+    fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
+        let _ = (stream, request, is_sent);
+    }
+
     /// Whether it takes the octets of messages; they are not made if not.
     fn takes_messages(&self) -> bool {
         false
@@ -125,6 +131,11 @@ pub trait Recorder {
     /// A frame, or a copy of it, was lost. `hop` is the hop that it had passed or was about to pass.
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         let _ = (time, stream, number, hop, reason);
+    }
+
+    /// A copy of a frame is on its way to a listener's port at the end of the run.
+    fn in_flight(&mut self, stream: u32, number: u32) {
+        let _ = (stream, number);
     }
 }
 

@@ -19,7 +19,7 @@ use tautwire_wire::EtherType;
 use crate::clock::{LocalClock, SimTime};
 use crate::node::clocks;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Recorder, Transmission};
+use crate::recorder::{MissedSlot, Recorder, Transmission};
 use crate::result::{DropReason, Observation, StampedObservation};
 
 /// Most frames of a stream that are kept in mind because they are on their way, or were lost.
@@ -290,5 +290,21 @@ impl<R: Recorder> Recorder for Stamping<'_, R> {
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         self.recorder.dropped(time, stream, number, hop, reason);
+    }
+
+    fn slot_missed(&mut self, missed: &MissedSlot) {
+        self.recorder.slot_missed(missed);
+    }
+
+    fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
+        self.recorder.reassembled(time, stream, listener, datagram, delay);
+    }
+
+    fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
+        self.recorder.answering(stream, request, is_sent);
+    }
+
+    fn in_flight(&mut self, stream: u32, number: u32) {
+        self.recorder.in_flight(stream, number);
     }
 }

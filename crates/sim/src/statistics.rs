@@ -74,7 +74,7 @@ impl Taken {
 }
 
 /// Whether frames of a stream come over two networks, of which a listener takes the first copy.
-fn is_redundant(stream: &Stream) -> bool {
+pub(crate) fn is_redundant(stream: &Stream) -> bool {
     let skew_max = stream.virtual_link.and_then(|link| link.skew_max);
     skew_max.is_some() || stream.time_triggered.as_ref().is_some_and(|link| link.redundant)
 }

@@ -302,7 +302,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.reassemble(taken.stream, taken.listener, taken.number, taken.created, now)
         });
         if is_answered {
-            self.answer(taken.stream, NodeIndex::at(node), taken.created);
+            self.answer(taken.stream, NodeIndex::at(node), taken.created, taken.number);
         }
     }
 
