@@ -301,7 +301,8 @@ fn build(
             let first = FrameRecord { number: piece.datagram * cut.fragments(), ..*record };
             let mut datagram = Vec::new();
             let header = UdpHeader { source_port: udp.source_port, destination_port: udp.destination_port };
-            header.emit(udp.source, udp.destination, &payload(&first, data), &mut datagram);
+            let contents = message.map_or_else(|| payload(&first, data), <[u8]>::to_vec);
+            header.emit(udp.source, udp.destination, &contents, &mut datagram);
             let more = if piece.more { 0x2000 } else { 0 };
             let ip = Ipv4Header {
                 traffic_class: 0,

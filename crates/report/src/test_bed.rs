@@ -1,12 +1,11 @@
 //! The test of a test bed in results: what `summary.json` says of its messages, and its table.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_model::network::{Network, StreamIndex, Test};
-use tautwire_observe::Moments;
+use tautwire_model::network::{Network, StreamIndex};
+use tautwire_observe::{Moments, SignedMoments};
 use tautwire_sim::{CaptureObservation, ClockOffsets, LinkObservation, MessageObservation, TestObservation};
 use tautwire_units::Duration;
 
@@ -57,9 +56,9 @@ pub struct MessageSummary {
     pub corrupted: u64,
     /// Receptions of what had come before.
     pub repeated: u64,
-    /// Latencies above `outliers-above`, in no statistics.
+    /// Messages with a latency above `outliers-above` on any of their links, in no statistics.
     pub outliers: u64,
-    /// From the sender and back to it.
+    /// From the sender and back to it, by all ways back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<SpanSummary>,
     /// Per route of their way and receiver.
@@ -77,12 +76,15 @@ pub struct LinkSummary {
     pub to: String,
     /// Messages received.
     pub received: u64,
-    /// From sender to receiver.
+    /// From sender to receiver, by their clocks: below zero where these differ by more than it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_way: Option<SpanSummary>,
-    /// Octets of a message over its mean latency, bits per second, rounded down.
+    /// Octets of the messages over the sum of their latencies, bits per second, rounded down; none of a sum below zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_bps: Option<u64>,
+    /// From the message's first sender to this receiver, where they are one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<SpanSummary>,
     /// Distances between messages sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmit_period: Option<SpanSummary>,
@@ -105,29 +107,40 @@ pub struct CaptureSummary {
     pub period: Option<SpanSummary>,
 }
 
-/// Spans of time.
+/// Spans of time; below zero where two clocks differ by more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpanSummary {
     /// How many.
     pub count: u64,
     /// Least.
-    pub min_ps: u64,
+    pub min_ps: i64,
     /// Mean, to the nearest.
-    pub mean_ps: u64,
+    pub mean_ps: i64,
     /// Greatest.
-    pub max_ps: u64,
+    pub max_ps: i64,
     /// Sample standard deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sd_ps: Option<u64>,
 }
 
 impl SpanSummary {
-    fn of(moments: &Moments) -> Option<Self> {
+    fn of(moments: &SignedMoments) -> Option<Self> {
         Some(Self {
             count: moments.count(),
-            min_ps: moments.min()?.as_ps(),
-            mean_ps: moments.mean()?.as_ps(),
-            max_ps: moments.max()?.as_ps(),
+            min_ps: moments.min_ps()?,
+            mean_ps: moments.mean_ps()?,
+            max_ps: moments.max_ps()?,
+            sd_ps: moments.standard_deviation_ps(),
+        })
+    }
+
+    fn of_unsigned(moments: &Moments) -> Option<Self> {
+        let signed = |span: Duration| i64::try_from(span.as_ps()).unwrap_or(i64::MAX);
+        Some(Self {
+            count: moments.count(),
+            min_ps: signed(moments.min()?),
+            mean_ps: signed(moments.mean()?),
+            max_ps: signed(moments.max()?),
             sd_ps: moments.standard_deviation().map(Duration::as_ps),
         })
     }
@@ -167,9 +180,10 @@ fn message(network: &Network, seen: &MessageObservation) -> MessageSummary {
 fn link(network: &Network, seen: &LinkObservation) -> LinkSummary {
     let of = &network.streams[seen.route.index()];
     let one_way = SpanSummary::of(&seen.one_way);
-    let octets = of.payload_max.get().saturating_sub(Test::HEADERS.get());
-    let throughput = one_way.filter(|span| span.mean_ps > 0).and_then(|span| {
-        u64::try_from(u128::from(octets) * 8 * 1_000_000_000_000 / u128::from(span.mean_ps)).ok()
+    let throughput = one_way.and_then(|span| {
+        let sum_ps = u128::try_from(i128::from(span.mean_ps) * i128::from(span.count)).ok()?;
+        let bits = u128::from(seen.octets) * 8;
+        u64::try_from((bits * 1_000_000_000_000).checked_div(sum_ps)?).ok()
     });
     LinkSummary {
         route: of.name.clone(),
@@ -178,6 +192,7 @@ fn link(network: &Network, seen: &LinkObservation) -> LinkSummary {
         received: seen.received,
         one_way,
         throughput_bps: throughput,
+        round_trip: SpanSummary::of(&seen.round_trip),
         transmit_period: SpanSummary::of(&seen.transmit_period),
         receive_period: SpanSummary::of(&seen.receive_period),
     }
@@ -188,14 +203,14 @@ fn capture(network: &Network, seen: &CaptureObservation) -> CaptureSummary {
         task: seen.task,
         stream: stream(network, seen.stream),
         frames: seen.frames,
-        period: SpanSummary::of(&seen.period),
+        period: SpanSummary::of_unsigned(&seen.period),
     }
 }
 
 fn clock(network: &Network, seen: &ClockOffsets) -> StationClockSummary {
     StationClockSummary {
         station: name::node(network, seen.station).to_owned(),
-        offset: SpanSummary::of(&seen.offset),
+        offset: SpanSummary::of_unsigned(&seen.offset),
     }
 }
 
@@ -205,12 +220,14 @@ pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let Some(test) = &summary.test else { return text };
     let us = |ps: u64| microseconds(ps.into());
+    let signed = |ps: i64| format!("{}{}", if ps < 0 { "-" } else { "" }, us(ps.unsigned_abs()));
     let span = |span: Option<SpanSummary>| {
         span.map_or_else(
             || "-".to_owned(),
             |span| {
                 let sd = span.sd_ps.map_or_else(|| "-".to_owned(), us);
-                format!("{} ± {sd} us ({} to {})", us(span.mean_ps), us(span.min_ps), us(span.max_ps))
+                let (least, mean, most) = (signed(span.min_ps), signed(span.mean_ps), signed(span.max_ps));
+                format!("{mean} ± {sd} us ({least} to {most})")
             },
         )
     };
@@ -218,48 +235,47 @@ pub fn table(summary: &Summary) -> String {
         let lost: u64 = one.lost.values().sum();
         let reasons: Vec<String> = one.lost.iter().map(|(why, count)| format!("{why} {count}")).collect();
         let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-        write!(
-            text,
-            "message {} by {}: {} sent, {} complete, {lost} lost{reasons}",
-            one.id, one.route, one.sent, one.complete
-        )
-        .and_then(|()| {
-            writeln!(
-                text,
-                ", {} open, {} misdirected, {} corrupted, {} outliers",
-                one.open, one.misdirected, one.corrupted, one.outliers
-            )
-        })
-        .expect("a string can be written");
+        text += &format!(
+            "message {} by {}: {} sent, {} complete, {lost} lost{reasons}, {} open, {} misdirected, {} corrupted, {} repeated, {} outliers\n",
+            one.id,
+            one.route,
+            one.sent,
+            one.complete,
+            one.open,
+            one.misdirected,
+            one.corrupted,
+            one.repeated,
+            one.outliers
+        );
+        let backs = one.links.iter().filter(|link| link.round_trip.is_some()).count();
         for link in &one.links {
-            writeln!(
-                text,
-                "  {} to {}: one way {}, receive period {}",
+            text += &format!(
+                "  {} to {}: one way {}, transmit period {}, receive period {}\n",
                 link.from,
                 link.to,
                 span(link.one_way),
+                span(link.transmit_period),
                 span(link.receive_period)
-            )
-            .expect("a string can be written");
+            );
+            if backs > 1 && link.round_trip.is_some() {
+                text += &format!("  round trip by {}: {}\n", link.route, span(link.round_trip));
+            }
         }
         if one.round_trip.is_some() {
-            writeln!(text, "  round trip {}", span(one.round_trip)).expect("a string can be written");
+            text += &format!("  round trip {}\n", span(one.round_trip));
         }
     }
     for one in &test.captures {
-        writeln!(
-            text,
-            "tap of task {}, {}: {} frames, period {}",
+        text += &format!(
+            "tap of task {}, {}: {} frames, period {}\n",
             one.task,
             one.stream,
             one.frames,
             span(one.period)
-        )
-        .expect("a string can be written");
+        );
     }
     for one in test.clocks.iter().filter(|one| one.offset.is_some()) {
-        writeln!(text, "clock of {}: off by {}", one.station, span(one.offset))
-            .expect("a string can be written");
+        text += &format!("clock of {}: off by {}\n", one.station, span(one.offset));
     }
     text
 }

@@ -73,7 +73,8 @@ pub use start_up::StartUpObservation;
 pub use synchronisation::{NetworkTimeObservation, NodeTime};
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
-    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
+    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, Reasons,
+    TestObservation, track,
 };
 pub use vlan_registration::VlanObservation;
 

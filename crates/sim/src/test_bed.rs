@@ -3,13 +3,15 @@
 //! A message is made in octets when it is sent, and read from them when it is received: with the bits that a
 //! corrupt task has turned, between the frame's check and the task, as a card's memory might. What the frame
 //! check sequence finds on the way is lost before, and never corrupted. A log's times are true times, or those
-//! of the station's system clock (`test_bed/clock.rs`). What became of every message is found from the logs
-//! (`test_bed/track.rs`). Not here: the message itself (`wire`).
+//! of the station's system clock (`test_bed/clock.rs`). A datagram of several frames is one message, which is
+//! received when it is whole. What became of every message is found from the logs (`test_bed/track.rs`). Not here:
+//! which frame carries which message (`test_bed/carried.rs`), the message itself (`wire`).
 
+mod carried;
 mod clock;
 mod track;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
@@ -23,9 +25,12 @@ use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
 use crate::recorder::{MissedSlot, Recorder, Transmission};
 use crate::result::{DropReason, Observation};
+use carried::{Carried, Route, WrongBits};
 use clock::SystemClock;
+use track::Tracker;
 pub use track::{
-    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, TestObservation, track,
+    CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, Reasons,
+    TestObservation, track,
 };
 
 /// A chance of one.
@@ -33,63 +38,59 @@ const CERTAIN: u64 = 1_000_000_000_000_000_000;
 
 /// Why a message is lost that fails its CRC.
 const CORRUPTED: &str = "corrupted";
-
-/// Wrong bits in the octets of a message: places and masks.
-type WrongBits = Vec<(u16, u8)>;
-
-/// What a frame carries.
-#[derive(Clone, Debug)]
-struct Carried {
-    message: TestMessage,
-    wrong: WrongBits,
-}
+/// Why one is lost whose relay is stopped when it would send it on.
+const NOT_RELAYED: &str = "not-relayed";
 
 /// The recorder of a run with a test: logs, and tells all to another.
 pub(crate) struct TestBed<'run, R> {
     network: &'run Network,
     test: &'run Test,
-    /// Per stream: identifier of its messages, and where in their way it stands; none if it has none.
-    carries: Vec<Option<(u32, usize)>>,
-    /// Per task: what its messages hold, and their octets; none of tasks that send none.
-    contents: Vec<Option<(PayloadType, usize)>>,
-    /// Per stream: what its frames carry, by number, and what those that answer will.
-    carried: Vec<BTreeMap<u32, Carried>>,
-    to_answer: Vec<VecDeque<Carried>>,
+    warm_up: SimTime,
+    /// Per stream, if it carries messages.
+    routes: Vec<Option<Route>>,
+    /// Per stream: how many frames were created before the warm-up was over.
+    before: Vec<u32>,
+    /// Per task: what its messages hold; none of tasks that send none.
+    contents: Vec<Option<PayloadType>>,
+    /// What relays have received and not answered yet, by the route by which they answer and the message's place on
+    /// the other: the bits that are wrong then, once for each time that it came.
+    to_answer: BTreeMap<(StreamIndex, u32), VecDeque<WrongBits>>,
+    /// The message that is about to be sent on.
+    answering: Option<Carried>,
     /// Per task: faults of a corrupt task.
     faults: Vec<Random>,
     /// Per node, the clock of its log.
     clocks: Vec<Option<SystemClock>>,
     octets: Vec<u8>,
-    log: Vec<LogEntry>,
-    reasons: BTreeMap<TestMessage, &'static str>,
+    tracker: Tracker,
+    reasons: Reasons,
+    /// Messages of redundant routes with a copy on its way at the end.
+    under_way: BTreeSet<(u32, TestMessage)>,
     captures: BTreeMap<(u32, StreamIndex), (u64, Option<u64>, Moments)>,
     recorder: &'run mut R,
 }
 
 impl<'run, R: Recorder> TestBed<'run, R> {
     pub(crate) fn new(network: &'run Network, test: &'run Test, seed: u64, recorder: &'run mut R) -> Self {
-        let mut carries = vec![None; network.streams.len()];
-        for (id, route) in test.messages() {
-            for (place, route) in test.way(route).into_iter().enumerate() {
-                carries[route.index()] = Some((id, place));
+        let mut routes: Vec<Option<Route>> = network.streams.iter().map(|_| None).collect();
+        for (id, first) in test.messages() {
+            for route in test.way(first) {
+                routes[route.index()] = Some(Route::new(network, route, id, route != first));
             }
         }
-        let count = network.streams.len();
         let contents = test.tasks.iter().map(|task| match task.kind {
-            TaskKind::Transmit { route, payload_type } => {
-                let payload = network.streams[route.index()].payload_max.get() - Test::HEADERS.get();
-                Some((payload_type, usize::try_from(payload).expect("a frame is short")))
-            }
+            TaskKind::Transmit { payload_type, .. } => Some(payload_type),
             _ => None,
         });
-        let contents = contents.collect();
         Self {
             network,
             test,
-            carries,
-            contents,
-            carried: vec![BTreeMap::new(); count],
-            to_answer: vec![VecDeque::new(); count],
+            warm_up: SimTime::ZERO + network.run.warm_up,
+            routes,
+            before: vec![0; network.streams.len()],
+            contents: contents.collect(),
+            to_answer: BTreeMap::new(),
+            answering: None,
             faults: (0..test.tasks.len()).map(|task| Random::new(seed, Purpose::TestFault, task)).collect(),
             clocks: (0..network.nodes.len())
                 .map(|node| {
@@ -99,8 +100,9 @@ impl<'run, R: Recorder> TestBed<'run, R> {
                 })
                 .collect(),
             octets: Vec::new(),
-            log: Vec::new(),
-            reasons: BTreeMap::new(),
+            tracker: Tracker::new(test, |stream| network.streams[stream.index()].talker),
+            reasons: Reasons::new(),
+            under_way: BTreeSet::new(),
             captures: BTreeMap::new(),
             recorder,
         }
@@ -108,8 +110,12 @@ impl<'run, R: Recorder> TestBed<'run, R> {
 
     /// Puts what the test observed to the rest.
     pub(crate) fn finish(self, observation: &mut Observation) {
-        let talker = |stream: StreamIndex| self.network.streams[stream.index()].talker;
-        let messages = track(self.test, talker, &self.log, &self.reasons);
+        let (reasons, under_way) = (self.reasons, self.under_way);
+        let messages = self.tracker.finish(|message, route, to| {
+            let reason = reasons.get(&(message, route, to)).copied()?;
+            let may_come = reason != CORRUPTED && under_way.contains(&(route.0, message));
+            (!may_come).then_some(reason)
+        });
         let captures = self
             .captures
             .into_iter()
@@ -121,20 +127,26 @@ impl<'run, R: Recorder> TestBed<'run, R> {
         observation.test = Some(Box::new(TestObservation { messages, captures, clocks }));
     }
 
-    /// What a frame carries; none if its stream has no messages.
-    fn carried(&self, stream: u32, number: u32) -> Option<&Carried> {
-        self.carried[stream as usize].get(&number)
+    fn route(&self, stream: u32) -> Option<&Route> {
+        self.routes[stream as usize].as_ref()
+    }
+
+    /// What a frame carries, or a part of; none if its stream has no messages.
+    fn carried(&self, stream: u32, number: u32) -> Option<Carried> {
+        let route = self.route(stream)?;
+        route.carried(route.place_of(number))
     }
 
     /// A line of a station's log: the octets as they are there, read.
     fn enter(&mut self, time: SimTime, station: NodeIndex, stream: u32, sent: bool, carried: &Carried) {
         let route = StreamIndex(stream);
         let header = self.read(carried);
-        let time = match &mut self.clocks[station.index()] {
+        let time_ps = match &mut self.clocks[station.index()] {
             Some(clock) => clock.reading(time),
-            None => time.since_start(),
+            None => i64::try_from(time.as_ps()).unwrap_or(i64::MAX),
         };
-        self.log.push(LogEntry { time, station, route, sent, header });
+        let octets = carried.length;
+        self.tracker.take(&LogEntry { time_ps, station, route, sent, octets, header });
     }
 
     /// Reads a message as its receiver does: all octets, with what went wrong in them.
@@ -145,10 +157,9 @@ impl<'run, R: Recorder> TestBed<'run, R> {
 
     /// Makes the octets of a message, with what went wrong in them.
     fn write(&mut self, carried: &Carried) {
-        let (kind, length) =
-            self.contents[carried.message.id as usize].expect("the number of a transmit task");
+        let kind = self.contents[carried.message.id as usize].expect("the number of a transmit task");
         self.octets.clear();
-        carried.message.emit(kind, length, &mut self.octets);
+        carried.message.emit(kind, carried.length as usize, &mut self.octets);
         for (place, mask) in &carried.wrong {
             self.octets[usize::from(*place)] ^= mask;
         }
@@ -156,38 +167,48 @@ impl<'run, R: Recorder> TestBed<'run, R> {
 
     /// What a station's corrupt tasks make of a message.
     fn corrupt(&mut self, station: NodeIndex, stream: u32, carried: &mut Carried) {
-        let (_, length) = self.contents[carried.message.id as usize].expect("the number of a transmit task");
         for (task, random) in self.test.tasks.iter().zip(&mut self.faults) {
             let TaskKind::Corrupt { route, chance } = task.kind else { continue };
             if (task.station, route) == (station, StreamIndex(stream)) && random.up_to(CERTAIN - 1) < chance {
-                let bit = random.up_to(8 * length as u64 - 1);
-                let place = u16::try_from(bit / 8).expect("a frame is short");
+                let bit = random.up_to(8 * u64::from(carried.length) - 1);
+                let place = u16::try_from(bit / 8).expect("a datagram is short");
                 carried.wrong.push((place, 1 << (bit % 8)));
             }
         }
     }
 
-    /// A task has received a frame.
+    /// A task has received a frame, or the last one of a datagram.
     fn receive(&mut self, time: SimTime, stream: u32, listener: u32, number: u32) {
         let station = self.network.streams[stream as usize].listeners[listener as usize];
-        let Some(mut carried) = self.carried(stream, number).cloned() else { return };
+        let Some(mut carried) = self.carried(stream, number) else { return };
         self.corrupt(station, stream, &mut carried);
         self.enter(time, station, stream, false, &carried);
         if !carried.wrong.is_empty() {
-            self.reasons.insert(carried.message, CORRUPTED);
+            self.reasons.insert((carried.message, StreamIndex(stream), station), CORRUPTED);
         }
+        let place = self.route(stream).map_or(0, |route| route.place_of(number));
         for task in &self.test.tasks {
             if let TaskKind::Relay { route, by } = task.kind
                 && (route, task.station) == (StreamIndex(stream), station)
             {
-                self.to_answer[by.index()].push_back(carried.clone());
+                self.to_answer.entry((by, place)).or_default().push_back(carried.wrong.clone());
             }
         }
     }
 
-    fn lose(&mut self, stream: u32, number: u32, reason: DropReason) {
-        if let Some(carried) = self.carried(stream, number) {
-            self.reasons.insert(carried.message, reason.name());
+    /// A copy of a frame did not come to these listeners of its stream.
+    fn lose(&mut self, stream: u32, number: u32, listeners: &[u32], reason: DropReason) {
+        // Of a copy that comes second nothing is lost.
+        if reason == DropReason::Eliminated {
+            return;
+        }
+        let Some(carried) = self.carried(stream, number) else { return };
+        let Some(route) = &mut self.routes[stream as usize] else { return };
+        for listener in listeners {
+            if !route.in_host.contains(&(*listener, number)) {
+                let station = self.network.streams[stream as usize].listeners[*listener as usize];
+                self.reasons.insert((carried.message, StreamIndex(stream), station), reason.name());
+            }
         }
     }
 
@@ -210,9 +231,35 @@ impl<'run, R: Recorder> TestBed<'run, R> {
             let stamp = at.as_ps() - at.as_ps() % quantum.as_ps().max(1);
             let (frames, last, period) = self.captures.entry((number, StreamIndex(sent.stream))).or_default();
             *frames += 1;
+            if sent.number < self.before[sent.stream as usize] {
+                continue;
+            }
             if let Some(last) = last.replace(stamp) {
                 period.add(Duration::from_ps(stamp.saturating_sub(last)));
             }
+        }
+    }
+
+    /// A frame is created that carries a message, or the first part of one.
+    fn send(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
+        let answered = self.answering.take();
+        let Some(route) = &mut self.routes[stream as usize] else { return };
+        if !route.begins(number) {
+            return;
+        }
+        let place = route.place_of(number);
+        route.add(place, octets, answered);
+        let Some(mut carried) = route.carried(place) else { return };
+        if !route.is_relayed && time < self.warm_up {
+            self.tracker.begin_with(carried.message.id, carried.message.sequence + 1);
+        }
+        let talker = self.network.streams[stream as usize].talker;
+        self.enter(time, talker, stream, true, &carried);
+        self.corrupt(talker, stream, &mut carried);
+        if let Some(route) = &mut self.routes[stream as usize]
+            && !carried.wrong.is_empty()
+        {
+            route.wrong.insert(place, carried.wrong);
         }
     }
 }
@@ -221,18 +268,10 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
     const DRIVES_MACHINES: bool = R::DRIVES_MACHINES;
 
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
-        if let Some((id, place)) = self.carries[stream as usize] {
-            let carried = match place {
-                0 => Some(Carried { message: TestMessage { id, sequence: number }, wrong: WrongBits::new() }),
-                _ => self.to_answer[stream as usize].pop_front(),
-            };
-            if let Some(mut carried) = carried {
-                let talker = self.network.streams[stream as usize].talker;
-                self.enter(time, talker, stream, true, &carried);
-                self.corrupt(talker, stream, &mut carried);
-                self.carried[stream as usize].insert(number, carried);
-            }
+        if time < self.warm_up {
+            self.before[stream as usize] = number + 1;
         }
+        self.send(time, stream, number, octets);
         self.recorder.created(time, stream, number, octets);
     }
 
@@ -253,13 +292,24 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
     }
 
     fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
+        let behind = self.receives_behind_port(stream, listener);
+        let node = self.network.streams[stream as usize].listeners[listener as usize];
+        if let Some(route) = self.routes[stream as usize].as_mut().filter(|route| route.frames > 1) {
+            let number = datagram * route.frames;
+            if behind && !self.network.has_stacks(node) {
+                // It is whole at the port; its last piece takes it to the application.
+                route.to_hand_over.extend(route.last_piece.get(&listener).map(|last| (listener, *last)));
+            } else {
+                self.receive(time, stream, listener, number);
+            }
+        }
         self.recorder.reassembled(time, stream, listener, datagram, delay);
     }
 
     fn transmitted(&mut self, sent: &Transmission) {
         self.capture(sent);
         if self.recorder.takes_messages()
-            && let Some(carried) = self.carried(sent.stream, sent.number).cloned()
+            && let Some(carried) = self.carried(sent.stream, sent.number)
         {
             self.write(&carried);
             self.recorder.message(sent.stream, sent.number, &self.octets);
@@ -268,24 +318,80 @@ impl<R: Recorder> Recorder for TestBed<'_, R> {
     }
 
     fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
-        if !self.receives_behind_port(stream, listener) {
-            self.receive(time, stream, listener, number);
+        let behind = self.receives_behind_port(stream, listener);
+        if let Some(route) = &mut self.routes[stream as usize] {
+            if route.frames > 1 {
+                route.last_piece.insert(listener, number);
+            } else if behind {
+                route.in_host.insert((listener, number));
+                if route.is_redundant {
+                    let station = self.network.streams[stream as usize].listeners[listener as usize];
+                    if let Some(carried) = route.carried(number) {
+                        self.reasons.remove(&(carried.message, StreamIndex(stream), station));
+                    }
+                }
+            } else {
+                self.receive(time, stream, listener, number);
+            }
         }
         self.recorder.delivered(time, stream, listener, number, delay);
     }
 
     fn handed_over(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
-        self.receive(time, stream, listener, number);
+        if let Some(route) = &mut self.routes[stream as usize] {
+            route.in_host.remove(&(listener, number));
+            if route.frames == 1 || route.to_hand_over.remove(&(listener, number)) {
+                self.receive(time, stream, listener, number);
+            }
+        }
         self.recorder.handed_over(time, stream, listener, number, delay);
     }
 
     fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
-        self.lose(stream, number, reason);
+        if let Some(route) = &mut self.routes[stream as usize] {
+            route.in_host.remove(&(listener, number));
+            route.to_hand_over.remove(&(listener, number));
+        }
+        self.lose(stream, number, &[listener], reason);
         self.recorder.lost_in_host(time, stream, listener, number, reason);
     }
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
-        self.lose(stream, number, reason);
+        if let Some(route) = self.route(stream) {
+            let listeners = route.listeners_behind(hop).to_vec();
+            self.lose(stream, number, &listeners, reason);
+        }
         self.recorder.dropped(time, stream, number, hop, reason);
+    }
+
+    fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
+        self.answering = None;
+        if let Some(to) = self.route(stream).and_then(|route| route.answers)
+            && let Some(place) = self.route(to.0).map(|route| route.place_of(request))
+            && let Some(carried) = self.carried(to.0, request)
+        {
+            let key = (StreamIndex(stream), place);
+            let wrong = self.to_answer.get_mut(&key).and_then(VecDeque::pop_front).unwrap_or_default();
+            if self.to_answer.get(&key).is_some_and(VecDeque::is_empty) {
+                self.to_answer.remove(&key);
+            }
+            if is_sent {
+                self.answering = Some(Carried { wrong, ..carried });
+            } else {
+                for to in self.test.receivers(StreamIndex(stream)) {
+                    self.reasons.insert((carried.message, StreamIndex(stream), to), NOT_RELAYED);
+                }
+            }
+        }
+        self.recorder.answering(stream, request, is_sent);
+    }
+
+    fn in_flight(&mut self, stream: u32, number: u32) {
+        if self.route(stream).is_some_and(|route| route.is_redundant)
+            && let Some(carried) = self.carried(stream, number)
+        {
+            self.under_way.insert((stream, carried.message));
+        }
+        self.recorder.in_flight(stream, number);
     }
 }

@@ -8,6 +8,9 @@ use tautwire_model::network::{NodeIndex, StreamIndex, Test};
 use tautwire_sim::{LogEntry, TestMessage, TestObservation, WireError, track};
 use tautwire_workbench::{Duration, Network, Options, load, load_text, simulate};
 
+/// Picoseconds of a microsecond.
+const US: i64 = 1_000_000;
+
 fn scenario() -> Network {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/test-bed.yaml");
     let loaded = load(&path).expect("a file");
@@ -39,8 +42,8 @@ fn every_message_of_the_star_has_its_history() {
     assert_eq!((asked.links.len(), command.links.len()), (2, 2), "there and back; to two receivers");
     assert!(command.round_trip.count() == 0 && asked.round_trip.count() > 400);
     // There and back is no shorter than each way.
-    let mean = |one: &tautwire_sim::LinkObservation| one.one_way.mean().expect("messages");
-    assert!(asked.round_trip.mean().expect("messages") > mean(&asked.links[0]).max(mean(&asked.links[1])));
+    let mean = |one: &tautwire_sim::LinkObservation| one.one_way.mean_ps().expect("messages");
+    assert!(asked.round_trip.mean_ps().expect("messages") > mean(&asked.links[0]).max(mean(&asked.links[1])));
     assert!(mean(&flooded.links[0]) > mean(&flooded.links[1]), "the flood is on the way there");
     // The tap sees what leaves the controller and what comes to it.
     assert!(seen.captures.iter().any(|one| network.streams[one.stream.index()].name == "ask-1"));
@@ -86,8 +89,8 @@ fn context_switches_are_left_out() {
     network.test.as_mut().expect("a test").outliers_above = None;
     let all = observed(&network);
     assert_eq!(all.messages[0].outliers, 0);
-    let worst = |seen: &TestObservation| seen.messages[0].links[0].one_way.max().expect("messages");
-    assert!(worst(&filtered) <= Duration::from_us(250) && worst(&all) > Duration::from_us(250));
+    let worst = |seen: &TestObservation| seen.messages[0].links[0].one_way.max_ps().expect("messages");
+    assert!(worst(&filtered) <= US * 250 && worst(&all) > US * 250);
 }
 
 #[test]
@@ -109,9 +112,9 @@ fn logs_are_as_wrong_as_the_clocks_that_they_are_by() {
     let exact = observed(&network);
     assert!(exact.clocks.is_empty());
     // A round trip is by one clock, and is not wrong.
-    let mean = |seen: &TestObservation| seen.messages[0].round_trip.mean().expect("messages");
-    let apart = mean(&exact).max(mean(&kept)).saturating_sub(mean(&exact).min(mean(&kept)));
-    assert!(apart < Duration::from_ns(100), "{apart}");
+    let mean = |seen: &TestObservation| seen.messages[0].round_trip.mean_ps().expect("messages");
+    let apart = mean(&exact).abs_diff(mean(&kept));
+    assert!(apart < 100_000, "{apart} ps");
 }
 
 #[test]
@@ -163,12 +166,13 @@ fn pair() -> Network {
 fn log() -> Vec<LogEntry> {
     let mut log = Vec::new();
     for sequence in 0..5 {
-        let start = u64::from(sequence) * 1_000;
+        let start = i64::from(sequence) * 1_000;
         for (us, station, route, sent) in
             [(0, 0, 0, true), (10, 1, 0, false), (12, 1, 1, true), (22, 0, 1, false)]
         {
             log.push(LogEntry {
-                time: Duration::from_us(start + us),
+                time_ps: (start + us) * US,
+                octets: 100,
                 station: NodeIndex(station),
                 route: StreamIndex(route),
                 sent,
@@ -189,9 +193,9 @@ fn what_is_wrong_in_a_log_is_found() {
     let test = pair().test.expect("a test");
     let whole = tracked(&test, &log());
     assert_eq!((whole.sent, whole.complete, whole.open), (5, 5, 0));
-    assert_eq!(whole.round_trip.mean(), Some(Duration::from_us(22)));
-    assert_eq!(whole.links[1].one_way.mean(), Some(Duration::from_us(10)));
-    assert_eq!(whole.links[0].transmit_period.mean(), Some(Duration::from_us(1_000)));
+    assert_eq!(whole.round_trip.mean_ps(), Some(22 * US));
+    assert_eq!(whole.links[1].one_way.mean_ps(), Some(10 * US));
+    assert_eq!(whole.links[0].transmit_period.mean_ps(), Some(1_000 * US));
     // The second message is lost on its way there.
     let mut lost = log();
     lost.drain(5..8);
@@ -229,7 +233,8 @@ fn any_log_is_tracked() {
     for _ in 0..500 {
         let log: Vec<LogEntry> = (0..draw(40))
             .map(|_| LogEntry {
-                time: Duration::from_us(u64::from(draw(1_000))),
+                time_ps: i64::from(draw(1_000)) * US - 100 * US,
+                octets: 100,
                 station: NodeIndex(draw(3)),
                 route: StreamIndex(draw(1)),
                 sent: draw(1) == 0,
@@ -262,6 +267,6 @@ fn losses_in_a_run_have_their_reason() {
     assert!(one.complete > 20 && one.complete < one.sent, "{one:?}");
     // An answer keeps its message's number, whatever was lost before it.
     assert_eq!(one.round_trip.count(), one.complete);
-    let (least, most) = (one.round_trip.min().expect("some"), one.round_trip.max().expect("some"));
-    assert!(most < least + Duration::from_us(100), "{least} to {most}");
+    let (least, most) = (one.round_trip.min_ps().expect("some"), one.round_trip.max_ps().expect("some"));
+    assert!(most < least + 100 * US, "{least} to {most}");
 }

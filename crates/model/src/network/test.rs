@@ -10,7 +10,8 @@ use super::{Delay, NodeIndex, PortIndex, StreamIndex};
 pub struct Test {
     /// Its tasks, in order.
     pub tasks: Vec<Task>,
-    /// Latencies above it are left out of the statistics and counted: they are taken for context switches.
+    /// A message with a latency above it on any of its links is taken for one that met a context switch: it is counted, and
+    /// in no statistics.
     pub outliers_above: Option<Duration>,
     /// How the stations' system clocks are disciplined, by which they log; by true time if not at all.
     pub clocks: Option<TestClocks>,
@@ -101,18 +102,23 @@ impl Test {
         })
     }
 
-    /// The routes of a message, in order: the first is `route`, the others are those by which it is relayed.
+    /// The routes of a message: the first is `route`, the others are those by which it is relayed, each behind the one
+    /// that it relays.
     #[must_use]
     pub fn way(&self, route: StreamIndex) -> Vec<StreamIndex> {
         let mut way = vec![route];
-        let next = |last: StreamIndex| {
-            self.tasks.iter().find_map(|task| match task.kind {
+        let mut place = 0;
+        while let Some(last) = way.get(place).copied() {
+            let relayed = self.tasks.iter().filter_map(|task| match task.kind {
                 TaskKind::Relay { route, by } if route == last => Some(by),
                 _ => None,
-            })
-        };
-        while let Some(by) = next(way[way.len() - 1]).filter(|by| !way.contains(by)) {
-            way.push(by);
+            });
+            for by in relayed {
+                if !way.contains(&by) {
+                    way.push(by);
+                }
+            }
+            place += 1;
         }
         way
     }

@@ -34,7 +34,7 @@ pub(super) struct SystemClock {
     /// When that was.
     since: SimTime,
     /// The last reading: logs go forward.
-    last: Duration,
+    last_ps: i64,
     /// Offsets at the corrections of the run, without their signs.
     pub(super) offsets: Moments,
 }
@@ -54,7 +54,7 @@ impl SystemClock {
             rate: 0,
             ahead: 0,
             since: SimTime::ZERO,
-            last: Duration::ZERO,
+            last_ps: i64::MIN,
             offsets: Moments::default(),
         };
         for _ in 0..BEFORE {
@@ -88,8 +88,8 @@ impl SystemClock {
         }
     }
 
-    /// What it reads at `time`, which does not go back.
-    pub(super) fn reading(&mut self, time: SimTime) -> Duration {
+    /// What it reads at `time`, which does not go back, in picoseconds.
+    pub(super) fn reading(&mut self, time: SimTime) -> i64 {
         while time.since(self.since) >= self.settings.interval {
             self.ahead += self.gained(self.settings.interval);
             self.since = self.since + self.settings.interval;
@@ -99,9 +99,8 @@ impl SystemClock {
         }
         let ahead = self.ahead + self.gained(time.since(self.since));
         let reads = i128::from(time.since_start().as_ps()) + ahead;
-        let reads = Duration::from_ps(u64::try_from(reads).unwrap_or(0));
-        self.last = self.last.max(reads);
-        self.last
+        self.last_ps = self.last_ps.max(i64::try_from(reads).unwrap_or(i64::MAX));
+        self.last_ps
     }
 }
 
@@ -126,9 +125,10 @@ mod tests {
     fn offsets(settings: &TestClocks) -> Moments {
         let mut clock = SystemClock::new(settings, Random::new(1, Purpose::TestClock, 0));
         for ms in 0..200_000 {
-            let before = clock.last;
+            let before = clock.last_ps;
             let reads = clock.reading(SimTime::ZERO + Duration::from_ms(ms));
             assert!(reads >= before, "it goes forward");
+            assert!(ms > 0 || reads != 0, "it is off from the start, maybe by less than nothing");
         }
         assert_eq!(clock.offsets.count(), 199);
         clock.offsets

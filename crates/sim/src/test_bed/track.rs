@@ -1,27 +1,30 @@
 //! What became of every message of a test, from the logs of its stations alone.
 //!
-//! A message's history is a series of links, one for each route of its way; what a link should have brought and
-//! did not is lost, what came where nobody was to receive it is misdirected, what fails its CRC is corrupted.
-//! Logs may be of a run or of stations that are real. Not here: how a run makes them (`test_bed.rs`).
+//! A message's history is a tree of links: every route that carries it, to each of its receivers. What a link should
+//! have brought and did not is lost, what came where nobody was to receive it is misdirected, what fails its CRC is
+//! corrupted. A message with a latency above the limit on any link is an outlier and in no statistics. Invariant: a
+//! history is kept until all its links have brought the message, and no longer. Logs may be of a run or of stations
+//! that are real; times of two clocks may differ by less than nothing. Not here: how a run makes logs (`test_bed.rs`).
 
 use std::collections::BTreeMap;
 
 use tautwire_model::network::{NodeIndex, StreamIndex, Test};
-use tautwire_observe::Moments;
-use tautwire_units::Duration;
+use tautwire_observe::{Moments, SignedMoments};
 use tautwire_wire::{TestMessage, WireError};
 
 /// A line of a station's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// When, by the log's time.
-    pub time: Duration,
+    /// When, by the log's time, in picoseconds; below zero if its clock was behind at the start.
+    pub time_ps: i64,
     /// The station that logged it.
     pub station: NodeIndex,
     /// The route.
     pub route: StreamIndex,
     /// Whether the message was sent; else it was received.
     pub sent: bool,
+    /// Octets of the message.
+    pub octets: u32,
     /// Its header, or why it was none.
     pub header: Result<TestMessage, WireError>,
 }
@@ -65,10 +68,10 @@ pub struct MessageObservation {
     pub corrupted: u64,
     /// Receptions of what had come before.
     pub repeated: u64,
-    /// Latencies above the limit of the test, in no statistics.
+    /// Messages with a latency above the limit of the test on any of their links, in no statistics.
     pub outliers: u64,
-    /// From the sender to the sender, of messages that come back.
-    pub round_trip: Moments,
+    /// From the sender to the sender, of messages that come back, by all ways back.
+    pub round_trip: SignedMoments,
     /// Per route of their way and receiver.
     pub links: Vec<LinkObservation>,
 }
@@ -82,12 +85,16 @@ pub struct LinkObservation {
     pub to: NodeIndex,
     /// Messages received.
     pub received: u64,
-    /// From sender to receiver.
-    pub one_way: Moments,
+    /// From sender to receiver, by their clocks.
+    pub one_way: SignedMoments,
+    /// Octets of the messages in `one_way`.
+    pub octets: u64,
+    /// From the message's first sender to this receiver, where they are one.
+    pub round_trip: SignedMoments,
     /// Distances between messages sent.
-    pub transmit_period: Moments,
+    pub transmit_period: SignedMoments,
     /// Distances between messages received.
-    pub receive_period: Moments,
+    pub receive_period: SignedMoments,
 }
 
 /// What a tap saw of a stream.
@@ -103,149 +110,277 @@ pub struct CaptureObservation {
     pub period: Moments,
 }
 
+/// Why a message did not come to a receiver of a route, where that is known.
+pub type Reasons = BTreeMap<(TestMessage, StreamIndex, NodeIndex), &'static str>;
+
 /// Holds logs against a test. `reasons` tells why messages were lost, where that is known.
-///
-/// # Panics
-/// If an entry is before another of the same station that stands before it.
 #[must_use]
 pub fn track(
     test: &Test,
     talker_of: impl Fn(StreamIndex) -> NodeIndex,
     log: &[LogEntry],
-    reasons: &BTreeMap<TestMessage, &'static str>,
+    reasons: &Reasons,
 ) -> Vec<MessageObservation> {
-    let mut all: Vec<MessageObservation> = Vec::new();
-    for (id, route) in test.messages() {
-        let way = test.way(route);
-        let mut seen = MessageObservation { id, ..MessageObservation::default() };
-        for route in &way {
-            seen.links.extend(test.receivers(*route).map(|to| LinkObservation {
-                route: *route,
-                to,
-                received: 0,
-                one_way: Moments::default(),
-                transmit_period: Moments::default(),
-                receive_period: Moments::default(),
-            }));
-        }
-        let histories = histories(id, &way, log, &mut seen);
-        for (sequence, history) in &histories {
-            settle(
-                TestMessage { id, sequence: *sequence },
-                history,
-                test,
-                talker_of(route),
-                &mut seen,
-                reasons,
-            );
-        }
-        periods(id, log, &mut seen);
-        all.push(seen);
-    }
-    all
+    let mut tracker = Tracker::new(test, talker_of);
+    log.iter().for_each(|entry| tracker.take(entry));
+    tracker.finish(|message, route, to| reasons.get(&(message, route, to)).copied())
 }
 
-/// Of one message: when each route sent it, and when each link brought it.
-#[derive(Default)]
-struct History {
-    sent: BTreeMap<StreamIndex, Duration>,
-    received: BTreeMap<(StreamIndex, NodeIndex), Duration>,
+/// Takes logs line by line.
+pub(super) struct Tracker {
+    messages: Vec<Tracked>,
+    outliers_above_ps: i64,
 }
 
-/// The histories of all messages of an identifier; counts what belongs to none.
-fn histories(
-    id: u32,
-    way: &[StreamIndex],
-    log: &[LogEntry],
-    seen: &mut MessageObservation,
-) -> BTreeMap<u32, History> {
-    let mut all: BTreeMap<u32, History> = BTreeMap::new();
-    for entry in log {
-        let message = match entry.header {
-            Ok(message) if message.id == id => message,
-            Ok(_) => continue,
-            Err(_) => {
-                seen.corrupted += u64::from(!entry.sent && way.contains(&entry.route));
-                continue;
-            }
-        };
-        if entry.sent {
-            seen.sent += u64::from(entry.route == way[0]);
-            all.entry(message.sequence).or_default().sent.insert(entry.route, entry.time);
-        } else if seen.links.iter().any(|link| (link.route, link.to) == (entry.route, entry.station)) {
-            let received = &mut all.entry(message.sequence).or_default().received;
-            let before = received.contains_key(&(entry.route, entry.station));
-            seen.repeated += u64::from(before);
-            received.entry((entry.route, entry.station)).or_insert(entry.time);
-        } else {
-            seen.misdirected += 1;
-        }
-    }
-    all
-}
-
-/// Puts a history into the statistics.
-fn settle(
-    message: TestMessage,
-    history: &History,
-    test: &Test,
+/// The messages of one identifier.
+struct Tracked {
     talker: NodeIndex,
-    seen: &mut MessageObservation,
-    reasons: &BTreeMap<TestMessage, &'static str>,
-) {
-    let is_outlier = |span: Duration| test.outliers_above.is_some_and(|most| span > most);
-    let mut whole = true;
-    for link in &mut seen.links {
-        let Some(received) = history.received.get(&(link.route, link.to)) else {
-            whole = false;
-            continue;
+    /// The routes of their way, each behind the one that it relays.
+    routes: Vec<StreamIndex>,
+    /// Per link, the place of its route.
+    route_of: Vec<usize>,
+    /// Messages of which something may still come, by sequence number.
+    open: BTreeMap<u32, History>,
+    /// The others: whether they are in the statistics.
+    settled: BTreeMap<u32, bool>,
+    /// Per link, what was sent and received last.
+    last: Vec<[Option<(u32, i64)>; 2]>,
+    /// Messages before this one are in no statistics.
+    first: u32,
+    seen: MessageObservation,
+}
+
+/// Of one message: when and in how many octets each route sent it, when each link brought it, and the distances that
+/// begin or end with it, as far as it is not known whether both their messages are in the statistics.
+struct History {
+    sent: Vec<Option<(i64, u32)>>,
+    received: Vec<Option<i64>>,
+    distances: Vec<Distance>,
+}
+
+/// Between two messages that were sent, or received, one behind the other.
+struct Distance {
+    link: usize,
+    sent: bool,
+    /// The other message.
+    other: u32,
+    ps: i64,
+}
+
+impl Tracker {
+    pub(super) fn new(test: &Test, talker_of: impl Fn(StreamIndex) -> NodeIndex) -> Self {
+        let limit = test.outliers_above.map(|most| i64::try_from(most.as_ps()).unwrap_or(i64::MAX));
+        Self {
+            messages: test
+                .messages()
+                .map(|(id, route)| Tracked::new(test, id, route, talker_of(route)))
+                .collect(),
+            outliers_above_ps: limit.unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Messages of `id` before `first` are in no statistics.
+    pub(super) fn begin_with(&mut self, id: u32, first: u32) {
+        for tracked in self.messages.iter_mut().filter(|tracked| tracked.seen.id == id) {
+            tracked.first = first;
+        }
+    }
+
+    /// Takes a line of a log.
+    pub(super) fn take(&mut self, entry: &LogEntry) {
+        let limit = self.outliers_above_ps;
+        match entry.header {
+            Ok(message) => {
+                let mut known = self.messages.iter_mut();
+                if let Some(tracked) = known.find(|tracked| tracked.seen.id == message.id) {
+                    tracked.take(entry, message.sequence, limit);
+                }
+            }
+            Err(_) => {
+                for tracked in self.messages.iter_mut().filter(|one| one.routes.contains(&entry.route)) {
+                    tracked.take_corrupted(entry);
+                }
+            }
+        }
+    }
+
+    /// What became of all; what did not come is lost if `reason` knows why.
+    pub(super) fn finish(
+        self,
+        reason: impl Fn(TestMessage, StreamIndex, NodeIndex) -> Option<&'static str>,
+    ) -> Vec<MessageObservation> {
+        let limit = self.outliers_above_ps;
+        let finish = |mut tracked: Tracked| {
+            while let Some((sequence, history)) = tracked.open.pop_first() {
+                let message = TestMessage { id: tracked.seen.id, sequence };
+                tracked.settle(sequence, history, limit, |route, to| reason(message, route, to));
+            }
+            tracked.seen
         };
-        link.received += 1;
-        let Some(sent) = history.sent.get(&link.route) else { continue };
-        let span = received.saturating_sub(*sent);
-        if is_outlier(span) {
-            seen.outliers += 1;
-        } else {
-            link.one_way.add(span);
-        }
-    }
-    if !whole {
-        match reasons.get(&message) {
-            Some(reason) => *seen.lost.entry(reason).or_default() += 1,
-            None => seen.open += 1,
-        }
-        return;
-    }
-    seen.complete += 1;
-    let back = seen.links.last().filter(|link| link.to == talker && seen.links.len() > 1);
-    let ends = back.and_then(|link| {
-        Some((history.sent.get(&seen.links[0].route)?, history.received.get(&(link.route, link.to))?))
-    });
-    if let Some((sent, received)) = ends {
-        let span = received.saturating_sub(*sent);
-        if !is_outlier(span) {
-            seen.round_trip.add(span);
-        }
+        self.messages.into_iter().map(finish).collect()
     }
 }
 
-/// Distances of what was sent and received, link by link.
-fn periods(id: u32, log: &[LogEntry], seen: &mut MessageObservation) {
-    for link in &mut seen.links {
-        let (mut sent, mut received): (Option<Duration>, Option<Duration>) = (None, None);
-        for entry in log.iter().filter(|entry| entry.route == link.route) {
-            if entry.header.is_ok_and(|message| message.id != id) {
+impl Tracked {
+    fn new(test: &Test, id: u32, route: StreamIndex, talker: NodeIndex) -> Self {
+        let routes = test.way(route);
+        let mut seen = MessageObservation { id, ..MessageObservation::default() };
+        let mut route_of = Vec::new();
+        for (place, route) in routes.iter().enumerate() {
+            for to in test.receivers(*route) {
+                route_of.push(place);
+                seen.links.push(LinkObservation {
+                    route: *route,
+                    to,
+                    received: 0,
+                    one_way: SignedMoments::default(),
+                    octets: 0,
+                    round_trip: SignedMoments::default(),
+                    transmit_period: SignedMoments::default(),
+                    receive_period: SignedMoments::default(),
+                });
+            }
+        }
+        Self {
+            talker,
+            routes,
+            last: vec![[None; 2]; route_of.len()],
+            route_of,
+            open: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            first: 0,
+            seen,
+        }
+    }
+
+    /// The link that ends at `to`.
+    fn link(&self, route: StreamIndex, to: NodeIndex) -> Option<usize> {
+        self.seen.links.iter().position(|link| (link.route, link.to) == (route, to))
+    }
+
+    /// A message that could be read.
+    fn take(&mut self, entry: &LogEntry, sequence: u32, limit: i64) {
+        let link = self.link(entry.route, entry.station);
+        let route = self.routes.iter().position(|route| *route == entry.route);
+        if !entry.sent && link.is_none() {
+            self.seen.misdirected += 1;
+            return;
+        }
+        let (routes, links) = (self.routes.len(), self.route_of.len());
+        let history = match self.settled.get(&sequence) {
+            Some(_) => None,
+            None => Some(self.open.entry(sequence).or_insert_with(|| History {
+                sent: vec![None; routes],
+                received: vec![None; links],
+                distances: Vec::new(),
+            })),
+        };
+        let is_new = match (history, route, link) {
+            (Some(history), Some(route), _) if entry.sent => {
+                let is_new = history.sent[route].is_none();
+                history.sent[route].get_or_insert((entry.time_ps, entry.octets));
+                self.seen.sent += u64::from(is_new && route == 0);
+                is_new
+            }
+            (Some(history), _, Some(link)) if !entry.sent => {
+                let is_new = history.received[link].is_none();
+                history.received[link].get_or_insert(entry.time_ps);
+                is_new
+            }
+            _ => false,
+        };
+        if !is_new {
+            self.seen.repeated += u64::from(!entry.sent);
+            return;
+        }
+        self.measure(entry, sequence);
+        let history = &self.open[&sequence];
+        if history.received.iter().all(Option::is_some) && history.sent.iter().all(Option::is_some) {
+            let history = self.open.remove(&sequence).expect("just looked at");
+            self.settle(sequence, history, limit, |_, _| None);
+        }
+    }
+
+    /// A message that failed its CRC. Which one it was is not known: no distance begins or ends with it.
+    fn take_corrupted(&mut self, entry: &LogEntry) {
+        self.seen.corrupted += u64::from(!entry.sent);
+        for (link, last) in self.seen.links.iter().zip(&mut self.last) {
+            if link.route == entry.route && (entry.sent || link.to == entry.station) {
+                last[usize::from(entry.sent)] = None;
+            }
+        }
+    }
+
+    /// The distances from what was sent, or received, before.
+    fn measure(&mut self, entry: &LogEntry, sequence: u32) {
+        for (number, (link, last)) in self.seen.links.iter().zip(&mut self.last).enumerate() {
+            if link.route != entry.route || !entry.sent && link.to != entry.station {
                 continue;
             }
-            let (last, moments) = if entry.sent {
-                (&mut sent, &mut link.transmit_period)
-            } else if entry.station == link.to {
-                (&mut received, &mut link.receive_period)
-            } else {
+            let before = last[usize::from(entry.sent)].replace((sequence, entry.time_ps));
+            let Some((other, time_ps)) = before else { continue };
+            let ps = entry.time_ps.saturating_sub(time_ps);
+            let history = self.open.get_mut(&sequence).expect("it is being taken");
+            history.distances.push(Distance { link: number, sent: entry.sent, other, ps });
+        }
+    }
+
+    /// Nothing of a message can change any more: it goes into the statistics.
+    fn settle(
+        &mut self,
+        sequence: u32,
+        history: History,
+        limit: i64,
+        reason: impl Fn(StreamIndex, NodeIndex) -> Option<&'static str>,
+    ) {
+        let one_way = |link: usize| {
+            let (sent, octets) = history.sent[self.route_of[link]]?;
+            Some((history.received[link]?.saturating_sub(sent), octets))
+        };
+        let spans: Vec<Option<(i64, u32)>> = (0..self.route_of.len()).map(one_way).collect();
+        let is_outlier = spans.iter().flatten().any(|(span, _)| *span > limit);
+        let counts = !is_outlier && sequence >= self.first;
+        self.seen.outliers += u64::from(is_outlier);
+        let mut lost = None;
+        let mut whole = true;
+        let begun = history.sent[0];
+        for (number, (link, span)) in self.seen.links.iter_mut().zip(&spans).enumerate() {
+            let Some(received) = history.received[number] else {
+                whole = false;
+                lost = lost.or_else(|| reason(link.route, link.to));
                 continue;
             };
-            if let Some(last) = last.replace(entry.time) {
-                moments.add(entry.time.saturating_sub(last));
+            link.received += 1;
+            if let Some((span, octets)) = span.filter(|_| counts) {
+                link.one_way.add(span);
+                link.octets += u64::from(octets);
+            }
+            let back = link.to == self.talker && self.route_of[number] > 0;
+            if let Some((sent, _)) = begun.filter(|_| back && counts) {
+                link.round_trip.add(received.saturating_sub(sent));
+                self.seen.round_trip.add(received.saturating_sub(sent));
+            }
+        }
+        match lost {
+            _ if whole => self.seen.complete += 1,
+            Some(reason) => *self.seen.lost.entry(reason).or_default() += 1,
+            None => self.seen.open += 1,
+        }
+        self.settled.insert(sequence, counts);
+        for distance in history.distances {
+            match self.settled.get(&distance.other) {
+                Some(other) => {
+                    let link = &mut self.seen.links[distance.link];
+                    let moments =
+                        if distance.sent { &mut link.transmit_period } else { &mut link.receive_period };
+                    if counts && *other {
+                        moments.add(distance.ps);
+                    }
+                }
+                None => {
+                    let other = self.open.get_mut(&distance.other).expect("settled or not");
+                    other.distances.push(Distance { other: sequence, ..distance });
+                }
             }
         }
     }
