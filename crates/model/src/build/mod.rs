@@ -92,7 +92,9 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
     if faults.errors() == 0 {
         routes::find(&topology, &vlans, &mut streams, faults);
+        tdma::check_heard(&streams, faults);
     }
+    let test = test::test(input, &topology, &streams, &events, &run, faults);
     let tdma = tdma::tdma(input, &topology, &models, &mut streams, faults);
     let (mut reservation, mut gptp) = (None, None);
     if faults.errors() == 0 {

@@ -286,7 +286,7 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
 /// The longest delay of a device or host.
 const DELAY_MAX: Duration = Duration::from_s(3_600);
 
-fn delay_max(random: Distribution) -> Duration {
+pub(crate) fn delay_max(random: Distribution) -> Duration {
     match random {
         Distribution::Zero => Duration::ZERO,
         Distribution::Uniform { max, .. } | Distribution::Normal { max, .. } => max,

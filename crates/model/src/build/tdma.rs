@@ -33,7 +33,10 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
         let Some(to) = streams.find(named, faults) else { continue };
         let request = &streams.list[to.index()].stream;
         let draft = &streams.list[number];
-        let heard = request.listeners.contains(&draft.stream.talker);
+        // Who hears a broadcast is known when its way is found.
+        let broadcast = streams.list[to.index()].route == Route::Broadcast;
+        let heard = request.listeners.contains(&draft.stream.talker)
+            || broadcast && request.talker != draft.stream.talker;
         // Answers of time-triggered links may be answered in turn: a chain of cycles.
         let timed = |stream: &crate::network::Stream| stream.time_triggered.is_some();
         let chained = timed(request) && timed(&draft.stream) && to.index() < number;
@@ -42,12 +45,33 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
             Traffic::Synchronisation { .. } => true,
             _ => false,
         };
-        if !heard || made {
-            let message = format!("`{}` has nothing of `{}` to answer", draft.stream.name, request.name);
+        let (answer, asked) = (&draft.stream.name, &request.name);
+        if heard && matches!(request.traffic, Traffic::Response { .. }) && made {
+            let message = format!("`{asked}` is a response itself, and `{answer}` would answer it");
+            let help = "name a stream with traffic of its own: only time-triggered links answer in turn, listed in that order";
+            faults.error(codes::RESPONSE, named.place, message, help);
+        } else if !heard || made {
+            let message = format!("`{answer}` has nothing of `{asked}` to answer");
             let help = "name a stream with traffic of its own, and make a listener of it the talker";
             faults.error(codes::RESPONSE, named.place, message, help);
         }
         streams.list[number].stream.traffic = Traffic::Response { to, turn_around };
+    }
+}
+
+/// Holds responses to broadcasts against who hears these; routes are found.
+pub(crate) fn check_heard(streams: &Streams<'_, '_>, faults: &mut Faults) {
+    for draft in &streams.list {
+        let Traffic::Response { to, .. } = draft.stream.traffic else { continue };
+        let Some(request) = streams.list.get(to.index()) else { continue };
+        if request.route == Route::Broadcast && !request.stream.listeners.contains(&draft.stream.talker) {
+            let message = format!(
+                "no broadcast of `{}` reaches the talker of `{}`",
+                request.stream.name, draft.stream.name
+            );
+            let help = "name a stream that its talker hears, or join it to the VLAN of the broadcast";
+            faults.error(codes::RESPONSE, draft.place("traffic"), message, help);
+        }
     }
 }
 

@@ -86,6 +86,21 @@ pub enum TaskKind {
     },
 }
 
+impl Task {
+    /// The route that it is about; none of a capture.
+    #[must_use]
+    pub const fn route(&self) -> Option<StreamIndex> {
+        match self.kind {
+            TaskKind::Transmit { route, .. }
+            | TaskKind::Receive { route }
+            | TaskKind::Relay { route, .. }
+            | TaskKind::Inject { route }
+            | TaskKind::Corrupt { route, .. } => Some(route),
+            TaskKind::Capture { .. } => None,
+        }
+    }
+}
+
 impl Test {
     /// Octets of the headers before a message in its frame's payload: IPv4 and UDP.
     pub const HEADERS: Bytes = Bytes::new(28);
@@ -123,13 +138,13 @@ impl Test {
         way
     }
 
-    /// The end systems that a route is to be received by.
+    /// The end systems that a route is to be received by, each once.
     pub fn receivers(&self, route: StreamIndex) -> impl Iterator<Item = NodeIndex> + '_ {
-        self.tasks.iter().filter_map(move |task| match task.kind {
-            TaskKind::Receive { route: of } | TaskKind::Relay { route: of, .. } if of == route => {
-                Some(task.station)
-            }
-            _ => None,
+        let receives = move |task: &Task| matches!(task.kind, TaskKind::Receive { route: of } | TaskKind::Relay { route: of, .. } if of == route);
+        let place = self.tasks.iter().enumerate().filter(move |(_, task)| receives(task));
+        place.filter_map(move |(number, task)| {
+            let again = |other: &Task| receives(other) && other.station == task.station;
+            (!self.tasks[..number].iter().any(again)).then_some(task.station)
         })
     }
 }

@@ -189,8 +189,10 @@ codes! {
     RESPONSE = "stream::response";
     /// A task that does not suit its station or its stream.
     TASK = "test::task";
-    /// A message of a test that nobody receives, or that nobody sends.
+    /// A message of a test that nobody receives or sends, or that two tasks do the same to.
     TEST_MESSAGE = "test::message";
+    /// Clocks or limits of a test that cannot be.
+    TEST_SETTINGS = "test::settings";
     /// An event of which nothing comes, that is not of this network, or goes round the grant of a stream.
     EVENT = "event::impossible";
     /// A run that ends before its statistics begin.

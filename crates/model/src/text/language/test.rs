@@ -17,7 +17,7 @@ pub(super) static TEST: Shape = Shape {
         key(
             "outliers-above",
             Kind::Duration,
-            "Latencies above it are taken for context switches: counted, and left out of the statistics; none.",
+            "A message with a one-way latency above it on any of its links is taken for one that met a context switch: counted, and in no statistics; none.",
         ),
     ]],
 };
@@ -53,8 +53,8 @@ const STATION: Key = must("station", Kind::Reference, "The end system that does 
 const ROUTE: Key = must("route", Kind::Text, "The stream.");
 const PROTOCOL: Key = key(
     "protocol",
-    Kind::Word(&["time-triggered", "rate-constrained", "best-effort"]),
-    "What the stream must be: a time-triggered virtual link, one of ARINC 664 part 7, or neither; not looked at.",
+    Kind::Word(&["time-triggered", "rate-constrained", "best-effort", "udp"]),
+    "What the stream must be: a time-triggered virtual link, one of ARINC 664 part 7, or neither, for which `best-effort` and `udp` are two words: every message is in a UDP datagram; not looked at.",
 );
 
 static TRANSMIT: Shape = Shape {
@@ -67,7 +67,7 @@ static TRANSMIT: Shape = Shape {
         key(
             "payload",
             Kind::Octets,
-            "Octets of a message, header and contents; those of the stream less 28 B.",
+            "Octets of a message, header and contents; those of the stream less 28 B, or its `datagram`.",
         ),
         key("payload-type", Kind::Word(&["sequential", "random"]), "What the messages hold; sequential."),
     ]],
@@ -81,7 +81,7 @@ static RECEIVE: Shape = Shape {
 
 static RELAY: Shape = Shape {
     name: "a relay task",
-    about: "Takes the messages of a route and sends them on: for round trips.",
+    about: "Takes the messages of a route and sends them on: for round trips. Both routes have messages of one size.",
     keys: &[&[
         STATION,
         ROUTE,
@@ -92,13 +92,13 @@ static RELAY: Shape = Shape {
 
 static INJECT: Shape = Shape {
     name: "an inject task",
-    about: "Sends frames that only fill the network.",
+    about: "Sends frames that only fill the network; the stream's traffic is injected.",
     keys: &[&[STATION, ROUTE, PROTOCOL]],
 };
 
 static CORRUPT: Shape = Shape {
     name: "a corrupt task",
-    about: "Turns a bit of a message at a station that sends or receives it, where no check of the frame is: only the message's own CRC finds it.",
+    about: "Turns a bit of a message at a station that sends or receives it, behind the check of its frame: only the message's own CRC finds it.",
     keys: &[&[STATION, ROUTE, PROTOCOL, must("chance", Kind::Chance, "Chance of a message.")]],
 };
 
