@@ -73,3 +73,41 @@ fn a_capture_holds_the_octets_of_every_message() {
         assert_eq!(numbers[..], (0..u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>()[..]);
     }
 }
+
+/// Messages of 4000 octets, each a datagram of three frames.
+const DATAGRAMS: &str = "
+network-control: none
+nodes: {a: {type: end-station}, b: {type: end-station}}
+links: [{between: [a, b], rate: 100 Mbit/s}]
+streams:
+  - {name: x, talker: a, listeners: b, datagram: 4000 B, traffic: {type: periodic, interval: 1 ms}}
+test:
+  tasks:
+    - {type: transmit, station: a, route: x, payload-type: random}
+    - {type: receive, station: b, route: x}
+run: {duration: 20500 us}
+";
+
+#[test]
+fn the_pieces_of_a_datagram_are_those_of_its_message() {
+    let folder = folder("test-bed-datagrams");
+    std::fs::write(folder.join("bed.yaml"), DATAGRAMS).unwrap();
+    let ended = tautwire(&folder, &["simulate", "bed.yaml", "--trace", "pcapng", "--out", "run"]);
+    assert!(ended.code <= 1, "{}", ended.stderr);
+    let frames = decoded(&folder.join("run/frames.pcapng"));
+    let whole: Vec<Vec<u8>> = frames
+        .iter()
+        .filter(|frame| !frame[1].is_empty())
+        .map(|frame| {
+            let octet = |place| u8::from_str_radix(&frame[1][2 * place..2 * place + 2], 16).unwrap();
+            (0..frame[1].len() / 2).map(octet).collect()
+        })
+        .collect();
+    assert_eq!((frames.len(), whole.len()), (63, 21), "three frames each");
+    for (number, octets) in (0_u32..).zip(&whole) {
+        assert_eq!(octets.len(), 4_000);
+        assert_eq!(octets[4..8], number.to_be_bytes());
+        let sum = crc_32(octets[..8].iter().chain(&octets[12..]).copied());
+        assert_eq!(octets[8..12], sum.to_be_bytes());
+    }
+}

@@ -270,3 +270,277 @@ fn losses_in_a_run_have_their_reason() {
     let (least, most) = (one.round_trip.min_ps().expect("some"), one.round_trip.max_ps().expect("some"));
     assert!(most < least + 100 * US, "{least} to {most}");
 }
+
+fn network(text: &str) -> Network {
+    let loaded = load_text("bed", text);
+    loaded.network.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+/// What becomes of the messages of [`PAIR`], with parts of its text replaced and more behind it.
+fn told(replaced: &[(&str, &str)], more: &str) -> tautwire_sim::MessageObservation {
+    let mut text = PAIR.to_owned();
+    for (one, other) in replaced {
+        assert!(text.contains(one), "{one}");
+        text = text.replace(one, other);
+    }
+    let network = network(&(text + more));
+    let one = observed(&network).messages.remove(0);
+    assert_eq!(one.sent, one.complete + one.lost.values().sum::<u64>() + one.open, "{one:?}");
+    one
+}
+
+#[test]
+fn an_answer_that_is_not_sent_is_lost_and_shifts_no_other() {
+    let stopped = told(&[], "events: [{at: 3200 us, stop-stream: y}, {at: 5500 us, start-stream: y}]");
+    assert_eq!(stopped.lost.get("not-relayed"), Some(&2), "those of 4 ms and 5 ms");
+    assert_eq!(stopped.complete + 3, stopped.sent, "the last is under way");
+    let late = told(&[("to: x}}", "to: x}, started: false}")], "events: [{at: 5500 us, start-stream: y}]");
+    assert_eq!(late.lost.get("not-relayed"), Some(&6));
+    for one in [&stopped, &late] {
+        assert_eq!(one.round_trip.min_ps(), one.round_trip.max_ps(), "each is its own: {one:?}");
+        assert_eq!(one.links[1].one_way.min_ps(), one.links[1].one_way.max_ps());
+    }
+}
+
+/// Two networks, one a kilometre longer, so that copies come 5 us apart; the relay takes both and answers twice.
+const TWO_NETWORKS: &str = "
+network-control: none
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}, u: {type: bridge}}
+defaults: {rate: 100 Mbit/s}
+links: [{between: [a, s]}, {between: [a, u], length: 1 km}, {between: [b, s]}, {between: [b, u], length: 1 km}]
+streams:
+  - {name: x, talker: a, listeners: b, priority: 1, payload: 128 B, traffic: {type: periodic, interval: 1 ms}, virtual-link: {id: 1, bag: 1 ms, redundancy: true}}
+  - {name: y, talker: b, listeners: a, priority: 1, payload: 128 B, traffic: {type: response, to: x, turn-around: 300 us}, virtual-link: {id: 2, bag: 1 ms, redundancy: true}}
+test:
+  tasks:
+    - {type: transmit, station: a, route: x}
+    - {type: relay, station: b, route: x, by: y}
+    - {type: receive, station: a, route: y}
+";
+
+#[test]
+fn a_second_copy_gives_no_reason() {
+    let corrupted = format!(
+        "{TWO_NETWORKS}    - {{type: corrupt, station: b, route: x, chance: 0.3}}\nrun: {{duration: 20 ms}}"
+    );
+    let one = &observed(&network(&corrupted)).messages[0];
+    let reasons: Vec<&&str> = one.lost.keys().collect();
+    assert_eq!(reasons, [&"corrupted"], "{one:?}");
+    assert_eq!(one.corrupted, 2 * one.lost["corrupted"]);
+    // A message is under way at the end, when both its copies have come to the relay.
+    let open = TWO_NETWORKS.replace("300 us", "900 us") + "run: {duration: 4200 us}";
+    let one = &observed(&network(&open)).messages[0];
+    assert_eq!((one.sent, one.complete, one.open), (5, 4, 1), "{one:?}");
+}
+
+#[test]
+fn a_lost_copy_is_no_lost_message() {
+    let errors = TWO_NETWORKS.replace("{between: [b, s]}", "{between: [b, s], bit-error-rate: 1e-3}");
+    let one = &observed(&network(&(errors + "run: {duration: 20250 us}"))).messages[0];
+    assert_eq!((one.lost.len(), one.complete, one.open), (0, 20, 1), "{one:?}");
+    let both = TWO_NETWORKS
+        .replace("{between: [b, s]}", "{between: [b, s], bit-error-rate: 1e-3}")
+        .replace("[b, u], ", "[b, u], bit-error-rate: 1e-3, ");
+    let one = &observed(&network(&(both + "run: {duration: 100 ms}"))).messages[0];
+    assert!(one.lost.get("bit-error").is_some_and(|count| *count > 10), "{one:?}");
+}
+
+#[test]
+fn answers_to_both_copies_are_of_the_message_that_came_twice() {
+    let twice = TWO_NETWORKS.replace("redundancy: true", "redundancy: true, skew-max: 1 us");
+    let one = &observed(&network(&(twice + "run: {duration: 20 ms}"))).messages[0];
+    // Each message is sent back twice, one a BAG: what comes back is half of what was sent.
+    assert!(one.links[0].received == 20 && one.complete == 10 && one.repeated >= 30, "{one:?}");
+    let round_trip = &one.round_trip;
+    assert!(
+        round_trip.max_ps().expect("some") > round_trip.min_ps().expect("some") + 8_000 * US,
+        "they queue"
+    );
+}
+
+#[test]
+fn a_datagram_is_one_message() {
+    let cut = [("payload: 128 B", "datagram: 4000 B"), ("payload: 100 B", "payload: 4000 B")];
+    let one = told(&cut, "");
+    assert_eq!((one.sent, one.complete, one.corrupted), (101, 100, 0), "{one:?}");
+    assert_eq!(one.links[0].octets, 100 * 4_000);
+    // Three frames of 1 544, 1 544 and 1 102 octets on the wire, of which the last is stored once: more than 400 us.
+    assert!(one.links[0].one_way.min_ps().is_some_and(|ps| ps > 400 * US));
+    let ideal = one.links[0].one_way.min_ps().expect("some");
+    let receive = [
+        cut[0],
+        cut[1],
+        ("nodes: {", "hosts: {h: {receive: {constant: 10 us}}}\nnodes: {"),
+        ("b: {type: end-station}", "b: {type: end-station, host: h}"),
+    ];
+    let later = told(&receive, "");
+    assert_eq!(later.links[0].one_way.min_ps(), Some(ideal + 10 * US), "behind its port");
+    assert_eq!(later.complete, 100);
+    let bits = (
+        "    - {type: receive, station: a, route: y}",
+        "    - {type: receive, station: a, route: y}\n    - {type: corrupt, station: b, route: x, chance: 0.2}",
+    );
+    let damaged = told(&[cut[0], cut[1], bits], "");
+    assert!(
+        damaged.lost["corrupted"] > 5 && damaged.corrupted == 2 * damaged.lost["corrupted"],
+        "{damaged:?}"
+    );
+    let lossy = told(
+        &[cut[0], cut[1], ("[b, s], rate: 100 Mbit/s", "[b, s], rate: 100 Mbit/s, bit-error-rate: 1e-5")],
+        "",
+    );
+    assert!(lossy.lost["bit-error"] > 5 && lossy.lost.len() == 1, "one piece is lost: {lossy:?}");
+}
+
+/// Hosts of one thread that is held up for 400 us now and then.
+const TAIL: (&str, &str) = (
+    "nodes: {",
+    "hosts: {h: {clock-read: 500 ns, threads: {t: {service: 1 us, wake-up: 1 us, tail: {chance: 0.05, delay: 400 us}}}, stacks: {k: {thread: t}}}}\ndefaults: {host: h}\nnodes: {",
+);
+
+#[test]
+fn an_outlier_is_a_message_and_in_no_statistics() {
+    // A round trip is not held against the limit of one way.
+    let round = told(&[("test:\n", "test:\n  outliers-above: 40 us\n")], "");
+    assert_eq!((round.outliers, round.round_trip.count()), (0, round.complete), "{round:?}");
+    let all = told(&[TAIL], "");
+    let filtered = told(&[TAIL, ("test:\n", "test:\n  outliers-above: 200 us\n")], "");
+    assert_eq!(filtered.complete, all.complete, "they came");
+    assert!(filtered.outliers > 5, "{filtered:?}");
+    let kept = filtered.complete - filtered.outliers;
+    assert_eq!(filtered.round_trip.count(), kept);
+    for (link, unfiltered) in filtered.links.iter().zip(&all.links) {
+        assert_eq!(link.one_way.count(), kept, "by either link");
+        let (most, period) = (link.one_way.max_ps().expect("some"), 1_000 * US);
+        let apart = link.receive_period.max_ps().expect("some") - period;
+        assert!(most < 200 * US && apart < 170 * US, "{link:?}");
+        assert!(unfiltered.receive_period.max_ps().expect("some") > period + 390 * US);
+        assert!(link.receive_period.count() < unfiltered.receive_period.count());
+    }
+}
+
+#[test]
+fn an_outlier_is_one_by_all_its_links() {
+    let mut test = pair().test.expect("a test");
+    test.outliers_above = Some(Duration::from_us(11));
+    let mut late = log();
+    // The second message comes back late, the first and the third are its neighbours.
+    late[7].time_ps += 5 * US;
+    let late = tracked(&test, &late);
+    assert_eq!((late.complete, late.outliers, late.round_trip.count()), (5, 1, 4));
+    for link in &late.links {
+        assert_eq!((link.received, link.one_way.count()), (5, 4));
+        assert_eq!((link.receive_period.count(), link.transmit_period.count()), (2, 2), "{link:?}");
+        assert_eq!(link.receive_period.max_ps(), Some(1_000 * US));
+    }
+}
+
+#[test]
+fn a_warm_up_is_checked_and_not_measured() {
+    let errors =
+        ("{between: [b, s], rate: 100 Mbit/s}", "{between: [b, s], rate: 100 Mbit/s, bit-error-rate: 1e-4}");
+    let (whole, warm) = (told(&[errors], ""), told(&[errors, ("100 ms}", "100 ms, warm-up: 50 ms}")], ""));
+    assert_eq!((whole.sent, whole.complete, &whole.lost), (warm.sent, warm.complete, &warm.lost));
+    assert_eq!(whole.links[0].received, warm.links[0].received);
+    let counts = |one: &tautwire_sim::MessageObservation| {
+        let link = &one.links[0];
+        [
+            one.round_trip.count(),
+            link.one_way.count(),
+            link.receive_period.count(),
+            link.transmit_period.count(),
+        ]
+    };
+    for (warm, whole) in counts(&warm).into_iter().zip(counts(&whole)) {
+        assert!(warm > 10 && warm <= 50 && whole > warm + 10, "{warm} and {whole}");
+    }
+    let taps = ("test:\n  tasks:\n", "test:\n  tasks:\n    - {type: capture, station: a}\n");
+    let text = PAIR.replace(taps.0, taps.1).replace("100 ms}", "100 ms, warm-up: 50 ms}");
+    let tap = &observed(&network(&text)).captures[0];
+    assert!(tap.frames >= 100 && tap.period.count() <= 50, "{tap:?}");
+}
+
+#[test]
+fn two_clocks_may_differ_by_more_than_a_message_takes() {
+    let clocks = "test:\n  clocks: {tolerance: 0 ppm, readings: 1, reading: {min: 4 us, max: 200 us}}\n";
+    let one = told(&[("test:\n", clocks), ("100 ms}", "3 s}")], "");
+    let least = one.links.iter().filter_map(|link| link.one_way.min_ps()).min().expect("messages");
+    assert!(least < 0, "{one:?}");
+    // A round trip is of one clock, from the first message on, when clocks read less than nothing.
+    let (least, most) = (one.round_trip.min_ps().expect("some"), one.round_trip.max_ps().expect("some"));
+    assert!(most - least < 100_000 && least > 50 * US, "{least} to {most}");
+    // What two clocks add to one way they take from the other.
+    let mean = |link: usize| one.links[link].one_way.mean_ps().expect("messages");
+    let both = mean(0) + mean(1);
+    assert!((both - one.round_trip.mean_ps().expect("some")).abs() < 1_000, "no turn-around: {both}");
+}
+
+#[test]
+fn messages_have_the_lengths_of_their_frames() {
+    let text = PAIR
+        .replace(
+            "payload: 128 B, traffic: {type: periodic",
+            "payload: {min: 64 B, max: 1500 B}, traffic: {type: periodic",
+        )
+        .replace(", payload: 100 B", "")
+        .replace("relay, station: b, route: x, by: y", "receive, station: b, route: x")
+        .replace("    - {type: receive, station: a, route: y}\n", "");
+    let one = &observed(&network(&text)).messages[0];
+    assert_eq!((one.complete, one.corrupted), (100, 0));
+    let mean = one.links[0].octets / one.links[0].one_way.count();
+    assert!(mean > 600 && mean < 900, "uniform from 36 B to 1472 B: {mean}");
+}
+
+/// A command to two stations that both tell that they have it.
+#[test]
+fn every_relay_of_a_route_is_followed() {
+    let fork = [
+        (
+            "test:\n",
+            "  - {name: z, talker: c, listeners: a, payload: 128 B, traffic: {type: response, to: x}}\ntest:\n",
+        ),
+        (
+            "    - {type: receive, station: a, route: y}",
+            "    - {type: receive, station: a, route: y}\n    - {type: relay, station: c, route: x, by: z}\n    - {type: receive, station: a, route: z}",
+        ),
+    ];
+    let one = told(&fork, "");
+    assert_eq!((one.links.len(), one.complete, one.misdirected), (4, 100, 0), "{one:?}");
+    let back: Vec<u64> = one.links.iter().map(|link| link.round_trip.count()).collect();
+    assert_eq!(back, [0, 0, 100, 100], "each way back");
+    assert_eq!(one.round_trip.count(), 200);
+    let stopped = told(&fork, "events: [{at: 50500 us, stop-stream: z}]");
+    assert!(stopped.lost["not-relayed"] > 40 && stopped.links[2].round_trip.count() == 100, "{stopped:?}");
+}
+
+/// Time-triggered links answer in turn.
+#[test]
+fn a_way_may_be_long() {
+    let text = "
+network-control: none
+nodes: {a: {type: end-station}, b: {type: end-station}, c: {type: end-station}, s: {type: bridge, device: store-and-forward}}
+defaults: {rate: 100 Mbit/s}
+links: [{between: [a, s]}, {between: [b, s]}, {between: [c, s]}]
+time-triggered: {precision: 1 us}
+streams:
+  - {name: x, talker: a, listeners: b, payload: 128 B, traffic: {type: periodic, interval: 4 ms}, time-triggered: {id: 1, period: 1 ms, offset: 100 us}}
+  - {name: y, talker: b, listeners: c, payload: 128 B, traffic: {type: response, to: x}, time-triggered: {id: 2, period: 1 ms, offset: 300 us}}
+  - {name: z, talker: c, listeners: a, payload: 128 B, traffic: {type: response, to: y}, time-triggered: {id: 3, period: 1 ms, offset: 600 us}}
+test:
+  tasks:
+    - {type: transmit, station: a, route: x}
+    - {type: relay, station: b, route: x, by: y}
+    - {type: relay, station: c, route: y, by: z}
+    - {type: receive, station: a, route: z}
+run: {duration: 100 ms}
+";
+    let one = &observed(&network(text)).messages[0];
+    assert_eq!((one.links.len(), one.sent), (3, 26), "{one:?}");
+    assert!(one.complete >= 25 && one.round_trip.count() == one.complete);
+}
+
+#[test]
+fn a_broadcast_is_received() {
+    let one = told(&[("listeners: [b, c]", "listeners: all")], "");
+    assert_eq!((one.complete, one.misdirected), (100, 100), "c has no task for it: {one:?}");
+}
