@@ -12,6 +12,7 @@ import { Takeover, hasTakeover } from "./takeover";
 import { Timetable } from "./timetable";
 import { StreamDetail } from "./stream";
 import { Streams } from "./streams";
+import { TestBed } from "./test-bed";
 import { Topology } from "./topology";
 import { VirtualLinks } from "./virtual-links";
 import { Badge } from "./ui";
@@ -55,6 +56,7 @@ export function App({ data }: { data: PageData }) {
           {network.schedule && <a href="#timetable">Timetable</a>}
           {hasTakeover(summary) && <a href="#takeover">Takeover</a>}
           {summary.virtual_links && <a href="#virtual-links">Virtual links</a>}
+          {summary.test && <a href="#test-bed">Messages</a>}
           {summary.reservations && <a href="#reservations">Reservations</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
@@ -92,6 +94,9 @@ export function App({ data }: { data: PageData }) {
         {hasTakeover(summary) && <Takeover data={data} onSelect={setSelection} />}
         {summary.virtual_links && summary.virtual_links.length > 0 && (
           <VirtualLinks data={data} links={summary.virtual_links} onSelect={setSelection} />
+        )}
+        {summary.test && summary.test.messages.length > 0 && (
+          <TestBed data={data} messages={summary.test.messages} onSelect={setSelection} />
         )}
         {summary.reservations && <Ladders reservations={summary.reservations} />}
         {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}

@@ -137,6 +137,32 @@ export interface Summary {
   failures?: Failure[];
   harts?: { frames?: CycleFrame[] };
   virtual_links?: VirtualLink[];
+  test?: { messages: TestMessages[] };
+}
+
+/** Spans of time; of two clocks they may be below zero. */
+export interface Spans {
+  count: number;
+  min_ps: number;
+  mean_ps: number;
+  max_ps: number;
+  sd_ps?: number;
+}
+
+/** What became of the messages of a transmit task of a test bed. */
+export interface TestMessages {
+  id: number;
+  route: string;
+  sent: number;
+  complete: number;
+  lost: Record<string, number>;
+  open: number;
+  misdirected: number;
+  corrupted: number;
+  repeated: number;
+  outliers: number;
+  round_trip?: Spans;
+  links: { route: string; from: string; to: string; received: number; one_way?: Spans }[];
 }
 
 /** A virtual link (ARINC 664 part 7) with all its sub-virtual-links. */

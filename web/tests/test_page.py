@@ -498,6 +498,23 @@ def test_elementary_cycles_are_drawn_with_their_frames(browser: Browser, tmp_pat
     opened.context.close()
 
 
+def test_the_messages_of_a_test_bed_have_their_fate_and_their_links(browser: Browser, tmp_path: Path) -> None:
+    scenario = ROOT / "scenarios" / "test-bed.yaml"
+    report = of_command(tmp_path, scenario) or of_sample(tmp_path, scenario)
+    opened = Opened(browser, report, WIDTHS["desktop"])
+    messages = opened.page.evaluate(
+        "() => JSON.parse(document.getElementById('tautwire-data').textContent).summary.test.messages"
+    )
+    rows = opened.page.locator("#test-bed tbody tr")
+    assert rows.count() == sum(1 + len(one["links"]) for one in messages)
+    heads = [text.strip() for text in opened.page.locator("#test-bed thead th").all_text_contents()]
+    for column, key in (("Misdirected", "misdirected"), ("Corrupted", "corrupted"), ("Repeated", "repeated")):
+        cells = opened.page.locator(f"#test-bed tr.first > :nth-child({heads.index(column) + 1})").all_inner_texts()
+        assert [int(cell) for cell in cells] == [one[key] for one in messages]
+    opened.is_quiet()
+    opened.context.close()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_virtual_links_are_a_table_by_end_system(browser: Browser, tmp_path: Path, width: str) -> None:
     """A row for each link with its BAG, what it is granted, its bound; a press shows its stream."""
