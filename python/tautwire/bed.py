@@ -12,7 +12,10 @@ __all__ = ["BedCapture", "BedClock", "BedLink", "BedMessages", "BedResults", "Sp
 
 @dataclass(frozen=True)
 class Span:
-    """Spans of time: how many, least, mean, greatest and sample standard deviation, in picoseconds."""
+    """Spans of time: how many, least, mean, greatest and sample standard deviation, in picoseconds.
+
+    One-way latencies by two clocks are below zero where these differ by more than a message takes.
+    """
 
     count: int
     min_ps: int
@@ -35,7 +38,9 @@ class BedLink:
     one_way, transmit_period, receive_period
         From sender to receiver, and distances of what was sent and received; ``None`` without any.
     throughput_bps
-        Octets of a message over its mean latency.
+        Octets of the messages over the sum of their latencies.
+    round_trip
+        From the messages' first sender to this receiver, where they are one.
     """
 
     route: str
@@ -46,6 +51,7 @@ class BedLink:
     throughput_bps: int | None
     transmit_period: Span | None
     receive_period: Span | None
+    round_trip: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,17 @@ class BedMessages:
     Attributes
     ----------
     lost
-        Messages lost, by reason; ``corrupted`` failed their CRC.
+        Messages lost, by reason; ``corrupted`` failed their CRC, ``not-relayed`` met a relay that was stopped.
     open
         Messages that did not come and of which nothing is known.
     misdirected, corrupted, repeated
         Receptions where nobody was to receive, that failed the CRC, and of what had come before.
     outliers
-        Latencies above ``outliers-above``, in no statistics.
+        Messages with a latency above ``outliers-above`` on any link, in no statistics.
+    round_trip
+        From the sender to the sender, by all ways back.
     links
-        The way, link by link.
+        The way, link by link; a relay's stand behind those of what it relays.
     """
 
     id: int
@@ -126,7 +134,7 @@ def _span(said: dict[str, Any] | None) -> Span | None:
 
 
 def _link(said: dict[str, Any]) -> BedLink:
-    spans = {key: _span(said.get(key)) for key in ("one_way", "transmit_period", "receive_period")}
+    spans = {key: _span(said.get(key)) for key in ("one_way", "transmit_period", "receive_period", "round_trip")}
     return BedLink(
         route=said["route"],
         sender=said["from"],

@@ -21,6 +21,7 @@ def test_messages_have_their_links(run: tautwire.Observation) -> None:
     assert (there.sender, there.receiver, back.receiver) == ("controller", "sensor-1", "controller")
     assert asked.round_trip is not None and there.one_way is not None and there.receive_period is not None
     assert asked.round_trip.mean_ps > there.one_way.mean_ps
+    assert there.round_trip is None and back.round_trip == asked.round_trip
     assert there.receive_period.variance_ps2 == (there.receive_period.sd_ps or 0) ** 2
 
 
