@@ -385,3 +385,82 @@ impl Tracked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tautwire_model::network::{Task, TaskKind};
+    use tautwire_wire::PayloadType;
+
+    const ROUTES: [StreamIndex; 2] = [StreamIndex(0), StreamIndex(1)];
+    const STATIONS: [NodeIndex; 2] = [NodeIndex(0), NodeIndex(1)];
+
+    /// There and back.
+    fn test() -> Test {
+        let [there, back] = ROUTES;
+        let kinds = [
+            TaskKind::Transmit { route: there, payload_type: PayloadType::Sequential },
+            TaskKind::Relay { route: there, by: back },
+            TaskKind::Receive { route: back },
+        ];
+        let stations = [STATIONS[0], STATIONS[1], STATIONS[0]];
+        let tasks = stations.into_iter().zip(kinds).map(|(station, kind)| Task { station, kind });
+        Test { tasks: tasks.collect(), outliers_above: None, clocks: None }
+    }
+
+    /// The four lines of a message, 10 ps a link.
+    fn lines(sequence: u32, at: i64) -> [LogEntry; 4] {
+        let [there, back] = ROUTES;
+        [(0, 0, there, true), (10, 1, there, false), (10, 1, back, true), (20, 0, back, false)].map(
+            |(ps, station, route, sent)| LogEntry {
+                time_ps: at + ps,
+                station: STATIONS[station],
+                route,
+                sent,
+                octets: 12,
+                header: Ok(TestMessage { id: 0, sequence }),
+            },
+        )
+    }
+
+    #[test]
+    fn what_is_whole_is_not_kept() {
+        let mut tracker = Tracker::new(&test(), |route| STATIONS[route.index()]);
+        for sequence in 0..1_000 {
+            let lines = lines(sequence, i64::from(sequence) * 100 - 5_000);
+            // Every tenth message is lost on its way back.
+            let come = if sequence % 10 == 9 { &lines[..3] } else { &lines[..] };
+            come.iter().for_each(|entry| tracker.take(entry));
+        }
+        assert_eq!(tracker.messages[0].open.len(), 100);
+        let [seen] = &tracker.finish(|_, route, _| (route == ROUTES[1]).then_some("why"))[..] else {
+            panic!("one task")
+        };
+        assert_eq!((seen.sent, seen.complete, seen.lost["why"], seen.open), (1_000, 900, 100, 0));
+        assert_eq!((seen.round_trip.count(), seen.round_trip.mean_ps()), (900, Some(20)));
+        assert_eq!(seen.links[0].receive_period.count(), 999, "also of those that are lost later");
+        assert_eq!(seen.links[1].receive_period.max_ps(), Some(200));
+    }
+
+    #[test]
+    fn logs_may_stand_one_behind_the_other() {
+        let mut log: Vec<LogEntry> =
+            (0..50).flat_map(|sequence| lines(sequence, i64::from(sequence) * 100)).collect();
+        let talker = |route: StreamIndex| STATIONS[route.index()];
+        let as_they_come = track(&test(), talker, &log, &Reasons::new());
+        log.sort_by_key(|entry| std::cmp::Reverse(entry.station));
+        assert_eq!(track(&test(), talker, &log, &Reasons::new()), as_they_come);
+    }
+
+    #[test]
+    fn what_is_said_before_the_first_that_counts_is_only_checked() {
+        let mut tracker = Tracker::new(&test(), |route| STATIONS[route.index()]);
+        tracker.begin_with(0, 3);
+        (0..5)
+            .flat_map(|sequence| lines(sequence, i64::from(sequence) * 100))
+            .for_each(|line| tracker.take(&line));
+        let seen = &tracker.finish(|_, _, _| None)[0];
+        assert_eq!((seen.complete, seen.links[0].received), (5, 5));
+        assert_eq!((seen.round_trip.count(), seen.links[0].transmit_period.count()), (2, 1));
+    }
+}
