@@ -85,8 +85,6 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     tdma::responses(&mut streams, faults);
     host_stacks::check_streams(&topology, &models, &streams, faults);
     let events = events::events(input, &topology, &cut_at_start, &mut streams, faults);
-    // Behind the events, which may change the sizes of frames.
-    let test = test::test(input, &topology, &streams, faults);
     virtual_links::measure(&mut streams);
     virtual_links::check_alike(&streams, faults);
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.

@@ -8,6 +8,7 @@ use tautwire_wire::TestMessage;
 
 use super::super::events::Event;
 use super::super::streams::{Route, StreamDraft, Streams};
+use super::super::traffic;
 use crate::network::{NodeIndex, Stream, StreamIndex, Task, TaskKind, Test, TimelineAction, Traffic};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -20,18 +21,10 @@ fn message_sizes(stream: &Stream, traffic: &Traffic) -> (i128, i128) {
         return (datagrams.data().into(), datagrams.data().into());
     }
     let octets = |size: Bytes| i128::from(size.get()) - i128::from(Test::HEADERS.get());
-    let (least, most) = (octets(stream.payload_min), octets(stream.payload_max));
+    let (least, most) = traffic::sizes(traffic, stream.drawn());
     match traffic {
-        Traffic::Replay { frames } => {
-            let sizes = frames.iter().map(|(_, size)| octets(*size));
-            (sizes.clone().min().unwrap_or(least), sizes.max().unwrap_or(most))
-        }
-        Traffic::File { octets: file, .. } => {
-            let last = file.get() % stream.payload_max.get().max(1);
-            if last == 0 { (most, most) } else { (octets(Bytes::new(last)), most) }
-        }
-        Traffic::Response { .. } => (most, most),
-        _ => (least, most),
+        Traffic::Response { .. } => (octets(most), octets(most)),
+        _ => (octets(least), octets(most)),
     }
 }
 
