@@ -161,7 +161,9 @@ impl<'run, R: Recorder> TestBed<'run, R> {
         self.octets.clear();
         carried.message.emit(kind, carried.length as usize, &mut self.octets);
         for (place, mask) in &carried.wrong {
-            self.octets[usize::from(*place)] ^= mask;
+            if let Some(octet) = self.octets.get_mut(usize::from(*place)) {
+                *octet ^= mask;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use tautwire_analysis::Unbounded;
 use tautwire_model::network::{NodeIndex, StreamIndex, Test};
 use tautwire_sim::{LogEntry, TestMessage, TestObservation, WireError, track};
-use tautwire_workbench::{Duration, Network, Options, load, load_text, simulate};
+use tautwire_workbench::{Duration, Network, Options, Summary, load, load_text, simulate, test_bed};
 
 /// Picoseconds of a microsecond.
 const US: i64 = 1_000_000;
@@ -543,4 +543,25 @@ run: {duration: 100 ms}
 fn a_broadcast_is_received() {
     let one = told(&[("listeners: [b, c]", "listeners: all")], "");
     assert_eq!((one.complete, one.misdirected), (100, 100), "c has no task for it: {one:?}");
+}
+
+#[test]
+fn the_table_and_the_summary_say_what_was_counted() {
+    let twice = TWO_NETWORKS.replace("redundancy: true", "redundancy: true, skew-max: 1 us");
+    let clocks = "test:\n  clocks: {tolerance: 0 ppm, readings: 1, reading: {min: 4 us, max: 200 us}}\n";
+    let twice = twice.replace("test:\n", clocks) + "run: {duration: 3 s}";
+    let network = network(&twice);
+    let observation = simulate(&network, &mut Options::default());
+    let summary = Summary::new(&network, None, Some(&observation));
+    let seen = &observation.test.as_ref().expect("a test").messages[0];
+    let table = test_bed::table(&summary);
+    assert!(table.contains(&format!("{} repeated", seen.repeated)) && seen.repeated > 0, "{table}");
+    assert!(table.contains("transmit period"), "{table}");
+    let link = &summary.test.as_ref().expect("a test").messages[0].links[0];
+    let span = link.one_way.expect("messages");
+    assert!(span.min_ps < 0 && table.contains("(-"), "{table}");
+    // 100 octets a message over the sum of the latencies.
+    let bits = i128::from(span.count) * 800 * 1_000_000_000_000;
+    let least = bits / (i128::from(span.count) * i128::from(span.mean_ps)) - 1;
+    assert!(link.throughput_bps.is_some_and(|bps| (i128::from(bps) - least).abs() <= 1), "{link:?}");
 }

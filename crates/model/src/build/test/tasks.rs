@@ -282,11 +282,7 @@ pub(super) fn check_started(
             TaskKind::Receive { .. } | TaskKind::Corrupt { .. } | TaskKind::Capture { .. } => continue,
         };
         let stream = &streams.list[route.index()].stream;
-        let starts = |event: &Event| {
-            matches!(&event.timeline.action,
-                TimelineAction::StartStream(started) | TimelineAction::ChangeTraffic(started, ..)
-                if *started == route)
-        };
+        let starts = |event: &Event| event.timeline.action == TimelineAction::StartStream(route);
         if !stream.started && !events.iter().any(starts) {
             let place = node.get(key).map_or(node.anchor(), |node| node.place);
             let message = format!("`{}` is not started, and no event starts it", stream.name);
