@@ -338,6 +338,19 @@ fn a_lost_copy_is_no_lost_message() {
     let errors = TWO_NETWORKS.replace("{between: [b, s]}", "{between: [b, s], bit-error-rate: 1e-3}");
     let one = &observed(&network(&(errors + "run: {duration: 20250 us}"))).messages[0];
     assert_eq!((one.lost.len(), one.complete, one.open), (0, 20, 1), "{one:?}");
+    // The copy by the longer way is still to come when the other one is lost.
+    let one_way = TWO_NETWORKS.replace("{between: [b, s]}", "{between: [b, s], bit-error-rate: 0.1}");
+    let one = &observed(&network(&(one_way + "run: {duration: 4030 us}"))).messages[0];
+    assert_eq!((one.lost.len(), one.complete, one.open), (0, 4, 1), "{one:?}");
+    // One copy is lost before or behind the other, which is on its way through the host.
+    for link in ["{between: [b, s]", "{between: [b, u]"] {
+        let slow = TWO_NETWORKS
+            .replace(link, &format!("{link}, bit-error-rate: 0.1"))
+            .replace("nodes: {", "hosts: {h: {receive: {constant: 100 us}}}\nnodes: {")
+            .replace("b: {type: end-station}", "b: {type: end-station, host: h}");
+        let one = &observed(&network(&(slow + "run: {duration: 4060 us}"))).messages[0];
+        assert_eq!((one.lost.len(), one.complete, one.open), (0, 4, 1), "{one:?}");
+    }
     let both = TWO_NETWORKS
         .replace("{between: [b, s]}", "{between: [b, s], bit-error-rate: 1e-3}")
         .replace("[b, u], ", "[b, u], bit-error-rate: 1e-3, ");
