@@ -28,7 +28,8 @@ impl Network {
             !traffic.is_control()
         };
         let streams = (0..self.streams.len()).map(StreamIndex::at).filter(talks);
-        let waits: Option<Vec<Duration>> = streams.map(|number| self.wait_at_most(tdma, number)).collect();
+        let waits: Option<Vec<Duration>> =
+            streams.map(|number| self.wait_at_most(tdma, number, None)).collect();
         let wait = waits?.into_iter().max()?;
         let margins = tdma.slots.iter().map(|slot| self.margin(slot));
         let tolerance = self.nodes.iter().map(|node| u128::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
@@ -74,9 +75,8 @@ impl Network {
         let (Some(tdma), TimelineAction::ChangeTraffic(number, traffic, _)) = (&self.tdma, action) else {
             return false;
         };
-        let mut changed = self.clone();
-        changed.streams[number.index()].traffic = traffic.clone();
-        self.wait_at_most(tdma, *number).is_some() && changed.wait_at_most(tdma, *number).is_none()
+        let finds_slots = |changed| self.wait_at_most(tdma, *number, changed).is_some();
+        finds_slots(None) && !finds_slots(Some((*number, traffic)))
     }
 
     /// How much longer a slot is than the frames that it carries.
@@ -90,8 +90,14 @@ impl Network {
         slot.length.saturating_sub(longest)
     }
 
-    /// The longest distance of a stream's slots for every frame that may stand before, itself, and one lost cycle.
-    fn wait_at_most(&self, tdma: &Tdma, number: StreamIndex) -> Option<Duration> {
+    /// The longest distance of a stream's slots for every frame that may stand before, itself, and one lost cycle; with other
+    /// traffic of a stream, if some is given.
+    fn wait_at_most(
+        &self,
+        tdma: &Tdma,
+        number: StreamIndex,
+        changed: Option<(StreamIndex, &Traffic)>,
+    ) -> Option<Duration> {
         let talker = self.streams[number.index()].talker;
         let distance = self.slots_apart(tdma, number)?;
         let both = |slot: &OwnedSlot| slot.slot.carries == Carries::Both && self.is_carried(slot, number);
@@ -105,7 +111,7 @@ impl Network {
         loop {
             let span = distance * frames;
             let waiting: Option<Vec<u64>> =
-                before.iter().map(|other| self.frames_within(*other, span)).collect();
+                before.iter().map(|other| self.frames_within(*other, span, changed)).collect();
             let waiting = waiting?.into_iter().sum::<u64>().max(1);
             if waiting <= frames {
                 return Some(distance * (frames + 1));
@@ -134,9 +140,18 @@ impl Network {
     }
 
     /// Frames of a stream that come within a span at most, answers with a spread of one interval of their requests.
-    fn frames_within(&self, number: StreamIndex, span: Duration) -> Option<u64> {
+    fn frames_within(
+        &self,
+        number: StreamIndex,
+        span: Duration,
+        changed: Option<(StreamIndex, &Traffic)>,
+    ) -> Option<u64> {
         let stream = &self.streams[number.index()];
-        let of = |of: StreamIndex, spread: bool| match &self.streams[of.index()].traffic {
+        let traffic = |of: StreamIndex| match changed {
+            Some((other, traffic)) if other == of => traffic,
+            _ => &self.streams[of.index()].traffic,
+        };
+        let of = |of: StreamIndex, spread: bool| match traffic(of) {
             Traffic::Periodic { interval, jitter, burst, .. } => {
                 let more = if spread { interval.as_ps() } else { 0 };
                 let window = span.as_ps().saturating_add(jitter.as_ps()).saturating_add(more);
@@ -144,10 +159,10 @@ impl Network {
             }
             _ => None,
         };
-        match stream.traffic {
+        match traffic(number) {
             Traffic::Synchronisation { .. } | Traffic::Protocol => Some(0),
             Traffic::Response { to, .. } => {
-                let messages = of(to, true)? / u64::from(self.frames_a_message(to)).max(1);
+                let messages = of(*to, true)? / u64::from(self.frames_a_message(*to)).max(1);
                 Some(messages.max(1) * u64::from(self.frames_a_message(number)))
             }
             Traffic::Periodic { .. } => of(number, false),

@@ -35,13 +35,14 @@ impl Cycle<'_> {
             let wait =
                 |number: usize| if asked[number] { self.wait(StreamIndex::at(number)) } else { Some(0) };
             let mut found: Vec<Option<u64>> = (0..count).map(wait).collect();
-            if found == self.waits {
-                return;
-            }
+            // What still grows, or was given up, has none; what rests on it neither.
             if round >= ROUNDS_MAX {
                 for (found, known) in found.iter_mut().zip(&self.waits) {
                     *found = found.filter(|found| Some(*found) == *known);
                 }
+            }
+            if found == self.waits {
+                return;
             }
             self.waits = found;
         }

@@ -202,20 +202,25 @@ mod tests {
         assert!(is_held(arrival, frames), "{arrival:?}");
     }
 
+    /// Frames of six rounds of on-off traffic.
+    fn on_off(on: Duration, off: Duration, interval: Duration) -> Vec<(Duration, Bits)> {
+        let mut frames = Vec::new();
+        for period in 0..6 {
+            let mut at = Duration::ZERO;
+            while at < on {
+                frames.push(((on + off) * period + at, wire_bits(FULL, true)));
+                at += interval;
+            }
+        }
+        frames
+    }
+
     #[test]
     fn an_on_off_curve_holds_its_frames_tightly() {
         for (on, off, interval) in [(100, 900, 10), (95, 5, 10), (100, 3, 10), (10, 0, 10), (7, 100, 10)] {
             let [on, off, interval] = [on, off, interval].map(Duration::from_us);
             let arrival = of(&Traffic::OnOff { on, off, interval, offset: Duration::ZERO });
-            let mut frames = Vec::new();
-            for period in 0..6 {
-                let mut at = Duration::ZERO;
-                while at < on {
-                    frames.push(((on + off) * period + at, wire_bits(FULL, true)));
-                    at += interval;
-                }
-            }
-            holds(arrival, &frames);
+            holds(arrival, &on_off(on, off, interval));
         }
     }
 
@@ -234,14 +239,7 @@ mod tests {
             let [on, off, interval] = [on, off, interval].map(Duration::from_us);
             let traffic = Traffic::OnOff { on, off, interval, offset: Duration::ZERO };
             let mean = of(&traffic).rate.as_bps();
-            let mut frames = Vec::new();
-            for period in 0..6 {
-                let mut at = Duration::ZERO;
-                while at < on {
-                    frames.push(((on + off) * period + at, wire_bits(FULL, true)));
-                    at += interval;
-                }
-            }
+            let frames = on_off(on, off, interval);
             for rate in [mean, mean + mean / 10, mean * 2, mean * 20] {
                 is_least(&traffic, rate, &frames);
             }
