@@ -1,0 +1,1 @@
+//! Captures, tables and folders as people have them.

@@ -1,0 +1,1 @@
+//! What each listener gets, and streams that never run.

@@ -1,0 +1,1 @@
+//! Nothing is proven that may be lost.

@@ -1,0 +1,46 @@
+//! Small descriptions that once gave a wrong answer, and their neighbours: one module for each kind of fault.
+//!
+//! The inputs stand in `inputs/`. Searches that draw descriptions are test targets of their own.
+
+mod clocks;
+mod files;
+mod listeners;
+mod losses;
+mod mutations;
+mod plane;
+mod shaping;
+
+use std::path::{Path, PathBuf};
+
+use tautwire_workbench::{Bounds, Network, Observation, Options, Verification, load_text, simulate, verify};
+
+/// Where an input stands.
+fn input(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/inputs").join(name)
+}
+
+/// The text of an input.
+fn text(name: &str) -> String {
+    std::fs::read_to_string(input(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The network of a description without errors.
+fn network(text: &str) -> Network {
+    let loaded = load_text("case", text);
+    assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);
+    loaded.network.expect("no errors")
+}
+
+/// Codes of all faults that a description is told.
+fn codes(text: &str) -> Vec<&'static str> {
+    load_text("case", text).diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+}
+
+/// Bounds, a run, and the two held against each other.
+fn answer(text: &str) -> (Network, Bounds, Observation, Verification) {
+    let network = network(text);
+    let bounds = tautwire_workbench::bounds(&network);
+    let observation = simulate(&network, &mut Options::default());
+    let verification = verify(&network, &bounds, &observation);
+    (network, bounds, observation, verification)
+}

@@ -1,0 +1,1 @@
+//! What passes the check can be run.

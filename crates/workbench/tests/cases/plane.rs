@@ -1,0 +1,1 @@
+//! Forwarding: defaults of VLANs and learning, cut-through, full queues.

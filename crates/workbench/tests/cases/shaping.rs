@@ -1,0 +1,1 @@
+//! Credit-based and asynchronous shapers.
