@@ -1,0 +1,68 @@
+//! Prints a fingerprint of what is run and proven of every scenario and of drawn networks of each kind: one line each, with the
+//! hash of all transmissions and that of `summary.json`. A change that is not to change results leaves all lines as they are:
+//!
+//! `cargo run --release -p tautwire-workbench --example fingerprints -- 300 > before.txt`, and the same again afterwards.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::path::Path;
+
+use tautwire_generate::{
+    Failures, Relation, TdmaFailure, random_admission, random_answers, random_as6802, random_avionics,
+    random_clusters, random_gptp, random_halves, random_harts, random_harts_admission, random_host_stacks,
+    random_network, random_reserved, random_resets, random_servo, random_slot_pairs, random_tdma,
+    random_thirds, random_time_triggered, random_traffic, random_vlans,
+};
+use tautwire_workbench::{Manifest, Network, Options, Summary, bounds, load, load_text, simulate};
+
+/// A kind of network, and what draws one.
+type Kind = (&'static str, fn(u64) -> String);
+
+const KINDS: [Kind; 20] = [
+    ("admission", random_admission),
+    ("answers", random_answers),
+    ("as6802", |seed| random_as6802(seed, Failures::None)),
+    ("avionics", random_avionics),
+    ("clusters", |seed| random_clusters(seed, Relation::Domains, false)),
+    ("gptp", |seed| random_gptp(seed).0),
+    ("halves", random_halves),
+    ("harts", random_harts),
+    ("harts-admission", random_harts_admission),
+    ("host-stacks", random_host_stacks),
+    ("network", random_network),
+    ("reserved", random_reserved),
+    ("resets", random_resets),
+    ("servo", |seed| random_servo(seed, false)),
+    ("slot-pairs", random_slot_pairs),
+    ("tdma", |seed| random_tdma(seed, TdmaFailure::ALL[usize::try_from(seed).expect("few") % 14])),
+    ("thirds", random_thirds),
+    ("time-triggered", |seed| random_time_triggered(seed, false)),
+    ("traffic", |seed| random_traffic(seed, &[])),
+    ("vlans", random_vlans),
+];
+
+fn main() {
+    let count = std::env::args().nth(1).map_or(300, |count| count.parse().expect("a number of networks"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = std::fs::read_dir(folder).expect("the scenarios");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    paths.sort();
+    for path in paths {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        print(&name, load(&path).expect("a file").network);
+    }
+    for (name, draw) in KINDS {
+        for seed in 0..count {
+            print(&format!("{name} {seed}"), load_text(name, &draw(seed)).network);
+        }
+    }
+}
+
+fn print(name: &str, network: Option<Network>) {
+    let Some(network) = network else { return println!("{name}: refused") };
+    let bounds = bounds(&network);
+    let observation = simulate(&network, &mut Options::default());
+    let summary = Summary::new(&network, Some(&bounds), Some(&observation)).to_json();
+    let hash = Manifest::new(name, &summary, None, &[]).scenario_sha256;
+    println!("{name}: {:016x} {}", observation.trace_hash, &hash[..16]);
+}
