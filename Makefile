@@ -18,7 +18,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-planted test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop develop-release
+.PHONY: demo test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop develop-release
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -33,22 +33,11 @@ demo:
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" verify $(SCENARIO) --out runs/demo
 	@$(ENV) "$$CARGO_TARGET_DIR/release/tautwire" report runs/demo
 
-test: test-rust test-planted test-python hdl-test
+test: test-rust test-python hdl-test
 
 test-rust:
 	@tools/setup tshark
 	@$(ENV) cargo test --locked --workspace
-
-# One extra build, with the faults that the search must find. As the whole workspace, so that the
-# packages that it uses have the features that they are built with already.
-PLANTED := cargo test --locked --workspace --features tautwire-workbench/planted-faults --test planted_faults \
-    --test time_triggered_hold --test as6802_hold --test reserved_shaping_holds --test protocols_hold \
-    --test time_triggered_redundancy --test admission_bounds --test as6802_clusters --test as6802_integrity \
-    --test vlan_registration_holds --test corrected_clocks_hold --test as6802_halves --test as6802_thirds --test answers_hold
-
-test-planted:
-	@tools/setup rust
-	@$(ENV) $(PLANTED)
 
 test-python: develop
 	@tools/setup browser
@@ -69,7 +58,6 @@ TIMES ?= 25
 
 test-slow: test
 	@$(ENV) TAUTWIRE_TIMES=$(TIMES) cargo test --release --locked --workspace
-	@$(ENV) TAUTWIRE_TIMES=$(TIMES) $(PLANTED) --release
 
 HDL_TEST := cd hdl && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) tests
 
@@ -114,7 +102,7 @@ lint:
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff check tools python papers web/tests hdl
 	@$(ENV) "$$TAUTWIRE_PYTHON" -m ruff format --check python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m mypy
-	@$(ENV) cargo test --locked --quiet --package tautwire-cli --test tidy
+	@$(ENV) cargo test --locked --quiet --workspace --test tidy
 
 docs:
 	@tools/setup rust

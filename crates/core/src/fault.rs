@@ -1,8 +1,8 @@
 //! Faults that can be planted in the machines, to prove that the tests find them.
 //!
-//! Only behind the feature `planted-faults`; without it no trace of them is compiled.
+//! Only behind the feature `planted-faults`, which tests alone have; without it no trace of them is compiled.
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::cell::Cell;
 
 /// A deliberate fault of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,15 +205,17 @@ impl PlantedFault {
     ];
 }
 
-/// The fault of this process; 0 for none.
-static PLANTED: AtomicU8 = AtomicU8::new(0);
+std::thread_local! {
+    /// The fault of this thread; 0 for none.
+    static PLANTED: Cell<u8> = const { Cell::new(0) };
+}
 
-/// Plants a fault in all machines of this process, or takes it out again.
+/// Plants a fault in all machines that this thread drives, or takes it out again: other tests of the process see nothing of it.
 pub fn plant(fault: Option<PlantedFault>) {
-    PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::SeqCst);
+    PLANTED.set(fault.map_or(0, |fault| fault as u8));
 }
 
 /// Whether a fault is planted.
 pub(crate) fn is_planted(fault: PlantedFault) -> bool {
-    PLANTED.load(Ordering::Relaxed) == fault as u8
+    PLANTED.get() == fault as u8
 }

@@ -17,6 +17,8 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "planted-faults")]
+extern crate std;
 
 /// Whether a fault is planted: never, without the feature `planted-faults`.
 macro_rules! planted {

@@ -1,0 +1,19 @@
+//! What single mechanisms do in descriptions of their own, and what their results say of it.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod avb_profile;
+mod avb_profile_seven_links;
+mod central;
+mod elementary_cycles;
+mod harts_admission;
+mod harts_derived;
+mod harts_multi_switch;
+mod harts_synchronous_admission;
+mod scheduled_runs;
+mod schedules;
+mod start_up;
+mod story;
+mod tdma_cycles;
+mod test_bed;

@@ -1,0 +1,39 @@
+//! Searches for what contradicts a bound or a promise: random networks of every kind, scenarios, values at their limits; and that
+//! the searches find the faults that are planted in machines and bounds.
+//!
+//! `TAUTWIRE_CASES` sets how many networks a search draws, `TAUTWIRE_TIMES` multiplies its own number, `TAUTWIRE_SEED` draws one. One
+//! target for all: a core that one search leaves goes to the next.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod admission_bounds;
+mod answers_hold;
+mod as6802_cliques;
+mod as6802_clusters;
+mod as6802_halves;
+mod as6802_hold;
+mod as6802_integrity;
+mod as6802_thirds;
+mod bounds_hold;
+mod bounds_hold_varied;
+mod corrected_clocks_hold;
+mod every_scenario;
+mod extreme_values;
+mod harts_admission_holds;
+mod harts_holds;
+mod host_stacks_hold;
+mod planted_faults;
+mod protocols_hold;
+mod reservation_holds;
+mod reserved_ats;
+mod reserved_shaping_holds;
+mod second_copies;
+mod slot_plans_hold;
+mod tdma_holds;
+mod tdma_takeover;
+mod time_triggered_hold;
+mod time_triggered_redundancy;
+mod traffic_holds;
+mod virtual_links_hold;
+mod vlan_registration_holds;
