@@ -272,7 +272,7 @@ class Verification(Bounds, Observation):
 
     @property
     def verdict(self) -> str:
-        """The worst verdict: no-requirement, proven, not-proven, missed or contradiction."""
+        """The worst verdict: no-requirement, proven, not-proven, may-be-lost, missed, refused or contradiction."""
         found: str = self.summary["verification"]["verdict"]
         return found
 

@@ -1,10 +1,25 @@
 // The data block of the page: manifest, summary, network and histograms of one run folder.
 // The keys are those of docs/schema/summary.schema.json; times are picoseconds.
 
-export type VerdictName = "contradiction" | "missed" | "not-proven" | "proven" | "no-requirement";
+export type VerdictName =
+  | "contradiction"
+  | "refused"
+  | "missed"
+  | "may-be-lost"
+  | "not-proven"
+  | "proven"
+  | "no-requirement";
 
 /** From worst to best. */
-export const VERDICTS: VerdictName[] = ["contradiction", "missed", "not-proven", "proven", "no-requirement"];
+export const VERDICTS: VerdictName[] = [
+  "contradiction",
+  "refused",
+  "missed",
+  "may-be-lost",
+  "not-proven",
+  "proven",
+  "no-requirement",
+];
 
 export interface Bound {
   delay_max_ps?: number;

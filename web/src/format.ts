@@ -47,7 +47,9 @@ export function rate(bps: number): string {
 
 export const verdictText: Record<string, string> = {
   contradiction: "Contradiction",
+  refused: "Refused",
   missed: "Missed",
+  "may-be-lost": "May be lost",
   "not-proven": "Not proven",
   proven: "Proven",
   "no-requirement": "No requirement",

@@ -5,7 +5,9 @@ import { verdictText } from "./format";
 
 const MARK: Record<VerdictName, string> = {
   contradiction: "‼",
+  refused: "✕",
   missed: "✕",
+  "may-be-lost": "!",
   "not-proven": "?",
   proven: "✓",
   "no-requirement": "·",

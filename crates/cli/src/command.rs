@@ -113,7 +113,7 @@ fn tables(summary: &Summary) -> String {
 fn exit(verdict: Verdict) -> Exit {
     match verdict {
         Verdict::NoRequirement | Verdict::Proven => Exit::Holds,
-        Verdict::NotProven | Verdict::Missed => Exit::DeadlineMissed,
+        Verdict::NotProven | Verdict::MayBeLost | Verdict::Missed | Verdict::Refused => Exit::DeadlineMissed,
         Verdict::Contradiction => Exit::BoundExceeded,
     }
 }

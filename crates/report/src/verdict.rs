@@ -25,21 +25,32 @@ pub enum Verdict {
     /// It has no deadline, and no observation contradicts a bound.
     #[default]
     NoRequirement,
-    /// Its bound is within its deadline, and no frame is taken twice: the copies of a redundant virtual link, and of those that share
-    /// its numbers, come within SkewMax, and their listener does not begin anew.
+    /// Its bound is within its deadline, no frame can be lost but by a stated failure, and none is taken twice: the copies of a
+    /// redundant virtual link, and of those that share its numbers, come within SkewMax, and their listener does not begin anew.
     Proven,
     /// There is no bound, or it is above the deadline, or a frame may be taken twice; none was observed to be late.
     NotProven,
+    /// Its bound is within its deadline, but a limit that it meets on its way may be too small, and a frame be discarded there.
+    MayBeLost,
     /// A frame was later than the deadline, or was discarded on its way.
     Missed,
+    /// The network refused the stream, or it never ran: nothing was delivered that could be in time.
+    Refused,
     /// An observation is above its bound.
     Contradiction,
 }
 
 impl Verdict {
     /// All verdicts, from best to worst.
-    pub const ALL: [Self; 5] =
-        [Self::NoRequirement, Self::Proven, Self::NotProven, Self::Missed, Self::Contradiction];
+    pub const ALL: [Self; 7] = [
+        Self::NoRequirement,
+        Self::Proven,
+        Self::NotProven,
+        Self::MayBeLost,
+        Self::Missed,
+        Self::Refused,
+        Self::Contradiction,
+    ];
 
     /// Its name in tables.
     #[must_use]
@@ -48,17 +59,20 @@ impl Verdict {
             Self::NoRequirement => "no requirement",
             Self::Proven => "proven",
             Self::NotProven => "not proven",
+            Self::MayBeLost => "may be lost",
             Self::Missed => "missed",
+            Self::Refused => "refused",
             Self::Contradiction => "CONTRADICTION",
         }
     }
 
-    /// The exit code that a command ends with: 0 all holds, 1 not proven or missed, 4 a contradiction.
+    /// The exit code that a command ends with: 0 all holds, 1 not proven, may be lost, missed or
+    /// refused, 4 a contradiction.
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::NoRequirement | Self::Proven => 0,
-            Self::NotProven | Self::Missed => 1,
+            Self::NotProven | Self::MayBeLost | Self::Missed | Self::Refused => 1,
             Self::Contradiction => 4,
         }
     }

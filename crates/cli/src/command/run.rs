@@ -36,7 +36,7 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     })?;
     // Nothing is proven here, and nothing is asked but whether a frame was late or lost.
     let verdict = judge(&scenario.network, None, Some(&observation)).verdict;
-    Ok(if verdict == Verdict::Missed { Exit::DeadlineMissed } else { Exit::Holds })
+    Ok(if verdict >= Verdict::Missed { Exit::DeadlineMissed } else { Exit::Holds })
 }
 
 pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
