@@ -172,11 +172,15 @@ impl Driven {
         self.stations[node].as_ref().map_or(Duration::ZERO, |station| station.machine.travel())
     }
 
-    /// Frames that wait in the machines, by their places in the slab.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+    /// Frames that wait in the machines of their talkers, by their places in the slab.
+    pub(crate) fn waiting_at_talkers(&self) -> impl Iterator<Item = u32> + '_ {
         let stations = self.stations.iter().flatten().flat_map(|station| station.machine.waiting());
-        let timed = self.timed.iter().flat_map(Timed::waiting);
-        stations.map(|(place, _)| place).chain(self.stacks.waiting()).chain(timed)
+        stations.map(|(place, _)| place).chain(self.stacks.waiting())
+    }
+
+    /// Frames that ports may cut, by their places in the slab.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
+        self.timed.iter().flat_map(Timed::waiting)
     }
 }
 
@@ -278,7 +282,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 
@@ -300,7 +304,7 @@ impl<R: Recorder> Engine<'_, R> {
         if !self.nodes[node].up {
             self.stop_station(node);
         } else if taken.is_err() {
-            self.drop_frame(place, DropReason::HostQueueFull);
+            self.drop_at_talker(place, DropReason::HostQueueFull);
         } else if self.network.tdma.as_ref().is_some_and(|tdma| tdma.lifetime.is_some()) {
             self.arm_timeline();
         }
@@ -397,7 +401,7 @@ impl<R: Recorder> Engine<'_, R> {
         let frame = self.slab.get(place);
         let frame = (frame.stream, frame.number, frame.created);
         self.slots_missed(node, frame, false);
-        self.drop_frame(place, reason);
+        self.drop_at_talker(place, reason);
     }
 }
 

@@ -25,7 +25,7 @@ impl<R: Recorder> Engine<'_, R> {
         let manners = self.plan.hops[hop_index as usize].manners;
         if R::DRIVES_MACHINES && manners.has(Manners::BEFORE_QUEUEING) {
             if manners.has(Manners::PRUNED) {
-                return self.filter(place);
+                return self.filter(place, hop_index);
             }
             if manners.has(Manners::TIME_TRIGGERED) {
                 return self.hold_timed(place, hop_index);
@@ -34,7 +34,7 @@ impl<R: Recorder> Engine<'_, R> {
                 return self.hold_relayed(place, hop_index);
             }
             if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
-                return self.filter(place);
+                return self.filter(place, hop_index);
             }
             if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {
                 return self.filter_vlan(place, hop_index);

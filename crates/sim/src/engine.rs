@@ -15,6 +15,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
 use crate::driven::Driven;
+use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
 use crate::ftt;
 use crate::harts_admission::Admission;
@@ -218,14 +219,35 @@ impl<'run, R: Recorder> Engine<'run, R> {
 
     // Losses and the end.
 
+    /// A frame is lost at the port of its hop, or before a bridge has replicated it behind that.
     #[cold]
     pub(crate) fn drop_frame(&mut self, place: u32, reason: DropReason) {
         let slot = self.slab.remove(place);
-        self.lose(&slot, reason);
+        self.lose(&slot, reason, Whereabouts::at_port(&slot));
     }
 
-    /// Counts a lost copy of a frame.
-    pub(crate) fn lose(&mut self, slot: &Slot, reason: DropReason) {
+    /// A frame is lost in its talker's host.
+    #[cold]
+    pub(crate) fn drop_at_talker(&mut self, place: u32, reason: DropReason) {
+        let slot = self.slab.remove(place);
+        self.lose(&slot, reason, Whereabouts::Talker);
+    }
+
+    /// A frame is lost on a line, or in the stages behind it.
+    #[cold]
+    pub(crate) fn drop_on_line(&mut self, place: u32, reason: DropReason) {
+        let slot = self.slab.remove(place);
+        self.lose(&slot, reason, Whereabouts::on_line(&slot));
+    }
+
+    /// Counts a lost copy of a frame, for all listeners behind where it was.
+    pub(crate) fn lose(&mut self, slot: &Slot, reason: DropReason, whereabouts: Whereabouts) {
+        self.statistics.fates.note(slot.stream, Fate::Lost(reason), whereabouts);
+        self.count_loss(slot, reason);
+    }
+
+    /// Counts a lost copy of a frame, for no listener.
+    pub(crate) fn count_loss(&mut self, slot: &Slot, reason: DropReason) {
         self.statistics.dropped(slot.stream, reason);
         let hop = slot.hop - self.plan.first_hop[slot.stream as usize];
         self.recorder.dropped(self.now, slot.stream, slot.number, hop, reason);
@@ -263,14 +285,21 @@ impl<'run, R: Recorder> Engine<'run, R> {
         let (reservations, vlan_registrations, mut refusals) =
             srp.map_or_else(Default::default, |srp| srp.observations(self.network));
         refusals.extend(admission.iter_mut().flat_map(Admission::take_refusals));
-        let on_links = self.rings.iter().flat_map(|ring| ring.iter(&self.slab));
-        let at_ports = self.ports.iter().flatten().flat_map(|port| port.egress.waiting());
-        let driven = self.driven.iter().flat_map(|driven| driven.waiting());
+        let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
+        let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
+        let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
+        let in_stations = self.driven.iter().flat_map(|driven| driven.waiting_at_talkers());
+        let at_talkers = in_hosts.chain(self.virtual_links.waiting()).chain(in_stations);
+        let queued = self.ports.iter().flatten().flat_map(|port| port.egress.waiting());
+        let under_way = self.driven.iter().flat_map(|driven| driven.under_way());
         let relayed = ftt.iter().flat_map(|ftt| ftt.pools.waiting());
-        let places = on_links.chain(at_ports.map(|frame| frame.slot));
-        for place in places.chain(self.virtual_links.waiting()).chain(driven).chain(relayed) {
+        let at_ports = queued.map(|frame| frame.slot).chain(under_way).chain(relayed);
+        let on_lines = on_lines.map(|place| (place, Whereabouts::on_line(self.slab.get(place))));
+        let at_talkers = at_talkers.map(|place| (place, Whereabouts::Talker));
+        let at_ports = at_ports.map(|place| (place, Whereabouts::at_port(self.slab.get(place))));
+        for (place, whereabouts) in on_lines.chain(at_talkers).chain(at_ports) {
             let slot = self.slab.get(place);
-            self.statistics.is_in_flight(slot.stream, slot.number);
+            self.statistics.is_in_flight(slot.stream, slot.number, whereabouts);
             self.recorder.in_flight(slot.stream, slot.number);
         }
         let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams));
@@ -293,7 +322,9 @@ impl<'run, R: Recorder> Engine<'run, R> {
             start_up: start_up.unwrap_or_default(),
             network_time,
             ports: self.port_observations(),
-            streams: self.statistics.into_streams(|stream| u64::from(talkers[stream].number)),
+            streams: self
+                .statistics
+                .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
         };
         if let Some((stacks, datagrams)) = machines {
             stacks.finish(&mut observation);

@@ -17,6 +17,7 @@ mod driven;
 mod egress;
 mod elementary;
 mod engine;
+mod fates;
 mod frame;
 mod ftt;
 mod gptp;

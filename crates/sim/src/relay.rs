@@ -8,6 +8,7 @@ use tautwire_units::Instant;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
+use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Aim, Slot, octets_of};
 use crate::plan::NONE;
 use crate::recorder::Recorder;
@@ -22,17 +23,17 @@ impl<R: Recorder> Engine<'_, R> {
         if self.may_fail {
             let node = &self.nodes[self.links[link as usize].to_node as usize];
             if !node.up || slot.received < node.up_since {
-                return self.drop_frame(place, DropReason::NodeDown);
+                return self.drop_on_line(place, DropReason::NodeDown);
             }
         }
         if R::DRIVES_MACHINES && !slot.corrupted && !self.is_accepted(place) {
-            return self.drop_frame(place, DropReason::AcceptanceWindow);
+            return self.drop_on_line(place, DropReason::AcceptanceWindow);
         }
         let slot = self.slab.get(place);
         if slot.aim == Aim::DELIVERY {
             let (corrupted, slot) = (slot.corrupted, *slot);
             if corrupted {
-                return self.drop_frame(place, DropReason::BitError);
+                return self.drop_on_line(place, DropReason::BitError);
             }
             self.slab.remove(place);
             return self.deliver(&slot, self.now);
@@ -44,12 +45,12 @@ impl<R: Recorder> Engine<'_, R> {
                 Err(branch) => self.plan.branches[branch as usize].cut_through,
             };
             if cut_through == 0 {
-                return self.drop_frame(place, DropReason::BitError);
+                return self.drop_on_line(place, DropReason::BitError);
             }
         }
         let link = &self.links[link as usize];
         if slot.payload > link.to_mtu {
-            return self.drop_frame(place, DropReason::Oversize);
+            return self.drop_on_line(place, DropReason::Oversize);
         }
         let branch = match aim {
             Ok(hop) => return self.pass_on(place, hop),
@@ -110,8 +111,13 @@ impl<R: Recorder> Engine<'_, R> {
             let (scheduler, port) = (hop.scheduler, hop.port);
             match self.schedule(scheduler, place, port) {
                 Ok(at) => eligible = at,
-                Err(_) if R::DRIVES_MACHINES && self.is_not_granted(hop_index) => return self.filter(place),
-                Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+                Err(_) if R::DRIVES_MACHINES && self.is_not_granted(hop_index) => {
+                    return self.filter(place, hop_index);
+                }
+                Err(_) => {
+                    let slot = self.slab.remove(place);
+                    return self.lose(&slot, DropReason::ResidenceTime, Whereabouts::Hop(hop_index));
+                }
             }
         }
         self.enqueue(place, hop_index, eligible);
@@ -131,6 +137,7 @@ impl<R: Recorder> Engine<'_, R> {
                 (hop.port, hop.scheduler)
             };
             if only_port.is_some_and(|only| only != port) {
+                self.statistics.fates.note(slot.stream, Fate::Withheld, Whereabouts::Hop(hop_index));
                 continue;
             }
             if own_scheduler == NONE {
@@ -142,7 +149,10 @@ impl<R: Recorder> Engine<'_, R> {
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
                 // Where it is not reserved it would not have gone anyway.
-                discarded |= !(R::DRIVES_MACHINES && self.is_not_granted(hop_index));
+                let withheld = R::DRIVES_MACHINES && self.is_not_granted(hop_index);
+                discarded |= !withheld;
+                let fate = if withheld { Fate::Withheld } else { Fate::Lost(DropReason::ResidenceTime) };
+                self.statistics.fates.note(slot.stream, fate, Whereabouts::Hop(hop_index));
                 continue;
             };
             let copy = if used {
@@ -158,9 +168,12 @@ impl<R: Recorder> Engine<'_, R> {
             (true, false) => {}
             (true, true) => {
                 self.statistics.streams[slot.stream as usize].replicated += 1;
-                self.lose(&slot, DropReason::ResidenceTime);
+                self.count_loss(&slot, DropReason::ResidenceTime);
             }
-            (false, true) => self.drop_frame(place, DropReason::ResidenceTime),
+            (false, true) => {
+                self.slab.remove(place);
+                self.count_loss(&slot, DropReason::ResidenceTime);
+            }
             (false, false) => {
                 // A learned address behind the port of reception, or behind another branch.
                 self.statistics.streams[slot.stream as usize].consumed += 1;

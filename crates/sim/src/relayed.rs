@@ -94,7 +94,7 @@ impl<R: Recorder> Engine<'_, R> {
             for (place, hop) in message.into_iter().flat_map(|message| message.copies) {
                 // While it waited, the last consumer there may have left: the schedule has no time for it at that port.
                 if self.plan.hops[hop as usize].manners.has(Manners::PRUNED) {
-                    self.filter(place);
+                    self.filter(place, hop);
                 } else {
                     self.put(place, hop, Instant::ZERO);
                 }

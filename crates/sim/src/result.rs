@@ -210,9 +210,20 @@ pub struct StreamObservation {
     pub hops: Vec<HopObservation>,
 }
 
-/// What one listener observed of a stream: after the warm-up, but for `worst`.
+/// What one listener observed of a stream: after the warm-up, but for the counts and `worst`.
+///
+/// delivered + dropped + withheld + in flight = created, of a listener that is reached over two networks twice that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListenerObservation {
+    /// Copies that it received, those of the warm-up too.
+    pub delivered: u64,
+    /// Copies lost on their way to it, by reason: only reasons that occurred, in the order of [`DropReason::ALL`]. A copy that is
+    /// lost before it was replicated counts for each listener that it was for. Those of the warm-up too.
+    pub dropped: Vec<(DropReason, u64)>,
+    /// Copies that a bridge did not forward to it: nothing is reserved or registered there, or another listener has the address.
+    pub withheld: u64,
+    /// Copies on their way to it at the end of the run.
+    pub in_flight: u64,
     /// Delays from the talker's application to the last bit at the listener's MAC.
     pub delay: Moments,
     /// The same as a histogram; none above 100 000 streams unless asked for.

@@ -267,7 +267,7 @@ impl<R: Recorder> Engine<'_, R> {
         };
         let octets = self.rtcfg_octets(number, message);
         let (place, aim) = self.start_up_frame(stream, EtherType::RTCFG, &octets, Said::Message(to, message));
-        let Some(aim) = aim else { return self.drop_frame(place, DropReason::NoRoute) };
+        let Some(aim) = aim else { return self.drop_at_talker(place, DropReason::NoRoute) };
         let now = self.now;
         self.offer_to_station(place, own.node.index(), now, aim);
     }
@@ -375,7 +375,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (place, aim) = self.start_up_frame(stream, EtherType::RTMAC, &octets, says);
         match aim {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 

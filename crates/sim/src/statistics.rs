@@ -8,7 +8,8 @@ use tautwire_observe::{DelayParts, Histogram, Moments};
 use tautwire_units::Duration;
 
 use crate::clock::SimTime;
-use crate::plan::index;
+use crate::fates::{Fate, Fates, ListenerFates, Whereabouts};
+use crate::plan::{Plan, index};
 use crate::result::{DropReason, HopObservation, ListenerObservation, StreamObservation, WorstFrame};
 
 /// Counters of a stream.
@@ -89,6 +90,8 @@ struct Line<T>(T);
 pub(crate) struct Statistics {
     warm_up: SimTime,
     pub(crate) streams: Vec<StreamCounters>,
+    /// What became of copies that no listener took.
+    pub(crate) fates: Fates,
     hops: Vec<Line<HopObservation>>,
     first_hop: Vec<u32>,
     listeners: Vec<Listener>,
@@ -138,6 +141,7 @@ impl Statistics {
         Self {
             warm_up: SimTime::ZERO + network.run.warm_up,
             streams: vec![StreamCounters::default(); network.streams.len()],
+            fates: Fates::default(),
             hops: vec![Line::default(); hops],
             first_hop,
             listeners,
@@ -233,8 +237,9 @@ impl Statistics {
     }
 
     /// A copy is on its way at the end of the run.
-    pub(crate) fn is_in_flight(&mut self, stream: u32, number: u32) {
+    pub(crate) fn is_in_flight(&mut self, stream: u32, number: u32, whereabouts: Whereabouts) {
         self.streams[stream as usize].in_flight += 1;
+        self.fates.note(stream, Fate::InFlight, whereabouts);
         if !self.taken.is_empty() {
             self.under_way.insert((stream, number));
         }
@@ -249,7 +254,12 @@ impl Statistics {
     ///
     /// # Panics
     /// If a frame has appeared or vanished: that would be a fault of the simulator.
-    pub(crate) fn into_streams(self, created: impl Fn(usize) -> u64) -> Vec<StreamObservation> {
+    pub(crate) fn into_streams(
+        self,
+        network: &Network,
+        plan: &Plan,
+        created: impl Fn(usize) -> u64,
+    ) -> Vec<StreamObservation> {
         let mut listeners = self.listeners.into_iter();
         let mut counted = self.counted;
         let lost = |place: u32, stream: usize, created: u64| {
@@ -275,6 +285,15 @@ impl Statistics {
                     delivered + counters.consumed + dropped + counters.in_flight,
                     "frames of stream {number} are conserved"
                 );
+                let fates = self.fates.of_stream(network, plan, number);
+                let ways = ways(&network.streams[number]);
+                for (listener, (fates, ways)) in listeners.iter().zip(fates.iter().zip(&ways)) {
+                    assert_eq!(
+                        created * ways,
+                        listener.delivered + fates.sum(),
+                        "frames of stream {number} are conserved for each listener"
+                    );
+                }
                 let hops = self.first_hop[number] as usize..self.first_hop[number + 1] as usize;
                 StreamObservation {
                     created,
@@ -288,11 +307,11 @@ impl Statistics {
                         .filter(|(_, count)| *count > 0)
                         .collect(),
                     listeners: (self.first_listener[number]..)
-                        .zip(listeners)
-                        .map(|(place, listener)| {
+                        .zip(listeners.into_iter().zip(fates))
+                        .map(|(place, (listener, fates))| {
                             let at = counted.remove(&place).map_or_else(Vec::new, |counted| counted.at);
                             let lost = lost(place, number, created);
-                            ListenerObservation { late_at: at, lost, ..listener.observation() }
+                            ListenerObservation { late_at: at, lost, ..listener.observation(fates) }
                         })
                         .collect(),
                     hops: self.hops[hops].iter().map(|line| line.0).collect(),
@@ -300,6 +319,18 @@ impl Statistics {
             })
             .collect()
     }
+}
+
+/// How many copies of each frame are for each listener of a stream: more than one over redundant networks.
+fn ways(stream: &Stream) -> Vec<u64> {
+    if stream.hops.is_empty() {
+        return vec![1; stream.listeners.len()];
+    }
+    let mut ways = vec![0; stream.listeners.len()];
+    for listener in stream.hops.iter().filter_map(|hop| hop.listener) {
+        ways[listener as usize] += 1;
+    }
+    ways
 }
 
 /// Counts a frame that took longer than the least span of its listener; whether it missed the deadline.
@@ -313,8 +344,12 @@ fn is_late(counted: &mut BTreeMap<u32, Counted>, place: u32, delay: Duration) ->
 }
 
 impl Listener {
-    fn observation(self) -> ListenerObservation {
+    fn observation(self, fates: ListenerFates) -> ListenerObservation {
         ListenerObservation {
+            delivered: self.delivered,
+            dropped: fates.lost,
+            withheld: fates.withheld,
+            in_flight: fates.in_flight,
             delay: self.delay,
             histogram: self.histogram,
             interval: self.interval,

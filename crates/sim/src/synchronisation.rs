@@ -338,7 +338,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (place, aim) = self.insert(stream, number, PCF_PAYLOAD, self.now);
         match aim {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 

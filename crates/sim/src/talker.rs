@@ -179,7 +179,7 @@ impl<R: Recorder> Engine<'_, R> {
         let now = self.now;
         let (place, aim) = self.insert(stream, number, payload, since);
         let Some(aim) = aim else {
-            return self.drop_frame(place, DropReason::NoRoute);
+            return self.drop_at_talker(place, DropReason::NoRoute);
         };
         let payload = self.slab.get(place).payload;
         let talker = &self.talkers[stream as usize];
@@ -190,7 +190,7 @@ impl<R: Recorder> Engine<'_, R> {
         let ring = index(self.links.len() + node);
         let host = self.hosts[node].as_mut().expect("a talker is an end station");
         if self.rings[ring as usize].len() >= host.queue_limit {
-            return self.drop_frame(place, DropReason::HostQueueFull);
+            return self.drop_at_talker(place, DropReason::HostQueueFull);
         }
         let octets = u64::from(octets_of(payload, overhead).get());
         let ready = (now + host.random.delay(&host.transmit, octets)).max(host.last_out);
@@ -222,7 +222,7 @@ impl<R: Recorder> Engine<'_, R> {
                     ready = state.clock.true_at(eligible).max(ready);
                     self.slab.get_mut(place).held_before = ready.since(handed);
                 }
-                Err(_) => return self.drop_frame(place, DropReason::ResidenceTime),
+                Err(_) => return self.drop_at_talker(place, DropReason::ResidenceTime),
             }
         }
         if R::DRIVES_MACHINES && self.offer_to_station(place, node, ready, aim) {

@@ -186,7 +186,10 @@ impl<R: Recorder> Engine<'_, R> {
         }
         let ring = index(self.links.len() + node.index());
         let lost = self.rings[ring as usize].remove_if(&mut self.slab, |_| true);
-        self.forget(ring, &lost, DropReason::NodeDown);
+        for place in lost {
+            self.drop_at_talker(place, DropReason::NodeDown);
+        }
+        self.arm_ring(ring);
         self.reset_links(node.0);
     }
 
@@ -202,10 +205,10 @@ impl<R: Recorder> Engine<'_, R> {
         self.service(port);
     }
 
-    /// Drops frames that were taken from a ring, and arms the ring anew.
+    /// Drops frames that were taken from the ring of a link, and arms the ring anew.
     fn forget(&mut self, ring: u32, places: &[u32], reason: DropReason) {
         for place in places {
-            self.drop_frame(*place, reason);
+            self.drop_on_line(*place, reason);
         }
         self.arm_ring(ring);
     }

@@ -20,6 +20,7 @@ use tautwire_units::Duration;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
+use crate::fates::Whereabouts;
 use crate::frame::{Aim, Slot, octets_of};
 use crate::plan::{Manners, NONE, Plan, index};
 use crate::recorder::Recorder;
@@ -225,7 +226,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (number, sub_link) = self.virtual_links.of_stream[stream];
         let link = &mut self.virtual_links.links[number as usize];
         if self.may_fail && !self.nodes[link.node as usize].up {
-            return self.drop_frame(place, DropReason::NodeDown);
+            return self.drop_at_talker(place, DropReason::NodeDown);
         }
         self.slab.get_mut(place).queued = self.now;
         if !link.regulated {
@@ -235,8 +236,8 @@ impl<R: Recorder> Engine<'_, R> {
         let now = self.nodes[link.node as usize].clock.local(self.now);
         match link.regulator.offer(now, sub_link as usize, place) {
             Kept::Queued => {}
-            Kept::Overwrote(old) => self.drop_frame(old, DropReason::Overwritten),
-            Kept::Full => self.drop_frame(place, DropReason::LinkQueueFull),
+            Kept::Overwrote(old) => self.drop_at_talker(old, DropReason::Overwritten),
+            Kept::Full => self.drop_at_talker(place, DropReason::LinkQueueFull),
         }
         self.release(number);
     }
@@ -281,7 +282,7 @@ impl<R: Recorder> Engine<'_, R> {
         link.left = Some((link.left.map_or(now, |(first, _)| first), now));
         match self.plan.talker_aim(stream) {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 
@@ -299,7 +300,7 @@ impl<R: Recorder> Engine<'_, R> {
             if link.node == node {
                 let lost: Vec<u32> = link.regulator.waiting().collect();
                 link.regulator.reset();
-                lost.into_iter().for_each(|place| self.drop_frame(place, DropReason::NodeDown));
+                lost.into_iter().for_each(|place| self.drop_at_talker(place, DropReason::NodeDown));
             }
         }
     }
@@ -340,6 +341,7 @@ impl<R: Recorder> Engine<'_, R> {
             self.statistics.streams[slot.stream as usize].consumed += 1;
             return;
         }
+        let end = Whereabouts::End(slot.hop);
         let reception = self.virtual_links.receptions[(listener ^ MANAGED) as usize];
         let node = self.virtual_links.receivers[reception.receiver as usize].node as usize;
         let clock = self.nodes[node].clock;
@@ -350,7 +352,7 @@ impl<R: Recorder> Engine<'_, R> {
             Manager::Numbers(manager) => manager.receive(clock.local(time), reception.network, slot.sequence),
             Manager::Periods(manager) => {
                 let (middle, period) = reception.timing;
-                let Some(network) = network else { return self.lose(slot, DropReason::Unsynchronised) };
+                let Some(network) = network else { return self.lose(slot, DropReason::Unsynchronised, end) };
                 manager.receive(period_at(network, middle, period))
             }
         };
@@ -359,8 +361,8 @@ impl<R: Recorder> Engine<'_, R> {
                 self.statistics.is_taken(slot.stream, reception.listener, slot.number);
                 self.hand_over(slot, time, reception.listener);
             }
-            Err(Elimination::Integrity) => self.lose(slot, DropReason::IntegrityCheck),
-            Err(Elimination::Redundant) => self.lose(slot, DropReason::Eliminated),
+            Err(Elimination::Integrity) => self.lose(slot, DropReason::IntegrityCheck, end),
+            Err(Elimination::Redundant) => self.lose(slot, DropReason::Eliminated, end),
         }
     }
 

@@ -232,7 +232,8 @@ impl<R: Recorder> Engine<'_, R> {
         let (local, slab) = (state.clock.local(self.now), &self.slab);
         let withdrawn = state.egress.withdraw(local, lane, |frame| slab.get(frame.slot).stream == stream.0);
         for frame in withdrawn {
-            self.filter(frame.slot);
+            let hop = self.slab.get(frame.slot).hop;
+            self.filter(frame.slot, hop);
         }
     }
 
@@ -361,7 +362,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (place, aim) = self.insert(stream, number, payload, self.now);
         match aim {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 

@@ -152,7 +152,7 @@ impl<R: Recorder> Engine<'_, R> {
             let waiting = &mut host.sockets.entry(stream).or_default()[0];
             waiting.settle(now);
             if waiting.held.len() >= limit as usize {
-                return self.drop_frame(place, DropReason::TaskQueueFull);
+                return self.drop_at_talker(place, DropReason::TaskQueueFull);
             }
             let (start, done) = host.serve(thread, now, octets);
             host.sockets.entry(stream).or_default()[0].hold(start, octets);
@@ -174,7 +174,7 @@ impl<R: Recorder> Engine<'_, R> {
         let waiting = &mut host.sockets.entry(stream).or_default()[1];
         waiting.settle(now);
         if waiting.octets + octets > limit {
-            return self.drop_frame(place, DropReason::SocketBufferFull);
+            return self.drop_at_talker(place, DropReason::SocketBufferFull);
         }
         let interface = &mut host.interfaces[number as usize];
         let start = now.max(interface.sent_at);
@@ -187,11 +187,11 @@ impl<R: Recorder> Engine<'_, R> {
     fn send_by_port(&mut self, node: usize, place: u32) {
         let slot = self.slab.get(place);
         if !self.was_up(node, slot.received) {
-            return self.drop_frame(place, DropReason::NodeDown);
+            return self.drop_at_talker(place, DropReason::NodeDown);
         }
         match self.plan.talker_aim(slot.stream as usize) {
             Some(aim) => self.hand_down(place, node, self.now, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 

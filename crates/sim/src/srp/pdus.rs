@@ -66,7 +66,7 @@ impl<R: Recorder> Engine<'_, R> {
         let (place, aim) = self.insert(stream, number, Bytes::new(octets.len() as u64), self.now);
         match aim {
             Some(aim) => self.take_aim(place, aim),
-            None => self.drop_frame(place, DropReason::NoRoute),
+            None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 

@@ -15,6 +15,7 @@ use tautwire_units::BitRate;
 
 use super::Srp;
 use crate::engine::Engine;
+use crate::fates::{Fate, Whereabouts};
 use crate::node::deviation_ppb;
 use crate::plan::{Manners, Plan, index};
 use crate::recorder::Recorder;
@@ -99,10 +100,11 @@ impl<R: Recorder> Engine<'_, R> {
         self.plan.hops[hop as usize].manners.has(Manners::RESERVED) && !self.is_granted(hop)
     }
 
-    /// A port does not take a frame: nobody behind it has a reservation.
+    /// The port of a hop does not take a frame: nobody behind it has a reservation.
     #[cold]
-    pub(crate) fn filter(&mut self, place: u32) {
+    pub(crate) fn filter(&mut self, place: u32, hop: u32) {
         let slot = self.slab.remove(place);
+        self.statistics.fates.note(slot.stream, Fate::Withheld, Whereabouts::Hop(hop));
         self.statistics.streams[slot.stream as usize].consumed += 1;
     }
 

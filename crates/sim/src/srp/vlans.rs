@@ -244,7 +244,7 @@ impl<R: Recorder> Engine<'_, R> {
             let seen = vlans.seen.entry(key).or_insert_with(|| VlanObservation::new(PortIndex(key.0), key.1));
             seen.filtered += 1;
         }
-        self.filter(place);
+        self.filter(place, hop);
     }
 
     /// A station offers a stream or asks for it, or does so no more.
