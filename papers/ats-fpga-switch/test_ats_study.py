@@ -15,12 +15,13 @@ import components  # noqa: E402
 import experiments  # noqa: E402
 import hardware  # noqa: E402
 import hardware_components  # noqa: E402
+import hardware_experiments  # noqa: E402
 import numpy as np  # noqa: E402
 import scenarios  # noqa: E402
 import shaping  # noqa: E402
 import tautwire  # noqa: E402
 from measure import runs_of, told  # noqa: E402
-from tautwire.claims import Study, run  # noqa: E402
+from tautwire.claims import Basis, Missing, Study, run  # noqa: E402
 
 
 def test_expected_verdicts_are_those_of_the_record(study: Study) -> None:
@@ -109,9 +110,32 @@ def test_time_stamps() -> None:
     assert found["sd"] == pytest.approx(216, rel=0.05)
     observation = tautwire.simulate(experiments.shaped_bed(100, 0.5).network())
     intervals = told(observation, "flow", "interval")
-    # 121.760 us by a clock that runs 40 ppm slow.
+    # 121.760 us by a clock that runs 50 ppm slow.
     assert (intervals.least, intervals.greatest) == (121_752, 121_760)
-    assert intervals.mean == pytest.approx(121_760 * (1 - 40e-6), abs=0.1)
+    assert intervals.mean == pytest.approx(121_760 * (1 - 50e-6), abs=0.1)
+
+
+@pytest.mark.parametrize("id", ["ATS-14", "ATS-16", "ATS-17", "ATS-18"])
+def test_what_was_read_off_the_figures_is_told_with_the_value_that_turns_it(study: Study, id: str) -> None:
+    """Each says what it rests on, is called calibrated, and is not met under every other value that is named."""
+    (found,) = run(study, only=[id])
+    assert found.as_expected and found.basis is Basis.CALIBRATED and found.outcome.rests_on
+    assert found.outcome.holds and found.outcome.flips
+    assert [flip.value for flip in found.outcome.flips if flip.holds] == []
+
+
+def test_the_experiments_on_the_rtl_are_left_out_without_verilator(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By name; with all that runs them, nothing is missing but what is."""
+    monkeypatch.setattr(hardware_experiments, "NEEDED", {"csv": "never missing"})
+    monkeypatch.setattr(hardware_experiments.shutil, "which", lambda name: name if name == "g++" else None)
+    assert hardware_experiments.absent() == ""
+    monkeypatch.setattr(hardware_experiments, "NEEDED", {"no_such_package": "Verilator"})
+    with pytest.raises(Missing, match="^Verilator is missing$"):
+        hardware.tell_experiments(study)
+    monkeypatch.setattr(hardware_experiments.shutil, "which", lambda name: None)
+    assert hardware_experiments.absent() == "Verilator and a C++ compiler are missing"
 
 
 def test_stretches() -> None:

@@ -18,7 +18,10 @@ LOADS = [(256, 50), (256, 90), (1000, 50), (1000, 90)]
 
 
 #: F1 and F8, broadcasts of 256 octets of data every 250 us by N1 and by N4, on every link in Scenarios I to III.
-BACKGROUND = {"packets_per_second": 8000, "frame_ns": (256 + 38) * 80}
+BACKGROUND: dict[str, Any] = {
+    "packets_per_second": 8000,
+    "streams": [("F1", "N1", 256, 250_000), ("F8", "N4", 256, 250_000)],
+}
 #: Before any LeaveAll of a port: they are 10 s apart at least.
 BEFORE_LEAVE_ALL = {"warm_up_ns": 4_000_000_000}
 
@@ -70,10 +73,11 @@ def f7_values(study: Study, protocol: str, path: tuple[str, str], **other: Any) 
     return latencies(f7(study, protocol, path, **other))["F7"]
 
 
-def load(payload: int, percent: int) -> dict[str, int]:
-    """Experiment II's interfering traffic on a line of 100 Mbit/s; 38 octets beside the payload."""
+def load(payload: int, percent: int) -> dict[str, Any]:
+    """Experiment II's interfering traffic, broadcast by N3 on lines of 100 Mbit/s; 38 octets beside the payload."""
     frame_ns = (payload + 38) * 80
-    return {"packets_per_second": round(percent / 100 * 1e9 / frame_ns), "frame_ns": frame_ns}
+    streams = [("interferer", "N3", payload, round(frame_ns * 100 / percent))]
+    return {"packets_per_second": round(percent / 100 * 1e9 / frame_ns), "streams": streams}
 
 
 def loaded(study: Study, protocol: str, payload: int, percent: int) -> np.ndarray:

@@ -6,14 +6,13 @@ in masters and nodes, packets in a bridge's processor) is stated here. The timer
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tautwire import _core
+from harts_descriptions import LINE_NS, run_all
 from tautwire.claims import Study
 
 PLACES = {"N1": 0, "N3": 0, "N4": 1, "N2": 2, "N5": 2}
@@ -26,8 +25,6 @@ LINKS = 4
 #: Requests come anywhere between two LeaveAlls of a port, which are 10 to 15 s apart: 20 to 40 s behind the start.
 WARM_UP_NS = 20_000_000_000
 STATED = {"handling": 50, "relay": 100, "configure": 250, "node": 50}
-#: An MRPDU on a link, nanoseconds.
-LINE_NS = 20_000
 #: How far apart captured independent implementations say a declaration again, nanoseconds; our bridges: at once.
 REPEAT_NS = 100_000_000
 #: End nodes of AVB, a hypothesis: they declare 100 ms after they are asked to, a talker looks every 20.07 ms.
@@ -149,9 +146,12 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
         "before_ns": 20_000,
         "control_octets": 200,
         **{key: spread(value, value / 10, value / 2, value * 2) for key, value in STATED.items()},
+        # Always the same, so that what a test took can be read off the instants of messages.
+        "handling": spread(STATED["handling"]),
         "test": times["test"],
         "acmaster_switch": 1,
         "replicated": False,
+        "control_first": True,
     }
     avb = {
         **HYPOTHESIS,
@@ -162,6 +162,9 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
         "station": spread(1000, 200, 500, 2000),
         "packet_ns": 20_000,
         "reservations_max": 8,
+        "limited": True,
+        "bridge_join_ns": 200_000_000,
+        "bridge_repeat_ns": 0,
         "warm_up_ns": WARM_UP_NS,
     }
     harts.update(other.pop("harts", {}))
@@ -185,7 +188,7 @@ def scenario(study: Study, architecture: str, requests: Sequence[dict[str, Any]]
 
 def outcomes(made: Scenario, samples: int, first: int = 1) -> list[dict[str, Any]]:
     """So many runs, each with a seed of its own."""
-    return [json.loads(_core.reservations(json.dumps({**made, "seed": first + n}))) for n in range(samples)]
+    return run_all(made, samples, first)
 
 
 def latencies(runs: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:

@@ -130,4 +130,6 @@ def transmit_periods(study: Study) -> Outcome:
     """The deviation of the sender's period by payload: whether it grows from 1024 B on."""
     found = {p: float(periods_us(study, Cell("UDP", p, 0)).std(ddof=1)) for p in (64, 512, 1024, 1472)}
     text = ", ".join(f"{p} B {one:.2f} us" for p, one in found.items())
-    return Outcome("hardly affected; more variance from 1024 B", text, min(found[1024], found[1472]) > 1.2 * found[512])
+    holds = min(found[1024], found[1472]) > 1.2 * found[512]
+    # Told of figures that are lost: a fact that was observed.
+    return Outcome("hardly affected; more variance from 1024 B", text, holds, printed=True)

@@ -76,6 +76,8 @@ class Knobs:
         Whether the injectors' sleeps are 60 us too long.
     period_ns
         The application's period, in place of the cell's.
+    answer
+        The protocol of the way back, if it is another than that of the message.
     """
 
     classes: bool = True
@@ -93,6 +95,7 @@ class Knobs:
     bag_ms: int = 1
     sleeps_too_long: bool = True
     period_ns: int | None = None
+    answer: str | None = None
 
 
 def frame(payload: int) -> int:
@@ -190,7 +193,7 @@ def network(cell: Cell, interface_ns: float, fits: dict[str, Fit]) -> Network:
     host = udp_host(fits["UDP"], cell.knobs) if udp else tte_host(interface_ns, fits, cell)
     duration = cell.messages * period_ns(cell) + (OFFSET_MS + 30) * 1_000_000
     more: dict[str, Any] = {}
-    if cell.protocol == "TTE" or cell.knobs.raster_us:
+    if "TTE" in (cell.protocol, cell.knobs.answer) or cell.knobs.raster_us:
         more["time_triggered"] = cycle(cell.knobs)
     more["test"] = bed(cell)
     windows = cell.saturation > 0 and cell.period_ms > 2
@@ -260,11 +263,14 @@ def switch(udp: bool, knobs: Knobs) -> dict[str, Any]:
     return {"switching": "store-and-forward"}
 
 
-def flood(saturation: int, burst: int = 10, sleeps_too_long: bool = True) -> dict[str, Any]:
+def flood(
+    saturation: int, burst: int = 10, sleeps_too_long: bool = True, threads: int = 3, overhead_us: int = 60
+) -> dict[str, Any]:
     """Three threads, bursts of 10, and 60 us of sleep too long on average (Table 2)."""
     interval = 12_304 * 100 / saturation
-    said: dict[str, Any] = {"type": "injected", "threads": 3, "burst": burst, "interval": ns(interval)}
-    return said | ({"overhead_min": "50 us", "overhead_max": "70 us"} if sleeps_too_long else {})
+    said: dict[str, Any] = {"type": "injected", "threads": threads, "burst": burst, "interval": ns(interval)}
+    over = {"overhead_min": f"{overhead_us - 10} us", "overhead_max": f"{overhead_us + 10} us"}
+    return said | (over if sleeps_too_long else {})
 
 
 def cycle(knobs: Knobs) -> dict[str, Any]:
@@ -307,6 +313,7 @@ def add_messages(made: Network, cell: Cell) -> None:
         "type": "periodic", "interval": ns(period_ns(cell)), "offset": f"{OFFSET_MS} ms", "jitter": jitter,
     }  # fmt: skip
     back: dict[str, Any] = {"type": "response", "to": "message"}
+    protocols = {"message": cell.protocol, "answer": cell.knobs.answer or cell.protocol}
     for name, talker, listener, when in (("message", "es1", "es2", traffic), ("answer", "es2", "es1", back)):
         if name == "answer" and not cell.round_trip:
             continue
@@ -314,15 +321,16 @@ def add_messages(made: Network, cell: Cell) -> None:
             "tagged": False,
             "payload": f"{cell.payload + HEADERS} B",
             "traffic": when,
-            "stack": cell.protocol.lower(),
+            "stack": (protocol := protocols[name]).lower(),
         }
         number = 1 if name == "message" else 2
-        if cell.protocol == "RC":
+        if protocol == "RC":
             bag = {"id": number, "bag": f"{cell.knobs.bag_ms} ms", "profile": "development-switch"}
             settings |= {"priority": 5, "virtual_link": bag | {"buffer": "overwriting"}}
-        elif cell.protocol == "TTE":
-            # Dispatch points of the talker: one a millisecond; the switch sends on as soon as every frame is there.
-            release = "locked" if cell.knobs.locked else "free"
+        elif protocol == "TTE":
+            # Dispatch points of the talker: one a millisecond; the switch sends on as soon as every frame is there. Who
+            # answers follows a message, and not the cycle.
+            release = "locked" if cell.knobs.locked and name == "message" else "free"
             offset = "400 us" if name == "message" else "700 us"
             settings["time_triggered"] = {"id": number, "period": "1 ms", "offset": offset, "release": release}
         made.stream(name, talker, listener, **settings)

@@ -177,3 +177,17 @@ def test_a_hundred_messages_meet_the_cycle_as_a_thousand_do(study: Study) -> Non
     few, many = (cells.run(cells.fit(study), Cell("TTE", 64, 0, 510, messages)) for messages in (100, 1000))
     assert few.mean_us == pytest.approx(many.mean_us, rel=0.01)
     assert few.sd_us == pytest.approx(many.sd_us, rel=0.01)
+
+
+@pytest.mark.parametrize("id", ["MAPS-17", "MAPS-18", "MAPS-20", "MAPS-33", "MAPS-36"])
+def test_claims_that_rest_on_a_choice_say_which_value_turns_them(study: Study, id: str) -> None:
+    """The flood on another processor, a tenth for the softirq; longer sleeps, one thread; a part that is synchronised."""
+    (found,) = run(study, only=[id])
+    assert found.as_expected and found.outcome.holds and found.outcome.rests_on
+    turned = {flip.value for flip in found.outcome.flips if not flip.holds}
+    if id in ("MAPS-17", "MAPS-18", "MAPS-20"):
+        assert found.basis is Basis.CALIBRATED
+        assert {"the flood on another processor", "one pace of interrupts", "a softirq share of 0.1"} <= turned
+        assert ("a softirq share of 0.5" in turned) is (id != "MAPS-17")
+    else:
+        assert turned == {flip.value for flip in found.outcome.flips}

@@ -28,6 +28,8 @@ def at_load(study: Study, load: int) -> Outcome:
         f"{ours['payload']:.4f} % at {0.777 * load:.1f} Mbit/s of payload ({ours['payload'] / wanted - 1:+.0%}), "
         f"{ours['wire']:.4f} % of the wire; one wait of {stall(study) / 1000:.1f} ms in a run",
         abs(ours["payload"] / wanted - 1) <= TOLERANCE,
+        # A share that was measured: nothing printed contradicts it.
+        printed=True,
     )
 
 
@@ -82,7 +84,8 @@ def none_late_at_little_load(study: Study) -> Outcome:
     """With the wait fitted at 40 %."""
     counts = {load: int(np.sum(delays(setup(study, "raw", load)) > 2000)) for load in (0, 20)}
     most = delays(setup(study, "raw", 20)).max()
-    return Outcome("none", f"{counts[0]} and {counts[20]}, at most {most:.0f} us", not any(counts.values()))
+    ours = f"{counts[0]} and {counts[20]}, at most {most:.0f} us"
+    return Outcome("none", ours, not any(counts.values()), printed=True)
 
 
 @claim("AVN-07", Basis.PREDICTED)
@@ -97,9 +100,30 @@ def late_shares_grow(study: Study) -> Outcome:
     )
 
 
+#: What is small: a tenth of the 2 ms that the paper asks for. What is slightly more: a quarter of them.
+SMALL_US, SLIGHT_US = 200, 500
+
+
+def small_and_slightly_more(medians: list[float]) -> bool:
+    """Whether medians by load are small at 0 and 20 %, and rise with the load, by a little in all.
+
+    A rise is one from 0 % to 100 %, by more than a hundredth, with no step down on the way.
+
+    Examples
+    --------
+    >>> small_and_slightly_more([50, 51, 55, 60, 90, 110]), small_and_slightly_more([50] * 6)
+    (True, False)
+    >>> small_and_slightly_more([50, 51, 55, 60, 90, 800]), small_and_slightly_more([50, 51, 40, 60, 90, 110])
+    (False, False)
+    """
+    rises = all(before <= after for before, after in itertools.pairwise(medians))
+    in_all = medians[-1] - medians[0]
+    return max(medians[:2]) < SMALL_US and rises and medians[0] / 100 < in_all < SLIGHT_US
+
+
 @claim("AVN-08", Basis.PREDICTED)
 def medians_rise_slightly(study: Study) -> Outcome:
-    """Medians over the loads."""
+    """Medians over the loads. The printed figure is lost, so what "small" and "slightly" are is set here."""
     medians = {
         system: [float(np.median(delays(setup(study, system, load)))) for load in LOADS] for system in ("AVB", "raw")
     }
@@ -107,7 +131,8 @@ def medians_rise_slightly(study: Study) -> Outcome:
     return Outcome(
         "small, and slightly more at higher loads",
         told,
-        all(values == sorted(values) and values[-1] < 1000 for values in medians.values()),
+        all(small_and_slightly_more(values) for values in medians.values()),
+        printed=True,
     )
 
 

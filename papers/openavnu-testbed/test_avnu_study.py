@@ -13,6 +13,8 @@ sys.path.insert(0, str(FOLDER))
 import avnu_figures as figures  # noqa: E402
 import avnu_further as further  # noqa: E402
 import avnu_hypotheses as hypotheses  # noqa: E402
+import avnu_jitter  # noqa: E402
+import avnu_latency  # noqa: E402
 import avnu_processor as processor  # noqa: E402
 import avnu_testbed as bed  # noqa: E402
 import avnu_topologies as topologies  # noqa: E402
@@ -89,6 +91,22 @@ def test_calls_of_70_us_explain_both_variations() -> None:
     assert processor.variation("AVB", 100, 70, shared=False) < 0.6 * printed["AVB"]
     assert processor.variation("raw", 100, 70, shared=True) > 1.3 * printed["raw"]
     assert processor.variation("raw", 100, 0, shared=False) > 1.3 * printed["raw"]
+
+
+def test_medians_that_rise_by_much_or_not_at_all_are_told(study: Study) -> None:
+    """AVN-08 can fail: by no background at all, and by one that is more than the line takes."""
+    raw = [float(np.median(bed.delays(bed.setup(study, "raw", load)))) for load in bed.LOADS]
+    assert avnu_latency.small_and_slightly_more(raw)
+    assert not avnu_latency.small_and_slightly_more(raw[:1] * 6)
+    too_much = bed.Setup("raw", 120, spread=24, milliseconds=3000)
+    assert not avnu_latency.small_and_slightly_more([*raw[:-1], float(np.median(bed.delays(too_much)))])
+
+
+def test_the_bursts_decide_what_depends_less_on_the_load(study: Study) -> None:
+    """AVN-13 can fail: a background that is spaced evenly makes both systems alike."""
+    found = avnu_jitter.avb_depends_less_on_load(study)
+    assert found.holds and found.printed and found.rests_on
+    assert [flip.holds for flip in found.flips] == [False]
 
 
 def test_no_frame_of_avb_exceeds_its_bound() -> None:

@@ -10,15 +10,18 @@ import rtnet_tcp
 import tautwire
 from rtnet_segment import CYCLE, LAYOUTS, RECEIVE, SLAVES, network
 from rtnet_trips import attainable, deviations, fitted, jitter, mean, means, phase_of, printed, request, row
-from tautwire.claims import Basis, Outcome, Study, claim
+from tautwire.claims import Basis, Flip, Outcome, Study, claim
 
 #: How far a fitted mean may be from the printed one, in microseconds: 100 draws of the jitter decide it.
 FIT = 20.0
 #: Readings of "equal to the transmission cycle", and the 2 ms of the text, in milliseconds.
 DEADLINES = (1, 2, 3)
+RELEASE = "the late release of the application, fitted on the deviations of Table 2"
 WITHOUT_MECHANISM = (
     "a share of the time off the wire, a law without a mechanism that was found with the print in sight"
 )
+#: The greatest round trip of RTnet over its mean, as the tables have it.
+MOST_OVER_MEAN = 1.064
 
 
 def on_target(study: Study, table: str) -> bool:
@@ -88,9 +91,11 @@ def narrow_deviation_with_wide_slots(study: Study) -> Outcome:
     ratio, law = mean(seen) / mean(said), rtnet_sweep.law(study)
     return Outcome(
         f"below 15 us: {row(said)} us",
-        f"{row(seen)} us, {ratio:.1f} times as much; {WITHOUT_MECHANISM}, would give at most "
-        f"{law.greatest('200'):.1f} us",
+        f"{row(seen)} us, {ratio:.1f} times as much",
         max(seen.values()) < 15,
+        printed=max(said.values()) < 15,
+        rests_on=RELEASE,
+        flips=(Flip(WITHOUT_MECHANISM, f"at most {law.greatest('200'):.1f} us", law.greatest("200") < 15),),
     )
 
 
@@ -204,7 +209,18 @@ def greatest_over_mean(study: Study) -> Outcome:
     law = rtnet_sweep.law(study).greatest_over_mean()
     return Outcome(
         "RTnet at most 1.064 times its mean",
-        f"at most {row(ours, 3)} times, the first fitted; {WITHOUT_MECHANISM}, would give at most {law:.3f} times if "
-        f"values are spread evenly",
-        max(ours["200"], ours["load"]) <= 1.064,
+        f"at most {row(ours, 3)} times, the first fitted",
+        max(ours["200"], ours["load"]) <= MOST_OVER_MEAN,
+        printed=round(printed_over_mean(study), 3) <= MOST_OVER_MEAN,
+        rests_on=RELEASE,
+        flips=(Flip(WITHOUT_MECHANISM, f"at most {law:.3f} times, values spread evenly", law <= MOST_OVER_MEAN),),
     )
+
+
+def printed_over_mean(study: Study) -> float:
+    """The greatest over the mean of the usable printed rows of RTnet, at most."""
+    ratios = []
+    for table in ("100", "200", "load"):
+        most, middle = (printed(study, table, "RTnet", f"rtt_{one}") for one in ("max", "mean"))
+        ratios += [most[name] / middle[name] for name in middle]
+    return max(ratios)

@@ -13,12 +13,15 @@ A study is a folder ``papers/<id>`` with
     before the run;
 ``data/first_verdicts.csv``, if there is one
     columns ``claim, verdict``: the verdicts that were expected before the very first run, where some
-    were written anew since. A claim that ends otherwise says so.
+    were written anew since. A claim that ends otherwise says so. They are from before there was a
+    verdict *not reproduced*, so *refuted* stands for both.
 
 ``python -m tautwire.claims papers/<id>`` runs it, prints every claim and ends with the line
-``<id>: N confirmed, M refuted, K not testable``. It exits with 0 if and only if every verdict and
-basis is the expected one. The environment variable ``FULL=1`` asks for the published number of
-samples.
+``<id>: N confirmed, M refuted, J not reproduced, K not testable``. It exits with 0 if and only if
+every verdict and basis is the expected one; with 1 if one is another or a part of the study failed;
+with 2 for wrong usage; with 3 if all that ran is as expected, but something was left out, because a
+program that it needs is missing (:class:`Missing`). What was left out is named. The environment
+variable ``FULL=1`` asks for the published number of samples.
 """
 
 from __future__ import annotations
@@ -37,31 +40,72 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
-__all__ = ["Basis", "Claim", "Expected", "Outcome", "Study", "Verdict", "claim", "main", "run"]
+__all__ = [
+    "Basis",
+    "Claim",
+    "Expected",
+    "Flip",
+    "Missing",
+    "Outcome",
+    "Study",
+    "Verdict",
+    "claim",
+    "main",
+    "run",
+]
 
 T = TypeVar("T")
 
 
 class Verdict(enum.Enum):
-    """What became of a claim."""
+    """What became of a claim.
+
+    ``REFUTED``: what the paper itself prints contradicts it, or arithmetic does. ``NOT_REPRODUCED``: it
+    was measured, and the model does not show it; that says something of the model.
+    """
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
+    NOT_REPRODUCED = "not reproduced"
     NOT_TESTABLE = "not testable"
 
 
 class Basis(enum.Enum):
     """What a verdict rests on.
 
-    ``PREDICTED``: the figure was not used to make the model. ``CALIBRATED``: the model was fitted on
-    it, so that it agrees says nothing. ``BY_CONSTRUCTION``: the mechanism is built so, and the run
-    shows that it was built right. ``NONE``: nothing was run.
+    ``PREDICTED``: nothing was read off the figure to make the model. ``CALIBRATED``: the model was
+    fitted on it, or one of several readings was chosen with it in sight, so that it agrees says little.
+    ``BY_CONSTRUCTION``: the mechanism is built so, and the run shows that it was built right.
+    ``NONE``: nothing was run.
     """
 
     PREDICTED = "predicted"
     CALIBRATED = "calibrated"
     BY_CONSTRUCTION = "by construction"
     NONE = "-"
+
+
+class Missing(Exception):
+    """A program that a claim, or a part of the end of a study, needs is not installed: it is left out."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """What a claim's check gives under another value of what its verdict rests on.
+
+    Parameters
+    ----------
+    value
+        The other value, in words.
+    ours
+        What is found under it, with its figures.
+    holds
+        Whether that agrees with the paper.
+    """
+
+    value: str
+    ours: str
+    holds: bool
 
 
 @dataclass(frozen=True)
@@ -76,6 +120,14 @@ class Outcome:
         What was found here, with its figures.
     holds
         Whether the second agrees with the first; ``None`` if it cannot be told.
+    printed
+        Whether the figures that the paper prints meet the claim themselves: asked of them by the same
+        check, or ``True`` for a fact that was observed and not printed in figures. ``None`` if arithmetic
+        alone decides.
+    rests_on
+        What the verdict rests on, where something was chosen or read off the figures; empty if nothing was.
+    flips
+        What the check gives under other values of that.
     failed
         Whether the function ended by an exception: never as expected.
     """
@@ -83,6 +135,9 @@ class Outcome:
     paper: str
     ours: str
     holds: bool | None
+    printed: bool | None = None
+    rests_on: str = ""
+    flips: tuple[Flip, ...] = ()
     failed: bool = False
 
     @property
@@ -93,12 +148,20 @@ class Outcome:
         --------
         >>> Outcome("12 ms", "12.05 ms", True).verdict
         <Verdict.CONFIRMED: 'confirmed'>
+        >>> Outcome("more than 10 times; 6.3 in the table", "9.9 times", False, printed=False).verdict
+        <Verdict.REFUTED: 'refuted'>
+        >>> Outcome("60 % in the table", "41 %", False, printed=True).verdict
+        <Verdict.NOT_REPRODUCED: 'not reproduced'>
         >>> Outcome("155 827 LUT", "no hardware", None).verdict
         <Verdict.NOT_TESTABLE: 'not testable'>
         """
         if self.holds is None:
             return Verdict.NOT_TESTABLE
-        return Verdict.CONFIRMED if self.holds else Verdict.REFUTED
+        if self.printed is False:
+            return Verdict.REFUTED
+        if self.holds:
+            return Verdict.CONFIRMED
+        return Verdict.NOT_REPRODUCED if self.printed else Verdict.REFUTED
 
 
 @dataclass(frozen=True)
@@ -250,13 +313,23 @@ def checks(module: ModuleType) -> dict[str, Check]:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was found, what was expected, and what was before the very first run if that is kept."""
+    """A claim, what was found, what was expected, and what was before the very first run if that is kept.
+
+    ``left_out`` says what is missing, if the claim was not run for that.
+    """
 
     claim: Claim
     outcome: Outcome
     basis: Basis
     expected: Expected | None
     first: Verdict | None = None
+    left_out: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether another verdict was expected before the very first run, when *refuted* stood for *not reproduced* too."""
+        once, now = self.first, self.outcome.verdict
+        return once not in (None, now) and (once, now) != (Verdict.REFUTED, Verdict.NOT_REPRODUCED)
 
     @property
     def as_expected(self) -> bool:
@@ -285,56 +358,80 @@ def run(study: Study, only: Sequence[str] = (), progress: TextIO | None = None) 
     -------
     list of Finding
         One for each claim. A claim without a function is not testable; one whose function raises
-        is refuted, says by what, and is never as expected.
+        is refuted, says by what, and is never as expected; one that raises :class:`Missing` is left out.
     """
-    module = load_module(study.folder)
-    tests = checks(module)
+    tests = checks(load_module(study.folder))
     expected, first = study.expected(), study.first_expected()
     claims = [claim for claim in study.claims() if not only or claim.id in only]
     findings = []
     for number, one in enumerate(claims, 1):
         if progress is not None:
             print(f"[{number}/{len(claims)}] {one.id}", file=progress, flush=True)
-        outcome, basis = examine(study, one, tests, expected)
-        findings.append(Finding(one, outcome, basis, expected.get(one.id), first.get(one.id)))
-    finish: Callable[[Study], None] | None = getattr(module, "finish", None)
-    if finish is not None and not only:
-        finish(study)
+        findings.append(examine(study, one, tests, expected.get(one.id), first.get(one.id)))
     return findings
 
 
 def examine(
-    study: Study, one: Claim, tests: Mapping[str, Check], expected: Mapping[str, Expected]
-) -> tuple[Outcome, Basis]:
-    """The outcome of one claim and what it rests on."""
+    study: Study, one: Claim, tests: Mapping[str, Check], expected: Expected | None, first: Verdict | None
+) -> Finding:
+    """What became of one claim."""
     test = tests.get(one.id)
     if test is None:
-        reason = expected[one.id].reason if one.id in expected else "nothing tests it"
-        return Outcome(one.statement, reason, None), Basis.NONE
+        outcome = Outcome(one.statement, expected.reason if expected else "nothing tests it", None)
+        return Finding(one, outcome, Basis.NONE, expected, first)
     basis: Basis = test.basis  # type: ignore[attr-defined]
     try:
-        return test(study), basis
+        return Finding(one, test(study), basis, expected, first)
+    except Missing as missing:
+        return Finding(one, Outcome(one.statement, "-", None), basis, expected, first, left_out=str(missing))
     except Exception as error:  # a study must not end at its first fault
         traceback.print_exc()
-        return Outcome(one.statement, f"{type(error).__name__}: {error}", False, failed=True), basis
+        outcome = Outcome(one.statement, f"{type(error).__name__}: {error}", False, failed=True)
+        return Finding(one, outcome, basis, expected, first)
+
+
+@dataclass(frozen=True)
+class End:
+    """What became of the end of a study, its figures and tables: what was left out, and what failed."""
+
+    left_out: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+def finish(study: Study) -> End:
+    """Runs the functions that ``study.py`` names in ``FINISH``, or its ``finish``; one that fails stops no other."""
+    module = load_module(study.folder)
+    alone: tuple[Callable[[Study], None], ...] = (module.finish,) if hasattr(module, "finish") else ()
+    parts: Sequence[Callable[[Study], None]] = getattr(module, "FINISH", alone)
+    left_out, failed = [], []
+    for part in parts:
+        name = (part.__doc__ or part.__name__).strip().splitlines()[0].rstrip(".")
+        try:
+            part(study)
+        except Missing as missing:
+            left_out.append(f"{missing}: {name}")
+        except Exception as error:  # the verdicts are told all the same
+            traceback.print_exc()
+            failed.append(f"{type(error).__name__}: {error}: {name}")
+    return End(tuple(left_out), tuple(failed))
 
 
 def summary_line(id: str, findings: Sequence[Finding]) -> str:
-    """The closing line.
+    """The closing line; claims that were left out are counted behind the rest, if there are any.
 
     Examples
     --------
     >>> summary_line("some-study", [])
-    'some-study: 0 confirmed, 0 refuted, 0 not testable'
+    'some-study: 0 confirmed, 0 refuted, 0 not reproduced, 0 not testable'
     """
-    counts = ", ".join(
-        f"{sum(finding.outcome.verdict is verdict for finding in findings)} {verdict.value}" for verdict in Verdict
-    )
-    return f"{id}: {counts}"
+    verdicts = [finding.outcome.verdict for finding in findings if not finding.left_out]
+    counts = [f"{verdicts.count(one)} {one.value}" for one in Verdict]
+    left_out = len(findings) - len(verdicts)
+    return f"{id}: {', '.join(counts + [f'{left_out} left out'] * bool(left_out))}"
 
 
 def describe(finding: Finding) -> str:
-    """A claim and what became of it, in up to five lines.
+    """A claim and what became of it, in a few lines.
 
     Examples
     --------
@@ -345,11 +442,18 @@ def describe(finding: Finding) -> str:
       NOT AS EXPECTED: verdicts.csv says nothing
     """
     outcome, one = finding.outcome, finding.claim
+    if finding.left_out:
+        return f"{one.id}  left out: {finding.left_out}  {one.statement} [{one.place}]"
     text = (
         f"{one.id}  {outcome.verdict.value} ({finding.basis.value})  {one.statement} [{one.place}]\n"
         f"  paper: {outcome.paper}\n  here:  {outcome.ours}"
     )
-    if finding.first is not None and finding.first is not outcome.verdict:
+    if outcome.rests_on:
+        text += f"\n  rests on: {outcome.rests_on}"
+    for flip in outcome.flips:
+        text += f"\n  with {flip.value}: {'agrees' if flip.holds else 'does not agree'}, {flip.ours}"
+    if finding.changed:
+        assert finding.first is not None
         text += f"\n  expected at first: {finding.first.value}"
     if finding.as_expected:
         return text
@@ -364,11 +468,20 @@ def write_findings(path: Path, findings: Sequence[Finding]) -> None:
     """Writes the findings as CSV."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["claim", "verdict", "basis", "paper", "here"])
+        writer.writerow(["claim", "verdict", "basis", "paper", "here", "rests_on", "otherwise"])
         for one in findings:
-            writer.writerow(
-                [one.claim.id, one.outcome.verdict.value, one.basis.value, one.outcome.paper, one.outcome.ours]
-            )
+            outcome = one.outcome
+            verdict = f"left out: {one.left_out}" if one.left_out else outcome.verdict.value
+            otherwise = "; ".join(f"{flip.value}: {flip.ours}" for flip in outcome.flips)
+            told = [outcome.paper, outcome.ours, outcome.rests_on, otherwise]
+            writer.writerow([one.claim.id, verdict, one.basis.value, *told])
+
+
+def exit_code(findings: Sequence[Finding], end: End) -> int:
+    """0 if all is as expected, 1 if something is not, 3 if that is so of what ran and something was left out."""
+    if end.failed or not all(finding.as_expected for finding in findings if not finding.left_out):
+        return 1
+    return 3 if end.left_out or any(finding.left_out for finding in findings) else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -391,13 +504,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     study = Study(options.folder, out, full=os.environ.get("FULL", "") not in ("", "0"))
     start = time.monotonic()
     findings = run(study, options.only, progress=sys.stderr)
+    end = End() if options.only else finish(study)
     for finding in findings:
         print(describe(finding))
+    for text in end.left_out:
+        print(f"left out: {text}")
+    for text in end.failed:
+        print(f"NOT AS EXPECTED: {text}")
     write_findings(study.output("findings.csv"), findings)
     seconds = time.monotonic() - start
     print(f"{study.id}: {seconds:.0f} s; figures and tables in {study.out}", file=sys.stderr)
     print(summary_line(study.id, findings))
-    return 0 if all(finding.as_expected for finding in findings) else 1
+    return exit_code(findings, end)
 
 
 if __name__ == "__main__":

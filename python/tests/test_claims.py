@@ -43,9 +43,11 @@ def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFix
     only = ["--only", "T-01", "T-02", "T-03"]
     assert claims.main([str(study), "--out", str(tmp_path / "out"), *only]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "some-study: 1 confirmed, 1 refuted, 1 not testable"
+    assert lines[-1] == "some-study: 1 confirmed, 1 refuted, 0 not reproduced, 1 not testable"
     assert "NOT AS EXPECTED" not in "\n".join(lines)
-    assert (tmp_path / "out" / "findings.csv").read_text().startswith("claim,verdict,basis,paper,here\nT-01,confirmed")
+    assert (tmp_path / "out" / "findings.csv").read_text().startswith(
+        "claim,verdict,basis,paper,here,rests_on,otherwise\nT-01,confirmed"
+    )
 
 
 def test_what_was_expected_otherwise_at_first_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,3 +105,104 @@ def test_a_claim_that_raises_is_never_as_expected(tmp_path: Path, capsys: pytest
 def test_a_claim_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     study = make(tmp_path, AS_IS)
     assert claims.main([str(study), "--only", "T-99"]) == 2
+
+
+PRINTED = """
+from tautwire.claims import Basis, Flip, Missing, Outcome, claim
+
+@claim("T-01", Basis.PREDICTED)
+def measured(study):
+    return Outcome("42", "43", False, printed=True, rests_on="a guess", flips=(Flip("another", "42", True),))
+
+@claim("T-02", Basis.PREDICTED)
+def contradicted(study):
+    return Outcome("more than 10; 6 in the table", "11", True, printed=False)
+
+@claim("T-03", Basis.PREDICTED)
+def by_arithmetic(study):
+    return Outcome("1 + 1 = 3", "2", False)
+"""
+
+
+def other_study(folder: Path, text: str, verdicts: str) -> Path:
+    """A study of three claims with other functions, and with a verdict for each."""
+    study = make(folder, verdicts)
+    (study / "study.py").write_text(text)
+    (study / "data" / "claims.csv").write_text("claim,statement,place\nT-01,a,I\nT-02,b,II\nT-03,c,III\n")
+    return study
+
+
+def ending(study: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    """Exit code and lines of a whole run."""
+    code = claims.main([str(study), "--out", str(study.parent / "out")])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_what_was_measured_and_is_not_shown_is_told_from_what_print_contradicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    as_found = "T-01,not reproduced,predicted,\nT-02,refuted,predicted,\nT-03,refuted,predicted,\n"
+    code, lines = ending(other_study(tmp_path, PRINTED, as_found), capsys)
+    assert (code, lines[-1]) == (0, "some-study: 0 confirmed, 2 refuted, 1 not reproduced, 0 not testable")
+    assert "  rests on: a guess" in lines and "  with another: agrees, 42" in lines
+
+
+@pytest.mark.parametrize("said", ["T-01,refuted", "T-01,confirmed", "T-01,not testable"])
+def test_refuted_for_not_reproduced_fails(tmp_path: Path, said: str) -> None:
+    verdicts = f"{said},predicted,\nT-02,refuted,predicted,\nT-03,refuted,predicted,\n"
+    assert claims.main([str(other_study(tmp_path, PRINTED, verdicts)), "--out", str(tmp_path / "out")]) == 1
+
+
+def test_first_verdicts_have_one_word_for_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are from before there were two."""
+    verdicts = "T-01,not reproduced,predicted,\nT-02,refuted,predicted,\nT-03,refuted,predicted,\n"
+    study = other_study(tmp_path, PRINTED, verdicts)
+    (study / "data" / "first_verdicts.csv").write_text("claim,verdict\nT-01,refuted\nT-02,confirmed\nT-03,refuted\n")
+    lines = ending(study, capsys)[1]
+    assert [line.strip() for line in lines if "at first" in line] == ["expected at first: confirmed"]
+
+
+LEFT_OUT = """
+from tautwire.claims import Basis, Missing, Outcome, claim
+
+@claim("T-01", Basis.PREDICTED)
+def runs(study):
+    return Outcome("42", "42", True)
+
+@claim("T-02", Basis.PREDICTED)
+def needs(study):
+    raise Missing("Verilator is missing")
+
+def draw(study):
+    \"""Figures.\"""
+    study.output("figure").write_text("drawn")
+
+def tell(study):
+    \"""The hardware's tables.\"""
+    raise Missing("Verilator is missing")
+
+FINISH = (tell, draw)
+"""
+VERDICTS = "T-01,{},predicted,\nT-02,confirmed,predicted,\nT-03,not testable,-,no hardware\n"
+
+
+def test_what_is_left_out_is_named_and_the_rest_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither equal in silence nor the end of the study: exit code 3, and all verdicts that need it not."""
+    code, lines = ending(other_study(tmp_path, LEFT_OUT, VERDICTS.format("confirmed")), capsys)
+    assert code == 3
+    assert lines[-1] == "some-study: 1 confirmed, 0 refuted, 0 not reproduced, 1 not testable, 1 left out"
+    assert "T-02  left out: Verilator is missing  b [II]" in lines
+    assert "left out: Verilator is missing: The hardware's tables" in lines
+    assert (tmp_path / "out" / "figure").read_text() == "drawn", "what comes behind is done all the same"
+    assert "T-02,left out: Verilator is missing,predicted" in (tmp_path / "out" / "findings.csv").read_text()
+
+
+def test_another_verdict_counts_more_than_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(other_study(tmp_path, LEFT_OUT, VERDICTS.format("refuted")), capsys)[0] == 1
+
+
+def test_an_end_that_fails_hides_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = LEFT_OUT.replace('raise Missing("Verilator is missing")\n\nFINISH', "raise OSError('full')\n\nFINISH")
+    code, lines = ending(other_study(tmp_path, text, VERDICTS.format("confirmed")), capsys)
+    assert code == 1 and lines[-1].startswith("some-study: 1 confirmed")
+    assert "NOT AS EXPECTED: OSError: full: The hardware's tables" in lines

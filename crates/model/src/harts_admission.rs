@@ -7,6 +7,7 @@
 use tautwire_units::Duration;
 
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
+use crate::test_growth::TestGrowth;
 
 /// What an ACMaster tests a stream with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct HartsAdmission {
     pub handling: Delay,
     /// What it takes to test a stream.
     pub test: Delay,
+    /// How that grows with the links of all streams that it looks at.
+    pub test_growth: TestGrowth,
     /// The shared server that carries control messages at ports of bridges; none: the background server.
     pub channel: Option<u16>,
     /// Per port: the stream of its control messages.

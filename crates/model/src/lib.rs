@@ -49,6 +49,7 @@ pub mod start_up;
 mod subset;
 pub mod synchronisation;
 pub mod tdma;
+pub mod test_growth;
 mod text;
 pub mod time_triggered;
 mod trace;

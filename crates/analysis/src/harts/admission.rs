@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tautwire_model::harts_admission::{AdmissionRequest, HartsAdmission};
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StreamIndex};
+use tautwire_model::test_growth::TestGrowth;
 use tautwire_units::{Bytes, Duration};
 
 use super::port::Port;
@@ -238,8 +239,10 @@ impl<'a> Admissions<'a> {
     }
 
     fn test(&self) -> Message<Entity> {
-        let master = self.settings.master.0;
-        self.leg(master, master, Entity::Master, &self.settings.test)
+        let (master, settings) = (self.settings.master.0, self.settings);
+        let leg = self.leg(master, master, Entity::Master, &settings.test);
+        let longest = TestGrowth::scaled(Duration::from_ps(leg.work), settings.test_growth.per_mille_max());
+        Message { work: longest.as_ps(), ..leg }
     }
 
     fn replicated(&self) -> Vec<Message<Entity>> {

@@ -13,6 +13,7 @@ use crate::harts::Harts;
 use crate::harts_admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
 use crate::harts_request::unsaid;
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
+use crate::test_growth::TestGrowth;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
@@ -106,6 +107,7 @@ pub(crate) fn admission(
         configure: taken("configure"),
         handling: taken("handling"),
         test: taken("test"),
+        test_growth: growth(node, faults),
         channel,
         control: vec![None; topology.ports.len()],
         requests,
@@ -119,6 +121,18 @@ pub(crate) fn admission(
         }
     }
     Some(admission)
+}
+
+/// How the test grows.
+fn growth(node: &Node<'_>, faults: &mut Faults) -> TestGrowth {
+    let Some(stated) = node.get("test-by-links") else { return TestGrowth::default() };
+    let step = |item: &Node<'_>| Some((item.parsed("links")?, item.parsed("per-mille")?));
+    TestGrowth::new(stated.items().iter().filter_map(step).collect()).unwrap_or_else(|| {
+        let message = "steps of the test are not by rising numbers of links".to_owned();
+        let help = "sort them by `links`, each once";
+        faults.error(codes::HARTS_STREAM, stated.place, message, help);
+        TestGrowth::default()
+    })
 }
 
 /// The server of control messages.

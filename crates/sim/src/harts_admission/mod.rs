@@ -15,6 +15,7 @@ use tautwire_core::ftt::{AcConfig, AcMaster, SwitchMaster, Topology};
 use tautwire_model::Network;
 use tautwire_model::harts_admission::HartsAdmission;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, StreamIndex};
+use tautwire_model::test_growth::TestGrowth;
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
@@ -45,6 +46,9 @@ pub(crate) struct Admission {
     /// What applications do, in order of time, and how much of it is done.
     agenda: Vec<(SimTime, u32, StreamIndex, Asking)>,
     asked: usize,
+    /// Per stream: links of its way; and those of all that stand from the start.
+    links: Vec<u64>,
+    standing_links: u64,
     requests: Vec<RequestObservation>,
     ladder: Vec<AdmissionRung>,
     refusals: Vec<Refusal>,
@@ -132,7 +136,11 @@ impl Admission {
             );
         }
         agenda.sort_by_key(|(at, ..)| *at);
+        let links: Vec<u64> = network.streams.iter().map(|stream| stream.hops.len() as u64).collect();
+        let standing_links = network.standing_from_the_start().map(|stream| links[stream.index()]).sum();
         Some(Self {
+            links,
+            standing_links,
             towards: (0..network.nodes.len()).map(|node| towards(network, node)).collect(),
             settings,
             entities,
@@ -217,7 +225,10 @@ impl Admission {
     fn begin(&mut self, id: u16, now: SimTime) {
         let Some(entity) = self.entities.get_mut(&id).filter(|entity| entity.work.is_none()) else { return };
         let settings = &self.settings;
+        let mut per_mille = 1_000;
         let (taken, work): (&Delay, Work) = if let Some((stream, consumer)) = entity.tests.pop_front() {
+            let links = self.standing_links + looked_at(&self.masters, id, &stream, &self.links);
+            per_mille = settings.test_growth.per_mille(links);
             (&settings.test, Work::Test(stream, consumer))
         } else if let Some(message) = entity.inbox.pop_front() {
             let taken = match (id, &message) {
@@ -230,7 +241,7 @@ impl Admission {
         } else {
             return;
         };
-        let at = now + self.random.delay(taken, 64);
+        let at = now + TestGrowth::scaled(self.random.delay(taken, 64), per_mille);
         entity.work = Some((at, work));
     }
 
@@ -240,6 +251,14 @@ impl Admission {
         }
         self.begin(id, now);
     }
+}
+
+/// Links of the streams that an ACMaster's test looks at: of the new one, and of those that it has admitted.
+fn looked_at(masters: &[Master], id: u16, new: &FttStream, links: &[u64]) -> u64 {
+    let of = |stream: u16| links.get(usize::from(stream)).copied().unwrap_or(0);
+    let admitted = masters.get(usize::from(id - MASTER)).map(|master| master.machine.admitted());
+    let others = admitted.into_iter().flatten().map(|(stream, _)| stream).filter(|stream| *stream != new.id);
+    of(new.id) + others.map(of).sum::<u64>()
 }
 
 /// The stream that a control message is about, and what it says of it.

@@ -112,10 +112,24 @@ static ADMISSION: Shape = Shape {
         key("handling", DELAY, "What the ACMaster takes over a message; 0 s."),
         key("test", DELAY, "What it takes to test a stream; 0 s."),
         key(
+            "test-by-links",
+            Kind::List(1, 1_000, &Kind::Object(&TEST_STEP)),
+            "How `test` grows with the links of all streams that it looks at, by rising numbers of links; straight lines between. It does not.",
+        ),
+        key(
             "requests",
             Kind::List(0, MANY, &Kind::Object(&REQUEST)),
             "What is asked for; other streams stand from the start.",
         ),
+    ]],
+};
+
+static TEST_STEP: Shape = Shape {
+    name: "a step of the test",
+    about: "What a test takes when it looks at so many links: of the stream that is asked for, and of all that stand.",
+    keys: &[&[
+        must("links", Kind::Integer(0, 1_000_000), "Links of all these streams, added up."),
+        must("per-mille", Kind::Integer(0, 1_000_000), "Thousandths of `test`."),
     ]],
 };
 
