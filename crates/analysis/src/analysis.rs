@@ -128,6 +128,7 @@ impl<'network> Analysis<'network> {
                 let passage = &mut self.passages[entry];
                 passage.next_max = grown(now[slot], before[slot]);
                 passage.ready_max = grown(now[slot + 1], before[slot + 1]);
+                passage.start_max = grown(now[slot + 6], before[slot + 6]);
                 passage.sending_max = grown(now[slot + 2], before[slot + 2]);
                 if let (Some(shaped), Some(way)) =
                     (&mut passage.shaped, grown(now[slot + 3], before[slot + 3]))
@@ -189,6 +190,7 @@ impl<'network> Analysis<'network> {
                     shaped,
                     burst(passage.queued.promised),
                     burst(passage.queued.shaped),
+                    passage.start_max,
                 ]);
             }
         }
@@ -203,6 +205,7 @@ impl<'network> Analysis<'network> {
                 let entry = self.plan.at_port(*port)[place] as usize;
                 self.passages[entry] = Passage {
                     ready_max: None,
+                    start_max: None,
                     next_max: None,
                     hop_max: None,
                     sending_max: None,
@@ -283,8 +286,11 @@ impl<'network> Analysis<'network> {
         };
         let sending_max = sending_max.filter(|sending| *sending <= DELAY_CAP);
         let add = |one: Option<u64>| one.zip(sending_max).map(|(one, sending)| one.saturating_add(sending));
-        let hop_max = add(arriving.queue_max);
         let next_max = add(arriving.ready_max);
+        // The smallest frame waits longest.
+        let waiting = sending_max.and_then(|_| start(entry.frame_min));
+        let start_max = arriving.ready_max.zip(waiting).map(|(ready, wait)| ready.saturating_add(wait));
+        let hop_max = self.hop_max(entry, arriving.queue_max, sending_max, waiting);
         let before = self.reason_before(entry);
         let hop_reason = match (hop_max, arriving.reason) {
             (_, reason) if reason != NO_REASON && (arriving.scheduled || arriving.queue_max.is_none()) => {
@@ -297,6 +303,7 @@ impl<'network> Analysis<'network> {
         let shaped = self.shaped_onward(entry, arriving, sending_max);
         Passage {
             ready_max: arriving.ready_max,
+            start_max,
             next_max,
             hop_max,
             sending_max,
@@ -306,6 +313,23 @@ impl<'network> Analysis<'network> {
             hop_reason,
             method: if hop_max.is_some() { class.method } else { Method::None },
         }
+    }
+
+    /// From the last bit here to the last bit at the next node, greatest: of a frame that is cut through from its header to
+    /// the last bit behind it, and the octets before the header once more, however long it is.
+    fn hop_max(
+        &self,
+        entry: &Entry,
+        queue_max: Option<i64>,
+        sending_max: Option<u64>,
+        waiting: Option<u64>,
+    ) -> Option<u64> {
+        let (queue, sending) = queue_max.zip(sending_max)?;
+        let most = sent_later(queue, sending);
+        let (Some(cut), Some(waiting)) = (&entry.cut, waiting) else { return Some(most) };
+        let header = entry.transmission_max.1.saturating_sub(cut.before_min.1);
+        let through = entry.since_header(queue)?.saturating_add(waiting).saturating_add(header);
+        Some(most.min(through))
     }
 
     /// The last shaper as the next node sees it.
@@ -323,10 +347,15 @@ impl<'network> Analysis<'network> {
             });
         }
         let before = arriving.policed.or(self.passages[entry.previous as usize].shaped)?;
-        let way_max = before.way_max.checked_add(arriving.queue_max?)?.checked_add(sending)?;
+        let way_max = sent_later(arriving.queue_max?, before.way_max.checked_add(sending)?);
         Some(Shaped { way_max, ..before })
     }
 }
 
+/// A time with one that may be below zero added.
+fn sent_later(queue: i64, time: u64) -> u64 {
+    time.saturating_add_signed(queue)
+}
+
 /// Values per entry in a snapshot.
-const SNAPSHOT: usize = 6;
+const SNAPSHOT: usize = 7;

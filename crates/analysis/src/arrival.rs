@@ -25,11 +25,12 @@ struct Eligibility {
 }
 
 impl Analysis<'_> {
-    /// From the last bit here to arrival time and queue, greatest.
+    /// From the last bit here (the header, for cut-through) to arrival time and queue, greatest.
     fn ways(&self, entry: &Entry) -> (Option<u64>, Option<u64>) {
         #[cfg(feature = "planted-faults")]
         if self.plan.fault == Some(crate::PlantedFault::ProcessingMaxForgotten) {
-            let least = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
+            let before = entry.cut.map_or(0, |cut| signed(cut.before_min.0));
+            let least = |ps: i64| Some(u64::try_from(ps + before).unwrap_or(0));
             return (least(entry.arrival_min), least(entry.queue_min));
         }
         let Some(reception) = self.plan.receptions.get(entry.reception as usize).and_then(Option::as_ref)
@@ -39,9 +40,11 @@ impl Analysis<'_> {
         let work = if reception.keeps_up() { Some(None) } else { self.work(entry.reception).map(Some) };
         let Some(work) = work else { return (None, None) };
         let received_min = self.plan.entries[entry.previous as usize].frame_min;
-        // Another copy of the same frame may have to come in whole before it passes the same stages.
-        let saved = if reception.copies > 1 { 0 } else { entry.saved_min };
-        let passage = |own, any| reception.passage_max(own, any, received_min, work).saturating_sub(saved);
+        let (apart, rounding) = match &entry.cut {
+            Some(cut) => (reception.headers_apart(cut.header, received_min), cut.rounding),
+            None => (reception.wire_ps(received_min), 0),
+        };
+        let passage = |own, any| reception.passage_max(own, any, apart.saturating_sub(rounding), work);
         (
             Some(passage(entry.own_latency.0, reception.latency.0)),
             Some(passage(entry.own_latency.1, reception.latency.1)),
@@ -102,17 +105,30 @@ impl Analysis<'_> {
         }
     }
 
+    /// From the application to the header of a frame that is cut through, or to its last bit, greatest.
+    fn received_max(&self, entry: &Entry) -> Option<u64> {
+        let whole = self.here_max(entry)?;
+        let Some(cut) = &entry.cut else { return Some(whole) };
+        let before = &self.plan.entries[entry.previous as usize];
+        let header = before.transmission_max.1.saturating_sub(cut.before_min.1);
+        let start = self.passages[entry.previous as usize].start_max;
+        let begun = start.map_or(whole, |start| start.saturating_add(header));
+        Some(begun.min(whole.saturating_sub(cut.before_min.0)))
+    }
+
     fn arrive_plain(&self, number: u32, entry: &Entry) -> Arriving {
-        let (_, queue_max) = self.ways(entry);
-        let here_max = self.here_max(entry);
-        let ready_max = here_max.zip(queue_max).map(|(here, queue)| here.saturating_add(queue));
+        let (_, passage) = self.ways(entry);
+        let received = self.received_max(entry);
+        let ready_max = received.zip(passage).map(|(received, passage)| received.saturating_add(passage));
+        let saved = entry.cut.map_or(0, |cut| signed(cut.before_min.0));
+        let queue_max = passage.map(|passage| time(passage) - saved);
         let before = &self.passages[entry.previous as usize];
         let policed = self.policed(number, entry);
         let shaped = policed.or(before.shaped).zip(queue_max);
-        let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max + queue));
+        let shaped = shaped.map(|(shaped, queue)| (shaped, shaped.way_max.saturating_add_signed(queue)));
         let brought = brought(&self.plan, entry, ready_max, shaped, entry.ready_min);
         let share = self.share(entry, shaped);
-        let mut reason = self.why_unknown(entry, queue_max.is_none());
+        let mut reason = self.why_unknown(entry, passage.is_none());
         if policed.is_some() && reason == NO_REASON {
             reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.reception) });
         }
@@ -154,7 +170,7 @@ impl Analysis<'_> {
             entry: number,
             brought: unshaped,
             ready_max: Some(host),
-            queue_max: Some(host),
+            queue_max: Some(time(host)),
             queue_min: entry.queue_min,
             tardy: 0,
             scheduled: false,
@@ -186,7 +202,7 @@ impl Analysis<'_> {
             let regrown = brought(&self.plan, entry, ready, None, entry.ready_min);
             arriving.brought = Brought { promised: regrown.promised, shaped: Some(bunched(line, slack)) };
             arriving.ready_max = ready;
-            arriving.queue_max = ready;
+            arriving.queue_max = ready.map(time);
         }
         arriving
     }
@@ -322,7 +338,7 @@ impl Analysis<'_> {
             entry: number,
             brought: Brought { promised: if shared { None } else { promised }, shaped },
             ready_max,
-            queue_max,
+            queue_max: queue_max.map(time),
             queue_min: entry.queue_min,
             tardy: if tardy == u64::MAX { 0 } else { tardy },
             scheduled: true,
@@ -332,6 +348,11 @@ impl Analysis<'_> {
             share: None,
         }
     }
+}
+
+/// A time, to which one before it may be added.
+fn time(ps: u64) -> i64 {
+    i64::try_from(ps).unwrap_or(i64::MAX / 2)
 }
 
 /// The lesser of two bounds, of which there may be none.

@@ -6,7 +6,7 @@ use tautwire_units::Bytes;
 use crate::curve::{Curve, Line};
 use crate::line_shaping::shaped_by_line;
 use crate::passage::{Brought, NO_REASON, Shaped};
-use crate::plan::{Entry, NONE, OWN_LANE, signed, wire};
+use crate::plan::{Entry, NONE, OWN_LANE, wire};
 use crate::port_plan::PortPlan;
 use crate::reserved::Granted;
 use crate::shared_link::{Share, SharedLink, Sum};
@@ -19,8 +19,8 @@ pub(crate) struct Arriving {
     pub(crate) brought: Brought,
     /// From the application to the queue, greatest.
     pub(crate) ready_max: Option<u64>,
-    /// From the last bit here to the queue, greatest.
-    pub(crate) queue_max: Option<u64>,
+    /// From the last bit here to the queue, greatest: of a frame that is cut through it may be below zero.
+    pub(crate) queue_max: Option<i64>,
     /// From the last bit here to the queue, least, for the order of what comes by one link.
     pub(crate) queue_min: i64,
     /// How much later than its eligibility time it may come.
@@ -53,7 +53,11 @@ pub(crate) struct Contribution {
     pub(crate) frame_min: Bytes,
     pub(crate) frame_max: Bytes,
     /// Greatest and least time to the queue, for what comes by a link; none where that says nothing.
-    pub(crate) way: Option<(u64, i64)>,
+    pub(crate) way: Option<(i64, i64)>,
+    /// The same from the header on, where all is cut through.
+    pub(crate) way_of_headers: Option<(u64, u64)>,
+    /// What a run rounds in telling when a header is in.
+    pub(crate) header_rounding: u64,
     /// Rate of the link, true time, and what tags add to it.
     pub(crate) line_rate: u64,
     pub(crate) reception_jitter: u64,
@@ -135,7 +139,7 @@ pub(crate) fn contributions<'a>(
     if let Some((_, line, bits)) = port.control.filter(|(control, ..)| *control == class) {
         let mut own = Contribution::empty(class, OWN_LANE);
         own.sum = Sum::of(line);
-        own.way = None;
+        (own.way, own.way_of_headers) = (None, None);
         own.has_strangers = true;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
         (own.frame_min, own.frame_max) = (Bytes::new(64), Bytes::new(bits / 8) - Bytes::MEDIA_OVERHEAD);
@@ -175,6 +179,12 @@ impl Contribution {
         match (arriving.queue_max.filter(|_| !held), self.way) {
             (Some(most), Some((known_max, known_min))) => {
                 self.way = Some((known_max.max(most), known_min.min(arriving.queue_min)));
+                let of_header = entry.since_header(most).zip(entry.cut);
+                self.way_of_headers =
+                    self.way_of_headers.zip(of_header).map(|((known, least), (most, cut))| {
+                        self.header_rounding = self.header_rounding.max(cut.rounding);
+                        (known.max(most), least.min(cut.latency_min))
+                    });
                 let upstream = upstream(entry);
                 self.line_rate = upstream.line_rate;
                 self.reception_jitter = upstream.jitter;
@@ -185,7 +195,7 @@ impl Contribution {
                     same => same,
                 };
             }
-            _ => self.way = None,
+            _ => (self.way, self.way_of_headers) = (None, None),
         }
     }
 
@@ -211,7 +221,9 @@ impl Contribution {
             wire_max: 0,
             frame_min: Bytes::new(u64::MAX),
             frame_max: Bytes::ZERO,
-            way: Some((0, i64::MAX)),
+            way: Some((i64::MIN, i64::MAX)),
+            way_of_headers: Some((0, u64::MAX)),
+            header_rounding: 0,
             line_rate: 0,
             reception_jitter: 0,
             tag_added: false,
@@ -233,11 +245,14 @@ impl Contribution {
     fn by_line(&self, port: &PortPlan) -> impl Iterator<Item = Line> {
         let way = self.way.filter(|_| self.line_rate > 0);
         let jitter =
-            way.map(|(most, least)| u64::try_from(signed(most) - least).unwrap_or(0) + self.reception_jitter);
+            way.map(|(most, least)| u64::try_from(most - least).unwrap_or(0) + self.reception_jitter);
+        let of_headers = way
+            .and(self.way_of_headers)
+            .map(|(most, least)| most.saturating_sub(least) + self.reception_jitter + self.header_rounding);
         let largest = self.wire_max;
         #[cfg(feature = "planted-faults")]
         let largest = if port.fault == Some(crate::PlantedFault::LineShapingFluid) { 0 } else { largest };
-        let by_link = jitter.map(|jitter| shaped_by_line(largest, self.line_rate, jitter));
+        let by_link = of_headers.or(jitter).map(|jitter| shaped_by_line(largest, self.line_rate, jitter));
         let by_credit = jitter.and_then(|jitter| match self.before {
             Before::One(_, output) => output.map(|line| line.after_jitter(line.rate, jitter)),
             Before::Unknown | Before::Several => None,

@@ -98,9 +98,6 @@ pub(crate) struct Reception {
     pub(crate) latency: (u64, u64),
     /// By how much less two frames may lie apart here than on the line before.
     pub(crate) jitter: u64,
-    /// Whether some frames are forwarded before their last bit: then a frame may stand right behind one
-    /// that had to come in whole.
-    pub(crate) cut_through: bool,
 }
 
 impl Reception {
@@ -108,6 +105,12 @@ impl Reception {
     pub(crate) fn wire_ps(&self, octets: Bytes) -> u64 {
         let bits = u128::from((octets + Bytes::MEDIA_OVERHEAD).bits().get());
         u64::try_from(bits * crate::clock::PS_PER_S / u128::from(self.line_bps)).unwrap_or(u64::MAX)
+    }
+
+    /// Least time from header to header of two frames of which the second has at least `frame_min`, rounded down.
+    pub(crate) fn headers_apart(&self, header: Bytes, frame_min: Bytes) -> u64 {
+        let behind_header = Bytes::new(self.frame_min.get().saturating_sub(header.get()));
+        self.wire_ps(header.min(frame_min) + behind_header)
     }
 
     /// Whether no stage keeps the line's frames waiting on and on: for the smallest and the largest
@@ -129,17 +132,16 @@ impl Reception {
     }
 
     /// The greatest time from the last bit received (the header, for cut-through) through stages of
-    /// which its own latencies are at most `own` and those of any frame `any`, for a frame between
-    /// `frame_min` and `frame_max`. `work`: how long frames before it may hold the stages where they do
+    /// which its own latencies are at most `own` and those of any frame `any`, for a frame that comes
+    /// `apart` behind the one before it. `work`: how long frames before it may hold the stages where they do
     /// not keep up with the line; none where they do, and then it is itself what delays it most, or a
-    /// larger frame that came one line time earlier.
-    pub(crate) fn passage_max(&self, own: u64, any: u64, frame_min: Bytes, work: Option<u64>) -> u64 {
+    /// larger frame that came one line time earlier. Frames that are cut through and frames that are stored pass side by side.
+    pub(crate) fn passage_max(&self, own: u64, any: u64, apart: u64, work: Option<u64>) -> u64 {
         if let Some(work) = work {
             return own.max(any).saturating_add(work);
         }
         let copies_ahead = self.occupancy.0.saturating_mul(self.copies.saturating_sub(1));
         let behind = any.saturating_add(self.occupancy.0.saturating_mul(self.copies));
-        let apart = if self.cut_through { 0 } else { self.wire_ps(frame_min) };
         own.max((behind + self.jitter).saturating_sub(apart)).saturating_add(copies_ahead)
     }
 }
@@ -191,7 +193,6 @@ mod tests {
             occupancy: (row.occupancy_max(Bytes::new(1_522)), row.occupancy_max(Bytes::new(64))),
             latency: (0, row.latency_max(Bytes::new(1_522))),
             jitter: 0,
-            cut_through: false,
         };
         assert!(reception.keeps_up());
         let sizes = [1_522_u64, 64, 64, 700, 64, 1_522, 1_522, 64, 300, 64, 64, 64];
@@ -207,7 +208,7 @@ mod tests {
             }
             let octets = Bytes::new(size);
             let own = row.latency_max(octets);
-            let bound = reception.passage_max(own, reception.latency.1, octets, None);
+            let bound = reception.passage_max(own, reception.latency.1, reception.wire_ps(octets), None);
             assert!(time - now <= bound, "{size}: {} above {bound}", time - now);
         }
     }

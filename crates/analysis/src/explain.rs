@@ -159,6 +159,7 @@ fn times(
     bounds: &HopBounds,
 ) -> Vec<(&'static str, Duration)> {
     let (Ok(delay), Some(queue)) = (&bounds.delay, arriving.queue_max) else { return Vec::new() };
+    let queue = entry.since_header(queue).unwrap_or_else(|| u64::try_from(queue).unwrap_or(0));
     let plan = analysis.plan.port(entry.port);
     let mut times: Vec<(&'static str, Duration)> = Vec::new();
     let mut left = *delay;

@@ -30,7 +30,7 @@ impl Analysis<'_> {
                     (_, reason) => Err(self.told(reason, entry)),
                 };
                 let timed = self.plan.timed.get(number).and_then(Option::as_ref);
-                let least = timed.map_or(entry.next_min - entry.here_min, |timed| timed.hop_min);
+                let least = timed.map_or(entry.hop_min, |timed| timed.hop_min);
                 let delay_min = time(least);
                 HopBounds { delay, delay_min, method: passage.method }
             })

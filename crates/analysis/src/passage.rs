@@ -27,6 +27,8 @@ pub(crate) struct Shaped {
 pub(crate) struct Passage {
     /// From the application to the queue (to eligible, for ATS).
     pub(crate) ready_max: Option<u64>,
+    /// From the application to the start of transmission.
+    pub(crate) start_max: Option<u64>,
     /// From the application to the last bit at the next node.
     pub(crate) next_max: Option<u64>,
     /// From the last bit here to the last bit at the next node.
@@ -51,8 +53,9 @@ impl Passage {
         let time = |ps: i64| Some(u64::try_from(ps).unwrap_or(0));
         Self {
             ready_max: time(entry.ready_min),
+            start_max: time(entry.ready_min),
             next_max: time(entry.next_min),
-            hop_max: time(entry.next_min - entry.here_min),
+            hop_max: time(entry.hop_min),
             sending_max: time(entry.next_min - entry.ready_min),
             queued: Brought::default(),
             shaped: None,

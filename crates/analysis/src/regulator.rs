@@ -195,7 +195,8 @@ impl Regulator<'_> {
         let reception = &self.plan.receptions[before.reception as usize];
         let most = reception.as_ref().map_or(0, |reception| {
             if reception.keeps_up() {
-                reception.passage_max(before.own_latency.1, reception.latency.1, before.frame_min, None)
+                let apart = reception.wire_ps(before.frame_min);
+                reception.passage_max(before.own_latency.1, reception.latency.1, apart, None)
             } else {
                 u64::MAX
             }

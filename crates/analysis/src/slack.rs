@@ -185,6 +185,7 @@ impl Passage {
         (self.reason, self.hop_reason) == (new.reason, new.hop_reason)
             && (self.method == Method::None) == (new.method == Method::None)
             && within(self.ready_max, new.ready_max)
+            && within(self.start_max, new.start_max)
             && within(self.next_max, new.next_max)
             && within(self.hop_max, new.hop_max)
             && within(self.sending_max, new.sending_max)
@@ -205,6 +206,7 @@ impl Passage {
         };
         Self {
             ready_max: add(self.ready_max, ready),
+            start_max: add(self.start_max, ready + sending),
             next_max: add(self.next_max, ready + sending),
             hop_max: add(self.hop_max, ready + sending),
             sending_max: add(self.sending_max, sending),

@@ -388,6 +388,7 @@ impl TimedEntry {
         let known = |ps: u64| (reason == NO_REASON).then_some(ps);
         Passage {
             ready_max: known(self.ready.1),
+            start_max: known(self.next_max),
             next_max: known(self.next_max),
             hop_max: known(self.hop_max),
             sending_max: known(self.next_max.saturating_sub(self.ready.1)),

@@ -261,7 +261,7 @@ impl Analysis<'_> {
         if self.plan.talker_shapers[entry.stream as usize].is_none() {
             arriving.share = self.link_of(entry).map(|link| Share { link, line: shaped, most: 0, least: 0 });
         }
-        (arriving.ready_max, arriving.queue_max) = (ready, ready);
+        (arriving.ready_max, arriving.queue_max) = (ready, ready.map(signed));
         let port = PortIndex(entry.port);
         arriving.reason = if !is_known {
             arriving.reason

@@ -7,7 +7,7 @@ use tautwire_units::{Bits, Duration};
 
 fn network(body: &str) -> Network {
     let text = format!(
-        "name: by-hand\nnetwork-control: none\ndefaults:\n  rate: 1 Gbit/s\n  device: ideal\n  \
+        "name: by-hand\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults:\n  rate: 1 Gbit/s\n  device: ideal\n  \
          traffic-class-table: identity\n{body}\nrun: {{duration: 10 ms}}\n"
     );
     let loaded = tautwire_model::load_text("by-hand", &text);
@@ -151,7 +151,7 @@ fn lanes_in_turn_bring_one_frame_each() {
 fn too_much_for_a_port_is_told_with_port_and_class() {
     let half = "traffic: {type: constant-rate, rate: 600 Mbit/s}";
     let text = format!(
-        "name: by-hand\nnetwork-control: none\ndefaults: {{rate: 1 Gbit/s, device: ideal, traffic-class-table: identity}}\n\
+        "name: by-hand\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 1 Gbit/s, device: ideal, traffic-class-table: identity}}\n\
          nodes:\n  s: {{type: bridge}}\n  a: {{type: end-station}}\n  b: {{type: end-station}}\n  d: {{type: end-station}}\n\
          links:\n  - {{between: [a, s]}}\n  - {{between: [b, s]}}\n  - {{between: [d, s]}}\nstreams:\n{}{}{}run: {{duration: 1 ms}}\n",
         stream("one", "a", 3, half),

@@ -18,8 +18,9 @@ fn tree(seed: u64, virtual_links: bool) -> Network {
     let bridges = dice.between(2, 6);
     let stations = dice.between(4, 10);
     let rate = if virtual_links { "100 Mbit/s" } else { "1 Gbit/s" };
-    let mut text =
-        format!("name: tree\nnetwork-control: none\ndefaults: {{rate: {rate}, device: ideal}}\nnodes:\n");
+    let mut text = format!(
+        "name: tree\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: {rate}, device: ideal}}\nnodes:\n"
+    );
     for bridge in 0..bridges {
         text += &format!("  b{bridge}: {{type: bridge}}\n");
     }

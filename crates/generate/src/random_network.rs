@@ -140,7 +140,7 @@ impl Sketch {
         let mut text = String::new();
         let _ = write!(
             text,
-            "name: random-{}\nnetwork-control: none\ndefaults:\n  rate: {} Mbit/s\n  traffic-class-table: identity\n  \
+            "name: random-{}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults:\n  rate: {} Mbit/s\n  traffic-class-table: identity\n  \
              clock: {{tolerance: {} ppm}}\nrun: {{duration: 8 ms, seed: {}}}\n",
             self.seed, self.edge_rate, self.tolerance_ppm, self.seed
         );
@@ -177,6 +177,13 @@ impl Sketch {
             text,
             "devices:\n  drawn:\n    switching: {switching}\n    tie-rule: {tie}\n    two-stage: {two_stage}\n"
         );
+        if switching == "cut-through" {
+            // Dice of its own: what else a seed draws stays as it was.
+            let mut cut = Dice::new(self.seed ^ 0x6375_7474);
+            let header = *cut.one_of(&[14, 64, 64, 300, 2_000]);
+            let frames = cut.one_of(&["all", "all", "strict-priority-to-one-port"]);
+            let _ = write!(text, "    cut-through-header: {header} B\n    cut-through-frames: {frames}\n");
+        }
         let mut processing_max_ns = 0;
         if dice.chance(60) {
             let least = dice.between(0, 2_000);
@@ -211,6 +218,7 @@ impl Sketch {
             let limit = self.names.between(1, 3);
             let _ = writeln!(text, "      schedulers-per-group: {limit}");
         }
+        text.push_str("  stored: {based-on: drawn, switching: store-and-forward}\n");
     }
 
     /// Addresses of IPv4, of which several streams have the same.
@@ -227,7 +235,13 @@ impl Sketch {
     fn write_nodes(&mut self, text: &mut String) {
         text.push_str("nodes:\n");
         for bridge in 0..self.bridges {
-            let _ = write!(text, "  b{bridge}: {{type: bridge, device: drawn, {}classes: {{", self.clock());
+            let device = if Dice::new(self.seed ^ bridge as u64 ^ 0x7374_6f72).chance(20) {
+                "stored"
+            } else {
+                "drawn"
+            };
+            let _ =
+                write!(text, "  b{bridge}: {{type: bridge, device: {device}, {}classes: {{", self.clock());
             for class in 0..8 {
                 match self.selections[bridge][class] {
                     Selection::Strict => {}

@@ -1,11 +1,11 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
-use tautwire_model::network::{Mechanism, NodeKind, Stream, Traffic};
+use tautwire_model::network::{Clock, Mechanism, NodeKind, Stream, Traffic};
 use tautwire_units::Bytes;
 
 use super::frame::{frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
 use super::{NONE, Plan, index, signed};
-use crate::clock::{Deviation, slack_ps};
+use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::delay::delay_min;
 use crate::virtual_link::policer;
@@ -38,19 +38,64 @@ pub(crate) struct Entry {
     pub(crate) queue_min: i64,
     /// Latencies of its own stages up to there, greatest (true time).
     pub(crate) own_latency: (u64, u64),
-    /// Whether its frames are forwarded before their last bit.
-    pub(crate) cut_through: bool,
-    /// What cut-through saves at least.
-    pub(crate) saved_min: u64,
+    /// How its frames are forwarded before their last bit, if they are.
+    pub(crate) cut: Option<Cut>,
     /// From the start of transmission to the last bit at the next node: smallest and largest frame, greatest.
     pub(crate) transmission_max: (u64, u64),
     /// From the application: least times to the last bit here, to the queue, and to the next node.
     pub(crate) here_min: i64,
     pub(crate) ready_min: i64,
     pub(crate) next_min: i64,
+    /// From the last bit here to the last bit at the next node, least.
+    pub(crate) hop_min: i64,
+}
+
+/// Frames that are sent on when their header is in: that is before their last bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    /// Octets of the header.
+    pub(crate) header: Bytes,
+    /// How long before its last bit a frame's header is in, at least: smallest and largest frame.
+    pub(crate) before_min: (u64, u64),
+    /// The same at most, of the largest frame.
+    before_max: u64,
+    /// The same of the smallest frame, and with a clock before it that is as fast as it may be.
+    before_slow: u64,
+    before_fast: u64,
+    /// Latencies of its own stages, least.
+    pub(crate) latency_min: u64,
+    /// What a run rounds in telling when the header is in.
+    pub(crate) rounding: u64,
+}
+
+impl Cut {
+    /// Of frames between two sizes that come at `rate` from a node with this clock.
+    fn of(header: Bytes, (least, most): (Bytes, Bytes), rate: u64, clock: &Clock, latency_min: u64) -> Self {
+        let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
+        let left = |frame: Bytes| frame.get().saturating_sub(header.get()) * 8;
+        // An octet is taken in whole picoseconds.
+        let exact = slack == 0 && (PS_PER_S * 8).is_multiple_of(u128::from(rate));
+        let (rounding, inexact) = if exact { (0, 0) } else { (slack + most.get(), 2) };
+        let before = |frame| deviation.shrink(ps_floor(left(frame), rate)).saturating_sub(rounding);
+        Self {
+            header,
+            before_min: (before(least), before(most)),
+            before_max: deviation.stretch(ps_ceil(left(most), rate)) + slack,
+            before_slow: deviation.stretch(ps_ceil(left(least), rate)) + slack,
+            before_fast: deviation.shrink(ps_ceil(left(least), rate)) + slack + inexact,
+            latency_min,
+            rounding,
+        }
+    }
 }
 
 impl Entry {
+    /// From the header of its frames to the queue, greatest, of so much from their last bit on.
+    pub(crate) fn since_header(&self, queue_max: i64) -> Option<u64> {
+        let before = signed(self.cut?.before_min.0);
+        Some(u64::try_from(queue_max + before).unwrap_or(0))
+    }
+
     /// Bits of the wire of its smallest frame.
     pub(crate) fn wire_min(&self) -> u64 {
         wire(self.frame_min)
@@ -128,8 +173,19 @@ impl Plan<'_> {
         let sent = plan.deviation.shrink(ps_floor((entry.frame_min.get() + 8) * 8, plan.rate));
         let sent = sent.saturating_sub(plan.slack) + stages + link.propagation.as_ps();
         entry.here_min = self.entries.get(entry.previous as usize).map_or(0, |before| before.next_min);
+        let sending = signed(sent + link.phy_delay.min.as_ps());
         entry.ready_min = entry.here_min + entry.queue_min;
-        entry.next_min = entry.ready_min + signed(sent + link.phy_delay.min.as_ps());
+        entry.hop_min = entry.queue_min + sending;
+        if let Some(cut) = &entry.cut {
+            // From the smallest frame's header on; the hop of a larger one is as long, but for clocks that differ.
+            let header_min = entry.here_min - signed(cut.before_fast);
+            entry.ready_min = entry.ready_min.max(header_min + signed(cut.latency_min));
+            let longer = ps_floor((entry.frame_max.get() - entry.frame_min.get()) * 8, plan.rate);
+            let largest = sending + signed(plan.deviation.shrink(longer)) - signed(cut.before_max + 1);
+            let smallest = sending - signed(cut.before_slow);
+            entry.hop_min = signed(cut.latency_min) + smallest.min(largest);
+        }
+        entry.next_min = entry.ready_min + sending;
     }
 
     /// All of an entry but its place among the others.
@@ -159,12 +215,12 @@ impl Plan<'_> {
             arrival_min: 0,
             queue_min: 0,
             own_latency: (0, 0),
-            saved_min: 0,
-            cut_through: false,
+            cut: None,
             transmission_max: (0, 0),
             here_min: 0,
             ready_min: 0,
             next_min: 0,
+            hop_min: 0,
         };
         match (&network.nodes[port.node.index()].kind, hop.previous) {
             (NodeKind::Bridge { device, .. }, Some(previous)) => {
@@ -181,17 +237,13 @@ impl Plan<'_> {
                 entry.arrival_min = signed(reception.latency_min(received_min));
                 entry.queue_min = signed(both.latency_min(received_min));
                 if let Some(header) = network.cut_through(stream, position) {
-                    entry.cut_through = true;
                     let upstream = &network.nodes[network.ports[before.port.index()].node.index()].clock;
                     let rate = network.links[link.index()].rate.as_bps();
-                    let left = |frame: Bytes| frame.get().saturating_sub(header.get()) * 8;
-                    let deviation = Deviation::of(upstream);
-                    let saved_max = deviation.stretch(ps_ceil(left(received_max), rate)) + slack_ps(upstream);
-                    entry.saved_min = deviation
-                        .shrink(ps_floor(left(received_min), rate))
-                        .saturating_sub(slack_ps(upstream) + received_min.get());
-                    entry.queue_min -= signed(saved_max);
-                    entry.arrival_min -= signed(saved_max);
+                    let frames = (received_min, received_max);
+                    let cut = Cut::of(header, frames, rate, upstream, both.latency_min(received_min));
+                    entry.queue_min -= signed(cut.before_max);
+                    entry.arrival_min -= signed(cut.before_max);
+                    entry.cut = Some(cut);
                 }
                 if mechanism == Mechanism::Ats && hop.scheduler.is_some() {
                     let hold = plan.deviation.shrink(device.ats.processing_delay_max.as_ps());

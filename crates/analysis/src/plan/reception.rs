@@ -31,7 +31,6 @@ impl Plan<'_> {
             occupancy: (0, 0),
             latency: (0, 0),
             jitter: (link.phy_delay.max - link.phy_delay.min).as_ps() + slack_ps(clock),
-            cut_through: false,
         };
         let used = self.use_stages(to, &mut reception);
         let in_use = device.stages.iter().filter(|stage| {
@@ -61,7 +60,6 @@ impl Plan<'_> {
             let port = &self.network.ports[entry.port as usize];
             let mechanism = mechanism(port.classes[usize::from(entry.class)].selection) as u8;
             used |= 1 << mechanism;
-            reception.cut_through |= entry.cut_through;
             // Copies of a frame stand behind one another: they are of one stream.
             if frame != entry.previous {
                 frame = entry.previous;
