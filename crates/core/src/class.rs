@@ -36,6 +36,8 @@ struct Rest<F> {
     octets_limit: u64,
     /// Most frames of one lane.
     lane_limit: u32,
+    /// Whether a full queue gives up its oldest frame for a new one.
+    discards_oldest: bool,
     /// Most frames that waited, where that is more than one.
     frames_max: u32,
     discarded: u64,
@@ -51,6 +53,7 @@ impl<F: Copy> Class<F> {
             shaper: config.idle_slope.map(|slope| CreditBasedShaper::new(slope, rate)),
             octets_limit: octets,
             lane_limit: config.lane_limit,
+            discards_oldest: config.discards_oldest,
             frames_max: 0,
             discarded: 0,
             committed: None,
@@ -81,6 +84,17 @@ impl<F: Copy> Class<F> {
     /// Whether the limit of a lane lets one more frame in; of a class with frames in lanes.
     pub(crate) fn has_room_in_lane(&self, lane: u16) -> bool {
         self.rest.lane_limit == u32::MAX || self.rest.lanes.waiting_in(lane) < self.rest.lane_limit as usize
+    }
+
+    /// Whether room can be made for a frame of so many octets.
+    pub(crate) fn may_make_room(&self, octets: u32) -> bool {
+        self.rest.discards_oldest && u64::from(octets) <= self.rest.octets_limit
+    }
+
+    /// Takes the frame at the head of a lane out for a newer one; not one that is committed.
+    #[cold]
+    pub(crate) fn evict(&mut self, lane: u16, in_lanes: bool, idle: u64) -> Option<Waiting<F>> {
+        if in_lanes { self.rest.lanes.evict(lane, idle) } else { self.head.is_some().then(|| self.pop(idle)) }
     }
 
     /// Counts a frame that was not taken.

@@ -44,6 +44,8 @@ pub struct ClassConfig {
     pub limit: QueueLimit,
     /// Most frames of one lane, of a class with several.
     pub lane_limit: u32,
+    /// Whether a full queue gives up its oldest frame for a new one ([`EgressPort::enqueue_over`]).
+    pub discards_oldest: bool,
 }
 
 impl ClassConfig {
@@ -61,6 +63,7 @@ impl Default for ClassConfig {
             lanes: 1,
             limit: QueueLimit::NONE,
             lane_limit: u32::MAX,
+            discards_oldest: false,
         }
     }
 }
@@ -194,6 +197,63 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// Why it is not taken; then nothing has changed but a counter.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, lane: u16, eligible: Instant, frame: F) -> Result<(), Discard> {
+        self.take(now, lane, eligible, frame, false)
+    }
+
+    /// As [`EgressPort::enqueue`], for a frame that it has just not taken because the queue is full: a class that discards
+    /// the oldest gives frames from the head of its queue to `lost` until there is room. Each counts as discarded.
+    ///
+    /// # Errors
+    /// Why it is not taken: the class discards the newest, the frame alone is above the limit, what waits is committed, or
+    /// the buffer is full.
+    #[cold]
+    pub fn enqueue_over(
+        &mut self,
+        now: Instant,
+        lane: u16,
+        eligible: Instant,
+        frame: F,
+        mut lost: impl FnMut(F),
+    ) -> Result<(), Discard> {
+        let (index, octets) = (frame.class().index(), frame.octets());
+        let (idle, in_lanes) = (self.idle_time(now), self.in_lanes & (1 << index) != 0);
+        let class = &mut self.classes[index];
+        if self.servers.is_some() || !class.may_make_room(octets) {
+            return Err(Discard::QueueFull);
+        }
+        let mut count = 0;
+        while !class.has_room(octets) || in_lanes && !class.has_room_in_lane(lane) {
+            let Some(oldest) = class.evict(lane, in_lanes, idle) else {
+                self.occupied &= !(u8::from(class.frames() == 0) << index);
+                return Err(Discard::QueueFull);
+            };
+            class.forget(oldest.frame.octets());
+            if let Some(buffer) = &mut self.buffer {
+                buffer.give(index, oldest.frame.octets());
+            }
+            // The first is counted as the frame that was not taken.
+            if count > 0 {
+                class.discard();
+            }
+            count += 1;
+            lost(oldest.frame);
+        }
+        let waited = count > 0 || class.frames() > 0;
+        let taken = self.take(now, lane, eligible, frame, waited);
+        self.occupied &= !(u8::from(self.classes[index].frames() == 0) << index);
+        taken
+    }
+
+    /// Takes a frame if there is room; `waited`: frames waited up to now, though none may be left.
+    #[inline]
+    fn take(
+        &mut self,
+        now: Instant,
+        lane: u16,
+        eligible: Instant,
+        frame: F,
+        waited: bool,
+    ) -> Result<(), Discard> {
         let index = frame.class().index();
         let octets = frame.octets();
         let bit = 1 << index;
@@ -216,7 +276,7 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
         if self.shaped & bit != 0 {
             let (shaper, waiting) = class.shaper();
-            shaper.settle(now, waiting);
+            shaper.settle(now, waiting | waited);
         }
         let waiting = Waiting { frame, eligible, idle_at_head: idle };
         if let Some(servers) = &mut self.servers {

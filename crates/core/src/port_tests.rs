@@ -223,3 +223,50 @@ proptest::proptest! {
         proptest::prop_assert_eq!(got, expected);
     }
 }
+
+#[test]
+fn a_full_queue_may_give_up_its_oldest() {
+    for (order, lanes) in [(LaneOrder::Arrival, 1), (LaneOrder::RoundRobin, 2)] {
+        let mut config = config(BitRate::from_gbps(1));
+        config.classes[2].limit = QueueLimit { frames: 2, octets: 200 };
+        config.classes[2].discards_oldest = true;
+        (config.classes[2].order, config.classes[2].lanes) = (order, lanes);
+        config.buffer = SharedBuffer::new(64, 5, [0; 8]);
+        let mut port = EgressPort::new(config);
+        let mut offer = |number, octets| {
+            let (frame, mut lost) = (Frame(2, octets, number), Vec::new());
+            let mut taken = port.enqueue(ns(0), 1, ns(0), frame);
+            if taken == Err(Discard::QueueFull) {
+                taken = port.enqueue_over(ns(0), 1, ns(0), frame, |oldest| lost.push(oldest.2));
+            }
+            (taken.is_ok(), lost)
+        };
+        assert_eq!(offer(1, 64), (true, Vec::new()));
+        assert_eq!(offer(2, 64), (true, Vec::new()));
+        assert_eq!(offer(3, 64), (true, alloc::vec![1]), "frames");
+        assert_eq!(offer(4, 200), (true, alloc::vec![2, 3]), "octets");
+        assert_eq!(offer(5, 201), (false, Vec::new()), "it alone is too large");
+        assert_eq!(port.counters(TrafficClass::new(2).expect("a class")).discarded, 4);
+        assert_eq!(port.waiting().map(|frame| frame.2).collect::<Vec<_>>(), [4]);
+        assert_eq!(port.enqueue(ns(0), 0, ns(0), Frame(3, 64, 6)), Ok(()), "cells were given back");
+    }
+}
+
+/// A queue whose only frame is given up for the next keeps its credit: frames waited all the time.
+#[test]
+fn credit_outlasts_the_frame_that_is_given_up() {
+    let mut config = config(BitRate::from_gbps(1));
+    config.classes[2].limit = QueueLimit { frames: 1, octets: 2_000 };
+    config.classes[2].discards_oldest = true;
+    config.classes[2].idle_slope = Some(BitRate::from_mbps(500));
+    let mut port = EgressPort::new(config);
+    assert_eq!(port.enqueue(ns(0), 0, ns(0), Frame(7, 1_522, 0)), Ok(()));
+    assert!(matches!(port.select(ns(0)), Selection::Transmit { .. }));
+    assert_eq!(port.enqueue(ns(0), 0, ns(0), Frame(2, 500, 1)), Ok(()));
+    assert!(port.enqueue(ns(9_000), 0, ns(0), Frame(2, 500, 2)).is_err());
+    assert_eq!(port.enqueue_over(ns(9_000), 0, ns(0), Frame(2, 500, 2), |_| ()), Ok(()));
+    assert!(matches!(port.select(ns(12_336)), Selection::Transmit { .. }));
+    let (most, _) = port.credit_range(TrafficClass::new(2).expect("a class")).expect("a shaper");
+    // 500 Mbit/s while the large frame took 12.336 us.
+    assert_eq!(most, Credit::of_bits(tautwire_units::Bits::new(6_168)));
+}

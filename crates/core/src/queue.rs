@@ -146,6 +146,30 @@ impl<F: Copy> Lanes<F> {
         taken
     }
 
+    /// Takes the head of a lane, or of the first lane that has one if it is empty, in place of a newer frame: nobody's turn
+    /// changes by that.
+    #[cold]
+    pub(crate) fn evict(&mut self, lane: u16, idle: u64) -> Option<Waiting<F>> {
+        let mut others = self.others.iter_mut().flat_map(|others| others.lanes.iter_mut());
+        let own = match lane.checked_sub(1) {
+            Some(place) => others.nth(usize::from(place)).filter(|queue| !queue.is_empty()),
+            None => None,
+        };
+        let queue = match own {
+            Some(queue) => queue,
+            None if !self.first.is_empty() => &mut self.first,
+            None => {
+                let mut others = self.others.iter_mut().flat_map(|others| others.lanes.iter_mut());
+                others.find(|queue| !queue.is_empty())?
+            }
+        };
+        let taken = queue.pop_front();
+        if let Some(head) = queue.front_mut() {
+            head.idle_at_head = idle;
+        }
+        taken
+    }
+
     /// Frames that wait in a lane.
     pub(crate) fn waiting_in(&self, lane: u16) -> usize {
         match (&self.others, lane) {

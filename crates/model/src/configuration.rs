@@ -51,7 +51,8 @@ impl Network {
             };
             let limit = QueueLimit { frames: class.limit_frames, octets: class.limit_octets.get() };
             let lane_limit = device.and_then(|device| device.lane_limit).unwrap_or(u32::MAX);
-            ClassConfig { idle_slope, order, lanes: lanes * groups, limit, lane_limit }
+            let discards_oldest = class.discards_oldest;
+            ClassConfig { idle_slope, order, lanes: lanes * groups, limit, lane_limit, discards_oldest }
         });
         let credit_charged_overhead = device
             .map(|device| device.credit_charged_overhead)

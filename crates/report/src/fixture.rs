@@ -143,6 +143,7 @@ fn add_node(network: &mut Network, name: &str, kind: NodeKind, ports: usize, ind
         let mut classes = [ClassSettings {
             selection: TransmissionSelection::StrictPriority,
             limit_frames: 128,
+            discards_oldest: false,
             limit_octets: Bytes::new(262_144),
         }; 8];
         classes[5].selection = TransmissionSelection::CreditBased { idle_slope: BitRate::from_mbps(60) };

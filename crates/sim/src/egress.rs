@@ -70,7 +70,7 @@ impl<R: Recorder> Engine<'_, R> {
         let local = port.clock.local(self.now);
         let armed = !port.egress.is_empty();
         if port.egress.enqueue(local, hop.lane, eligible, handle).is_err() {
-            return self.drop_frame(place, DropReason::QueueFull);
+            return self.enqueue_over(port_index, local, (hop_index, eligible), handle);
         }
         let entity = self.first_port + port_index;
         if R::DRIVES_MACHINES && port.egress.is_integrated() {
@@ -84,6 +84,32 @@ impl<R: Recorder> Engine<'_, R> {
             self.select(port_index, local);
         } else {
             self.agenda.set(entity, self.now);
+        }
+    }
+
+    /// Puts a frame into a full queue in place of the oldest, if the class gives that up; else the frame is lost.
+    #[cold]
+    fn enqueue_over(
+        &mut self,
+        port_index: u32,
+        local: Instant,
+        (hop, eligible): (u32, Instant),
+        handle: Handle,
+    ) {
+        let lane = self.plan.hops[hop as usize].lane;
+        let port = self.ports[port_index as usize].as_mut().expect("a hop's port is connected");
+        let mut lost = Vec::new();
+        let taken = port.egress.enqueue_over(local, lane, eligible, handle, |oldest| lost.push(oldest.slot));
+        for place in lost.into_iter().chain(taken.is_err().then_some(handle.slot)) {
+            self.drop_frame(place, DropReason::QueueFull);
+        }
+        if taken.is_ok() {
+            // The port is asked, whatever it waits for: early questions change nothing.
+            let port = self.ports[port_index as usize].as_ref().expect("it has just been there");
+            if R::DRIVES_MACHINES && port.egress.is_integrated() {
+                return self.arm_integrated(port_index);
+            }
+            self.agenda.set(self.first_port + port_index, self.now);
         }
     }
 

@@ -112,6 +112,7 @@ fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], [O
         ClassSettings {
             selection,
             limit_frames: limit("frames").and_then(|text| text.parse().ok()).unwrap_or(1_024),
+            discards_oldest: limit("discard") == Some("oldest"),
             limit_octets: limit("octets").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(2 << 20)),
         }
     });

@@ -53,6 +53,8 @@ pub struct ClassSettings {
     pub limit_frames: u32,
     /// Most octets (destination to FCS) in the queue of the class.
     pub limit_octets: Bytes,
+    /// Whether a full queue gives up its oldest frames for a new one.
+    pub discards_oldest: bool,
 }
 
 /// Transmission selection algorithms (802.1Q-2022 Table 8-6).
