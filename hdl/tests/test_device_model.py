@@ -27,7 +27,7 @@ def test_the_file_is_what_the_rtl_measures(measured: dict[tuple[str, int], list[
 
 def network(kind: str, payload: int) -> Network:
     """A stream alone through the switch, 200 frames at all phases."""
-    found = Network("alone", network_control="none", run={"duration": "20 ms", "seed": 1})
+    found = Network("alone", network_control="none", vlans={1: {"tagged": "all"}}, run={"duration": "20 ms", "seed": 1})
     device = "tautwire-switch-cut-through" if kind == CUT else "tautwire-switch"
     selection = {STRICT: "strict-priority", CREDIT: "credit-based", CUT: "strict-priority"}.get(kind, "ats")
     classes = {5: {"transmission_selection": selection} | ({"idle_slope": "750 Mbit/s"} if kind == CREDIT else {})}

@@ -42,7 +42,8 @@ def figures() -> dict[str, Any]:
 
 def network(payload: int, traffic_class: int, device: str, pmd_ns: int = PMD_NS) -> tautwire.Network:
     """One stream through a device model of the switch, alone."""
-    found = tautwire.Network("hardware", network_control="none", run={"duration": "1 ms", "seed": 1})
+    tagged, run = {1: {"tagged": "all"}}, {"duration": "1 ms", "seed": 1}
+    found = tautwire.Network("hardware", network_control="none", vlans=tagged, run=run)
     shaping: dict[str, Any] = {}
     if traffic_class == 7:
         shaping["shaper"] = Shaper("500 Mbit/s", "4000 B")

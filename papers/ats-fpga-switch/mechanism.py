@@ -39,7 +39,8 @@ def regulator_for_free(study: Study) -> Outcome:
 def two_switches(ats: bool) -> tautwire.Network:
     """Four greedy streams through a first switch in class 7, then a second, with a regulator or without."""
     selection = "ats" if ats else "strict-priority"
-    network = tautwire.Network("two-switches", network_control="none", run={"duration": "20 ms"})
+    tagged = {1: {"tagged": "all"}}
+    network = tautwire.Network("two-switches", network_control="none", vlans=tagged, run={"duration": "20 ms"})
     network.bridge("first")
     network.bridge("second", classes={7: {"transmission_selection": selection}})
     network.end_station("listener")

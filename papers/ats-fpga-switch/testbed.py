@@ -123,6 +123,7 @@ class Testbed:
             devices={"switch": switch},
             hosts={"card": self._card()},
             network_control="none",
+            vlans={1: {"tagged": "all"}},
             allow=["port::overload"],
             run={"duration": f"{self.duration_ns} ns", "seed": 1} | warm_up,
             **self.more,

@@ -29,6 +29,9 @@ SEEDS = 3
 
 NETWORK = """
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s}
 nodes:
   N1: {type: end-station}

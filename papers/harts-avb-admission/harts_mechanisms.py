@@ -58,6 +58,9 @@ EVERY = "{type: periodic, interval: 125 us}"
 #: A talker whose stream is in place, five more, one bridge; idleSlope of class A is what the six reserve.
 AVB_PORT = """
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
 nodes:
   old: {{type: end-station}}
@@ -114,6 +117,9 @@ def harts_looks_back(study: Study) -> Outcome:
 #: Three switches in line with a control channel, the reserved streams, and a flood.
 HARTS_LINE = """
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {{rate: 100 Mbit/s}}
 nodes:
   n1: {{type: end-station}}
@@ -169,7 +175,7 @@ def plain_ethernet_with_less(study: Study) -> Outcome:
     for octets in (400, 800):
         busy = HARTS_LINE.format(reserve=f"{{stream: f7, capacity: {octets} B, every: 1}}", flood=75, often=OFTEN)
         busy = busy.replace("interval: 250 us", f"interval: {125 * 88 / octets:.2f} us")
-        busy = busy.replace("network-control: none", "network-control: none\nallow: [port::overload]")
+        busy = busy.replace("network-control: none", "network-control: none\nvlans:\n  1:\n    tagged: all\nallow: [port::overload]")
         rates.append(received_mbps(tautwire.load_text(busy), "flood"))
     ours = ", ".join(f"{one:.1f}" for one in rates) + " Mbit/s beside 0, 400 and 800 octets a cycle"
     return Outcome("normal Ethernet with reduced bandwidth", ours, rates[0] > rates[1] > rates[2] > 0)

@@ -204,6 +204,7 @@ def network(cell: Cell, interface_ns: float, fits: dict[str, Fit]) -> Network:
         devices={"switch": switch(udp, cell.knobs)},
         hosts={"pc": host},
         network_control="none",
+        vlans={1: {"tagged": "all"}},
         allow=["port::overload", "class::overload"],
         run={"duration": ns(duration), "seed": cell.seed},
         **more,

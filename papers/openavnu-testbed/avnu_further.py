@@ -45,6 +45,9 @@ def network(system: str, bridges: int, milliseconds: int = 2000) -> tautwire.Net
     a, b = (5, 4) if system == "AVB" else (0, 0)
     return tautwire.load_text(f"""name: further
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults:
   rate: 100 Mbit/s
   device: store-and-forward

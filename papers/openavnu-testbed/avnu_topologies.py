@@ -143,7 +143,7 @@ defaults:
   listener: {{type: end-station}}
 {nodes}links:
 {named}vlans:
-  1: {{active-topology: [{active}]}}
+  1: {{active-topology: [{active}], tagged: all}}
 streams:
 {streams}run: {{duration: {MILLISECONDS} ms}}
 """)

@@ -125,6 +125,9 @@ def text(
     )
     return f"""name: rtnet
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts:
 {hosts(interrupts)}defaults: {{rate: 100 Mbit/s, host: rtnet}}
 nodes:

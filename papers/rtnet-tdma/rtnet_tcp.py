@@ -66,7 +66,7 @@ def text(host: Host, size: str, interval: int, slaves: int, held: bool) -> str:
             f"traffic: {{type: response, to: request-{name}}}}}\n"
         )
     return (
-        f"name: tcp\nnetwork-control: none\nhosts:\n{hosts(host, held)}"
+        f"name: tcp\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n{hosts(host, held)}"
         "defaults: {rate: 100 Mbit/s, host: linux}\nnodes:\n  master: {type: end-station, host: asking}\n"
         + "".join(f"  {name}: {{type: end-station}}\n" for name in names)
         + "  switch: {type: bridge}\nlinks:\n"

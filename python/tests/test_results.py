@@ -138,7 +138,7 @@ def test_pandas_takes_a_table(two_hosts: tautwire.Network) -> None:
 def test_a_stream_that_never_starts_counts_as_if_it_did(never: str) -> None:
     traffic = "" if "traffic" in never else "traffic: {type: periodic, interval: 1 ms}, "
     text = (
-        "name: never\nnetwork-control: none\ndefaults: {rate: 1 Gbit/s}\nnodes:\n"
+        "name: never\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 1 Gbit/s}\nnodes:\n"
         + "".join(f"  {one}: {{type: end-station}}\n" for one in ("a", "b", "c"))
         + "  s: {type: bridge}\nlinks:\n"
         + "".join(f"  - {{between: [{one}, s]}}\n" for one in ("a", "b", "c"))

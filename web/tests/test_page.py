@@ -272,6 +272,9 @@ def test_words_stand_out_from_their_ground(browser: Browser, report: Path, schem
 
 TIME_TRIGGERED = """name: timed
 network-control: none
+vlans:
+  1:
+    tagged: all
 time-triggered: {precision: 1 us, raster: {cycle: 1 ms, window: 400 us}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
@@ -387,6 +390,9 @@ def test_the_cycles_of_a_tdma_run_are_drawn(browser: Browser, tmp_path: Path, wi
 
 LONE_MASTER = """name: lone
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s}
 nodes: {master: {type: end-station}, a: {type: end-station}}
 links: [{between: [master, a]}]

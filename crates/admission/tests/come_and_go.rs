@@ -79,6 +79,9 @@ fn credit_based(seed: u64) -> String {
     let mut text = "
 allow: [class::overload, port::overload]
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s, traffic-class-table: identity, classes: {5: {transmission-selection: credit-based, idle-slope: 70 Mbit/s}}}
 nodes:\n  recorder: {type: end-station}\n"
         .to_owned();

@@ -16,7 +16,7 @@ use tautwire_units::Duration;
 fn as_equation_3_has_it(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x4551_3300);
     let (bridges, stations, streams) = (dice.between(1, 3), dice.between(2, 4), dice.between(2, 6));
-    let mut text = "network-control: none\nallow: [port::overload]\n\
+    let mut text = "network-control: none\nvlans:\n  1:\n    tagged: all\nallow: [port::overload]\n\
         defaults: {rate: 100 Mbit/s, clock: {tolerance: 0 ppm}}\nnodes:\n"
         .to_owned();
     let mut links = String::new();

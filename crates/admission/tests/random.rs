@@ -145,6 +145,7 @@ fn a_controller_that_starts_again_goes_on() {
 fn bandwidth_is_that_of_stream_reservation() {
     let text = "
 allow: [class::overload]
+vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: identity, classes: {5: {transmission-selection: credit-based, idle-slope: 40 Mbit/s}}}
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
 links: [{between: [a, s]}, {between: [b, s]}]

@@ -77,6 +77,11 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
 
 /// The tables that are a command's result, and a line that says how it stands.
 fn tables(summary: &Summary) -> String {
+    tables_with(summary, "")
+}
+
+/// The same, with a remark before that line.
+fn tables_with(summary: &Summary, remark: &str) -> String {
     let options = TableOptions { width: Terminal::of_stdout().columns, ..TableOptions::default() };
     let mut text = format!("{}\n", table::streams(summary, options));
     let parts = [
@@ -104,6 +109,7 @@ fn tables(summary: &Summary) -> String {
             text.push('\n');
         }
     }
+    text.push_str(remark);
     text.push_str(&table::outcome(summary));
     text.push('\n');
     text

@@ -15,6 +15,7 @@ use serde_json::Value;
 fn small(folder: &Path, deadline: &str) -> PathBuf {
     let text = format!(
         "name: small
+vlans: {{1: {{tagged: all}}}}
 defaults: {{ rate: 100 Mbit/s, clock: {{ tolerance: 100 ppm }} }}
 nodes:
   sensor: {{ type: end-station }}

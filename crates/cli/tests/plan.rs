@@ -14,6 +14,9 @@ fn description(slots: &str) -> String {
     format!(
         "name: pair
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {{h: {{transmit: {{min: 5 us, max: 10 us}}, receive: {{min: 5 us, max: 10 us}}}}}}
 defaults: {{rate: 100 Mbit/s, host: h, clock: {{tolerance: 50 ppm}}}}
 nodes:

@@ -114,7 +114,7 @@ fn fragments_are_put_together_by_another_also_those_that_are_tunnelled() {
 fn a_capture_names_every_slot_that_an_answer_missed() {
     let folder = folder("tdma-missed");
     // An answer needs more than the 100 us between the two slots, so it leaves a cycle later.
-    let text = "name: missed\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+    let text = "name: missed\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
 defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
   s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {between: [slave, s]}\nrun: {duration: 100 ms}
 tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
@@ -144,7 +144,7 @@ fn slots_that_an_unheard_cycle_and_an_expired_frame_cost_are_named_too() {
     let folder = folder("tdma-unheard");
     // The slave's cable is cut while the cycles 10 to 12 are opened: an answer of cycle 10 finds no slot before cycle 13.
     // From 30.5 ms on nothing is heard for longer than a frame may wait.
-    let text = "name: unheard\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+    let text = "name: unheard\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
 defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
   s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {name: to-slave, between: [slave, s]}\nrun: {duration: 60 ms}
 tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  lifetime: 4 ms\n  slots:

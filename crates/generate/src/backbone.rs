@@ -192,7 +192,7 @@ impl Backbone {
              about: {bridges} bridges, {} streams; generated with seed {}.\n\
              defaults:\n  rate: 1 Gbit/s\n  device: store-and-forward\n  traffic-class-table: identity\n  \
              clock: {{tolerance: 100 ppm}}\n\
-             network-control: none\n\
+             network-control: none\nvlans:\n  1:\n    tagged: all\n\
              run: {{duration: {} ms, warm-up: 1 ms, seed: {}}}\n",
             self.streams, self.seed, self.duration_ms, self.seed
         );

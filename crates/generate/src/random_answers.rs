@@ -13,7 +13,8 @@ pub fn random_answers(seed: u64) -> String {
     let tolerance = dice.one_of(&[0, 100]);
     let rate = dice.one_of(&["100 Mbit/s", "100 Mbit/s", "1 Gbit/s"]);
     let device = dice.one_of(&["ideal", "store-and-forward"]);
-    let mut text = format!("name: answers-{seed}\nnetwork-control: none\nhosts:\n");
+    let mut text =
+        format!("name: answers-{seed}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n");
     write_hosts(&mut text, &mut dice);
     let _ = writeln!(
         text,

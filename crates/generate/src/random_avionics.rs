@@ -20,7 +20,7 @@ pub fn random_avionics(seed: u64) -> String {
     let stations = dice.between(3, 6);
     let tolerance = *dice.one_of(&[0, 100]);
     let mut text = format!(
-        "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\n{}defaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
+        "name: avionics-{seed}\nallow: [port::overload]\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\n{}defaults:\n  rate: 100 Mbit/s\n  device: {}\n  \
          clock: {{tolerance: {tolerance} ppm}}\n{}nodes:\n",
         hosts.hosts(),
         dice.one_of(&["ideal", "store-and-forward"]),

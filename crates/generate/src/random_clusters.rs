@@ -41,7 +41,7 @@ pub fn random_clusters(seed: u64, relation: Relation, failures: bool) -> String 
         range.map(|one| format!("{}{one}", ["a", "b"][cluster])).collect::<Vec<_>>().join(", ")
     };
     let mut text = format!(
-        "name: clusters-{seed}\nallow: [port::overload]\nnetwork-control: none\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}, \
+        "name: clusters-{seed}\nallow: [port::overload]\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}, \
          receive: {{min: 1 us, max: {} us}}}}\ndevices:\n  d:\n    stages:\n      - {{name: passage, position: processing, \
          latency: {{min: {latency} ns, max: {} ns}}}}\ndefaults: {{rate: {}, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n\
          time-triggered:\n  precision: {precision} ns\n  integration-cycle: {cycle} ms\n  integration: {integration}\n  synchronisation:\n",

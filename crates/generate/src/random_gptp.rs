@@ -12,7 +12,7 @@ pub fn random_gptp(seed: u64) -> (String, u64, u64) {
     let bridges = dice.between(1, 4);
     let quantum = dice.between(0, 1) * 8;
     let mut text = String::from(
-        "name: drawn\nnetwork-control: none\ndefaults: {rate: 1 Gbit/s, clock: {tolerance: 100 ppm}}\nnodes:\n",
+        "name: drawn\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 1 Gbit/s, clock: {tolerance: 100 ppm}}\nnodes:\n",
     );
     for (name, priority) in [("first", "end-station"), ("last", "end-station")] {
         let _ = writeln!(text, "  {name}: {{type: {priority}}}");

@@ -24,7 +24,7 @@ pub fn random_halves(seed: u64) -> String {
     }
     let faulty = if half > 1 && dice.chance(30) { ", faulty-masters: 1" } else { "" };
     let mut text = format!(
-        "name: halves-{seed}\nnetwork-control: none\n\
+        "name: halves-{seed}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\n\
          defaults: {{rate: 100 Mbit/s, device: store-and-forward}}\n\
          time-triggered:\n  precision: {precision} ns\n  integration-cycle: {cycle} ms\n  synchronisation:\n    \
          masters: [{}]\n    compression-masters: [sa, sb]\n    members-min: {members}\n    \

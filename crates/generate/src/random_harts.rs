@@ -58,7 +58,7 @@ fn head(dice: &mut Dice, polls: bool) -> String {
     let (transmit, passage, tolerance) =
         (dice.between(3, slowest), dice.between(1, 10), dice.between(0, 2) * 50);
     format!(
-        "name: drawn\nallow: [port::overload]\nnetwork-control: none\nhosts:\n  \
+        "name: drawn\nallow: [port::overload]\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n  \
          h: {{transmit: {{min: 3 us, max: {transmit} us}}}}\ndevices:\n  d:\n    stages:\n      \
          - {{name: passage, position: processing, latency: {{min: 1 us, max: {passage} us}}}}\n\
          defaults: {{rate: 100 Mbit/s, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n"

@@ -9,7 +9,7 @@ use crate::Dice;
 #[must_use]
 pub fn random_host_stacks(seed: u64) -> String {
     let mut dice = Dice::new(seed);
-    let mut text = "name: drawn\nnetwork-control: none\nhosts:\n".to_owned();
+    let mut text = "name: drawn\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n".to_owned();
     write_host(&mut text, &mut dice, "h");
     write_host(&mut text, &mut dice, "g");
     let limit = dice.between(4, 64);

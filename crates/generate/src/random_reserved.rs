@@ -13,7 +13,7 @@ pub fn random_reserved(seed: u64) -> String {
     let (bridges, stations) = (dice.between(1, 3), dice.between(3, 6));
     let tolerance = dice.between(0, 2) * 50;
     let mut text = format!(
-        "name: drawn\nallow: [port::overload, class::overload]\nnetwork-control: none\ndefaults:\n  \
+        "name: drawn\nallow: [port::overload, class::overload]\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults:\n  \
          {{rate: 100 Mbit/s, traffic-class-table: stream-reservation, clock: {{tolerance: {tolerance} ppm}}, \
          host: h, device: d}}\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}}}\ndevices:\n  d:\n    stages:\n      \
          - {{name: passage, position: processing, latency: {{min: 1 us, max: {} us}}}}\n",

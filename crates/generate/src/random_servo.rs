@@ -10,7 +10,9 @@ use crate::Dice;
 pub fn random_servo(seed: u64, lossy: bool) -> String {
     let mut dice = Dice::new(seed ^ 0x510e_527f_ade6_82d1);
     let (bridges, stations) = (dice.between(1, 3), dice.between(2, 4));
-    let mut text = String::from("name: drawn\nnetwork-control: none\ndefaults: {rate: 1 Gbit/s}\nnodes:\n");
+    let mut text = String::from(
+        "name: drawn\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 1 Gbit/s}\nnodes:\n",
+    );
     for station in 0..stations {
         let (drift, offset) = (drift(&mut dice), dice.between(0, 3));
         let _ = writeln!(

@@ -12,7 +12,7 @@ pub fn random_slot_pairs(seed: u64) -> String {
     stations.extend((0..dice.between(1, 3)).map(|slave| format!("slave-{slave}")));
     let (transmit, receive, tolerance) = (dice.between(3, 33), dice.between(2, 32), dice.between(0, 100));
     let mut text = format!(
-        "name: drawn\nnetwork-control: none\nhosts:\n  h:\n    transmit: {{min: 3 us, max: {transmit} us}}\n    \
+        "name: drawn\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n  h:\n    transmit: {{min: 3 us, max: {transmit} us}}\n    \
          receive: {{min: 2 us, max: {receive} us}}\n\
          defaults: {{rate: 100 Mbit/s, host: h, clock: {{tolerance: {tolerance} ppm}}}}\nnodes:\n"
     );

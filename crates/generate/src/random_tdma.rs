@@ -200,7 +200,7 @@ fn head(dice: &mut Dice, threads: &mut Dice, both_stacks: bool) -> String {
         )
     };
     format!(
-        "name: drawn\nnetwork-control: none\nhosts:\n  h:\n{host}devices:\n  d:\n    stages:\n      \
+        "name: drawn\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts:\n  h:\n{host}devices:\n  d:\n    stages:\n      \
          - {{name: passage, position: processing, latency: {{min: 1 us, max: {passage} us}}}}\n\
          defaults: {{rate: 100 Mbit/s, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n"
     )

@@ -31,7 +31,7 @@ pub fn random_thirds(seed: u64) -> String {
         masters.swap(last, usize::try_from(dice.between(0, last as u64)).expect("few"));
     }
     let mut text = format!(
-        "name: thirds-{seed}\nnetwork-control: none\n\
+        "name: thirds-{seed}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\n\
          defaults: {{rate: 100 Mbit/s, device: store-and-forward}}\n\
          time-triggered:\n  precision: {precision} ns\n  integration-cycle: {cycle} ms\n  synchronisation:\n    \
          masters: [{}]\n    compression-masters: [sa, sb, sc]\n    members-min: {members}\n    \

@@ -74,7 +74,7 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     };
     let (latency_min, stage) = (dice.between(100, 2_000), dice.between(0, 3_000));
     let mut text = format!(
-        "name: timed-{seed}\nallow: [port::overload]\nnetwork-control: {}\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}, \
+        "name: timed-{seed}\nallow: [port::overload]\nnetwork-control: {}\nvlans:\n  1:\n    tagged: all\nhosts:\n  h: {{transmit: {{min: 1 us, max: {} us}}, \
          receive: {{min: 1 us, max: {} us}}}}\ndevices:\n  d:\n    stages:\n      - {{name: passage, position: processing, \
          latency: {{min: {latency_min} ns, max: {} ns}}}}\ndefaults: {{rate: {}, host: h, device: d, clock: {{tolerance: {tolerance} ppm}}}}\n\
          time-triggered: {{precision: {precision} ns, integration-cycle: {cycle} ms, integration: {integration}, \

@@ -14,7 +14,7 @@ type Sizes = (u64, u64);
 pub fn random_traffic(seed: u64, traces: &[String]) -> String {
     let mut dice = Dice::new(seed);
     let tolerance = dice.one_of(&[0, 100]);
-    let mut text = format!("name: traffic-{seed}\nnetwork-control: none\n");
+    let mut text = format!("name: traffic-{seed}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\n");
     let _ = writeln!(
         text,
         "hosts:\n  plain: {{transmit: {{min: 1 us, max: {} us}}, receive: {{constant: 1 us, per-octet: {} ns}}}}\n  \

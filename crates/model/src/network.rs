@@ -122,7 +122,7 @@ pub struct Network {
     pub run: RunSettings,
     /// The tasks of a test bed, if it is one.
     pub test: Option<Test>,
-    /// Network control traffic that bounds reckon with at every port, beside the streams.
+    /// Frames of protocols that are not described, with which bounds reckon at every port; none unless stated.
     pub network_control: Option<NetworkControl>,
     /// Time division multiple access of all talkers; none: they send when they can.
     pub tdma: Option<crate::tdma::Tdma>,
@@ -140,7 +140,7 @@ pub struct Network {
     pub harts: Option<crate::harts::Harts>,
 }
 
-/// Network control traffic (gPTP, MRP, LLDP and the like), as interference in every bound.
+/// Network control traffic of protocols that are not described, as interference in every bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkControl {
     /// Its priority.

@@ -9,6 +9,7 @@ fn described(device: &str, streams: &str) -> String {
     let mut text = format!(
         "
 devices: {{looking: {{ats: {{{device}}}}}}}
+vlans: {{1: {{tagged: all}}}}
 defaults: {{rate: 100 Mbit/s}}
 nodes:
   a: {{type: end-station}}
@@ -164,7 +165,7 @@ fn frames_without_a_tag_match_by_their_address_alone() {
         talker: a, listeners: x, tagged: false
         talker: b, listeners: x, tagged: false";
     let text = described("stream-identification: [null-stream-identification]", streams)
-        .replace("streams:", "vlans: {1: {untagged: [s, t]}}\nstreams:")
+        .replace("vlans: {1: {tagged: all}}\n", "")
         .replace("defaults: {", "defaults: {default-priority: 6, ");
     let loaded = load_text("test", &text);
     assert!(!loaded.has_errors(), "{:#?}\n{text}", loaded.diagnostics);

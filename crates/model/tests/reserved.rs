@@ -17,6 +17,7 @@ fn node(network: &Network, name: &str) -> NodeIndex {
 
 /// A talker, two bridges in a row, a listener.
 const ROW: &str = "
+vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}
 nodes: {talker: {type: end-station}, s: {type: bridge}, t: {type: bridge}, listener: {type: end-station}}
 links: [{between: [talker, s]}, {between: [s, t]}, {between: [t, listener]}]
@@ -136,6 +137,7 @@ events: [{{at: 40 ms, stop-stream: x}}, {{at: 60 ms, stop-stream: x}}]\n"
 fn events_of_harts_that_are_no_fault() {
     let network = network(
         "network-control: none
+vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s}
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}, t: {type: bridge}}
 links: [{between: [a, s]}, {between: [s, t]}, {between: [b, t]}]

@@ -186,6 +186,7 @@ streams:
 fn shaped(device: &str) -> Network {
     let mut text = format!(
         "
+vlans: {{1: {{tagged: all}}}}
 devices:
   mine: {{{device}}}
 defaults: {{rate: 100 Mbit/s, device: mine}}
@@ -404,7 +405,7 @@ fn a_merge_of_anchors_is_read_in_place() {
 fn rates_of_schedulers_rise_by_the_step() {
     let mut text =
         RING.replace("{rate: 100 Mbit/s}", "{rate: 100 Mbit/s, classes: {6: {transmission-selection: ats}}}");
-    text += "streams:\n  - {name: x, talker: a, listeners: c, route: [s, t, u], priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}, shaper: {committed-information-rate: 2 Mbit/s, committed-burst-size: 142 B, rate-step: 500 ppm}}\n";
+    text += "vlans: {1: {tagged: all}}\nstreams:\n  - {name: x, talker: a, listeners: c, route: [s, t, u], priority: 6, payload: 100 B, traffic: {type: periodic, interval: 1 ms}, shaper: {committed-information-rate: 2 Mbit/s, committed-burst-size: 142 B, rate-step: 500 ppm}}\n";
     let network = network(&text);
     let rates: Vec<u64> = stream(&network, "x")
         .hops

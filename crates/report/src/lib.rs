@@ -30,6 +30,7 @@ mod html;
 mod json;
 mod manifest;
 mod name;
+pub mod network_control;
 pub mod network_time;
 pub mod parquet;
 mod pcapng;

@@ -296,6 +296,9 @@ mod tests {
     fn slots_of_time_triggered_links_stand_by_port() {
         let text = "nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
 network-control: none
+vlans:
+  1:
+    tagged: all
 links: [{between: [a, s], rate: 100 Mbit/s}, {between: [s, b], rate: 100 Mbit/s}]
 time-triggered: {precision: 1 us}
 streams:

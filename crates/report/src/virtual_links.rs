@@ -171,7 +171,7 @@ mod tests {
     /// The share in parts per million that a link with a BAG of a millisecond uses; its settings and traffic.
     fn used(link: &str, traffic: &str, run: &str) -> u64 {
         let text = format!(
-            "name: used\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\n\
+            "name: used\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\n\
              nodes: {{a: {{type: end-station}}, b: {{type: end-station}}, s: {{type: bridge}}}}\n\
              links: [{{between: [a, s]}}, {{between: [b, s]}}]\n\
              streams:\n  - {{name: x, talker: a, listeners: b, payload: 128 B, virtual-link: {{id: 1, bag: 1 ms{link}}}, \

@@ -94,9 +94,13 @@ impl<'run, R: Recorder> Engine<'run, R> {
         relayed::mark_relayed(network, &mut plan);
         let mut ports = port_states(network, &plan, &clocks);
         ftt::close_servers(network, &mut ports);
+        // What nobody asks for need not be learned.
+        let learns = network.streams.iter().any(|stream| stream.learned);
         let links = network.links.iter().enumerate().map(|(number, link)| {
             let stages = plan.stage_count[network.ports[link.to.index()].node.index()];
-            LinkState::new(network, link, number, stages, seed)
+            let mut state = LinkState::new(network, link, number, stages, seed);
+            state.to_learning &= learns;
+            state
         });
         let links: Vec<LinkState> = links.collect();
         let rings = links.len() + nodes.len();

@@ -6,7 +6,7 @@ use tautwire_units::Duration;
 /// A talker's own ATS scheduler holds a frame before its port: that is shaping, and no part of what its host takes.
 #[test]
 fn what_a_talkers_scheduler_holds_is_shaping() {
-    let text = "name: shaped\nnetwork-control: none\nhosts: {pc: {transmit: 10 us}}
+    let text = "name: shaped\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts: {pc: {transmit: 10 us}}
 defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  a: {type: end-station}\n  b: {type: end-station}
   s: {type: bridge, device: ats}\ndevices: {ats: {stages: []}}\nlinks:\n  - {between: [a, s]}\n  - {between: [s, b]}
 streams:\n  - {name: shaped, talker: a, listeners: b, priority: 6, payload: 300 B,
@@ -37,7 +37,7 @@ run: {duration: 100 ms}
 fn traffic_beside_a_file_keeps_its_sizes() {
     let text = |events: &str| {
         format!(
-            "name: sizes\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes: {{a: {{type: end-station}}, b: {{type: \
+            "name: sizes\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\nnodes: {{a: {{type: end-station}}, b: {{type: \
              end-station}}, s: {{type: bridge}}}}\nlinks: [{{between: [a, s]}}, {{between: [s, b]}}]\nstreams:\n  - {{name: x, \
              talker: a, listeners: b, payload: 1000 B, traffic: {{type: periodic, interval: 1 ms}}}}\nrun: {{duration: \
              20 ms}}\n{events}"
@@ -63,7 +63,7 @@ fn traffic_beside_a_file_keeps_its_sizes() {
 /// A curve that takes years to fill does not end a run.
 #[test]
 fn a_bucket_may_take_years_to_fill() {
-    let text = "name: slow\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\nnodes: {a: {type: end-station}, b: {type: \
+    let text = "name: slow\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 100 Mbit/s}\nnodes: {a: {type: end-station}, b: {type: \
                 end-station}, s: {type: bridge}}\nlinks: [{between: [a, s]}, {between: [s, b]}]\nstreams:\n  - {name: x, talker: \
                 a, listeners: b, payload: 1500 B, arrival-curve: {rate: 1 bit/s, burst: 100 MB}, traffic: {type: greedy}}\nrun: \
                 {duration: 10 ms}\n";

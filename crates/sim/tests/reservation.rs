@@ -110,6 +110,7 @@ fn the_listener_s_join_delay_is_in_the_set_up_time() {
 #[test]
 fn what_is_new_does_not_wait_behind_what_is_said_again() {
     const TEXT: &str = "name: repeat
+vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}
 nodes: {a: {type: end-station}, b: {type: end-station}, sw: {type: bridge}}
 links: [{between: [a, sw]}, {between: [b, sw]}]

@@ -79,7 +79,9 @@ fn a_port_that_forbids_the_vlan_refuses_the_stream() {
 
 #[test]
 fn a_vlan_without_a_tag_refuses_the_stream() {
-    let text = SCENARIO.replace("  mvrp: {forbidden: \"back:p4\"}\n", "  mvrp: {}\n");
+    let text = SCENARIO
+        .replace("  mvrp: {forbidden: \"back:p4\"}\n", "  mvrp: {}\n")
+        .replace("vlans: {1: {tagged: all}}\n", "");
     let with_members = format!("vlans:\n  1: {{}}\n  2: {{untagged: \"back:p4\"}}\n{text}");
     let network = network(&with_members);
     let seen = run(&network);

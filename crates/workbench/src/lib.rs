@@ -40,8 +40,8 @@ pub use tautwire_model::{
 };
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, network_time, refusal, reservation, slots as slot_usage,
-    start_up, table, takeover, test_bed, verify, virtual_links, vlan_registration,
+    arrow, clocks, datagrams, harts, html, judge, network_control, network_time, refusal, reservation,
+    slots as slot_usage, start_up, table, takeover, test_bed, verify, virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

@@ -3,7 +3,7 @@
 use tautwire_workbench::{Manifest, RunFolderWriter, Summary, judge};
 
 use super::run::not_written;
-use super::{exit, say, scenario, stream, tables};
+use super::{exit, say, scenario, stream, tables_with};
 use crate::args::Bounds;
 use crate::exit::Exit;
 use crate::output;
@@ -32,7 +32,10 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
     output::result(&match explained {
         _ if arguments.input.json => summary.to_json(),
         Some(stream) => tautwire_workbench::explain(network, &bounds, stream).to_string(),
-        None => tables(&summary),
+        None => {
+            let reckoned = tautwire_workbench::network_control::line(network);
+            tables_with(&summary, &format!("{reckoned}\n"))
+        }
     })?;
     Ok(exit(judge(network, Some(&bounds), None).verdict))
 }

@@ -14,6 +14,7 @@ mod clusters;
 mod control_frames;
 mod datagrams;
 mod events;
+mod flooding;
 mod ftt;
 mod gptp;
 mod granted;
@@ -90,6 +91,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
     if faults.errors() == 0 {
         routes::find(&topology, &vlans, &mut streams, faults);
+        flooding::check(&topology, &streams, faults);
         tdma::check_heard(&streams, faults);
     }
     let test = test::test(input, &topology, &streams, &events, &run, faults);
@@ -189,10 +191,12 @@ fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
     settings
 }
 
-/// By default: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every second),
-/// MRP (every 200 ms) and LLDP (every 30 s), one frame of each at once, with PDUs of MRP and LLDP up to
+/// Of protocols that the description does not have; those that it has are streams of their own. None unless stated.
+/// A stated one that says nothing else: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every
+/// second), MRP (every 200 ms) and LLDP (every 30 s), one frame of each at once, with PDUs of MRP and LLDP up to
 /// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
 fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
+    let node = root.get("network-control").filter(|node| node.text() != Some("none"))?;
     // Time-triggered frames have a class of their own above all others.
     let usual = if root.get("time-triggered").is_some() { 6 } else { 7 };
     let usual = Priority::new(usual).expect("below eight");
@@ -201,10 +205,6 @@ fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkContro
         arrival: ArrivalCurve { rate: BitRate::from_bps(100_000), burst: Bytes::new(1228).bits() },
         frame_max: Bytes::new(300),
     };
-    let Some(node) = root.get("network-control") else { return Some(control) };
-    if node.text() == Some("none") {
-        return None;
-    }
     control.priority = priority(node, "priority").unwrap_or(usual);
     control.arrival.rate = node.parsed("rate").unwrap_or(control.arrival.rate);
     control.arrival.burst = node.parsed("burst").unwrap_or(control.arrival.burst);

@@ -124,9 +124,11 @@ fn kind<'t, 'a>(
     if !is_bridge {
         return NodeKind::EndStation { host: models.host(name, place, faults) };
     }
-    let learning = node.get("learning").map(|learning| Learning {
-        table_size: learning.parsed("table-size").unwrap_or(8_192),
-        ageing_time: learning.parsed("ageing-time").unwrap_or(Duration::from_s(300)),
+    // Bridges learn (IEEE Std 802.1Q-2022, 8.7) unless told not to.
+    let stated = node.get("learning");
+    let learning = stated.is_none_or(|stated| stated.text() != Some("off")).then(|| Learning {
+        table_size: stated.and_then(|stated| stated.parsed("table-size")).unwrap_or(8_192),
+        ageing_time: stated.and_then(|stated| stated.parsed("ageing-time")).unwrap_or(Duration::from_s(300)),
     });
     NodeKind::Bridge { device: models.device(name, place, faults), learning }
 }

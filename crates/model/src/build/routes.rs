@@ -80,6 +80,7 @@ pub(crate) fn find(
 ) {
     let graph = Graph::new(topology);
     let mut searches: HashMap<(NodeIndex, Option<PortIndex>, usize, bool), Reached> = HashMap::new();
+    let mut lost_at = HashSet::new();
     for draft in &mut streams.list {
         let vlan = vlans.at(draft.vlan);
         let flooded = draft.route.is_flooded();
@@ -118,6 +119,7 @@ pub(crate) fn find(
         };
         let Some(links) = links else { continue };
         draft.stream.hops = hops(topology, vlan, draft, &links, faults);
+        tell_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
             draft.stream.source = topology.ports[port.index()].address;
@@ -353,6 +355,36 @@ fn stated(
         return None;
     }
     Some(links)
+}
+
+/// Tells where a stream's priority is lost because its tag is, once for each port.
+fn tell_lost_priority(
+    topology: &Topology<'_>,
+    draft: &StreamDraft<'_, '_>,
+    told: &mut HashSet<PortIndex>,
+    faults: &mut Faults,
+) {
+    for hop in &draft.stream.hops {
+        let Some(before) = hop.previous.map(|previous| &draft.stream.hops[previous as usize]) else {
+            continue;
+        };
+        let came = before.previous.is_none() || before.tagged || hop.priority == before.priority;
+        if came || !draft.stream.tagged || !told.insert(before.port) {
+            continue;
+        }
+        let message = format!(
+            "frames leave {} untagged, and their priority {} becomes {} at `{}`",
+            topology.port_name(before.port),
+            before.priority,
+            hop.priority,
+            topology.nodes[topology.ports[hop.port.index()].node.index()].name,
+        );
+        let help = format!(
+            "write `vlans: {{{}: {{tagged: trunks}}}}`, which tags all frames between bridges, or set `default-priority`",
+            draft.vlan_id
+        );
+        faults.warning(codes::PRIORITY_LOST, draft.name_place, message, help);
+    }
 }
 
 /// Class, priority and tag at every hop.

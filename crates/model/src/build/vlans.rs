@@ -1,7 +1,8 @@
 //! VLANs: member ports and active topologies.
 //!
-//! A description without `vlans` has every VLAN that a stream names, and VLAN 1, with every port as a
-//! tagged member. The computed active topology is the spanning tree of the member ports that a breadth
+//! A port is an untagged member of the VLAN of its PVID, and a tagged one of every other, unless `vlans` says otherwise, or
+//! `stream-reservation` stands there: then of all. A
+//! description without `vlans`, or with VLAN 1 alone there, has every VLAN that a stream names, and VLAN 1. The computed active topology is the spanning tree of the member ports that a breadth
 //! first search finds from the first bridge of each part, ports in order; links to end stations are
 //! always active, for end stations forward nothing.
 
@@ -11,7 +12,7 @@ use tautwire_wire::VlanId;
 
 use super::Input;
 use super::topology::Topology;
-use crate::network::{PortIndex, Vlan, VlanMember};
+use crate::network::{Port, PortIndex, Vlan, VlanMember};
 use crate::text::codes;
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
@@ -94,21 +95,24 @@ impl Vlans {
 pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut Faults) -> Vlans {
     let mut vlans = Vlans { list: Vec::new(), index: BTreeMap::new(), listed: false };
     let everywhere = |id: VlanId| {
-        let members = vec![Some(true); topology.ports.len()];
+        let members =
+            topology.ports.iter().map(|port| Some(tags_by_default(input, topology, port, id))).collect();
         draft(id, members, None, topology, &mut Faults::default())
     };
     if let Some(section) = input.root.get("vlans") {
-        vlans.listed = true;
         for (key, node) in section.entries() {
             let Some(id) = key.text.parse().ok().and_then(VlanId::new) else { continue };
+            // The default VLAN is always there: it alone is no list of all.
+            vlans.listed |= id != VlanId::DEFAULT;
             if vlans.index.contains_key(&id.number()) {
                 continue;
             }
-            let members = members(node, topology, faults);
+            let members = members(input, id, node, topology, faults);
             vlans.index.insert(id.number(), vlans.list.len());
             vlans.list.push(draft(id, members, node.get("active-topology"), topology, faults));
         }
-    } else {
+    }
+    if !vlans.listed {
         let streams = input.root.get("streams").map_or(&[][..], Node::items).iter().chain(input.rows);
         let ids = streams.filter_map(|stream| stream.parsed("vlan").and_then(VlanId::new));
         for id in [VlanId::DEFAULT].into_iter().chain(ids) {
@@ -126,10 +130,51 @@ pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut
     vlans
 }
 
-fn members(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Vec<Option<bool>> {
+/// Whether frames of a VLAN leave a port with a tag if nothing is said: the far end would take an untagged frame for one of
+/// another VLAN, unless both have one PVID. A reserved stream needs its tag: its priority tells the SR class, and MSRP
+/// refuses it where its VLAN leaves without one. End stations tag as their streams say.
+fn tags_by_default(input: &Input<'_, '_>, topology: &Topology<'_>, port: &Port, id: VlanId) -> bool {
+    let reserves = input.root.get("stream-reservation").is_some();
+    reserves || !topology.is_bridge(port.node) || port.pvid != id
+}
+
+/// Ports of bridges that `all` or `trunks` names; none if the text is no such word.
+fn of_word(text: &str, topology: &Topology<'_>) -> Option<Vec<PortIndex>> {
+    let to_bridge = |port: &Port| {
+        port.links.is_some_and(|links| {
+            let far = topology.links[links.egress.index()].to;
+            topology.is_bridge(topology.ports[far.index()].node)
+        })
+    };
+    let trunks = match text {
+        _ if topology.node_named(text).is_some() => return None,
+        "all" => false,
+        "trunks" => true,
+        _ => return None,
+    };
+    let ports = (0..topology.ports.len()).map(PortIndex::at).filter(|port| {
+        let port = &topology.ports[port.index()];
+        topology.is_bridge(port.node) && (!trunks || to_bridge(port))
+    });
+    Some(ports.collect())
+}
+
+fn members(
+    input: &Input<'_, '_>,
+    id: VlanId,
+    node: &Node<'_>,
+    topology: &Topology<'_>,
+    faults: &mut Faults,
+) -> Vec<Option<bool>> {
     let mut members: Vec<Option<bool>> = vec![None; topology.ports.len()];
     let mut set = |key: &str, tagged: bool, faults: &mut Faults| {
         for item in node.get(key).map_or(&[][..], Node::items_or_self) {
+            if let Some(ports) = item.text().and_then(|text| of_word(text, topology)) {
+                for port in ports {
+                    members[port.index()].get_or_insert(tagged);
+                }
+                continue;
+            }
             let Some((index, port)) = topology.reference(item, faults) else { continue };
             for member in topology.ports_of(index).filter(|member| port.is_none_or(|port| port == *member)) {
                 if tagged && members[member.index()] == Some(false) && port.is_some() {
@@ -144,11 +189,19 @@ fn members(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Vec
     };
     set("untagged", false, faults);
     set("tagged", true, faults);
-    let all = node.get("tagged").is_none();
+    // Who lists ports of one kind alone means the others to be of the other kind; who lists both, lists all members. To be
+    // untagged is for ports of this PVID.
+    let (tagged, untagged) = (node.get("tagged").is_some(), node.get("untagged").is_some());
     for (port, member) in topology.ports.iter().zip(&mut members) {
-        if member.is_none() && (all || !topology.is_bridge(port.node)) {
-            *member = Some(true);
-        }
+        let by_default = tags_by_default(input, topology, port, id);
+        let own = match (tagged, untagged) {
+            _ if !topology.is_bridge(port.node) => Some(true),
+            (false, false) => Some(by_default),
+            (false, true) => Some(true),
+            (true, false) => (!by_default).then_some(false),
+            (true, true) => None,
+        };
+        *member = member.or(own);
     }
     members
 }

@@ -87,6 +87,10 @@ codes! {
     LOOP = "vlan::loop";
     /// A frame leaves a port untagged and would join another VLAN at the next.
     VLAN_CHANGE = "vlan::change";
+    /// A frame leaves a port to another bridge untagged, and loses its priority there.
+    PRIORITY_LOST = "vlan::priority-lost";
+    /// A destination that bridges on the way never learn, so that its frames are flooded for the whole run.
+    FLOODING = "vlan::flooding";
     /// idleSlopes of a port that exceed its rate.
     IDLE_SLOPE = "class::idle-slope";
     /// A credit-based class without its idleSlope.

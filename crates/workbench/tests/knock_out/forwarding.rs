@@ -124,6 +124,7 @@ fn stated_routes() {
     // Two ways of equal length; the first is taken unless the stream is told to leave it to the burst.
     let text = "name: knock-out
 network-control: none
+vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: identity}
 nodes:
   one: {type: end-station}

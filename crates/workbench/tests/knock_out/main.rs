@@ -54,6 +54,9 @@ fn two_talkers(classes: &str, first: &str, second: &str) -> String {
     format!(
         "name: knock-out
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
 nodes:
   one: {{type: end-station}}

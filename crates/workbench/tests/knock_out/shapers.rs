@@ -60,6 +60,9 @@ fn one_group(device: &str, bridge: &str, bursty: u8) -> String {
     format!(
         "name: knock-out
 network-control: none
+vlans:
+  1:
+    tagged: all
 devices: {{mine: {{based-on: ideal, {device}}}}}
 defaults: {{rate: 100 Mbit/s, traffic-class-table: identity}}
 nodes:

@@ -105,6 +105,9 @@ fn sub_virtual_links_in_turn() {
 /// Two stations with two networks, one of which fails for a while.
 const BOTH: &str = "name: both
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s}
 nodes: {one: {type: end-station}, sink: {type: end-station}, a: {type: bridge}, b: {type: bridge}}
 links:

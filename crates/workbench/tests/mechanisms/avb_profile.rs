@@ -22,7 +22,7 @@ fn text(reserved: bool) -> String {
         }
     };
     let mut text = String::from(
-        "name: profile\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}\nnodes:\n",
+        "name: profile\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}\nnodes:\n",
     );
     let _ = writeln!(text, "  talker: {{type: end-station}}\n  listener: {{type: end-station}}");
     let _ = writeln!(text, "  noise: {{type: end-station}}\n  sink: {{type: end-station}}");

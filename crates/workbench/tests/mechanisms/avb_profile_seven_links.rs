@@ -62,7 +62,7 @@ fn text(reserved: bool, hop: u64, noise: bool) -> String {
         }
     };
     let mut text = format!(
-        "name: seven-links\nnetwork-control: none\ndevices:\n  passing:\n    stages: [{{name: passage, position: processing, latency: {PASSAGE_US} us}}]\n\
+        "name: seven-links\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndevices:\n  passing:\n    stages: [{{name: passage, position: processing, latency: {PASSAGE_US} us}}]\n\
          defaults: {{rate: 100 Mbit/s, device: passing, traffic-class-table: stream-reservation}}\nnodes:\n"
     );
     let mut links = String::new();

@@ -53,6 +53,9 @@ fn generated_networks_are_scheduled_whole_and_written_back() {
 
 const FULL: &str = "name: full
 network-control: none
+vlans:
+  1:
+    tagged: all
 time-triggered: {precision: 2 us, integration-cycle: 2 ms}
 defaults: {rate: 10 Mbit/s, traffic-class-table: identity}
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}, t: {type: end-station}}

@@ -6,6 +6,7 @@ use tautwire_workbench::{Duration, Network, Options, Reason, StreamIndex, load_t
 
 /// Two cameras and a bulk stream meet a loop at a bridge, and its second bridge is shared as well.
 const NETWORK: &str = "
+vlans: {1: {tagged: all}}
 defaults: { rate: 100 Mbit/s, clock: { tolerance: 50 ppm } }
 nodes:
   sensor: { type: end-station }

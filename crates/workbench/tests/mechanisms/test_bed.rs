@@ -144,6 +144,9 @@ fn a_test_changes_nothing_of_the_run() {
 const PAIR: &str = "
 name: pair
 network-control: none
+vlans:
+  1:
+    tagged: all
 nodes: {a: {type: end-station}, b: {type: end-station}, c: {type: end-station}, s: {type: bridge}}
 links: [{between: [a, s], rate: 100 Mbit/s}, {between: [b, s], rate: 100 Mbit/s}, {between: [c, s], rate: 100 Mbit/s}]
 streams:
@@ -305,6 +308,9 @@ fn an_answer_that_is_not_sent_is_lost_and_shifts_no_other() {
 /// Two networks, one a kilometre longer, so that copies come 5 us apart; the relay takes both and answers twice.
 const TWO_NETWORKS: &str = "
 network-control: none
+vlans:
+  1:
+    tagged: all
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}, u: {type: bridge}}
 defaults: {rate: 100 Mbit/s}
 links: [{between: [a, s]}, {between: [a, u], length: 1 km}, {between: [b, s]}, {between: [b, u], length: 1 km}]
@@ -531,6 +537,9 @@ fn every_relay_of_a_route_is_followed() {
 fn a_way_may_be_long() {
     let text = "
 network-control: none
+vlans:
+  1:
+    tagged: all
 nodes: {a: {type: end-station}, b: {type: end-station}, c: {type: end-station}, s: {type: bridge, device: store-and-forward}}
 defaults: {rate: 100 Mbit/s}
 links: [{between: [a, s]}, {between: [b, s]}, {between: [c, s]}]

@@ -62,6 +62,9 @@ fn no_frame_is_later_than_its_bound() {
 const BUNCHES: &str = "
 name: bunches
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {slow: {receive: {min: 1 us, max: 2500 us}}}
 defaults: {rate: 100 Mbit/s}
 nodes: {a: {type: end-station}, b: {type: end-station, host: slow}, s: {type: bridge}}
@@ -111,6 +114,9 @@ fn a_thread_delays_what_it_sends_by_what_it_receives() {
             "
 name: thread
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {{pc: {{threads: {{one: {{service: 10 us, wake-up: 5 us}}}}, stacks: {{all: {{thread: one}}}}}}}}
 defaults: {{rate: 1 Gbit/s}}
 nodes: {{a: {{type: end-station, host: pc}}, b: {{type: end-station}}}}
@@ -148,6 +154,9 @@ fn answers_of_another_kind_have_bounds() {
             "
 name: kinds
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {{h: {host}}}
 defaults: {{rate: 100 Mbit/s, host: h, device: store-and-forward, clock: {{tolerance: 100 ppm}}}}
 time-triggered: {{precision: 5 us, integration-cycle: 4 ms}}

@@ -8,6 +8,9 @@ use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 const NETWORK: &str = "name: cliques
 network-control: none
+vlans:
+  1:
+    tagged: all
 time-triggered:
   precision: 9 us
   integration-cycle: 4 ms

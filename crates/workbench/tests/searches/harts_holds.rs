@@ -57,6 +57,9 @@ fn dropped(observation: &tautwire_sim::Observation, stream: usize, reason: DropR
 /// A stream of small frames beside bursts of another talker of the same priority.
 const BESIDE_BURSTS: &str = "name: knock-out
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s}
 nodes:
   a: {type: end-station}
@@ -101,7 +104,10 @@ fn the_background_has_what_reservations_leave() {
         observation.streams[1].delivered
     };
     let more = BESIDE_BURSTS.replace("interval: 3 ms, burst: 20", "interval: 100 us, burst: 1");
-    let more = more.replace("network-control: none", "network-control: none\nallow: [port::overload]");
+    let more = more.replace(
+        "network-control: none",
+        "network-control: none\nvlans:\n  1:\n    tagged: all\nallow: [port::overload]",
+    );
     let free = delivered(&more.replace("interval: 1 ms, offset", "interval: 90 ms, offset"));
     let taken = delivered(&more.replace("interval: 1 ms, offset", "interval: 50 us, offset"));
     assert!(taken < free && taken * 2 > free, "{taken} of {free}");
@@ -110,6 +116,9 @@ fn the_background_has_what_reservations_leave() {
 /// A polled stream beside a flood, on a cable that a test can make noisy.
 const POLLED: &str = "name: polled
 network-control: none
+vlans:
+  1:
+    tagged: all
 allow: [port::overload]
 hosts:
   node: {transmit: {min: 2 us, max: 6 us}, receive: {min: 1 us, max: 5 us}}
@@ -162,6 +171,9 @@ fn a_node_that_misses_a_trigger_message_is_silent() {
 /// A talker that sends five times as much as its reservation.
 const BABBLING: &str = "name: babbling
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s}
 nodes:
   a: {type: end-station}

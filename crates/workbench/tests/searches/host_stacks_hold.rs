@@ -117,6 +117,9 @@ fn a_reading_of_the_clock_keeps_the_order_of_a_stream() {
     let text = "
 name: readings
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {h: {clock-read: {min: 0 s, max: 100 us}, stacks: {all: {}}}}
 defaults: {host: h, rate: 100 Mbit/s}
 nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
@@ -145,6 +148,9 @@ run: {duration: 200 ms}
 const PAIR: &str = "
 name: pair
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts:
   h:
     threads: {t: {service: 10 us, wake-up: 5 us}}
@@ -234,6 +240,9 @@ fn a_reception_queue_of_its_own_keeps_the_flood_from_the_others() {
             "
 name: fair
 network-control: none
+vlans:
+  1:
+    tagged: all
 allow: [port::overload, class::overload]
 devices: {{d: {{tie-rule: {tie}, reception-queue-limit: 8}}}}
 defaults: {{rate: 100 Mbit/s, device: d}}
@@ -266,6 +275,9 @@ fn injectors_keep_their_rate_and_their_bursts() {
             "
 name: flood
 network-control: none
+vlans:
+  1:
+    tagged: all
 nodes: {{a: {{type: end-station}}, b: {{type: end-station}}}}
 links: [{{between: [a, b], rate: 1 Gbit/s}}]
 streams: [{{name: x, talker: a, listeners: b, tagged: false, payload: 1500 B, traffic: {{type: injected, threads: 3, burst: 10, interval: 24608 ns{overhead}}}}}]

@@ -35,6 +35,9 @@ fn search_avionics(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u6
 const HARTS: [&str; 2] = [
     "name: babbler
 network-control: none
+vlans:
+  1:
+    tagged: all
 allow: [port::overload]
 defaults: {rate: 100 Mbit/s}
 nodes: {a: {type: end-station}, b: {type: end-station}, c: {type: end-station}, s: {type: bridge}}
@@ -52,6 +55,9 @@ run: {duration: 500 ms}
 ",
     "name: full
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts: {node: {transmit: {min: 2 us, max: 6 us}, receive: {min: 1 us, max: 5 us}}}
 defaults: {rate: 100 Mbit/s, host: node}
 nodes: {a: {type: end-station}, c: {type: end-station}, s: {type: bridge}}
@@ -95,6 +101,9 @@ fn search_admission(cases: u64) -> Option<u64> {
 /// that would have been in time for it.
 const BOTH_WAYS: &str = "name: both-ways
 network-control: none
+vlans:
+  1:
+    tagged: all
 hosts:
   pc: {threads: {all: {service: 24 us}}, interfaces: {card: {}}, stacks: {one: {interface: card, thread: all}}}
 defaults: {rate: 100 Mbit/s}
@@ -115,6 +124,9 @@ run: {duration: 1 s}
 /// and messages that come about a slot's start again and again.
 const UNEVEN_SLOTS: &str = "name: uneven-slots
 network-control: none
+vlans:
+  1:
+    tagged: all
 devices: {slow: {stages: [{name: passage, position: processing, latency: {min: 1 us, max: 100 us}}]}}
 defaults: {rate: 100 Mbit/s, device: slow}
 nodes: {m: {type: end-station}, a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}

@@ -10,7 +10,7 @@ use tautwire_workbench as tautwire;
 fn sparse(streams: usize) -> String {
     use std::fmt::Write as _;
     let mut text = String::from(
-        "defaults: {rate: 10 Gbit/s, traffic-class-table: stream-reservation}\nnodes:\n  talker: {type: end-station}\n  \
+        "vlans: {1: {tagged: all}}\ndefaults: {rate: 10 Gbit/s, traffic-class-table: stream-reservation}\nnodes:\n  talker: {type: end-station}\n  \
          listener: {type: end-station}\n  bridge: {type: bridge}\nlinks: [{between: [talker, bridge]}, {between: [bridge, listener]}]\n\
          stream-reservation: {}\nstreams:\n",
     );

@@ -52,6 +52,9 @@ fn no_frame_is_later_than_its_bound_while_slopes_change() {
 /// A stream with a burst of ten frames and a slope of one frame in 1.25 ms, beside one of a high rate that comes and goes.
 const ALONE: &str = "name: alone
 network-control: none
+vlans:
+  1:
+    tagged: all
 defaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}
 nodes:
   a: {type: end-station}

@@ -15,7 +15,7 @@ fn network(rate: &str, bag: &str, stacks: bool) -> Network {
         ("", "")
     };
     described(&format!(
-        "name: copies\nnetwork-control: none\n{hosts}defaults: {{rate: 100 Mbit/s, clock: {{tolerance: 0 ppm}}{host}}}
+        "name: copies\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\n{hosts}defaults: {{rate: 100 Mbit/s, clock: {{tolerance: 0 ppm}}{host}}}
 nodes: {{e0: {{type: end-station}}, e1: {{type: end-station}}, a: {{type: bridge}}, b: {{type: bridge}}}}
 links:
   - {{between: [e0, a]}}\n  - {{between: [a, e1]}}
@@ -90,7 +90,7 @@ fn a_listener_that_forgets_between_two_copies_proves_nothing() {
     // Frames leave every 8 ms; over the second network they come some 2.2 ms later.
     let text = |events: &str| {
         format!(
-            "name: forgets\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 0 ppm}}}}
+            "name: forgets\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 0 ppm}}}}
 nodes: {{e0: {{type: end-station}}, e1: {{type: end-station}}, a: {{type: bridge}}, b: {{type: bridge}}}}
 links:
   - {{between: [e0, a]}}\n  - {{between: [a, e1]}}

@@ -81,7 +81,7 @@ fn with_threads(service: u64, interval: u64) -> tautwire_workbench::Network {
         )
     });
     network(&format!(
-        "name: threads\nnetwork-control: none\nallow: [port::overload]\nhosts:
+        "name: threads\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nallow: [port::overload]\nhosts:
   pc: {{threads: {{all: {{service: {service} us}}}}, interfaces: {{card: {{}}}}, stacks: {{one: {{interface: card, thread: all}}}}}}
 defaults: {{rate: 100 Mbit/s}}\nnodes:
   a: {{type: end-station, host: pc}}\n  b: {{type: end-station, host: pc}}\n{nodes}  s: {{type: bridge}}
@@ -99,7 +99,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:\n{slots}    - {{owner
 /// applications.
 #[test]
 fn a_delay_has_the_parts_of_its_equation() {
-    let text = "name: parts\nnetwork-control: none\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
+    let text = "name: parts\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\nhosts: {pc: {transmit: 10 us, receive: 15 us}}
 defaults: {rate: 100 Mbit/s, host: pc}\nnodes:\n  master: {type: end-station}\n  slave: {type: end-station}
   s: {type: bridge}\nlinks:\n  - {between: [master, s]}\n  - {between: [slave, s]}\nrun: {duration: 100 ms}
 tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
@@ -134,7 +134,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
 fn two_stations_that_ask_each_other_have_bounds() {
     let periodic = "payload: 200 B, traffic: {type: periodic, interval: 10 ms}";
     let network = network(&format!(
-        "name: both\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:\n  m: {{type: end-station}}
+        "name: both\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\nnodes:\n  m: {{type: end-station}}
   a: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:\n  - {{between: [m, s]}}\n  - {{between: [a, s]}}
 tdma:\n  cycle: 1 ms\n  synchronisation: op\n  slots:\n    - {{owner: m, offset: 200 us, length: 120 us}}
     - {{owner: a, offset: 400 us, length: 120 us}}\nrun: {{duration: 100 ms}}\nstreams:
@@ -185,7 +185,7 @@ fn threads_that_receive_and_send_have_bounds() {
 fn a_slot_that_begins_before_the_cycle_is_heard_is_never_used_and_proves_nothing() {
     let text = |offset: &str| {
         format!(
-            "name: early\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
+            "name: early\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
   a: {{type: end-station}}\n  b: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
   - {{between: [a, s]}}\n  - {{between: [b, s]}}\nrun: {{duration: 20 ms}}\nstreams:
   - {{name: opening, talker: a, listeners: all, payload: 46 B, traffic: {{type: synchronisation}}}}
@@ -212,7 +212,7 @@ fn backlog(text: &str) -> u64 {
 
 #[test]
 fn without_its_slots_frames_of_two_talkers_meet() {
-    let stations = "name: knock-out\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\nnodes:
+    let stations = "name: knock-out\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 100 Mbit/s}\nnodes:
   a: {type: end-station}\n  b: {type: end-station}\n  c: {type: end-station}\n  s: {type: bridge}\nlinks:
   - {between: [a, s]}\n  - {between: [b, s]}\n  - {between: [c, s]}\nrun: {duration: 20 ms}\nstreams:
   - {name: x, talker: a, listeners: c, payload: 1000 B, traffic: {type: periodic, interval: 2 ms}}
@@ -282,7 +282,7 @@ fn beside_a_standby(events: &str) -> tautwire_workbench::Network {
 /// The same with so many octets in every frame.
 fn beside_a_standby_of(payload: u64, events: &str) -> tautwire_workbench::Network {
     network(&format!(
-        "name: beside\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+        "name: beside\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
   master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
   b: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
   - {{name: to-master, between: [master, s]}}\n  - {{name: to-standby, between: [standby, s]}}\n  - {{name: to-a, between: [a, s]}}

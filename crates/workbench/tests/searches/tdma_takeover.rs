@@ -13,7 +13,7 @@ use crate::common::{described as network, dropped, run_slots};
 /// A master that fails at `fails`, and a slave with two slots; the standby watches for so long.
 fn failing(watch: &str, fails: u64, offset: u64) -> Network {
     network(&format!(
-        "name: takeover\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+        "name: takeover\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
   master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
   s: {{type: bridge}}\nlinks:\n  - {{between: [master, s]}}\n  - {{between: [standby, s]}}\n  - {{between: [a, s]}}
 run: {{duration: 30 ms}}\nevents:\n  - {{at: {fails} us, stop-node: master}}\ntdma:\n  cycle: 1 ms
@@ -176,7 +176,7 @@ fn exact(standby: bool, links: &str, tdma: &str, events: &str) -> Network {
         ("", "", "", "")
     };
     network(&format!(
-        "name: exact\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
+        "name: exact\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\nnodes:
   master: {{type: end-station}}\n{node}  a: {{type: end-station}}\n  s: {{type: bridge}}\nlinks:
   - {{name: to-master, between: [master, s]}}\n{cable}  - {{name: to-a, between: [a, s]{links}}}
 tdma:\n  cycle: 1 ms\n  synchronisation: opening\n{slot}{tdma}  slots: [{{owner: a, offset: 300 us, length: 50 us}}]
@@ -301,7 +301,7 @@ fn whatever_fails_a_frame_is_no_later_than_the_bound_without_and_the_takeover_ti
 
 /// Two cables between the bridges of master and standby; what is cut for good.
 fn over_two_cables(cut: &str) -> Network {
-    let stations = "name: two-cables\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\nnodes:
+    let stations = "name: two-cables\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {rate: 100 Mbit/s}\nnodes:
   a: {type: end-station}\n  b: {type: end-station}\n  s: {type: bridge}\n  t: {type: bridge}\nlinks:
   - {between: [a, s]}\n  - {between: [b, t]}\n  - {name: first, between: [s, t]}\n  - {name: second, between: [s, t]}
 tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  standby: {synchronisation: watching, offset: 100 us}
@@ -330,7 +330,7 @@ fn a_cut_beside_another_way_has_no_bound_where_the_standby_is_cut_off_and_one_wh
 /// The failing network with other events, and a lifetime.
 fn silent(events: &str, standby: bool) -> Network {
     let text = format!(
-        "name: silent\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
+        "name: silent\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
   master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
   s: {{type: bridge}}\nlinks:\n  - {{between: [master, s]}}\n  - {{between: [standby, s]}}\n  - {{between: [a, s]}}
 run: {{duration: 60 ms}}\nevents: [{events}]\ntdma:\n  cycle: 1 ms\n  lifetime: 4 ms

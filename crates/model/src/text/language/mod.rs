@@ -62,7 +62,7 @@ pub(crate) static NETWORK: Shape = Shape {
         key(
             "vlans",
             Kind::Numbers(1, 4094, &Kind::Object(&VLAN)),
-            "VLANs by identifier. Without this key, every VLAN that a stream names exists and every port is a tagged member.",
+            "VLANs by identifier. Without this key, or with VLAN 1 alone in it, every VLAN that a stream names exists and every port is a member: untagged of the VLAN of its `pvid` (with `stream-reservation`: tagged), tagged of every other.",
         ),
         key("streams", Kind::List(0, MANY, &Kind::Object(&STREAM)), "Streams."),
         key(
@@ -73,7 +73,7 @@ pub(crate) static NETWORK: Shape = Shape {
         key(
             "network-control",
             Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
-            "Network control traffic that bounds reckon with at every port beside the streams; `none` for none.",
+            "Frames of protocols that the description does not have (spanning tree, LLDP, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count. `none`.",
         ),
         key(
             "tdma",
@@ -121,7 +121,7 @@ static DEFAULTS: Shape = Shape {
 
 static NETWORK_CONTROL: Shape = Shape {
     name: "network control traffic",
-    about: "gPTP, MRP, LLDP and the like, as interference in every bound.",
+    about: "Frames of gPTP, MRP, LLDP and the like that no key of the description makes, as interference in every bound. Without keys it is what these three send at their usual intervals.",
     keys: &[&[
         key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
         key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most; 100 kbit/s."),

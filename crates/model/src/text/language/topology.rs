@@ -14,8 +14,8 @@ pub(super) static NODE: Shape = Shape {
             key("clock", Kind::Object(&CLOCK), "Its clock."),
             key(
                 "learning",
-                Kind::Object(&LEARNING),
-                "Learning of addresses, of a bridge, for streams with `route: learned`.",
+                Kind::OneOf(&[Kind::Word(&["off"]), Kind::Object(&LEARNING)]),
+                "Learning of addresses, of a bridge, by which streams with `route: learned` find their way; `off`: it floods them.",
             ),
             key(
                 "ports",
@@ -106,6 +106,11 @@ pub(super) static QUEUE_LIMIT: Shape = Shape {
     keys: &[&[
         key("frames", Kind::Integer(1, 4_294_967_295), "Frames."),
         key("octets", Kind::Octets, "Octets, destination to FCS."),
+        key(
+            "discard",
+            Kind::Word(&["newest", "oldest"]),
+            "What is lost when a frame comes to a full queue: that frame, or those at the head of the queue until it fits. Not of a server of HaRTES, a virtual link's own queue or a host. `newest`.",
+        ),
     ]],
 };
 
@@ -210,9 +215,13 @@ pub(super) static VLAN: Shape = Shape {
         key(
             "tagged",
             REFERENCES,
-            "Bridge ports from which its frames leave with a tag; `node` for all ports of a node. By default all ports that are not in `untagged`.",
+            "Bridge ports from which its frames leave with a tag; `node` for all ports of a node, `trunks` for all ports to other bridges, `all` for all ports. By default the ports with another `pvid`; where `untagged` alone is stated, all others.",
         ),
-        key("untagged", REFERENCES, "Bridge ports from which its frames leave without a tag; none."),
+        key(
+            "untagged",
+            REFERENCES,
+            "Bridge ports from which its frames leave without a tag, likewise. By default the ports with this `pvid`. Where both keys are stated, other ports are no members; where `tagged` alone is, other ports with another `pvid` are none.",
+        ),
         key(
             "active-topology",
             Kind::OneOf(&[Kind::Word(&["spanning-tree", "all"]), Kind::List(1, MANY, &Kind::Text)]),
