@@ -169,13 +169,7 @@ fn find_in_bounds(faults: &[PlantedFault], search: impl Fn(PlantedFault) -> Opti
 }
 
 fn all_found(searches: impl Iterator<Item = (String, Option<u64>)>) {
-    let mut missed = Vec::new();
-    for (what, found) in searches {
-        match found {
-            Some(seed) => println!("{what}: seed {seed}"),
-            None => missed.push(what),
-        }
-    }
+    let missed: Vec<_> = searches.filter(|(_, found)| found.is_none()).map(|(what, _)| what).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
 }
 
