@@ -55,7 +55,7 @@ impl Datagrams {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A listener has received a frame: whether it has a whole message now.
     pub(crate) fn reassemble(
         &mut self,

@@ -57,7 +57,7 @@ impl Discipline {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// What a node's oscillator reads when its corrected clock first reads `wanted`; none without one.
     pub(crate) fn oscillator_at(&self, node: usize, wanted: Instant) -> Option<Instant> {
         Some(self.disciplined(node)?.first_at(wanted))

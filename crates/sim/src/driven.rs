@@ -9,14 +9,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::{
     CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation, TdmaTraffic,
 };
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::datagrams::Datagrams;
@@ -28,7 +26,7 @@ use crate::harts_admission::Admission;
 use crate::host_stacks::HostStacks;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
-use crate::recorder::{MissedSlot, Recorder, Transmission};
+use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::slot_use::SlotUse;
 use crate::srp::{AdmissionControl, Srp};
@@ -184,7 +182,7 @@ impl Driven {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn driven(&mut self) -> &mut Driven {
         self.driven.as_mut().expect("a run that has machines")
     }
@@ -402,65 +400,5 @@ impl<R: Recorder> Engine<'_, R> {
         let frame = (frame.stream, frame.number, frame.created);
         self.slots_missed(node, frame, false);
         self.drop_at_talker(place, reason);
-    }
-}
-
-/// The recorder of a run with machines: tells all to another.
-pub(crate) struct Driving<'run, R>(pub(crate) &'run mut R);
-
-impl<R: Recorder> Recorder for Driving<'_, R> {
-    const TAKES_TRANSMISSIONS: bool = R::TAKES_TRANSMISSIONS;
-    const DRIVES_MACHINES: bool = true;
-
-    fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
-        self.0.created(time, stream, number, octets);
-    }
-
-    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
-        self.0.synchronised(stream, number, says);
-    }
-
-    fn slot_missed(&mut self, missed: &MissedSlot) {
-        self.0.slot_missed(missed);
-    }
-
-    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
-        self.0.contents(stream, number, ether_type, octets);
-    }
-
-    fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {
-        self.0.disciplined(node, clock);
-    }
-
-    fn transmitted(&mut self, transmission: &Transmission) {
-        self.0.transmitted(transmission);
-    }
-
-    fn delivered(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
-        self.0.delivered(time, stream, listener, number, delay);
-    }
-
-    fn handed_over(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, delay: Duration) {
-        self.0.handed_over(time, stream, listener, number, delay);
-    }
-
-    fn lost_in_host(&mut self, time: SimTime, stream: u32, listener: u32, number: u32, reason: DropReason) {
-        self.0.lost_in_host(time, stream, listener, number, reason);
-    }
-
-    fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {
-        self.0.reassembled(time, stream, listener, datagram, delay);
-    }
-
-    fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
-        self.0.dropped(time, stream, number, hop, reason);
-    }
-
-    fn answering(&mut self, stream: u32, request: u32, is_sent: bool) {
-        self.0.answering(stream, request, is_sent);
-    }
-
-    fn in_flight(&mut self, stream: u32, number: u32) {
-        self.0.in_flight(stream, number);
     }
 }

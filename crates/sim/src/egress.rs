@@ -18,12 +18,12 @@ use crate::result::DropReason;
 use crate::stages::Passage;
 use crate::virtual_links::MANAGED;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts a frame into the queue of the port of `hop`.
     #[inline]
     pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
         let manners = self.plan.hops[hop_index as usize].manners;
-        if R::DRIVES_MACHINES && manners.has(Manners::BEFORE_QUEUEING) {
+        if PLUGGED && manners.has(Manners::BEFORE_QUEUEING) {
             if manners.has(Manners::PRUNED) {
                 return self.filter(place, hop_index);
             }
@@ -73,7 +73,7 @@ impl<R: Recorder> Engine<'_, R> {
             return self.enqueue_over(port_index, local, (hop_index, eligible), handle);
         }
         let entity = self.first_port + port_index;
-        if R::DRIVES_MACHINES && port.egress.is_integrated() {
+        if PLUGGED && port.egress.is_integrated() {
             return self.arm_integrated(port_index);
         }
         if port.egress.busy_until() > local {
@@ -106,7 +106,7 @@ impl<R: Recorder> Engine<'_, R> {
         if taken.is_ok() {
             // The port is asked, whatever it waits for: early questions change nothing.
             let port = self.ports[port_index as usize].as_ref().expect("it has just been there");
-            if R::DRIVES_MACHINES && port.egress.is_integrated() {
+            if PLUGGED && port.egress.is_integrated() {
                 return self.arm_integrated(port_index);
             }
             self.agenda.set(self.first_port + port_index, self.now);
@@ -116,7 +116,7 @@ impl<R: Recorder> Engine<'_, R> {
     /// Asks a port what to send, and arms its next wake-up.
     #[inline]
     pub(crate) fn service(&mut self, port_index: u32) {
-        if R::DRIVES_MACHINES && self.serve_under_way(port_index) {
+        if PLUGGED && self.serve_under_way(port_index) {
             return;
         }
         let port = self.ports[port_index as usize].as_ref().expect("an armed port is connected");
@@ -132,7 +132,7 @@ impl<R: Recorder> Engine<'_, R> {
             Selection::Transmit { frame, held } => {
                 let busy_until = port.clock.true_at(port.egress.busy_until());
                 let waits = !port.egress.is_empty();
-                if R::DRIVES_MACHINES && port.egress.may_cut() {
+                if PLUGGED && port.egress.may_cut() {
                     return self.begin_under_way(port_index, frame, held, busy_until);
                 }
                 self.transmit(port_index, frame, held, self.now, busy_until);
@@ -186,7 +186,7 @@ impl<R: Recorder> Engine<'_, R> {
             slot.corrupted |= link.corrupts(octets * 8);
         }
         let line = port.link;
-        if R::DRIVES_MACHINES {
+        if PLUGGED {
             let passed = (slot.stream, slot.number, slot.hop, slot.received);
             self.pass_control_frame(passed, start, received);
             self.note_cycle(port_index, passed.0, passed.1, start, end);
@@ -194,12 +194,11 @@ impl<R: Recorder> Engine<'_, R> {
         let slot = self.slab.get_mut(frame.slot);
         self.statistics.transmitted(start, line, slot.stream, slot.number);
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
-        let timed =
-            R::DRIVES_MACHINES && self.plan.hops[slot.hop as usize].manners.has(Manners::TIME_TRIGGERED);
+        let timed = PLUGGED && self.plan.hops[slot.hop as usize].manners.has(Manners::TIME_TRIGGERED);
         let held = if timed { selected.saturating_since(slot.queued) } else { held + slot.held_before };
         let parts = delay_parts(slot, selected, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
-        if R::TAKES_TRANSMISSIONS {
+        if self.recorder.takes_transmissions() {
             self.recorder.transmitted(&Transmission {
                 queued: slot.queued,
                 selected,
@@ -219,7 +218,7 @@ impl<R: Recorder> Engine<'_, R> {
         slot.held_before = Duration::ZERO;
         let (stream, number) = (slot.stream, slot.number);
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
-        if R::DRIVES_MACHINES {
+        if PLUGGED {
             self.tell_pdu(stream, number, start);
             self.stamp_message(stream, number, start, received.since(last));
         }
@@ -247,13 +246,13 @@ impl<R: Recorder> Engine<'_, R> {
         }
         // A frame that is reshaped waits in its memory pool, and holds up no other.
         let mut held = Duration::ZERO;
-        if R::DRIVES_MACHINES && self.plan.hops[hop_index].manners.has(Manners::INSPECTED) {
+        if PLUGGED && self.plan.hops[hop_index].manners.has(Manners::INSPECTED) {
             match self.police_stream(index(hop_index), place, line.received, ring) {
                 Ok(at) => held = at.since(line.received),
                 Err(reason) => return self.drop_frame(place, reason),
             }
         }
-        if R::DRIVES_MACHINES && self.is_heard_in_passing(hop_index) {
+        if PLUGGED && self.is_heard_in_passing(hop_index) {
             self.statistics.streams[stream as usize].replicated += 1;
             let copy = *self.slab.get(place);
             let copy = self.slab.insert(copy);
@@ -269,7 +268,7 @@ impl<R: Recorder> Engine<'_, R> {
             return self.fly(ring, place, ready + held, Aim::hop(next));
         }
         let (first, end) = self.plan.branches_behind[hop_index];
-        if first == end && R::DRIVES_MACHINES && self.plan.hops[hop_index].listener != NONE {
+        if first == end && PLUGGED && self.plan.hops[hop_index].listener != NONE {
             // To the bridge itself.
             return self.fly(ring, place, line.received, Aim::DELIVERY);
         }

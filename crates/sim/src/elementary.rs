@@ -32,7 +32,7 @@ pub struct CycleFrame {
     pub end: Duration,
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Keeps a frame that begins now, if its cycle is one of the first.
     pub(crate) fn note_cycle(&mut self, port: u32, stream: u32, number: u32, start: SimTime, end: SimTime) {
         let Some(harts) = &self.network.harts else { return };

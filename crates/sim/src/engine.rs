@@ -37,7 +37,9 @@ use crate::virtual_links::VirtualLinks;
 const PROGRESS_EVENTS: u64 = 1 << 18;
 
 /// The state of a run.
-pub(crate) struct Engine<'run, R> {
+///
+/// `PLUGGED` says that the network has machines that make frames or hold them (`driven.rs`); without it no code of theirs is in the loop.
+pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) network: &'run Network,
     pub(crate) plan: Plan,
     pub(crate) now: SimTime,
@@ -68,7 +70,7 @@ pub(crate) struct Engine<'run, R> {
     /// The next step of the network's timeline.
     pub(crate) next_event: usize,
     pub(crate) spurious: Random,
-    /// Machines that make frames, if the recorder says that there are any.
+    /// Machines that make frames, if there are any.
     pub(crate) driven: Option<Box<Driven>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
@@ -77,7 +79,7 @@ pub(crate) struct Engine<'run, R> {
     pub(crate) recorder: &'run mut R,
 }
 
-impl<'run, R: Recorder> Engine<'run, R> {
+impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn new(network: &'run Network, options: &'run mut Options<'_>, recorder: &'run mut R) -> Self {
         let seed = options.seed.unwrap_or(network.run.seed);
         let mut plan = Plan::new(network);
@@ -115,7 +117,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             driver: options.driver,
             stop_after: network.run.stop_after_frames.unwrap_or(u64::MAX),
             may_fail: !network.events.is_empty() || network.links.iter().any(|link| !link.up),
-            counts_early: !R::DRIVES_MACHINES
+            counts_early: !PLUGGED
                 && options.driver == Driver::Eliding
                 && network.events.is_empty()
                 && network.run.stop_after_frames.is_none()
@@ -135,7 +137,7 @@ impl<'run, R: Recorder> Engine<'run, R> {
             statistics,
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
-            driven: R::DRIVES_MACHINES.then(|| {
+            driven: PLUGGED.then(|| {
                 let admission = options.admission.take();
                 Box::new(Driven::new(network, &plan, &clocks, seed, histograms, admission))
             }),

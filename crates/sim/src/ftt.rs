@@ -249,7 +249,7 @@ fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
     Some(Node { machine, heard: None, seen: ListeningObservation::of(NodeIndex::at(node)) })
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn ftt(&mut self) -> Option<&mut Ftt> {
         self.driven.as_mut()?.ftt.as_mut()
     }

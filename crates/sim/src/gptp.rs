@@ -189,7 +189,7 @@ fn grandmaster(network: &Network, machine: &GptpNode) -> Option<NodeIndex> {
     (0..network.nodes.len()).map(NodeIndex::at).find(|node| network.gptp_identity(*node) == identity)
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn gptp(&mut self) -> &mut Gptp {
         self.driven.as_mut().and_then(|driven| driven.gptp.as_mut()).expect("gPTP")
     }

@@ -52,6 +52,8 @@ mod vlan_registration;
 
 use tautwire_model::Network;
 
+use engine::Engine;
+
 pub use clock::SimTime;
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use elementary::{CYCLES, CycleFrame};
@@ -81,15 +83,15 @@ pub use vlan_registration::VlanObservation;
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
 ///
-/// This crate holds one copy of the event loop, this one, so that all of it is inlined into one
-/// another; [`run_with`] makes copies where it is called.
+/// This crate holds two copies of the event loop: this one, without recorder and machines, so that all of it is
+/// inlined into one another, and that of [`run_with`].
 ///
 /// # Panics
 /// If [`is_plain`] is not true of the network: [`run_with`] makes time stamps and drives machines.
 #[must_use]
 pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
     assert!(is_plain(network), "time stamps are made and machines are driven by `run_with`");
-    engine::Engine::new(network, options, &mut NoRecorder).run()
+    Engine::<_, false>::new(network, options, &mut NoRecorder).run()
 }
 
 /// Whether no listener of a network stamps frames, and no machine (TDMA, responses, protocol stacks) makes or
@@ -101,28 +103,23 @@ pub fn is_plain(network: &Network) -> bool {
 
 /// Runs a network and tells `recorder` what happens.
 #[must_use]
-pub fn run_with<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
-    if let Some(test) = &network.test {
-        let seed = options.seed.unwrap_or(network.run.seed);
-        let mut bed = test_bed::TestBed::new(network, test, seed, recorder);
-        let mut observation = run_stamped(network, options, &mut driven::Driving(&mut bed));
-        bed.finish(&mut observation);
-        observation
-    } else if driven::are_there(network) {
-        run_stamped(network, options, &mut driven::Driving(recorder))
-    } else {
-        run_stamped(network, options, recorder)
-    }
+pub fn run_with(network: &Network, options: &mut Options<'_>, recorder: &mut dyn Recorder) -> Observation {
+    let Some(test) = &network.test else { return run_stamped(network, options, recorder) };
+    let seed = options.seed.unwrap_or(network.run.seed);
+    let mut bed = test_bed::TestBed::new(network, test, seed, recorder);
+    let mut observation = run_stamped(network, options, &mut bed);
+    bed.finish(&mut observation);
+    observation
 }
 
 /// Runs a network with time stamps, if any are wanted.
-fn run_stamped<R: Recorder>(network: &Network, options: &mut Options<'_>, recorder: &mut R) -> Observation {
+fn run_stamped(network: &Network, options: &mut Options<'_>, recorder: &mut dyn Recorder) -> Observation {
     if !stamps::are_wanted(network) {
-        return engine::Engine::new(network, options, recorder).run();
+        return Engine::<_, true>::new(network, options, recorder).run();
     }
     let seed = options.seed.unwrap_or(network.run.seed);
     let mut stamping = stamps::Stamping::new(network, seed, recorder);
-    let mut observation = engine::Engine::new(network, options, &mut stamping).run();
+    let mut observation = Engine::<dyn Recorder, true>::new(network, options, &mut stamping).run();
     stamping.finish(&mut observation);
     observation
 }

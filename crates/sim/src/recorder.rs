@@ -57,10 +57,9 @@ pub struct MissedSlot {
 /// Takes what a run tells. Every method does nothing unless it is written.
 pub trait Recorder {
     /// Whether it takes transmissions at all: what it would be told is not put together if not.
-    const TAKES_TRANSMISSIONS: bool = true;
-
-    /// Whether the run has machines that make frames (`driven.rs`).
-    const DRIVES_MACHINES: bool = false;
+    fn takes_transmissions(&self) -> bool {
+        true
+    }
 
     /// An application created a frame of `octets` of payload.
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
@@ -144,5 +143,7 @@ pub trait Recorder {
 pub struct NoRecorder;
 
 impl Recorder for NoRecorder {
-    const TAKES_TRANSMISSIONS: bool = false;
+    fn takes_transmissions(&self) -> bool {
+        false
+    }
 }

@@ -15,7 +15,7 @@ use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::virtual_links::MANAGED;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A frame has passed a link and the stages behind it.
     #[inline]
     pub(crate) fn receive(&mut self, link: u32, place: u32) {
@@ -26,7 +26,7 @@ impl<R: Recorder> Engine<'_, R> {
                 return self.drop_on_line(place, DropReason::NodeDown);
             }
         }
-        if R::DRIVES_MACHINES && !slot.corrupted && !self.is_accepted(place) {
+        if PLUGGED && !slot.corrupted && !self.is_accepted(place) {
             return self.drop_on_line(place, DropReason::AcceptanceWindow);
         }
         let slot = self.slab.get(place);
@@ -79,7 +79,7 @@ impl<R: Recorder> Engine<'_, R> {
     pub(crate) fn hand_over(&mut self, slot: &Slot, time: SimTime, listener: u32) {
         self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
         self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
-        if R::DRIVES_MACHINES {
+        if PLUGGED {
             self.driven_delivery(slot, listener, time);
         }
     }
@@ -111,7 +111,7 @@ impl<R: Recorder> Engine<'_, R> {
             let (scheduler, port) = (hop.scheduler, hop.port);
             match self.schedule(scheduler, place, port) {
                 Ok(at) => eligible = at,
-                Err(_) if R::DRIVES_MACHINES && self.is_not_granted(hop_index) => {
+                Err(_) if PLUGGED && self.is_not_granted(hop_index) => {
                     return self.filter(place, hop_index);
                 }
                 Err(_) => {
@@ -149,7 +149,7 @@ impl<R: Recorder> Engine<'_, R> {
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
                 // Where it is not reserved it would not have gone anyway.
-                let withheld = R::DRIVES_MACHINES && self.is_not_granted(hop_index);
+                let withheld = PLUGGED && self.is_not_granted(hop_index);
                 discarded |= !withheld;
                 let fate = if withheld { Fate::Withheld } else { Fate::Lost(DropReason::ResidenceTime) };
                 self.statistics.fates.note(slot.stream, fate, Whereabouts::Hop(hop_index));

@@ -61,7 +61,7 @@ pub(crate) fn relay(network: &Network, node: usize, scheduler: &mut SynchronousS
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A frame has come to the port of `hop` at a switch that relays its stream.
     pub(crate) fn hold_relayed(&mut self, place: u32, hop_index: u32) {
         let node = self.ports[self.plan.hops[hop_index as usize].port as usize]

@@ -173,7 +173,7 @@ fn due(owned: &OwnedSlot, cycle: u32) -> SlotFate {
     if is_due { SlotFate::Unknown } else { SlotFate::Elsewhere }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A station's slot passes empty now.
     pub(crate) fn slot_passed(&mut self, node: usize, (cycle, place): (u32, usize)) {
         let now = self.now;

@@ -84,17 +84,17 @@ struct Receiver {
 }
 
 /// The stamps of a run, and the recorder that was asked for.
-pub(crate) struct Stamping<'run, R> {
+pub(crate) struct Stamping<'run> {
     network: &'run Network,
     warm_up: SimTime,
     senders: Vec<Sender>,
     receivers: Vec<Vec<Option<Receiver>>>,
-    recorder: &'run mut R,
+    recorder: &'run mut dyn Recorder,
 }
 
-impl<'run, R: Recorder> Stamping<'run, R> {
+impl<'run> Stamping<'run> {
     /// Before the run.
-    pub(crate) fn new(network: &'run Network, seed: u64, recorder: &'run mut R) -> Self {
+    pub(crate) fn new(network: &'run Network, seed: u64, recorder: &'run mut dyn Recorder) -> Self {
         let clocks = clocks(network, seed);
         let (mut senders, mut receivers, mut listener) = (Vec::new(), Vec::new(), 0);
         for (number, stream) in network.streams.iter().enumerate() {
@@ -208,9 +208,7 @@ fn share(sent: &Transmission, octets: u64) -> Duration {
     Duration::from_ps(u64::try_from(ps).expect("a part of a span"))
 }
 
-impl<R: Recorder> Recorder for Stamping<'_, R> {
-    const DRIVES_MACHINES: bool = R::DRIVES_MACHINES;
-
+impl Recorder for Stamping<'_> {
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         let sender = &mut self.senders[stream as usize];
         if sender.station.as_ref().is_some_and(|station| station.stamp.point == StampPoint::Software) {

@@ -148,7 +148,7 @@ pub(crate) fn awaits_start_up(network: &Network, stream: &Stream) -> bool {
     starts_up && !stream.traffic.is_control()
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn start_ups(&mut self) -> &mut StartUps {
         self.driven().start_up.as_mut().expect("a start-up")
     }

@@ -266,7 +266,7 @@ impl ControlFrames {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn synchronisation(&self) -> Option<&ControlFrames> {
         self.driven.as_ref()?.synchronisation.as_ref()
     }

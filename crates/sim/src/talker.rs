@@ -71,12 +71,12 @@ pub(crate) fn talkers(
     network.streams.iter().enumerate().map(talker).collect()
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts the coming frame of a stream into its host's list.
     pub(crate) fn offer_source(&mut self, stream: u32) {
         let talker = &self.talkers[stream as usize];
         if let Some((mut time, _)) = talker.source.peek() {
-            if R::DRIVES_MACHINES
+            if PLUGGED
                 && is_locked(&self.network.streams[stream as usize])
                 && let Some(timed) = self.timed()
             {
@@ -85,9 +85,7 @@ impl<R: Recorder> Engine<'_, R> {
                 }
                 time = timed.reading(talker.node as usize, time);
             }
-            if R::DRIVES_MACHINES
-                && let Some(local) = self.oscillator_at(talker.node as usize, time)
-            {
+            if PLUGGED && let Some(local) = self.oscillator_at(talker.node as usize, time) {
                 time = local;
             }
             let time = self.nodes[talker.node as usize].clock.true_at(time).max(self.now);
@@ -118,9 +116,7 @@ impl<R: Recorder> Engine<'_, R> {
         talker.source.advance();
         let number = talker.number;
         talker.number += 1;
-        if R::DRIVES_MACHINES
-            && let Some(datagrams) = self.network.streams[stream as usize].datagrams
-        {
+        if PLUGGED && let Some(datagrams) = self.network.streams[stream as usize].datagrams {
             payload = datagrams.payload(number);
         }
         self.offer_source(stream);
@@ -184,7 +180,7 @@ impl<R: Recorder> Engine<'_, R> {
         let payload = self.slab.get(place).payload;
         let talker = &self.talkers[stream as usize];
         let (node, overhead) = (talker.node as usize, talker.overhead);
-        if R::DRIVES_MACHINES && self.send_through_stack(place, node) {
+        if PLUGGED && self.send_through_stack(place, node) {
             return;
         }
         let ring = index(self.links.len() + node);
@@ -225,7 +221,7 @@ impl<R: Recorder> Engine<'_, R> {
                 Err(_) => return self.drop_at_talker(place, DropReason::ResidenceTime),
             }
         }
-        if R::DRIVES_MACHINES && self.offer_to_station(place, node, ready, aim) {
+        if PLUGGED && self.offer_to_station(place, node, ready, aim) {
             return;
         }
         if ready == now {

@@ -42,7 +42,7 @@ const CORRUPTED: &str = "corrupted";
 const NOT_RELAYED: &str = "not-relayed";
 
 /// The recorder of a run with a test: logs, and tells all to another.
-pub(crate) struct TestBed<'run, R> {
+pub(crate) struct TestBed<'run> {
     network: &'run Network,
     test: &'run Test,
     warm_up: SimTime,
@@ -67,11 +67,16 @@ pub(crate) struct TestBed<'run, R> {
     /// Messages of redundant routes with a copy on its way at the end.
     under_way: BTreeSet<(u32, TestMessage)>,
     captures: BTreeMap<(u32, StreamIndex), (u64, Option<u64>, Moments)>,
-    recorder: &'run mut R,
+    recorder: &'run mut dyn Recorder,
 }
 
-impl<'run, R: Recorder> TestBed<'run, R> {
-    pub(crate) fn new(network: &'run Network, test: &'run Test, seed: u64, recorder: &'run mut R) -> Self {
+impl<'run> TestBed<'run> {
+    pub(crate) fn new(
+        network: &'run Network,
+        test: &'run Test,
+        seed: u64,
+        recorder: &'run mut dyn Recorder,
+    ) -> Self {
         let mut routes: Vec<Option<Route>> = network.streams.iter().map(|_| None).collect();
         for (id, first) in test.messages() {
             for route in test.way(first) {
@@ -266,9 +271,7 @@ impl<'run, R: Recorder> TestBed<'run, R> {
     }
 }
 
-impl<R: Recorder> Recorder for TestBed<'_, R> {
-    const DRIVES_MACHINES: bool = R::DRIVES_MACHINES;
-
+impl Recorder for TestBed<'_> {
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         if time < self.warm_up {
             self.before[stream as usize] = number + 1;

@@ -147,7 +147,7 @@ impl Timed {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn timed(&self) -> Option<&Timed> {
         self.driven.as_ref()?.timed.as_ref()
     }

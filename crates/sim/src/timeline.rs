@@ -15,11 +15,11 @@ use crate::time_triggered::is_locked;
 /// The timeline's entity.
 const TIMELINE: u32 = 0;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Arms the next step.
     pub(crate) fn arm_timeline(&mut self) {
         let mut next = self.network.events.get(self.next_event).map(|event| SimTime::ZERO + event.at);
-        if R::DRIVES_MACHINES {
+        if PLUGGED {
             next = next.into_iter().chain(self.driven_next()).min();
         }
         match next {
@@ -31,7 +31,7 @@ impl<R: Recorder> Engine<'_, R> {
     /// The next step is due.
     pub(crate) fn take_timeline(&mut self) {
         let network = self.network;
-        if R::DRIVES_MACHINES
+        if PLUGGED
             && network.events.get(self.next_event).is_none_or(|event| SimTime::ZERO + event.at > self.now)
         {
             return self.drive();
@@ -45,7 +45,7 @@ impl<R: Recorder> Engine<'_, R> {
             TimelineAction::CutCable(cable) => {
                 self.cut_link(LinkIndex(cable * 2));
                 self.cut_link(LinkIndex(cable * 2 + 1));
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.srp_link(*cable, false);
                     self.gptp_link(*cable, false);
                     self.harts_link(*cable);
@@ -55,7 +55,7 @@ impl<R: Recorder> Engine<'_, R> {
                 for link in [cable * 2, cable * 2 + 1] {
                     self.links[link as usize].up = true;
                 }
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.srp_link(*cable, true);
                     self.gptp_link(*cable, true);
                     self.harts_link(*cable);
@@ -63,7 +63,7 @@ impl<R: Recorder> Engine<'_, R> {
             }
             TimelineAction::StopNode(node) => {
                 self.stop_node(*node);
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.stop_station(node.index());
                     self.start_up_node(*node, false);
                     self.srp_node(node.index(), false);
@@ -77,7 +77,7 @@ impl<R: Recorder> Engine<'_, R> {
                 let state = &mut self.nodes[node.index()];
                 state.up = true;
                 state.up_since = self.now;
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.reopen_cycles(*node);
                     self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
@@ -88,17 +88,17 @@ impl<R: Recorder> Engine<'_, R> {
                 }
             }
             TimelineAction::Babble(node, interval) => {
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.babble(node.index(), Some(*interval));
                 }
             }
             TimelineAction::Mistime(node, by) => {
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.mistime(node.index(), *by);
                 }
             }
             TimelineAction::StopBabbling(node) => {
-                if R::DRIVES_MACHINES {
+                if PLUGGED {
                     self.babble(node.index(), None);
                 }
             }
@@ -194,7 +194,7 @@ impl<R: Recorder> Engine<'_, R> {
     }
 
     fn flush_port(&mut self, port: u32, reason: DropReason) {
-        if R::DRIVES_MACHINES {
+        if PLUGGED {
             self.lose_under_way(port, reason);
         }
         let Some(state) = &mut self.ports[port as usize] else { return };

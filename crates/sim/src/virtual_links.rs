@@ -219,7 +219,7 @@ impl VirtualLinks {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A host hands a frame to its virtual link.
     pub(crate) fn hand_to_link(&mut self, place: u32) {
         let stream = self.slab.get(place).stream as usize;
@@ -315,7 +315,7 @@ impl<R: Recorder> Engine<'_, R> {
         received: SimTime,
         ring: u32,
     ) -> Option<DropReason> {
-        if self.plan.filtered[hop] || (R::DRIVES_MACHINES && self.is_shut_in(hop)) {
+        if self.plan.filtered[hop] || (PLUGGED && self.is_shut_in(hop)) {
             return Some(DropReason::IngressFiltering);
         }
         let policer = *self.virtual_links.policer_of_hop.get(hop)?;

@@ -59,10 +59,10 @@ pub fn simulate(network: &Network, options: &mut Options<'_>) -> Observation {
 /// Runs a network and tells `recorder` what happens. A CNC that tests bounds has them; an ACMaster tests with
 /// equation 3, if the options say nothing else.
 #[must_use]
-pub fn simulate_with<R: tautwire_sim::Recorder>(
+pub fn simulate_with(
     network: &Network,
     options: &mut Options<'_>,
-    recorder: &mut R,
+    recorder: &mut dyn tautwire_sim::Recorder,
 ) -> Observation {
     central::give_admission(network, options);
     options.harts_test.get_or_insert(harts_test::test);

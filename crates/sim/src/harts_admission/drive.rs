@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 use crate::refusal::{Limit, Refusal};
 use crate::result::DropReason;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Does all that central admission has to do now.
     pub(crate) fn drive_harts_admission(&mut self) {
         let Some(mut admission) = self.driven().harts_admission.take() else { return };

@@ -14,7 +14,7 @@ use crate::frame::{Slot, octets_of};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn stacks(&mut self) -> &mut HostStacks {
         &mut self.driven().stacks
     }

@@ -13,7 +13,7 @@ use crate::plan::index;
 use crate::recorder::Recorder;
 use crate::reservation::RungEvent;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(super) fn srp(&mut self) -> &mut Srp {
         self.driven.as_mut().and_then(|driven| driven.srp.as_mut()).expect("stream reservation")
     }

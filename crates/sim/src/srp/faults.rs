@@ -9,7 +9,7 @@ use crate::plan::index;
 use crate::recorder::Recorder;
 use crate::reservation::RungEvent;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A cable is cut or mended: the ports at its ends forget, or declare anew.
     #[cold]
     pub(crate) fn srp_link(&mut self, cable: u32, up: bool) {

@@ -49,7 +49,7 @@ impl Pdu {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Hands an MRPDU to a port.
     pub(super) fn send_pdu(&mut self, port: u32, pdu: Pdu) {
         let reservation = self.network.reservation.as_ref().expect("stream reservation");

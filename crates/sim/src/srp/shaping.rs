@@ -88,7 +88,7 @@ impl Srp {
     }
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Whether a port takes the frames of a hop of a reserved class.
     pub(crate) fn is_granted(&self, hop: u32) -> bool {
         let srp = self.driven.as_ref().and_then(|driven| driven.srp.as_ref());

@@ -13,7 +13,7 @@ use crate::plan::index;
 use crate::recorder::Recorder;
 use crate::reservation::RungEvent;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Starts the streams of a talker that listeners are ready for, stops others; asks for what was waited for.
     pub(super) fn heed_listeners(&mut self, number: usize, local: Instant) {
         let reserved = &self.network.reservation.as_ref().expect("stream reservation").streams;

@@ -220,7 +220,7 @@ fn is_dynamic(network: &Network, stream: &Stream) -> bool {
     stream.traffic != Traffic::Protocol && vlans.is_some_and(|vlans| vlans.vlans.contains(&stream.vlan))
 }
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn vlans(&self) -> Option<&Vlans> {
         self.driven.as_ref()?.srp.as_ref()?.vlans.as_ref()
     }

@@ -1,7 +1,7 @@
 //! A run of virtual links, watched for what overwriting promises: only an older message is lost to a newer one; and for what
 //! acceptance windows do: no time-triggered frame is taken outside of its own.
 
-use tautwire_sim::{DropReason, NoRecorder, Observation, Recorder, SimTime};
+use tautwire_sim::{DropReason, Observation, Recorder, SimTime};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options};
 
@@ -13,7 +13,9 @@ struct Newest<'network> {
 }
 
 impl Recorder for Newest<'_> {
-    const TAKES_TRANSMISSIONS: bool = NoRecorder::TAKES_TRANSMISSIONS;
+    fn takes_transmissions(&self) -> bool {
+        false
+    }
 
     fn created(&mut self, _: SimTime, stream: u32, number: u32, _: u32) {
         self.created[stream as usize] = number;

@@ -21,7 +21,9 @@ struct Datagrams<'network> {
 }
 
 impl Recorder for Datagrams<'_> {
-    const TAKES_TRANSMISSIONS: bool = false;
+    fn takes_transmissions(&self) -> bool {
+        false
+    }
 
     fn delivered(&mut self, _: SimTime, stream: u32, listener: u32, number: u32, _: Duration) {
         if self.network.streams[stream as usize].datagrams.is_some() {

@@ -75,8 +75,6 @@ struct Control {
 }
 
 impl Recorder for Control {
-    const TAKES_TRANSMISSIONS: bool = true;
-
     fn created(&mut self, _time: SimTime, _stream: u32, _number: u32, _octets: u32) {}
 
     fn transmitted(&mut self, transmission: &Transmission) {

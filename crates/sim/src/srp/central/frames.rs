@@ -14,7 +14,7 @@ use tautwire_model::network::NodeIndex;
 /// Payload of a frame that only acknowledges.
 const ACKNOWLEDGEMENT: Bytes = Bytes::new(46);
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Gives a message to another node's channel, or to the node itself.
     pub(super) fn send_control(&mut self, from: usize, to: u32, message: Message, own: Role) {
         let now = self.now;

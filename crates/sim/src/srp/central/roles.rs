@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 use crate::refusal::Refusal;
 use crate::reservation::RungEvent;
 
-impl<R: Recorder> Engine<'_, R> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(super) fn central(&mut self) -> &mut Central {
         self.srp().central.as_mut().expect("central configuration")
     }
