@@ -47,7 +47,7 @@ class Admission:
     >>> network.end_station("b")
     >>> network.link("a", "b", rate="100 Mbit/s")
     >>> for name in ("s", "t"):
-    ...     network.stream(name, "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"), deadline="300 us")
+    ...     network.stream(name, "a", "b", frame="1522 B", traffic=tautwire.Periodic("1 ms"), deadline="200 us")
     >>> with tautwire.Admission(network) as admission:
     ...     first, second = admission.reserve("s"), admission.reserve("t")
     ...     first["outcome"], second["outcome"], admission.admitted
