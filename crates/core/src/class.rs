@@ -81,6 +81,12 @@ impl<F: Copy> Class<F> {
         self.frames < self.frames_limit && u64::from(octets) <= self.room
     }
 
+    /// Whether the limits let a frame in that takes the place of one of so many octets, if of any.
+    pub(crate) fn has_room_instead(&self, octets: u32, older: Option<u32>) -> bool {
+        let frames = self.frames - u32::from(older.is_some());
+        frames < self.frames_limit && u64::from(octets) <= self.room + u64::from(older.unwrap_or(0))
+    }
+
     /// Whether the limit of a lane lets one more frame in; of a class with frames in lanes.
     pub(crate) fn has_room_in_lane(&self, lane: u16) -> bool {
         self.rest.lane_limit == u32::MAX || self.rest.lanes.waiting_in(lane) < self.rest.lane_limit as usize

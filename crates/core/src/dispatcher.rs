@@ -49,6 +49,8 @@ pub enum Held<F> {
     Overwrote(F),
     /// The node has no network time: it is lost.
     Unsynchronised,
+    /// The limits of its class do not let it in: it is lost.
+    Full,
 }
 
 /// What other frames may do now.
@@ -147,6 +149,13 @@ impl<F: Copy> Dispatcher<F> {
     /// All frames that wait.
     pub fn waiting(&self) -> impl Iterator<Item = F> + '_ {
         self.slots.iter().filter_map(|(_, held)| *held).chain(self.ready.iter().copied())
+    }
+
+    /// The frame in the place of a slot, when what is due at `now` has been let go.
+    pub(crate) fn held_in(&mut self, now: Instant, slot: u32) -> Option<F> {
+        self.correction?;
+        self.settle(now);
+        self.slots[slot as usize].1
     }
 
     /// Puts a frame into the place of a slot. What is due at `now` has been let go before.

@@ -179,8 +179,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         } else {
             (selected, busy_until)
         };
-        // The last bit leaves before the gap.
-        let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start);
+        // The last bit leaves before the gap, and not before it came in, whatever the clocks of a frame that is cut through say.
+        let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start).max(slot.received);
         let received = link.reception(last);
         if link.errs {
             slot.corrupted |= link.corrupts(octets * 8);

@@ -289,6 +289,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             Held::Waiting => {}
             Held::Overwrote(old) => self.drop_frame(old.slot, DropReason::Overwritten),
             Held::Unsynchronised => return self.drop_frame(place, DropReason::Unsynchronised),
+            Held::Full => return self.drop_frame(place, DropReason::QueueFull),
         }
         self.arm_integrated(port_index);
     }

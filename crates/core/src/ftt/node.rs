@@ -1,6 +1,6 @@
 //! A node of HaRTES: asks for streams until it is answered, and is silent where it missed the trigger message.
 //!
-//! A consumer's request is for its own part; a producer's is an offer. It stays with the node until it gives the stream back:
+//! What a trigger message polls is sent once, over however many cables it comes. A consumer's request is for its own part; a producer's is an offer. It stays with the node until it gives the stream back:
 //! told that no consumer may have the stream, or that the last one leaves, the producer sends nothing, and asks anew when
 //! the ACMaster says that a consumer asks. A consumer that is told that a link on the way failed asks on, under a new number,
 //! until the link is back, or it gives its part back: told so in error it soon knows better. Every request has a number, and an answer is that to one number: what comes
@@ -49,8 +49,8 @@ pub struct FttNode {
     number: u16,
     /// Streams that it gave back and was not told are out: when it says so again, and the number of the request.
     releasing: BTreeMap<u16, (Instant, u16)>,
-    /// The cycle whose trigger message it heard last.
-    cycle: Option<u32>,
+    /// Per master: the cycle whose trigger message it heard last.
+    cycles: BTreeMap<u16, u32>,
     out: VecDeque<(u16, FttMessage)>,
 }
 
@@ -65,7 +65,7 @@ impl FttNode {
             requests: BTreeMap::new(),
             number: 0,
             releasing: BTreeMap::new(),
-            cycle: None,
+            cycles: BTreeMap::new(),
             out: VecDeque::new(),
         }
     }
@@ -145,8 +145,11 @@ impl FttNode {
                 let said = FttMessage::Paused { stream: *stream, node: self.node, number: *number };
                 self.out.push_back((self.master, said));
             }
-            FttMessage::Trigger { cycle, polled, .. } => {
-                self.cycle = Some(*cycle);
+            FttMessage::Trigger { master, cycle, polled } => {
+                // Several cables to a switch bring it several times.
+                if self.cycles.insert(*master, *cycle) == Some(*cycle) {
+                    return Vec::new();
+                }
                 let own = |polled: &&Polled| {
                     self.requests.get(&polled.stream).is_some_and(|request| {
                         request.stream.producer == self.node && request.state == RequestState::Granted
@@ -249,10 +252,10 @@ impl FttNode {
         self.requests.get(&stream).map(|request| request.state)
     }
 
-    /// Whether it heard the trigger message of a cycle: if not, it is silent in it.
+    /// Whether it heard the trigger message of a cycle of its switch: if not, it is silent in it.
     #[must_use]
     pub fn heard(&self, cycle: u32) -> bool {
-        self.cycle == Some(cycle)
+        self.cycles.get(&self.master) == Some(&cycle)
     }
 }
 
@@ -284,6 +287,8 @@ mod tests {
         node.receive(now, &FttMessage::Ack { stream: 7, granted: true, subject: 7, number: 1, cut: None });
         assert_eq!(node.receive(now, &trigger(2)), [Polled { stream: 7, frames: 1 }]);
         assert!(node.heard(2) && !node.heard(3), "silent in a cycle that it did not hear opened");
+        assert!(node.receive(now, &trigger(2)).is_empty(), "over a second cable");
+        assert_eq!(node.receive(now, &trigger(3)), [Polled { stream: 7, frames: 1 }]);
         assert_eq!(node.deadline(), None);
     }
 

@@ -41,20 +41,27 @@ impl<F: Copy> Integrated<F> {
 }
 
 impl<F: QueuedFrame> EgressPort<F> {
-    /// Takes a time-triggered frame into the place of its slot.
+    /// Takes a time-triggered frame into the place of its slot, if the limits of its class let it in.
     ///
     /// # Panics
     /// If the port has no such slot.
     pub fn hold(&mut self, now: Instant, slot: u32, frame: F) -> Held<F> {
         let integrated = self.integrated.as_mut().expect("a port for time-triggered traffic");
-        let class = integrated.dispatcher.class();
-        let held = integrated.dispatcher.hold(now, slot, frame);
-        if !matches!(held, Held::Unsynchronised) {
-            self.classes[class.index()].count_in(frame.octets());
-            self.occupied |= 1 << class.index();
+        let number = integrated.dispatcher.class().index();
+        let class = &mut self.classes[number];
+        let older = integrated.dispatcher.held_in(now, slot).map(QueuedFrame::octets);
+        if !class.has_room_instead(frame.octets(), older) {
+            class.discard();
+            return Held::Full;
         }
+        let held = integrated.dispatcher.hold(now, slot, frame);
+        // The newer message takes the place of the older one.
         if let Held::Overwrote(old) = held {
-            self.classes[class.index()].forget(old.octets());
+            class.forget(old.octets());
+        }
+        if !matches!(held, Held::Unsynchronised) {
+            class.count_in(frame.octets());
+            self.occupied |= 1 << number;
         }
         held
     }
