@@ -1,7 +1,7 @@
 //! How far a node's time of its grandmaster can be off (IEEE Std 802.1AS-2020, clauses 10 and 11; [gPTP](../../../docs/mechanisms/gptp.md)).
 //!
 //! Clocks run at constant rates, so what a node does not know of them comes from stamps alone. A stamp of node *i* is off by something
-//! between `err_min - quantum` and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
+//! between `err_min - quantum - step` (of the clock's readings) and `err_max`; let `w_i` be the width of that, and `apart(i, j)` the most by which two of them differ. Over
 //! link *i*, from node *i - 1*:
 //!
 //! - the neighbour's rate is taken from answers that are `n` intervals of peer delay apart, so it is off by `ρ = (w_(i-1) + w_i + d_i) / T`: `d_i` is what the
@@ -46,7 +46,14 @@ pub fn clock_precision(
     node: NodeIndex,
 ) -> Option<Duration> {
     let (off, _) = precision_and_passage(network, bounds, grandmaster, node)?;
-    u64::try_from(off).ok().map(Duration::from_ps)
+    // Both clocks are read when they are held against each other.
+    let read = |node: NodeIndex| u128::from(network.nodes[node.index()].clock.step().as_ps());
+    u64::try_from(off + read(grandmaster) + read(node)).ok().map(Duration::from_ps)
+}
+
+/// What the steps of all clocks make an interval longer by at most, whoever tells the others of it.
+pub(crate) fn steps(network: &Network) -> u128 {
+    network.nodes.iter().map(|node| u128::from(node.clock.step().as_ps())).sum()
 }
 
 /// The same in picoseconds, and how long a sync with its follow-up is on its way to `node` at most.
@@ -133,7 +140,8 @@ impl Precision<'_> {
             let exchange = there + back + busy_from + busy_to;
             // The node's clock may run slow by its tolerance: a thousandth is more.
             let window = u128::from(self.exchanges) * interval(self.gptp.log_pdelay) * 999 / 1_000;
-            let window = window.checked_sub(exchange).filter(|window| *window > 0)?;
+            let window =
+                window.checked_sub(exchange + 2 * steps(self.network)).filter(|window| *window > 0)?;
             if place > 0 {
                 // The residence in the bridge that the link begins at, with the rates known there.
                 off += stretched(hold + there, rate);
@@ -154,7 +162,7 @@ impl Precision<'_> {
             // From a sync's leave to the end of its follow-up's processing.
             hold = there * 2 + busy_from + busy_to;
         }
-        let last = hold + 3 * interval(self.gptp.log_sync) * 1_001 / 1_000;
+        let last = hold + 3 * (interval(self.gptp.log_sync) * 1_001 / 1_000 + steps(self.network));
         Some(off + stretched(last, rate))
     }
 
@@ -172,7 +180,8 @@ impl Precision<'_> {
     }
 
     fn stamps(&self, node: NodeIndex) -> Stamps {
-        Stamps::of(&self.gptp.nodes[node.index()])
+        let step = self.network.nodes[node.index()].clock.step();
+        Stamps::of(&self.gptp.nodes[node.index()], step)
     }
 
     /// How long a message takes to the other end of a port's cable, from its making on.
@@ -230,14 +239,16 @@ struct Stamps {
 }
 
 impl Stamps {
-    fn of(settings: &GptpSettings) -> Self {
+    /// Of a node whose clock is read in such steps.
+    fn of(settings: &GptpSettings, step: Duration) -> Self {
         let (min, max) = (
             delay_min(&settings.stamp_error, Bytes::new(0)),
             delay_max(&settings.stamp_error, Bytes::new(0)),
         );
         // The error passes by the node's clock: a thousandth less or more.
         let most = i128::from(max) * 1_001 / 1_000 + 1;
-        let least = i128::from(min) * 999 / 1_000 - i128::from(settings.stamp_quantum.as_ps()) - 1;
+        let rounded = i128::from(settings.stamp_quantum.as_ps()) + i128::from(step.as_ps());
+        let least = i128::from(min) * 999 / 1_000 - rounded - 1;
         Self { least, most }
     }
 

@@ -19,7 +19,7 @@
 use tautwire_model::network::{Network, NodeIndex};
 use tautwire_units::Duration;
 
-use crate::clock_precision::{interval, precision_and_passage};
+use crate::clock_precision::{interval, precision_and_passage, steps};
 use crate::result::Bounds;
 
 /// Directions: the integer points on the edge of a square, this far from its middle.
@@ -64,7 +64,8 @@ pub fn corrected_precision(
     let error = i128::try_from(off).ok()? + i128::from(granularity) + 4;
     // A sync comes at most this long behind the one before it, by the node's clock, in parts of an interval.
     let gap = |intervals: i128| {
-        let latest = intervals * tau + intervals * tau / 500 + i128::try_from(passage).ok()? * 1_001 / 1_000;
+        let late = passage + (u128::try_from(intervals).ok()? + 1) * steps(network);
+        let latest = intervals * tau + intervals * tau / 500 + i128::try_from(late).ok()? * 1_001 / 1_000;
         Some((latest * PARTS + tau - 1) / tau + 1)
     };
     // Nine tenths of an interval are one: a sample is taken with the first message behind them.

@@ -64,6 +64,11 @@ impl Row {
         }
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.latencies.is_empty()
+    }
+
     /// All latencies, least.
     pub(crate) fn latency_min(&self, octets: Bytes) -> u64 {
         self.latencies.iter().map(|delay| delay_min(delay, octets)).sum()

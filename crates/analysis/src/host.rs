@@ -42,6 +42,20 @@ pub(crate) struct Handed {
     pub(crate) since: (u64, u64),
 }
 
+/// Per node: the longest that an application's frame takes from its host to the port, where the host has no stacks: it
+/// keeps the order of all its frames, so a small one may stand behind a large one.
+pub(crate) fn slowest(network: &Network) -> Vec<u64> {
+    let mut slowest = vec![0; network.nodes.len()];
+    for stream in network.streams.iter().filter(|stream| is_handed_over(stream)) {
+        if let Some(host) = network.host(stream.talker) {
+            let time = delay_max(&host.transmit, frame_length(stream.payload_max, stream.tagged));
+            let known: &mut u64 = &mut slowest[stream.talker.index()];
+            *known = time.max(*known);
+        }
+    }
+    slowest
+}
+
 /// A stream on its way through a host.
 #[derive(Clone, Debug)]
 struct Flow {
@@ -57,7 +71,7 @@ struct Flow {
     max: u64,
 }
 
-/// From the application to the port of every stream whose talker has stacks. Of responses a token bucket may be known; of
+/// From the application to the port of every stream whose talker has stacks; frames of control protocols are made at the interface. Of responses a token bucket may be known; of
 /// what its threads receive, too, nothing is if the times at its ports are not.
 pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned) -> Vec<Option<Sending>> {
     let responses = learned.handed();
@@ -68,7 +82,7 @@ pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned)
             .streams
             .iter()
             .enumerate()
-            .filter(|(_, stream)| stream.talker == node)
+            .filter(|(_, stream)| stream.talker == node && is_handed_over(stream))
             .map(|(number, _)| {
                 let known = flow(network, timeline, stacks, number, 0);
                 let bucket = known.bucket.or_else(|| bucket_of(&responses, number));
@@ -113,7 +127,7 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
             .streams
             .iter()
             .enumerate()
-            .filter(|(_, stream)| stream.talker == node)
+            .filter(|(_, stream)| stream.talker == node && is_handed_over(stream))
             .map(|(number, _)| {
                 let known = flow(network, &timeline, stacks, number, 0);
                 let bucket = known.bucket.or_else(|| bucket_of(responses, number));
@@ -194,13 +208,14 @@ fn is_handed_over(stream: &Stream) -> bool {
 pub(crate) fn serves_both_ways(network: &Network, node: NodeIndex) -> bool {
     let Some(host) = network.host(node).filter(|_| network.has_stacks(node)) else { return false };
     let received = received_by(network, &host.stacks, node);
-    let sent = network.streams.iter().filter(|stream| stream.talker == node);
+    let sent = network.streams.iter().filter(|stream| stream.talker == node && is_handed_over(stream));
     sent.filter_map(|stream| thread_of(&host.stacks, stream)).any(|thread| received.contains(&thread))
 }
 
 /// The threads that take what a node receives.
 fn received_by(network: &Network, stacks: &HostStacks, node: NodeIndex) -> Vec<u32> {
-    let received = network.streams.iter().filter(|stream| stream.listeners.contains(&node));
+    let received = network.streams.iter();
+    let received = received.filter(|stream| stream.listeners.contains(&node) && is_handed_over(stream));
     received.filter_map(|stream| thread_of(stacks, stream)).collect()
 }
 

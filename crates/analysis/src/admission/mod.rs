@@ -83,7 +83,8 @@ pub(crate) struct Context<'a> {
     pub(crate) network: &'a Network,
     bounds: &'a Bounds,
     pub(crate) deviation: Deviation,
-    slack: u64,
+    /// What one timed step may come late by the step of a clock's readings.
+    pub(crate) slack: u64,
 }
 
 impl<'a> Context<'a> {

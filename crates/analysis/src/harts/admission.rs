@@ -102,13 +102,19 @@ impl<'a> Admissions<'a> {
             return Ok(Channel { period: 0, through: 0, frames: 1, line });
         }
         let none = NoAdmissionBound::Frames(stream);
-        let servers = Port::of(network, port).ok_or(none)?;
+        let servers = Port::of(network, port, self.context.slack).ok_or(none)?;
         let lane = network.server_of(stream, port).ok_or(none)?;
         let described = &network.streams[stream.index()];
         let wire = wire_octets(described, described.hops[0].tagged);
         let (period, through, frames) = servers.guarantee(lane, wire).map_err(|_| none)?;
         let schedule = Schedule::default();
-        let analysis = Analysis { network, deviation: self.context.deviation, slack: 0, schedule };
+        let analysis = Analysis {
+            network,
+            deviation: self.context.deviation,
+            slack: self.context.slack,
+            schedule,
+            slowest: Vec::new(),
+        };
         Ok(Channel { period, through, frames, line: analysis.line(described, 0).max })
     }
 

@@ -39,10 +39,13 @@ use self::port::Port;
 use self::relayed::Schedule;
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{Row, delay_max, delay_min};
+use crate::host;
 use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 
 /// Most frames of a busy period that are looked at.
 const FRAMES_MAX: u64 = 10_000;
+/// Bits of the wire of the shortest frame.
+const SHORTEST: u128 = 84 * 8;
 
 /// What is known of a stream's frames at the end of a hop.
 struct End {
@@ -61,6 +64,8 @@ struct Analysis<'network> {
     slack: u64,
     /// When schedules take synchronous messages.
     schedule: Schedule,
+    /// Per node: the longest that a frame takes through a host.
+    slowest: Vec<u64>,
 }
 
 /// Least and greatest time, picoseconds.
@@ -75,7 +80,8 @@ pub(crate) fn bounds(network: &Network) -> Bounds {
     let worst = network.nodes.iter().map(|node| &node.clock).max_by_key(|clock| clock.tolerance_ppb);
     let slack = network.nodes.iter().map(|node| slack_ps(&node.clock)).max().unwrap_or(0);
     let deviation = worst.map(Deviation::of).unwrap_or_default();
-    let mut analysis = Analysis { network, deviation, slack, schedule: Schedule::default() };
+    let slowest = host::slowest(network);
+    let mut analysis = Analysis { network, deviation, slack, schedule: Schedule::default(), slowest };
     analysis.schedule = analysis.schedule();
     let streams = (0..network.streams.len()).map(|number| analysis.stream(StreamIndex::at(number))).collect();
     Bounds { streams, ports: analysis.ports() }
@@ -256,7 +262,9 @@ impl Analysis<'_> {
             stages.max.saturating_add(self.late(cycles.saturating_add(open))).saturating_add(line.max)
         };
         let most = left.max.min(reached.saturating_add(rest));
-        Some((Ok(rest), End { most: Ok(most), least: left.min, behind: None }))
+        // Not before the window begins, nor before it came: over a slow line it may come behind that.
+        let least = left.min.max(before.least + stages.min + line.min);
+        Some((Ok(rest), End { most: Ok(most), least, behind: None }))
     }
 
     /// A span of a node's clock, in true time at most.
@@ -298,7 +306,8 @@ impl Analysis<'_> {
     /// From the queue of a server to the last bit of the frame out of the port.
     fn server(&self, number: StreamIndex, place: usize, arrivals: Arrivals) -> Result<u64, Unbounded> {
         let hop = &self.network.streams[number.index()].hops[place];
-        let port = Port::of(self.network, hop.port).ok_or(Unbounded::NoServer { port: hop.port })?;
+        let port =
+            Port::of(self.network, hop.port, self.slack).ok_or(Unbounded::NoServer { port: hop.port })?;
         let lane = self.network.server_of(number, hop.port).ok_or(Unbounded::NoServer { port: hop.port })?;
         let wire = wire_octets(&self.network.streams[number.index()], hop.tagged);
         let (period, through, frames) = port.guarantee(lane, wire)?;
@@ -325,8 +334,9 @@ impl Analysis<'_> {
         let hop = &stream.hops[place];
         let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
         let rate = self.network.links[links.egress.index()].rate;
-        let line =
-            |octets: u64| self.deviation.stretch(rate.duration_ceil(Bytes::new(octets).bits()).as_ps()) + 1;
+        let line = |octets: u64| {
+            self.deviation.stretch(rate.duration_ceil(Bytes::new(octets).bits()).as_ps()) + self.slack + 1
+        };
         let control = self.network.network_control;
         let mut blocking = control.map_or(0, |control| line(control.frame_max.get() + 20));
         let mut before = Vec::new();
@@ -347,7 +357,9 @@ impl Analysis<'_> {
                 let earned = (bps * u128::from(span)).div_ceil(PS_PER_S);
                 let bits = u128::from(control.arrival.burst.get()) + earned;
                 let time = (bits * PS_PER_S).div_ceil(u128::from(rate.as_bps()));
-                self.deviation.stretch(u64::try_from(time).unwrap_or(u64::MAX))
+                let frames = u64::try_from(bits.div_ceil(SHORTEST)).unwrap_or(u64::MAX);
+                let time = self.deviation.stretch(u64::try_from(time).unwrap_or(u64::MAX));
+                time.saturating_add(frames.saturating_mul(self.slack))
             })
         };
         let mut busy = blocking + 1;
@@ -375,15 +387,20 @@ impl Analysis<'_> {
         let cable = link.propagation.as_ps();
         let whole =
             link.rate.duration_floor((frame_length(stream.payload_min, hop.tagged) + Bytes::new(8)).bits());
+        // The port reads its clock when it begins, and is told the end by it.
+        let least = self.deviation.shrink(whole.as_ps()).saturating_sub(self.slack);
         let mut line = Range {
-            min: (self.deviation.shrink(whole.as_ps()) + cable + link.phy_delay.min.as_ps())
-                .saturating_sub(2),
+            min: (least + cable + link.phy_delay.min.as_ps()).saturating_sub(2),
             max: cable + link.phy_delay.max.as_ps() + 2,
         };
         if let Some(device) = self.network.device(port.node) {
             let row = Row::of_transmission(&device.stages);
             line.min += row.latency_min(frame_length(stream.payload_min, hop.tagged));
             line.max += row.latency_max(frame_length(stream.payload_max, hop.tagged) + tautwire_model::TAG);
+            if !row.is_empty() {
+                // The line behind the stages is told by the clock once more, for the frame and the one before it.
+                line.max += 3 * self.slack;
+            }
         }
         line
     }
@@ -416,7 +433,8 @@ impl Analysis<'_> {
         let octets = |payload| frame_length(payload, stream.tagged);
         Range {
             min: delay_min(&host.transmit, octets(stream.payload_min)),
-            max: delay_max(&host.transmit, octets(stream.payload_max)),
+            max: delay_max(&host.transmit, octets(stream.payload_max))
+                .max(self.slowest[stream.talker.index()]),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Others take no more than their capacities. What a server is sure of follows from those that go before it, from the
 //! servers above it, and from what of a window frames find for certain: the window less the longest frame, for a frame
-//! that would run over its end waits, and others with it. Trigger messages and synchronous frames have windows of their own.
+//! that would run over its end waits, and others with it. A clock that is read in steps has a window begin up to a step late, and
+//! each frame hold the line up to a step longer. Trigger messages and synchronous frames have windows of their own.
 
 use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_model::Network;
@@ -11,6 +12,9 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 use super::wire_octets;
 use crate::clock::PS_PER_S;
 use crate::result::Unbounded;
+
+/// Octets of the wire of the shortest frame.
+const SHORTEST: u64 = 84;
 
 /// The servers of a bridge's port, with times on the clock of its node.
 pub(super) struct Port {
@@ -22,10 +26,12 @@ pub(super) struct Port {
     bps: u64,
     /// What of a window frames find for certain.
     window: u64,
+    /// By how much the steps of the clock's readings may make a window begin late, and a frame hold the line longer.
+    grain: u64,
 }
 
 impl Port {
-    pub(super) fn of(network: &Network, index: PortIndex) -> Option<Self> {
+    pub(super) fn of(network: &Network, index: PortIndex, grain: u64) -> Option<Self> {
         let mut config = network.port_servers(index)?;
         let bps = network.links[network.ports[index.index()].links?.egress.index()].rate.as_bps();
         let background = network.background_server(index)?;
@@ -44,8 +50,8 @@ impl Port {
         let control = network.network_control.map_or(0, |control| control.frame_max.get() + 20);
         let own = ServerWindow::Asynchronous;
         config.servers.retain(|server| server.window == own);
-        let mut port = Self { index, config, used, bps, window: 0 };
-        let longest = port.line(longest.unwrap_or(0).max(control));
+        let mut port = Self { index, config, used, bps, window: 0, grain };
+        let longest = port.line(longest.unwrap_or(0).max(control)).saturating_add(grain);
         port.window = (port.config.close - port.config.open).as_ps().saturating_sub(longest);
         Some(port)
     }
@@ -69,12 +75,17 @@ impl Port {
         // What a sporadic server lacks may come back in the last cycle of its period alone.
         let cycles = if own.kind == ServerKind::Sporadic { 1 } else { u64::from(own.period) };
         let before = self.before(place, cycles);
-        let work = self.line(before.saturating_add(frames * wire)).saturating_add(u64::from(own.period) * 2);
+        let work = self.line(before).saturating_add(self.steps(before.div_ceil(SHORTEST)));
+        let work = work.saturating_add(self.line(frames * wire)).saturating_add(self.steps(frames));
+        let work = work.saturating_add(u64::from(own.period) * 2 + 1);
         let needed = work.div_ceil(self.window.max(1));
         if needed > cycles {
             return Err(too_small());
         }
-        let inside = (needed - 1) * cycle + self.config.open.as_ps() + (work - (needed - 1) * self.window);
+        let inside = (needed - 1) * cycle
+            + self.config.open.as_ps()
+            + self.grain
+            + (work - (needed - 1) * self.window);
         let through = (u64::from(own.period) - cycles) * cycle + inside;
         Ok((period, through, frames))
     }
@@ -155,6 +166,11 @@ impl Port {
             next = self.config.servers[usize::from(parent)].parent;
         }
         false
+    }
+
+    /// What the steps of the clock's readings cost so many frames.
+    fn steps(&self, frames: u64) -> u64 {
+        frames.saturating_mul(self.grain)
     }
 
     /// Time on the line, rounded up.

@@ -59,7 +59,7 @@ impl Cycle<'_> {
     /// How a stream's frames come to its station's queue.
     pub(super) fn arrivals(&self, number: StreamIndex) -> Option<Arrivals> {
         let stream = &self.network.streams[number.index()];
-        let spread = self.transmit(number)?.spread() + 2;
+        let spread = self.transmit(number)?.spread() + self.grain + 2;
         if let Some((interval, jitter, burst)) = self.handed_over(number) {
             return Some(Arrivals::Periodic { interval, jitter: jitter.checked_add(spread)?, burst });
         }

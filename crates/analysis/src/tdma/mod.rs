@@ -54,6 +54,8 @@ struct Cycle<'network> {
     /// Cycles until the slots repeat.
     cycles: u64,
     deviation: Deviation,
+    /// What one timed step may come early or late by the step of a clock's readings.
+    grain: u64,
     /// What two clocks may differ by after a cycle and a watch.
     drift: u64,
     /// By how much a slot may begin too early, and too late.
@@ -75,6 +77,8 @@ struct Cycle<'network> {
     waits: Vec<Option<u64>>,
     /// Times through the stacks of hosts, if any has such.
     stacks: Stacks,
+    /// Per node: the longest that a frame takes through a host without stacks.
+    slowest: Vec<u64>,
     #[cfg(feature = "planted-faults")]
     fault: Option<PlantedFault>,
 }
@@ -114,6 +118,7 @@ impl<'network> Cycle<'network> {
             tdma,
             cycles: tdma.slots.iter().fold(1, |all, slot| lcm(all, u64::from(slot.slot.period))),
             deviation,
+            grain: slack,
             drift: 0,
             early: 0,
             late: 0,
@@ -125,6 +130,7 @@ impl<'network> Cycle<'network> {
             reason: None,
             waits: Vec::new(),
             stacks: Stacks::default(),
+            slowest: host::slowest(network),
             #[cfg(feature = "planted-faults")]
             fault: None,
         };
@@ -172,9 +178,9 @@ impl<'network> Cycle<'network> {
             }
             if self.tdma.start_up.is_some() {
                 // Calibration finds half of the shortest frame's way there and back, with clocks that drift over
-                // the cycles between.
+                // the cycles between and are read in steps.
                 let span = self.cycles * self.tdma.cycle.as_ps();
-                let drift = 2 * (self.deviation.stretch(span) - span) + 2;
+                let drift = 2 * (self.deviation.stretch(span) - span) + 2 * self.grain + 2;
                 let mut shortest = stream.clone();
                 (shortest.payload_min, shortest.payload_max) = (PAYLOAD_MIN, PAYLOAD_MIN);
                 let found = self.way(&shortest, listener)?.1;

@@ -1,6 +1,6 @@
 //! Ways of frames of a TDMA network: from the start of a slot to the end of a hop, with no queue in it.
 //!
-//! In: the network. Out: ranges of times, greatest rounded up, least down, each end by the worst clock
+//! In: the network. Out: ranges of times, greatest rounded up, least down, each end by the worst clock, and by the step of its readings
 //! (`T_source^send`, `T_switch^basic`, `T_switch^send`, `T_prop` and the processing of equations 1 and 2).
 //! Not here: the wait for a slot (`wait.rs`), whether two frames meet (`meeting.rs`).
 
@@ -46,7 +46,7 @@ impl Cycle<'_> {
         let links = self.network.ports[hop.port.index()].links.expect("a hop's port has a cable");
         let rate = self.network.links[links.egress.index()].rate;
         let octets = frame_length(stream.payload_max, hop.tagged) + Bytes::MEDIA_OVERHEAD;
-        let line = self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + 1;
+        let line = self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + self.grain + 1;
         let wait = self.wait_beside(stream);
         (queued, queued.max.saturating_add(latency.max + line + occupancy + occupied + wait))
     }
@@ -59,12 +59,13 @@ impl Cycle<'_> {
         let time =
             |payload| link.rate.duration_ceil((frame_length(payload, hop.tagged) + Bytes::new(8)).bits());
         let cable = link.propagation.as_ps();
+        // The port reads its clock when it begins, and is told the end by it.
+        let shortest = self.deviation.shrink(time(stream.payload_min).as_ps());
+        let least = shortest.saturating_sub(self.grain) + cable + link.phy_delay.min.as_ps();
         let line = Range {
-            min: (self.deviation.shrink(time(stream.payload_min).as_ps())
-                + cable
-                + link.phy_delay.min.as_ps())
-            .saturating_sub(2),
+            min: least.saturating_sub(2),
             max: self.deviation.stretch(time(stream.payload_max).as_ps())
+                + self.grain
                 + cable
                 + link.phy_delay.max.as_ps()
                 + 2,
@@ -83,7 +84,9 @@ impl Cycle<'_> {
         let slowest = self.network.links.iter().map(|link| link.rate).min();
         let line = |one: &Stream| {
             let octets = frame_length(one.payload_max, true) + Bytes::MEDIA_OVERHEAD;
-            slowest.map_or(0, |rate| self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + 1)
+            slowest.map_or(0, |rate| {
+                self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + self.grain + 1
+            })
         };
         both.map(line).max().unwrap_or(0)
     }
@@ -130,7 +133,8 @@ impl Cycle<'_> {
         let host = self.host(stream.talker);
         Some(Range {
             min: delay_min(&host.transmit, octets(stream.payload_min)),
-            max: delay_max(&host.transmit, octets(stream.payload_max)),
+            max: delay_max(&host.transmit, octets(stream.payload_max))
+                .max(self.slowest[stream.talker.index()]),
         })
     }
 

@@ -133,13 +133,19 @@ fn triggers(
         let most = Bytes::new((TRIGGER.0 + TRIGGER.1 * here).max(PAYLOAD_MIN));
         let frame = wire_bits(most, false);
         let taken = link.rate.duration_ceil(frame);
-        if taken > harts.trigger {
+        let step = topology.nodes[port.node.index()].clock.step();
+        if taken.saturating_add(step) > harts.trigger {
             let message = format!(
-                "a trigger message of {taken} at {} in a window of {}",
+                "a trigger message of {taken} at {} in a window of {}{}",
                 topology.port_name(PortIndex::at(number)),
-                harts.trigger
+                harts.trigger,
+                in_steps(step)
             );
-            let help = "make `trigger` longer, or poll fewer streams at this switch";
+            let help = if step.is_zero() {
+                "make `trigger` longer, or poll fewer streams at this switch"
+            } else {
+                "make `trigger` longer, or `granularity` finer: the window may open a step late"
+            };
             let place = node.get("trigger").map_or(node.anchor(), |node| node.place);
             faults.error(codes::HARTS_WINDOW, place, message, help);
             return;
@@ -226,6 +232,8 @@ fn lead(
         .map(|hop| rate(hop).duration_ceil(wire_bits(stream.payload_max, true)))
         .max()
         .unwrap_or_default();
+    // A clock that is read in steps may hold the line a step longer.
+    let time = time.saturating_add(step_max(topology));
     let (NodeKind::EndStation { host }, NodeKind::Bridge { device, .. }) =
         (&topology.nodes[stream.talker.index()].kind, &topology.nodes[polled.switch.index()].kind)
     else {
@@ -271,12 +279,20 @@ fn lead(
             .map(|stage| longest(&stage.latency, octets))
             .fold(Duration::ZERO, |all, one| all + one)
     };
-    if trigger + stages(octets) + longest(&host.receive, octets) > harts.synchronous {
+    // It is out of its window a step later at most, and that of the switch begins where the cycle does.
+    let trigger = trigger.saturating_add(step_max(topology));
+    if trigger.saturating_add(stages(octets)).saturating_add(longest(&host.receive, octets))
+        > harts.synchronous
+    {
         let message = format!("`{}` may not be decoded when the synchronous window begins", stream.name);
         return Err((message, "make `turn-around` hold what a node takes to receive"));
     }
     let frame = frame_length(stream.payload_max, stream.tagged) + TAG;
-    let lead = longest(&host.transmit, frame)
+    // The host keeps the order of all its frames.
+    let at_host =
+        streams.list.iter().map(|draft| &draft.stream).filter(|other| other.talker == stream.talker);
+    let longest_frame = at_host.map(|other| frame_length(other.payload_max, other.tagged) + TAG).max();
+    let lead = longest(&host.transmit, frame.max(longest_frame.unwrap_or_default()))
         + blocking
         + egress.propagation
         + egress.phy_delay.max
@@ -286,12 +302,24 @@ fn lead(
     Ok((time, lead))
 }
 
+/// The longest step of a clock's readings; none of clocks that are exact.
+pub(super) fn step_max(topology: &Topology<'_>) -> Duration {
+    topology.nodes.iter().map(|node| node.clock.step()).max().unwrap_or_default()
+}
+
+/// Says that a clock is read in steps.
+pub(super) fn in_steps(step: Duration) -> String {
+    if step.is_zero() { String::new() } else { format!(", by a clock that is read in steps of {step}") }
+}
+
 /// What clocks differ by in a cycle.
 pub(super) fn clocks(harts: &Harts, topology: &Topology<'_>) -> Duration {
     let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
-    let steps = topology.nodes.iter().map(|node| node.clock.granularity.as_ps()).max().unwrap_or(0);
+    let steps = step_max(topology).as_ps();
     let drift = (u128::from(harts.cycle.as_ps()) * u128::from(tolerance) * 4).div_ceil(1_000_000_000);
-    Duration::from_ps(u64::try_from(drift).unwrap_or(u64::MAX).saturating_add(4 * steps + 16))
+    Duration::from_ps(
+        u64::try_from(drift).unwrap_or(u64::MAX).saturating_add(steps.saturating_mul(4)).saturating_add(16),
+    )
 }
 
 /// The longest that a delay can be.

@@ -141,7 +141,9 @@ fn reservation(
     let police = item.get("police").and_then(|node| {
         // The talker's clock may be fast, and the switch's slow.
         let lost = (u128::from(interval.as_ps()) * u128::from(tolerance) * 2).div_ceil(1_000_000_000);
+        // Both read their clocks in steps.
         let lost = Duration::from_ps(u64::try_from(lost).unwrap_or(u64::MAX));
+        let lost = lost.saturating_add(ftt::step_max(topology)).saturating_add(ftt::step_max(topology));
         let distance = if promises { interval.saturating_sub(lost) } else { Duration::ZERO };
         let police = ftt::police(node, stream, distance, faults)?;
         early(node, stream, (&police, interval.saturating_sub(lost)), (topology, models), streams, faults);
@@ -298,6 +300,7 @@ fn fits(
         let links = port.links.expect("a hop's port has a cable");
         let rate = topology.links[links.egress.index()].rate;
         let wire = rate.duration_ceil(wire_bits(stream.payload_max, hop.tagged));
+        let step = topology.nodes[port.node.index()].clock.step();
         let talker = &topology.nodes[stream.talker.index()].kind;
         let has_stacks = matches!(talker, NodeKind::EndStation { host }
             if !models.host_at(*host).stacks.stacks.is_empty());
@@ -308,8 +311,9 @@ fn fits(
                 message,
                 "with `harts`, bridges have strict priority and store and forward, and talkers neither shapers nor protocol stacks",
             )
-        } else if wire > harts.close - harts.open && !in_synchronous {
-            let message = format!("a frame of {wire} and a window of {}", harts.close - harts.open);
+        } else if wire.saturating_add(step) > harts.close - harts.open && !in_synchronous {
+            let window = harts.close - harts.open;
+            let message = format!("a frame of {wire} and a window of {window}{}", ftt::in_steps(step));
             (message, "make the elementary cycle longer, or the frame shorter")
         } else {
             continue;

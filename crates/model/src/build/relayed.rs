@@ -6,7 +6,7 @@
 
 use tautwire_units::Duration;
 
-use super::ftt::clocks;
+use super::ftt::{clocks, step_max};
 use super::models::Models;
 use super::streams::Streams;
 use super::topology::Topology;
@@ -66,7 +66,7 @@ pub(super) fn times(
             topology.links[links.egress.index()].rate.duration_ceil(wire_bits(stream.payload_max, true))
         };
         let here = stream.hops.iter().filter(|hop| topology.ports[hop.port.index()].node == one.switch);
-        one.config.time = here.map(time).max().unwrap_or_default();
+        one.config.time = here.map(time).max().unwrap_or_default().saturating_add(step_max(topology));
         let lead = &mut leads[one.switch.index()];
         *lead = (*lead).max(clocks(harts, topology));
         if frames_may_queue(one.switch, topology, models) {

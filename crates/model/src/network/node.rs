@@ -55,3 +55,11 @@ pub struct Clock {
     /// Step of its readings; zero for a picosecond.
     pub granularity: Duration,
 }
+
+impl Clock {
+    /// By how much what is timed by it may be early or late for its readings come in steps: nothing if those are picoseconds.
+    #[must_use]
+    pub fn step(&self) -> Duration {
+        if self.granularity.as_ps() > 1 { self.granularity } else { Duration::ZERO }
+    }
+}
