@@ -5,6 +5,7 @@
 //! on every machine. Which seeds a search tries, the environment may say ([`seeds()`]).
 
 mod backbone;
+mod grain;
 mod random_admission;
 mod random_answers;
 mod random_avionics;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// A random network of questions and answers: the same text for the same seed. Some overload a port, which is an error of the
 /// description.
@@ -45,7 +45,7 @@ pub fn random_answers(seed: u64) -> String {
     }
     write_events(&mut text, &mut dice, switches, &names);
     let _ = writeln!(text, "run: {{duration: 120 ms, seed: {}}}", seed + 1);
-    text
+    grain::drawn(&text, seed, &grain::COARSE)
 }
 
 fn write_hosts(text: &mut String, dice: &mut Dice) {

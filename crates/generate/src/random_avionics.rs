@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// A random network of virtual links: the same text for the same seed.
 #[must_use]
@@ -98,7 +98,7 @@ pub fn random_avionics(seed: u64) -> String {
         say(format!("  - {{at: 100 ms, stop-stream: {name}}}\n"));
     }
     let _ = writeln!(text, "run: {{duration: {}, seed: {}}}", uneven.duration(), seed + 1);
-    text
+    grain::drawn(&text, seed, &grain::COARSE)
 }
 
 /// Protocol stacks of all end systems, and whether some links answer others.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed, the step of its stamps in nanoseconds, and the links between its ends.
 #[must_use]
@@ -49,5 +49,5 @@ pub fn random_gptp(seed: u64) -> (String, u64, u64) {
          run: {{duration: 4 s, warm-up: 3 s}}",
         dice.between(46, 1_500)
     );
-    (text, quantum, bridges + 1)
+    (grain::drawn(&text, seed, &grain::FINE), quantum, bridges + 1)
 }

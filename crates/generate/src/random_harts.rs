@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed.
 #[must_use]
@@ -49,7 +49,7 @@ pub fn random_harts(seed: u64) -> String {
         let _ = write!(text, "  polled:\n{polled}");
     }
     let _ = writeln!(text, "  reserve:\n{reserve}streams:\n{streams}run: {{duration: 40 ms}}");
-    text
+    grain::drawn(&text, seed, &grain::FINE)
 }
 
 fn head(dice: &mut Dice, polls: bool) -> String {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed. Some overload a port, which is an error of the description.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn random_host_stacks(seed: u64) -> String {
         write_stream(&mut text, &mut dice, stream, pairs);
     }
     text.push_str("run: {duration: 40 ms}\n");
-    text
+    grain::drawn(&text, seed, &grain::COARSE)
 }
 
 /// A delay of up to twice so many microseconds.

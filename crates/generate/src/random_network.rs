@@ -5,12 +5,12 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// A random network: the same text for the same seed.
 #[must_use]
 pub fn random_network(seed: u64) -> String {
-    Sketch::draw(seed).describe()
+    grain::drawn(&Sketch::draw(seed).describe(), seed, &grain::COARSE)
 }
 
 struct Station {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed.
 #[must_use]
@@ -81,7 +81,7 @@ pub fn random_reserved(seed: u64) -> String {
         );
     }
     text.push_str("run: {duration: 120 ms}\n");
-    text
+    grain::drawn(&text, seed, &grain::FINE)
 }
 
 fn pair(dice: &mut Dice, stations: u64) -> (u64, u64) {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed; `lossy`: cables with bit errors.
 #[must_use]
@@ -75,7 +75,7 @@ pub fn random_servo(seed: u64, lossy: bool) -> String {
         *dice.one_of(&["-3", "-4"]),
         dice.between(46, 1_500)
     );
-    text
+    grain::drawn(&text, seed, &grain::FINE)
 }
 
 /// Mostly one of the ends.

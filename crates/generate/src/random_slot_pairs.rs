@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// The description of a seed.
 #[must_use]
@@ -59,7 +59,7 @@ pub fn random_slot_pairs(seed: u64) -> String {
          - {{name: watching, talker: standby, listeners: all, priority: 7, tagged: false, payload: 46 B, \
          traffic: {{type: synchronisation}}}}\nrun: {{duration: 100 ms}}"
     );
-    text
+    grain::drawn(&text, seed, &grain::FINE)
 }
 
 /// What the master asks of a slave, and the answer.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::{Dice, grain};
 
 /// What fails in the middle of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub fn random_tdma(seed: u64, failure: TdmaFailure) -> String {
     text.push_str(&failure.events(&mut dice, two));
     let duration = if failure.starts_up() { 260 } else { 60 };
     let _ = writeln!(text, "run: {{duration: {duration} ms}}");
-    text
+    grain::drawn(&text, seed, &grain::FINE)
 }
 
 /// Clocks, bridges and hosts: with two delays, or with a real-time stack and an ordinary one on one interface, with threads or without.
