@@ -13,7 +13,7 @@ use tautwire_units::{Bytes, Duration};
 pub(crate) type Frames = Vec<(Duration, Bytes)>;
 
 /// Most MAC client data of a jumbo frame.
-const PAYLOAD_LIMIT: Bytes = Bytes::new(65_535);
+const PAYLOAD_LIMIT: Bytes = crate::frame::PAYLOAD_MAX;
 
 /// Reads the trace at `path`.
 pub(crate) fn read(path: &Path) -> Result<Frames, String> {

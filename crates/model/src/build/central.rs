@@ -107,6 +107,19 @@ pub(super) fn central(
         let found = layered(&layers, "configuration");
         configuration.push(found.map_or(Delay::default(), |node| delay(node, faults)));
     }
+    reached(node, topology, ends, (cnc, cuc), faults);
+    let slowest = topology.links.iter().map(|link| link.rate).min();
+    let longest = slowest.map_or(Duration::ZERO, |rate| rate.duration_ceil(wire_bits(message_size, true)));
+    if longest > timing.retry {
+        let place = node.get("management").map_or(node.anchor(), Node::anchor);
+        let message = format!("a message of {longest} that is said again after {}", timing.retry);
+        faults.error(
+            codes::RESERVATION,
+            place,
+            message,
+            "make `retry` longer than a message and its answer take",
+        );
+    }
     let channels = channels(topology, streams, (cnc, cuc), priority, message_size, timing.pace);
     Some(CentralConfiguration {
         cnc,
@@ -180,6 +193,28 @@ fn edges(node: &Node<'_>, topology: &Topology<'_>, ends: &[(usize, Vec<usize>)],
             format!("`{}` reserves streams and has no bridge to tell it", topology.nodes[*station].name);
         let help = "connect it to a bridge, or choose another `model`";
         faults.error(codes::RESERVATION, node.anchor(), message, help);
+    }
+}
+
+/// Who configures reaches whom it configures: the CNC every bridge, the CUC the CNC and every user.
+fn reached(
+    node: &Node<'_>,
+    topology: &Topology<'_>,
+    ends: &[(usize, Vec<usize>)],
+    (cnc, cuc): (NodeIndex, Option<NodeIndex>),
+    faults: &mut Faults,
+) {
+    let bridges = (0..topology.nodes.len()).map(NodeIndex::at).filter(|other| topology.is_bridge(*other));
+    let of_cnc = bridges.map(|other| ("cnc", cnc, other));
+    let users = ends.iter().flat_map(|(talker, listeners)| listeners.iter().chain([talker]));
+    let users = users.map(|user| NodeIndex::at(*user)).chain([cnc]);
+    let of_cuc = cuc.into_iter().flat_map(|cuc| users.clone().map(move |other| ("cuc", cuc, other)));
+    let mut all = of_cnc.chain(of_cuc).filter(|(_, from, to)| from != to);
+    if let Some((key, from, to)) = all.find(|(_, from, to)| way(topology, *from, *to).is_none()) {
+        let name = |node: NodeIndex| &topology.nodes[node.index()].name;
+        let place = node.get(key).and_then(|part| part.get("node")).map_or(node.anchor(), Node::anchor);
+        let message = format!("the {} at `{}` has no way to `{}`", key.to_uppercase(), name(from), name(to));
+        faults.error(codes::RESERVATION, place, message, "connect the two by links and bridges");
     }
 }
 

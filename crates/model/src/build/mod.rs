@@ -26,6 +26,7 @@ mod idle_events;
 mod links;
 mod models;
 mod nodes;
+mod pace;
 mod ports;
 mod relayed;
 mod reservation;
@@ -125,6 +126,14 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     } else {
         None
     };
+    let cycles = pace::Cycles {
+        tdma: tdma.as_ref(),
+        harts: harts.as_ref(),
+        gptp: gptp.as_ref(),
+        reservation: reservation.as_ref(),
+        time_triggered: time_triggered.as_ref(),
+    };
+    pace::check(input, &topology, (&run, &events), &streams, &cycles, faults);
     let drafts = time_triggered::drafts(&topology, &models, &streams, faults);
     let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
     let (devices, hosts) = models.finish();

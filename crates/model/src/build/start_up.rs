@@ -22,6 +22,8 @@ const PAYLOAD: (Bytes, Bytes) = (Bytes::new(46), Bytes::new(1_500));
 const PS_PER_MS: u64 = 1_000_000_000;
 /// What a frame of RTcfg can tell.
 const HEARTBEAT_MAX: Duration = Duration::from_ms(65_535);
+/// The same of a configuration.
+const CONFIGURATION_MAX: Bytes = Bytes::new(4_294_967_295);
 
 /// Adds the streams of a start-up behind those of the description, before their routes are found.
 pub(crate) fn drafts<'t, 'a>(
@@ -125,6 +127,14 @@ pub(crate) fn start_up(
     {
         let message = format!("a heartbeat every {heartbeat}");
         let help = "RTcfg tells it in whole milliseconds, at least one and at most 65 535";
+        faults.error(codes::TDMA_STATION, named.place, message, help);
+    }
+    if let (Some(named), Some(configuration)) =
+        (node.get("configuration"), node.parsed::<Bytes>("configuration"))
+        && configuration > CONFIGURATION_MAX
+    {
+        let message = format!("a configuration of {configuration} for each station");
+        let help = format!("RTcfg tells its length in 32 bits: at most {CONFIGURATION_MAX}");
         faults.error(codes::TDMA_STATION, named.place, message, help);
     }
     let of_start_up = |draft: &StreamDraft<'_, '_>| draft.stream.traffic == Traffic::Protocol;

@@ -9,7 +9,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::topology::Topology;
 use super::vlans::Vlans;
 use super::{Input, reservation, time_triggered, traffic, virtual_links};
-use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length};
+use crate::frame::{FRAME_MIN, HEADER_AND_FCS, PAYLOAD_MAX, TAG, frame_length};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
@@ -343,13 +343,13 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         faults.error(codes::FRAME_SIZE, place, message, "make `min` at most `max`");
         return None;
     }
-    if max > Bytes::new(65_535) {
+    if max > PAYLOAD_MAX {
         let message = format!("no frame carries {max}");
         faults.error(
             codes::FRAME_SIZE,
             place,
             message,
-            "a frame carries up to 1500 B, or 65535 B of a jumbo frame",
+            "a frame carries up to 1500 B, and a jumbo frame up to 65513 B",
         );
         return None;
     }

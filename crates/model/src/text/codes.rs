@@ -199,6 +199,8 @@ codes! {
     TEST_SETTINGS = "test::settings";
     /// An event of which nothing comes, that is not of this network, or goes round the grant of a stream.
     EVENT = "event::impossible";
+    /// More frames, or cycles of protocols, than a run can carry out.
+    PACE = "run::pace";
     /// A run that ends before its statistics begin.
     RUN = "run::duration";
 }
