@@ -145,6 +145,34 @@ class Bounds(Results):
             raise UnknownNameError(f"no listener `{listener}`", code="listener::unknown", help=f"there are: {names}")
         return None if None in found else max(found)
 
+    def may_be_lost(self, stream: str, listener: str | None = None) -> list[dict[str, Any]]:
+        """Limits on the way of a stream that are not proven to be enough: frames may be lost there although nothing fails.
+
+        Each has ``kind``, ``place``, ``traffic_class`` (of a port's), ``limit``, ``needed`` (a limit that would do; missing
+        if none is known), ``unit`` and ``text``. Where older messages are meant to be lost, ``meant`` is true.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+        listener
+            Which listener; all of them by default.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream or listener.
+        """
+        ends = self.stream(stream)["listeners"]
+        if listener is not None and all(one["listener"] != listener for one in ends):
+            names = ", ".join(one["listener"] for one in ends)
+            raise UnknownNameError(f"no listener `{listener}`", code="listener::unknown", help=f"there are: {names}")
+        found: list[dict[str, Any]] = []
+        for one in ends:
+            if listener in (None, one["listener"]):
+                found.extend(limit for limit in one.get("may_be_lost", []) if limit not in found)
+        return found
+
     def explain(self, stream: str) -> BoundExplanation:
         """What the bound of a stream is made of, hop by hop.
 

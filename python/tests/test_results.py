@@ -21,6 +21,25 @@ def test_observed_is_within_bound_and_same_seed_gives_same_summary(two_hosts: ta
     assert tautwire.verify(two_hosts).summary == result.summary
 
 
+def test_what_may_be_lost_is_not_proven() -> None:
+    network = tautwire.Network("bursts", network_control="none")
+    for name in "acz":
+        network.end_station(name)
+    network.bridge("b")
+    network.link("a", "b", rate="1 Gbit/s")
+    network.link("c", "b", rate="1 Gbit/s")
+    network.link("b", "z", rate="100 Mbit/s")
+    burst = tautwire.Periodic("100 ms", burst=1000)
+    network.stream("x", "a", "z", frame="64 B", traffic=burst, deadline="90 ms")
+    network.stream("y", "c", "z", frame="64 B", traffic=burst, deadline="90 ms")
+    proven = tautwire.bounds(network)
+    [limit] = proven.may_be_lost("x", "z")
+    assert (limit["kind"], limit["place"], limit["limit"]) == ("queue-frames", "b.p3", 1024)
+    assert 1024 < limit["needed"] <= 2100
+    with pytest.raises(tautwire.UnknownNameError):
+        proven.may_be_lost("x", "nowhere")
+
+
 def test_seed_and_duration_can_be_given(two_hosts: tautwire.Network) -> None:
     run = tautwire.simulate(two_hosts, seed=7, duration="2 ms").summary["run"]
     assert (run["seed"], run["duration_ps"]) == (7, 2_000_000_000)

@@ -60,6 +60,8 @@ export interface Listener {
   bound?: Bound;
   margin_ps?: number;
   skew_bound_ps?: number;
+  /** Limits on its way that are not proven to be enough. */
+  may_be_lost?: { text: string; meant?: boolean }[];
   observed?: Delays;
   application?: Application;
 }

@@ -32,6 +32,9 @@ export function StreamDetail(props: {
   add("Deadline", stream.deadline_ps === undefined ? "none" : delay(stream.deadline_ps));
   if (bound) add("Bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps));
   if (listener.margin_ps !== undefined) add("Margin", delay(listener.margin_ps));
+  for (const limit of listener.may_be_lost ?? []) {
+    add(limit.meant ? "Lost as meant at" : "May be lost at", limit.text);
+  }
   if (stream.skew_max_ps !== undefined && bound)
     add("Copies apart", `${skew(listener.skew_bound_ps)} (SkewMax ${delay(stream.skew_max_ps)})`);
   if (observed) {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tautwire_analysis::{Bounds, Session, StreamBounds, bounds};
+use tautwire_analysis::{Bounds, Limit, Session, StreamBounds, bounds, losses};
 use tautwire_model::Network;
 use tautwire_model::network::{Stream, StreamIndex, Traffic};
 use tautwire_report::{port_name, unbounded_text};
@@ -22,9 +22,11 @@ impl AdmissionTest for EndToEndBounds {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let running: Vec<StreamIndex> = streams.iter().copied().chain(control(network)).collect();
         let network = network.with_only(&running);
-        let Bounds { streams: proven, .. } = bounds(&network);
-        let mut pairs = network.streams.iter().zip(&proven);
-        pairs.find_map(|(stream, proven)| missed(&network, stream, wanted(stream)?, proven, None))
+        let proven = bounds(&network);
+        let mut pairs = network.streams.iter().zip(&proven.streams);
+        pairs
+            .find_map(|(stream, proven)| missed(&network, stream, wanted(stream)?, proven, None))
+            .or_else(|| lost(&network, &proven))
     }
 
     fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
@@ -67,7 +69,11 @@ impl Standing for StandingBounds<'_> {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         self.session.start(stream);
         self.look(network);
-        let first = self.hold_exactly(network)?;
+        let Some(first) = self.hold_exactly(network) else {
+            let reason = self.full(network)?;
+            self.leave(network, stream);
+            return Some(reason);
+        };
         let with = self.session.stream(first);
         self.leave(network, stream);
         let is_other = self.session.is_running(first);
@@ -116,6 +122,18 @@ impl StandingBounds<'_> {
         None
     }
 
+    /// Where a frame of a stream that has a deadline may be lost. With slack more may wait than is proven.
+    fn full(&mut self, network: &Network) -> Option<RefusalReason> {
+        let mut found = self.session.may_be_lost(asks)?;
+        if !self.session.is_tight() {
+            self.session.tighten();
+            self.look(network);
+            found = self.session.may_be_lost(asks)?;
+        }
+        let (stream, listener, limit) = found;
+        Some(may_be_lost(network, &network.streams[stream.index()], listener, &limit))
+    }
+
     /// Holds the bounds of streams without slack against their deadlines.
     fn look_exactly(&mut self, network: &Network, streams: &[StreamIndex]) {
         self.session.tighten_for(streams);
@@ -150,6 +168,37 @@ pub fn wanted(stream: &Stream) -> Option<Duration> {
     }
     let lossless = (stream.traffic == Traffic::Polled).then_some(Duration::from_ps(u64::MAX));
     stream.deadline.or(lossless)
+}
+
+/// Whether frames of a stream must not be lost.
+fn asks(stream: &Stream) -> bool {
+    wanted(stream).is_some()
+}
+
+/// Where a frame of a stream that has a deadline may be lost, at the first of all.
+pub(crate) fn lost(network: &Network, bounds: &Bounds) -> Option<RefusalReason> {
+    let losses = losses(network, bounds);
+    let all = network.streams.iter().enumerate().filter(|(_, stream)| asks(stream));
+    let mut each =
+        all.flat_map(|(number, stream)| (0..stream.listeners.len()).map(move |one| (number, stream, one)));
+    each.find_map(|(number, stream, listener)| {
+        let mut limits = losses.at(StreamIndex::at(number), listener).iter();
+        let limit = limits.find(|limit| !limit.is_meant())?;
+        Some(may_be_lost(network, stream, listener, limit))
+    })
+}
+
+fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &Limit) -> RefusalReason {
+    RefusalReason::MayBeLost {
+        stream: stream.name.clone(),
+        listener: network.nodes[stream.listeners[listener].index()].name.clone(),
+        kind: limit.name().to_owned(),
+        place: limit.place(network),
+        class: limit.class().map(|class| class.number()),
+        allowed: limit.limit,
+        needed: limit.needed,
+        why: limit.told(network),
+    }
 }
 
 /// Where a deadline of a stream is not proven, at the first listener where it is not. The port is the one at which its delay is

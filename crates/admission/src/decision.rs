@@ -42,6 +42,27 @@ pub enum RefusalReason {
         /// Why.
         why: String,
     },
+    /// With it, frames of a stream that has a deadline (itself or one that is admitted) may be lost although nothing fails.
+    MayBeLost {
+        /// Which.
+        stream: String,
+        /// On the way to which listener.
+        listener: String,
+        /// What is limited: `queue-frames`, `queue-octets`, `buffer-cells` and the like.
+        kind: String,
+        /// Where.
+        place: String,
+        /// The class of the port, if it is one of a class.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        class: Option<u8>,
+        /// What is allowed.
+        allowed: u64,
+        /// What would do; none if no limit is known that does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        needed: Option<u64>,
+        /// In words, with the unit.
+        why: String,
+    },
     /// A class of a port has not the rate left.
     Bandwidth {
         /// Where.

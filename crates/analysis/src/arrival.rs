@@ -230,6 +230,13 @@ impl Analysis<'_> {
 
     /// The greatest times to eligibility of a frame of a group.
     fn eligibility(&self, entry: &Entry, terms: &GroupTerms, arrival_max: Option<u64>) -> Eligibility {
+        let mut best = self.eligibility_of(entry, terms, arrival_max);
+        self.residence(entry, terms, arrival_max, self.here_max(entry), &mut best);
+        best
+    }
+
+    /// The same without MaxResidenceTime.
+    fn eligibility_of(&self, entry: &Entry, terms: &GroupTerms, arrival_max: Option<u64>) -> Eligibility {
         let before = &self.plan.entries[entry.previous as usize];
         let passage = self.passages[entry.previous as usize];
         let here_max = passage.next_max;
@@ -257,7 +264,6 @@ impl Analysis<'_> {
         take(here_max.zip(waited).map(|(here, waited)| here.saturating_add(waited)), waited);
         let all = here_max.zip(best.from_here).map(|(here, way)| here.saturating_add(way));
         best.from_application = least(best.from_application, all);
-        self.residence(entry, terms, arrival_max, here_max, &mut best);
         best
     }
 
@@ -295,6 +301,18 @@ impl Analysis<'_> {
         if may_be_discarded {
             best.reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.port) });
         }
+    }
+
+    /// How long frames of an entry stay at most from their arrival to eligibility, on the clock of their node; none if that has
+    /// no bound.
+    pub(crate) fn staying_max(&self, entry: &Entry) -> Option<u64> {
+        let node = self.plan.network.ports[entry.port as usize].node;
+        let recognition = self.plan.network.device(node)?.ats.arrival_recognition_delay_max.as_ps();
+        let terms = self.assess_group(entry);
+        let arrival_max = self.ways(entry).0.map(|way| way + recognition);
+        let way = self.eligibility_of(entry, &terms, arrival_max).from_here?;
+        let staying = u64::try_from(signed(way) - entry.arrival_min).unwrap_or(0);
+        Some(self.plan.port(entry.port).deviation.stretch(staying))
     }
 
     fn arrive_shaped(&self, number: u32, entry: &Entry, terms: &GroupTerms) -> Arriving {

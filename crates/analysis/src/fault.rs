@@ -54,6 +54,8 @@ pub enum PlantedFault {
     SlotsBeforeForgotten,
     /// Slots are taken to begin when they should.
     SlotErrorForgotten,
+    /// A queue is taken to hold one frame of each stream. No bound shows it: it is found by frames that are lost.
+    WaitingFramesForgotten,
 }
 
 impl PlantedFault {
@@ -70,6 +72,9 @@ impl PlantedFault {
         Self::ProcessingMaxForgotten,
         Self::ProcessingDelayMaxForgotten,
     ];
+
+    /// Those of what waits in queues.
+    pub const OF_QUEUES: [Self; 1] = [Self::WaitingFramesForgotten];
 
     /// Those of TDMA.
     pub const OF_TDMA: [Self; 3] =

@@ -14,7 +14,8 @@
 use std::collections::BTreeSet;
 
 use tautwire_model::network::{
-    Delay, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail, TimelineAction,
+    Delay, HostInterface, HostStacks, Moderation, NodeIndex, Pace, ReceptionOrder, StackPart, Stream, Tail,
+    TimelineAction,
 };
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
@@ -22,6 +23,7 @@ use tautwire_units::{Bytes, Duration};
 use crate::answers::{Learned, Span, servo};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::delay::{delay_max, delay_min};
+use crate::loss::reception_overflows;
 use crate::result::{Bounds, ListenerBounds, Unbounded};
 use crate::timeline::Timeline;
 
@@ -31,6 +33,9 @@ pub(crate) struct Sending {
     pub(crate) min: u64,
     /// None: no bound.
     pub(crate) max: Option<u64>,
+    /// Most frames that wait for the thread, and octets that wait for the interface; none: no bound.
+    pub(crate) task_frames: Option<u64>,
+    pub(crate) socket_octets: Option<u64>,
 }
 
 /// A response as its application hands it over.
@@ -69,6 +74,18 @@ struct Flow {
     octets: (Bytes, Bytes),
     min: u64,
     max: u64,
+    /// Most of its frames that wait for the thread, and octets that wait for the interface that sends them; none: no bound.
+    waiting: Option<u64>,
+    sending: Option<u64>,
+    /// Octets that all which wait with it for the receiving interface take beyond the ring; none: no bound.
+    beyond_ring: Option<u64>,
+}
+
+impl Flow {
+    /// Octets of so many of its frames.
+    fn octets_of(&self, frames: Option<u64>) -> Option<u64> {
+        frames.map(|frames| frames.saturating_mul(self.octets.1.get()))
+    }
 }
 
 /// From the application to the port of every stream whose talker has stacks; frames of control protocols are made at the interface. Of responses a token bucket may be known; of
@@ -100,11 +117,17 @@ pub(crate) fn sending(network: &Network, timeline: &Timeline, learned: &Learned)
         parts(stacks, &mut flows, |stack| &stacks.stacks[stack].transmit);
         for (number, interface) in stacks.interfaces.iter().enumerate() {
             let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
-            serve(&mut flows, &here, |flow| span(&interface.transmit, flow), 0);
+            let frames = waiting(&mut flows, &here, |flows| {
+                serve(flows, &here, |flow| span(&interface.transmit, flow), 0)
+            });
+            for (flow, frames) in here.iter().zip(frames) {
+                flows[*flow].sending = flows[*flow].octets_of(frames);
+            }
         }
         for flow in flows {
             let max = flow.bucket.map(|_| flow.max);
-            all[flow.stream] = Some(Sending { min: flow.min, max });
+            let (task_frames, socket_octets) = (flow.waiting, flow.sending);
+            all[flow.stream] = Some(Sending { min: flow.min, max, task_frames, socket_octets });
         }
     }
     all
@@ -149,6 +172,9 @@ pub(crate) fn add_receiving(network: &Network, bounds: &mut Bounds, responses: &
                 (Ok(delay), None, None) => Ok(*delay),
             };
             of_listener.application = Some((of_listener.delay_min + Duration::from_ps(flow.min), max));
+            let octets = flow.octets_of(flow.waiting);
+            let (place, needs) = ((flow.stream, flow.listener), (flow.beyond_ring, octets));
+            reception_overflows(network, (node, place), needs, &mut bounds.overflows);
         }
     }
 }
@@ -178,10 +204,11 @@ fn at_threads(
     let mut flows = received(network, timeline, stacks, (node, responses), ports);
     for (number, interface) in stacks.interfaces.iter().enumerate() {
         let here = group(&flows, |flow| interface_of(stacks, flow) == Some(number));
-        match interface.reception_order {
-            ReceptionOrder::Fifo => serve(&mut flows, &here, |flow| span(&interface.receive, flow), 0),
-            ReceptionOrder::Classes => serve_classes(&mut flows, &here, &interface.receive),
-        }
+        let frames = waiting(&mut flows, &here, |flows| match interface.reception_order {
+            ReceptionOrder::Fifo => serve(flows, &here, |flow| span(&interface.receive, flow), 0),
+            ReceptionOrder::Classes => serve_classes(flows, &here, &interface.receive),
+        });
+        beyond_ring(network, node, (&mut flows, &here), &frames, interface);
         let wait = match interface.moderation {
             Moderation::None => 0,
             Moderation::Delayed(pace) | Moderation::Throttled(pace) => longest(pace),
@@ -292,6 +319,9 @@ fn flow(network: &Network, timeline: &Timeline, stacks: &HostStacks, number: usi
         octets: (octets(stream.payload_min), octets(stream.payload_max) + tautwire_model::TAG),
         min: 0,
         max: 0,
+        waiting: Some(0),
+        sending: Some(0),
+        beyond_ring: Some(0),
     }
 }
 
@@ -385,7 +415,59 @@ fn threads(stacks: &HostStacks, flows: &mut [Flow], others: &[u32]) {
         if takes_time && others.iter().any(|other| *other as usize == number) {
             here.iter().for_each(|flow| flows[*flow].bucket = None);
         }
-        serve(flows, &here, |flow| span(&thread.service, flow), wake);
+        let frames =
+            waiting(flows, &here, |flows| serve(flows, &here, |flow| span(&thread.service, flow), wake));
+        for (flow, frames) in here.iter().zip(frames) {
+            flows[*flow].waiting = frames;
+        }
+    }
+}
+
+/// Most frames of each flow that wait at what they pass, which tells whether that takes time; none: no bound.
+fn waiting(flows: &mut [Flow], group: &[usize], pass: impl FnOnce(&mut [Flow]) -> bool) -> Vec<Option<u64>> {
+    let before: Vec<_> = group.iter().map(|flow| (flows[*flow].bucket, flows[*flow].max)).collect();
+    let takes_time = pass(flows);
+    let of = |(flow, (bucket, max)): (&usize, (Option<(u64, u64)>, u64))| {
+        let flow = &flows[*flow];
+        if !takes_time {
+            return Some(1);
+        }
+        let (rate, burst) = flow.bucket.and(bucket)?;
+        Some(grown(burst, rate, flow.max.saturating_sub(max)) / flow.least_bits.max(1))
+    };
+    group.iter().zip(before).map(of).collect()
+}
+
+/// What waits for a receiving interface beyond its ring: of all, or of those of a class. No more comes than the lines bring.
+fn beyond_ring(
+    network: &Network,
+    node: NodeIndex,
+    (flows, group): (&mut [Flow], &[usize]),
+    frames: &[Option<u64>],
+    interface: &HostInterface,
+) {
+    let stay = |flow: &Flow| span(&interface.receive, flow).1;
+    let ports = network.nodes[node.index()].ports.clone();
+    let lines = ports.filter_map(|port| network.ports[port as usize].links);
+    let rates: Vec<u64> = lines.map(|links| network.links[links.ingress.index()].rate.as_bps()).collect();
+    let needs: Vec<Option<u64>> = group
+        .iter()
+        .map(|own| {
+            let apart = interface.reception_order == ReceptionOrder::Classes;
+            let with = |other: &usize| !apart || flows[*other].class == flows[*own].class;
+            let beside = || group.iter().zip(frames).filter(|(other, _)| with(other));
+            let sum = beside().try_fold(0_u64, |sum, (_, frames)| Some(sum.saturating_add((*frames)?)))?;
+            let least = beside().map(|(other, _)| flows[*other].least_bits).min().unwrap_or(1).max(1);
+            let longest = beside().map(|(other, _)| flows[*other].octets.1.get()).max().unwrap_or(0);
+            // While all of these are brought in, one after the other.
+            let service = beside().map(|(other, _)| stay(&flows[*other])).max().unwrap_or(0);
+            let by_lines = rates.iter().map(|rate| 1 + grown(0, *rate, service.saturating_mul(sum)) / least);
+            let most = sum.min(by_lines.sum());
+            Some(most.saturating_sub(u64::from(interface.receive_ring)).saturating_mul(longest))
+        })
+        .collect();
+    for (flow, needs) in group.iter().zip(needs) {
+        flows[*flow].beyond_ring = needs;
     }
 }
 
@@ -424,9 +506,11 @@ fn work(
 }
 
 /// Flows pass a server that takes their frames as they come.
-fn serve(flows: &mut [Flow], group: &[usize], service: impl Fn(&Flow) -> (u64, u64), wake: u64) {
+///
+/// Whether they take any time.
+fn serve(flows: &mut [Flow], group: &[usize], service: impl Fn(&Flow) -> (u64, u64), wake: u64) -> bool {
     if wake == 0 && group.iter().all(|flow| service(&flows[*flow]).1 == 0) {
-        return;
+        return false;
     }
     let most = work(flows, group.iter().copied(), |flow| service(flow).1)
         .filter(|(_, second)| *second <= PS_PER_S)
@@ -435,13 +519,16 @@ fn serve(flows: &mut [Flow], group: &[usize], service: impl Fn(&Flow) -> (u64, u
         Some(most) => delay(flows, group, |flow| (service(flow).0, most.max(service(flow).0))),
         None => group.iter().for_each(|flow| flows[*flow].bucket = None),
     }
+    true
 }
 
 /// Flows pass a server that takes the highest class first and finishes what it has begun.
-fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) {
+///
+/// Whether they take any time.
+fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) -> bool {
     let service = |flow: &Flow| span(time, flow).1;
     if group.iter().all(|flow| service(&flows[*flow]) == 0) {
-        return;
+        return false;
     }
     let bounds: Vec<Option<u64>> = group
         .iter()
@@ -468,4 +555,5 @@ fn serve_classes(flows: &mut [Flow], group: &[usize], time: &Delay) {
             None => flows[*number].bucket = None,
         }
     }
+    true
 }

@@ -39,6 +39,7 @@ mod graph;
 mod harts;
 mod host;
 mod line_shaping;
+mod loss;
 mod order;
 mod outcome;
 mod passage;
@@ -69,6 +70,7 @@ pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
+pub use loss::{Limit, LimitKind, Losses, Overflow, losses};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;
 pub use tdma::{

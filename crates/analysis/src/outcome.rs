@@ -12,7 +12,7 @@ impl Analysis<'_> {
     /// The results in their public form, but for what applications behind stacks see.
     pub(crate) fn bounds(&self) -> Bounds {
         let streams = (0..index(self.plan.stream_count())).map(|stream| self.stream(stream)).collect();
-        Bounds { streams, ports: self.ports.clone() }
+        Bounds { streams, ports: self.ports.clone(), overflows: self.overflows() }
     }
 
     /// The results of a stream.

@@ -185,9 +185,19 @@ impl<'network> Plan<'network> {
         self.sending.get(stream as usize).copied().flatten()
     }
 
+    /// The same of all streams.
+    pub(crate) fn sendings(&self) -> &[Option<Sending>] {
+        &self.sending
+    }
+
     /// Whether the host of a stream holds it up for longer than is known.
     pub(crate) fn is_held_up(&self, stream: u32) -> bool {
         self.sending(stream).is_some_and(|sending| sending.max.is_none())
+    }
+
+    /// The running streams that a node sends, by their numbers.
+    pub(crate) fn talks(&self, node: u32) -> &[u32] {
+        &self.talks[node as usize]
     }
 
     /// How many streams are known.

@@ -8,6 +8,7 @@ use tautwire_model::network::{PortIndex, Stream, StreamIndex};
 use tautwire_units::{Bits, Duration};
 
 use crate::host;
+use crate::loss::Overflow;
 
 /// Everything that is proven about a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub struct Bounds {
     pub streams: Vec<StreamBounds>,
     /// Per port, and class 0 to 7 of it.
     pub ports: Vec<[ClassBounds; 8]>,
+    /// Limits that what waits does not surely fit into: see [`losses`](crate::losses).
+    pub overflows: Vec<Overflow>,
 }
 
 impl Bounds {
@@ -26,6 +29,7 @@ impl Bounds {
                 *stream = streams[stream.index()];
             }
         };
+        self.overflows.iter_mut().for_each(|overflow| overflow.number_anew(streams));
         for stream in &mut self.streams {
             let hops = stream.hops.iter_mut().filter_map(|hop| hop.delay.as_mut().err());
             hops.for_each(number);

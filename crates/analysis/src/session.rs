@@ -26,6 +26,7 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::contribution::Arriving;
 use crate::graph::PortGraph;
+use crate::loss::{Fill, Limit, at_listener};
 use crate::passage::Passage;
 use crate::plan::{NONE, Plan, Touched};
 use crate::port_state::{PortState, Stale};
@@ -55,6 +56,8 @@ pub struct Session<'network> {
     /// Ports of which something is kept that stands above what is proven, and all of them.
     is_loose: Vec<bool>,
     loose: Vec<u32>,
+    /// What may hold more than it takes.
+    fill: Fill,
     /// The order of the graph in which `waiting` stands.
     orders: u64,
     /// Whether a step goes to a port; empty where it goes to all.
@@ -76,7 +79,11 @@ impl<'network> Session<'network> {
             (0..plan.entries.len()).filter_map(|entry| plan.edge(crate::plan::index(entry))).collect();
         let ports = plan.ports.len();
         let analysis = Analysis::begin(plan);
-        let nothing = || Bounds { streams: Vec::new(), ports: vec![<[ClassBounds; 8]>::default(); ports] };
+        let nothing = || Bounds {
+            streams: Vec::new(),
+            ports: vec![<[ClassBounds; 8]>::default(); ports],
+            overflows: Vec::new(),
+        };
         Self {
             analysis,
             graph: PortGraph::new(ports, &edges),
@@ -90,6 +97,7 @@ impl<'network> Session<'network> {
             slack: None,
             is_loose: vec![false; ports],
             loose: Vec::new(),
+            fill: Fill::default(),
             orders: 0,
             reach: Vec::new(),
         }
@@ -222,6 +230,7 @@ impl<'network> Session<'network> {
     pub fn start_all(&mut self, streams: &[StreamIndex]) {
         for stream in streams {
             assert!(!std::mem::replace(&mut self.runs[stream.index()], true), "it runs already");
+            self.fill.note_talker(self.analysis.plan.stream(stream.0).talker.0);
         }
         if self.whole.is_some() {
             return self.solve_whole();
@@ -261,6 +270,7 @@ impl<'network> Session<'network> {
     /// If it does not run.
     pub fn stop(&mut self, stream: StreamIndex) {
         assert!(std::mem::replace(&mut self.runs[stream.index()], false), "it runs");
+        self.fill.note_talker(self.analysis.plan.stream(stream.0).talker.0);
         if self.whole.is_some() {
             return self.solve_whole();
         }
@@ -324,7 +334,31 @@ impl<'network> Session<'network> {
             return bounds.clone();
         }
         let streams = self.running().map(|stream| self.analysis.stream(stream.0)).collect();
-        Bounds { streams, ports: self.analysis.ports.clone() }
+        Bounds { streams, ports: self.analysis.ports.clone(), overflows: self.analysis.overflows() }
+    }
+
+    /// The first running stream of those that ask for it of which a frame may be lost although nothing fails, the listener, and
+    /// the limit that may be too small. Looked at is what steps have changed since it was asked last, and what was too small
+    /// then.
+    pub fn may_be_lost(&mut self, asks: impl Fn(&Stream) -> bool) -> Option<(StreamIndex, usize, Limit)> {
+        let overflows = match &self.whole {
+            Some(bounds) => bounds.overflows.clone(),
+            None => self.fill.look(&self.analysis),
+        };
+        if overflows.is_empty() {
+            return None;
+        }
+        let plan = &self.analysis.plan;
+        let running = self.running().filter(|stream| asks(plan.stream(stream.0)));
+        let mut each = running.flat_map(|number| {
+            let listeners = plan.stream(number.0).listeners.len();
+            (0..listeners).map(move |listener| (number, listener))
+        });
+        each.find_map(|(number, listener)| {
+            let limits = at_listener(plan.network, &overflows, (number, plan.stream(number.0)), listener);
+            let limit = limits.into_iter().find(|limit| !limit.is_meant())?;
+            Some((number, listener, limit))
+        })
     }
 
     fn running(&self) -> impl Iterator<Item = StreamIndex> {
@@ -468,6 +502,7 @@ impl<'network> Session<'network> {
     /// One port, which depends on none behind it.
     fn evaluate(&mut self, port: u32, mut stale: Stale) {
         self.evaluated += 1;
+        self.fill.note_port(port);
         // Streams may have gone since they were noted.
         let (runs, entries) = (&self.runs, &self.analysis.plan.entries);
         stale.entries.retain(|entry| runs[entries[*entry as usize].stream as usize]);
@@ -497,6 +532,7 @@ impl<'network> Session<'network> {
         let plan = &self.analysis.plan;
         let all: Vec<u32> = ports.iter().flat_map(|port| plan.at_port(*port)).copied().collect();
         for port in &ports {
+            self.fill.note_port(*port);
             self.stale[*port as usize] = Stale::default();
             // Nothing of it is kept: it is evaluated anew if it ever leaves the cycle.
             self.states[*port as usize] = PortState::default();

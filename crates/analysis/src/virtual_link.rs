@@ -43,6 +43,8 @@ pub(crate) struct LinkPlan {
     regulated: bool,
     /// From the host to the release on the talker's clock, greatest; none if it may fall behind.
     wait: Option<u64>,
+    /// Most messages that wait at once; none if there is no bound.
+    most: Option<u64>,
     /// Whether its queue may be full.
     may_overflow: bool,
     /// The streams of the link, this one among them.
@@ -77,7 +79,17 @@ impl LinkPlan {
             LinkBuffer::Overwriting => false,
         };
         let (bag, regulated) = (link.bag.as_ps(), link.regulated);
-        Some(Self { bag, regulated, wait, may_overflow, streams: all.to_vec() })
+        Some(Self { bag, regulated, wait, most, may_overflow, streams: all.to_vec() })
+    }
+
+    /// Whether the end system keeps the BAG.
+    pub(crate) fn is_regulated(&self) -> bool {
+        self.regulated
+    }
+
+    /// Most messages of the sub-virtual-link that wait at once; none if there is no bound.
+    pub(crate) fn waiting_max(&self) -> Option<u64> {
+        self.most
     }
 
     /// The streams of the link that run.
@@ -293,6 +305,19 @@ impl Analysis<'_> {
     /// may discard frames of it; none if it discards nothing, or is none.
     pub(crate) fn policed(&self, number: u32, entry: &Entry) -> Option<Shaped> {
         let policer = (*self.plan.policers.get(number as usize)?)?;
+        let (granted, jitter) = self.policed_jitter(number, entry)?;
+        if jitter.is_some_and(|jitter| jitter <= granted) {
+            return None;
+        }
+        let of_link = self.plan.links[entry.stream as usize].is_some();
+        let tagged = self.plan.entries[entry.previous as usize].tagged;
+        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link })
+    }
+
+    /// The jitter that the policer before an entry grants, if there is one, and that with which its frames may come; none if
+    /// that has no bound.
+    pub(crate) fn policed_jitter(&self, number: u32, entry: &Entry) -> Option<(u64, Option<u64>)> {
+        let policer = (*self.plan.policers.get(number as usize)?)?;
         let jitter = match &self.plan.links[entry.stream as usize] {
             Some(link) => self.jitter_here(entry, link),
             // Of protocol control frames: none is known of who babbles.
@@ -300,12 +325,7 @@ impl Analysis<'_> {
                 self.here_max(entry).map(|most| u64::try_from(signed(most) - entry.here_min).unwrap_or(0))
             }
         };
-        if jitter.is_some_and(|jitter| jitter <= policer.jitter) {
-            return None;
-        }
-        let of_link = self.plan.links[entry.stream as usize].is_some();
-        let tagged = self.plan.entries[entry.previous as usize].tagged;
-        Some(Shaped { line: policer.line, tagged, way_max: 0, origin_min: entry.here_min, of_link })
+        Some((policer.jitter, jitter))
     }
 
     /// How far apart the two copies of a frame may reach a listener, by its clock. Both leave the

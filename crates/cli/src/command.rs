@@ -16,8 +16,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, network_time, refusal, reservation, slot_usage as slots, start_up, takeover,
-    test_bed, virtual_links, vlan_registration,
+    clocks, datagrams, harts, loss, network_time, refusal, reservation, slot_usage as slots, start_up,
+    takeover, test_bed, virtual_links, vlan_registration,
 };
 
 use crate::args::Command;
@@ -86,6 +86,7 @@ fn tables_with(summary: &Summary, remark: &str) -> String {
     let mut text = format!("{}\n", table::streams(summary, options));
     let parts = [
         table::not_proven(summary),
+        loss::table(summary),
         table::late(summary, options),
         table::applications(summary, options),
         table::stamps(summary, options),

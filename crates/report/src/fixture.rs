@@ -321,7 +321,7 @@ fn bounds(network: &Network) -> Bounds {
             utilisation_ppm: Some(used + 83_000),
         };
     }
-    Bounds { streams, ports }
+    Bounds { streams, ports, overflows: Vec::new() }
 }
 
 fn stream_bounds(network: &Network, stream: &Stream) -> StreamBounds {

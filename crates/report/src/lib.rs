@@ -28,6 +28,7 @@ pub mod harts_admission;
 pub mod histogram;
 mod html;
 mod json;
+pub mod loss;
 mod manifest;
 mod name;
 pub mod network_control;

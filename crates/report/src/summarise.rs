@@ -117,6 +117,11 @@ fn stream(
                 margin_ps: verification.margin_ps,
                 skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
                 taken_twice: verification.taken_twice,
+                may_be_lost: verification
+                    .may_be_lost
+                    .iter()
+                    .map(|one| crate::loss::summary(network, one))
+                    .collect(),
                 lost: observed.and_then(|observed| observed.listeners[listener].lost),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed

@@ -175,6 +175,9 @@ pub struct ListenerSummary {
     /// listener may begin anew between them; copies of all sub-virtual-links count. A deadline is not proven then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken_twice: bool,
+    /// Limits on its way that are not proven to be enough: where frames may be lost although nothing fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_be_lost: Vec<LimitSummary>,
     /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
@@ -190,6 +193,30 @@ pub struct ListenerSummary {
     /// Its datagrams, if each makes several frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<DatagramSummary>,
+}
+
+/// A limit that may be too small for what comes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitSummary {
+    /// What it limits: `queue-frames`, `queue-octets`, `buffer-cells` and the like.
+    pub kind: String,
+    /// Where: a port, a node or a stream.
+    pub place: String,
+    /// The traffic class, of a port's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic_class: Option<u8>,
+    /// The limit.
+    pub limit: u64,
+    /// What would do; absent if no limit is known that does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u64>,
+    /// The unit of both: `frames`, `octets`, `cells`, `messages`, `bits` or `ps`.
+    pub unit: String,
+    /// Whether what it discards is meant to be discarded; no verdict hangs on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub meant: bool,
+    /// In words.
+    pub text: String,
 }
 
 /// A stream at the application behind a listener's protocol stack, or its host's `receive`: from application to

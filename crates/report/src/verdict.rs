@@ -8,7 +8,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_analysis::{Bounds, Unbounded};
+use tautwire_analysis::{Bounds, Limit, Losses, Unbounded};
 use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex, Traffic};
 use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservation};
 use tautwire_units::Duration;
@@ -121,6 +121,8 @@ pub struct ListenerVerification {
     pub margin_ps: Option<i64>,
     /// Whether both copies of a frame over two networks may be taken; its deadline is not proven then.
     pub taken_twice: bool,
+    /// Limits on its way that may be too small, if bounds were asked for.
+    pub may_be_lost: Vec<Limit>,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -164,10 +166,11 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
         _ => Vec::new(),
     };
     let twice = bounds.map(|bounds| tautwire_analysis::taken_twice(network, bounds));
+    let losses = bounds.map(|bounds| tautwire_analysis::losses(network, bounds));
     let streams: Vec<_> = (0..network.streams.len())
         .map(|index| {
             let twice = twice.as_ref().map(|twice| &twice[index][..]);
-            judge_stream(network, index, (bounds, twice), observation, &contradictions)
+            judge_stream(network, index, (bounds, twice, losses.as_ref()), observation, &contradictions)
         })
         .collect();
     let of_streams = streams.iter().map(|stream| stream.verdict).max().unwrap_or_default();
@@ -178,7 +181,7 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
 fn judge_stream(
     network: &Network,
     index: usize,
-    (bounds, twice): (Option<&Bounds>, Option<&[bool]>),
+    (bounds, twice, losses): (Option<&Bounds>, Option<&[bool]>, Option<&Losses>),
     observation: Option<&Observation>,
     contradictions: &[Contradiction],
 ) -> StreamVerification {
@@ -204,8 +207,12 @@ fn judge_stream(
             // Copies of any sub-virtual-link that come too late, and a listener that forgets, count for all of its link.
             let once = twice.is_some_and(|twice| !twice[listener]);
             verification.taken_twice = twice.is_some_and(|twice| twice[listener]);
+            if let Some(losses) = losses {
+                verification.may_be_lost = losses.at(index_of_stream, listener).to_vec();
+            }
             if verification.verdict == Verdict::NotProven && in_time && once {
-                verification.verdict = Verdict::Proven;
+                let kept = verification.may_be_lost.iter().all(Limit::is_meant);
+                verification.verdict = if kept { Verdict::Proven } else { Verdict::MayBeLost };
             }
             verification
         })
@@ -248,6 +255,7 @@ fn judge_listener(
         late,
         margin_ps: None,
         taken_twice: false,
+        may_be_lost: Vec::new(),
         verdict,
     }
 }

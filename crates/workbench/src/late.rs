@@ -20,7 +20,8 @@ pub(crate) fn late(network: &Network, reason: &RefusalReason, new: StreamIndex, 
         RefusalReason::Deadline { stream, listener, port, deadline_ps, bound_ps } => {
             (stream, listener, Some((port, deadline_ps, bound_ps)))
         }
-        RefusalReason::Unbounded { stream, listener, .. } => (stream, listener, None),
+        RefusalReason::Unbounded { stream, listener, .. }
+        | RefusalReason::MayBeLost { stream, listener, .. } => (stream, listener, None),
         // It promises no arrival curve: it has no bound.
         _ => return itself,
     };

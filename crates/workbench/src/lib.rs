@@ -32,7 +32,7 @@ pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 
 pub use tautwire_admission as admission;
-pub use tautwire_analysis::{Bounds, Explanation, bounds, explain};
+pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, bounds, explain, losses};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{
@@ -40,7 +40,7 @@ pub use tautwire_model::{
 };
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, network_control, network_time, refusal, reservation,
+    arrow, clocks, datagrams, harts, html, judge, loss, network_control, network_time, refusal, reservation,
     slots as slot_usage, start_up, table, takeover, test_bed, verify, virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};

@@ -67,6 +67,16 @@ impl Arrivals {
         }
     }
 
+    /// Time for each frame in the long run, rounded down.
+    pub(super) fn pace(self) -> u64 {
+        match self {
+            Self::Periodic { interval, burst, .. } => interval / burst.max(1),
+            Self::Bucket { bps, least, .. } => {
+                u64::try_from(u128::from(least) * PS_PER_S / u128::from(bps.max(1))).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
     pub(super) fn with_jitter(self, more: u64) -> Self {
         match self {
             Self::Periodic { interval, jitter, burst, extra } => {

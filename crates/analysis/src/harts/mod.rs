@@ -19,6 +19,7 @@
 
 mod admission;
 mod arrivals;
+mod overflows;
 mod port;
 mod relayed;
 mod synchronous;
@@ -83,8 +84,10 @@ pub(crate) fn bounds(network: &Network) -> Bounds {
     let slowest = host::slowest(network);
     let mut analysis = Analysis { network, deviation, slack, schedule: Schedule::default(), slowest };
     analysis.schedule = analysis.schedule();
-    let streams = (0..network.streams.len()).map(|number| analysis.stream(StreamIndex::at(number))).collect();
-    Bounds { streams, ports: analysis.ports() }
+    let streams: Vec<_> =
+        (0..network.streams.len()).map(|number| analysis.stream(StreamIndex::at(number))).collect();
+    let overflows = analysis.overflows(&streams);
+    Bounds { streams, ports: analysis.ports(), overflows }
 }
 
 impl Analysis<'_> {

@@ -18,6 +18,7 @@ mod arrivals;
 mod demand;
 mod failures;
 mod meeting;
+mod overflows;
 mod round_trip;
 mod stacks;
 mod takeover;
@@ -291,7 +292,7 @@ impl<'network> Cycle<'network> {
     fn bounds(&self) -> Bounds {
         let streams = 0..self.network.streams.len();
         let streams = streams.map(|number| self.stream(StreamIndex::at(number))).collect();
-        Bounds { streams, ports: self.ports() }
+        Bounds { streams, ports: self.ports(), overflows: self.overflows() }
     }
 
     /// From where a stream's delay counts to the start of its slot; none if there is no bound.

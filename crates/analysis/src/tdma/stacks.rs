@@ -39,7 +39,8 @@ impl Stacks {
     fn nothing(cycle: &Cycle<'_>) -> Self {
         let network = cycle.network;
         let has = |node| network.has_stacks(node);
-        let sends = |talker| has(talker).then_some(Sending { min: 0, max: Some(0) });
+        let nothing = Sending { min: 0, max: Some(0), task_frames: Some(0), socket_octets: Some(0) };
+        let sends = |talker| has(talker).then_some(nothing);
         let receives = |node| has(node).then_some(Range::default());
         Self {
             sending: network.streams.iter().map(|stream| sends(stream.talker)).collect(),

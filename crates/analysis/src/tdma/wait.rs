@@ -70,7 +70,7 @@ impl Cycle<'_> {
     }
 
     /// The wait behind all that may stand before; none if that is without end.
-    fn queued(&self, number: StreamIndex) -> Option<u64> {
+    pub(super) fn queued(&self, number: StreamIndex) -> Option<u64> {
         let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
         let talker = self.network.streams[number.index()].talker;
         let real_time = self.network.is_real_time(number);

@@ -166,6 +166,10 @@ fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
             format!("{whose}no bound to {listener}: {why}")
         }
+        RefusalReason::MayBeLost { stream, listener, why, .. } => {
+            let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
+            format!("{whose}may be lost on its way to {listener}: {why}")
+        }
         RefusalReason::Bandwidth { port, class, wanted_bps, left_bps } => {
             format!("class {class} of port {port} has {left_bps} bit/s left, {wanted_bps} bit/s are needed")
         }

@@ -1,1 +1,279 @@
 //! Nothing is proven that may be lost.
+
+use tautwire_admission::{AdmissionTest, EndToEndBounds, RefusalReason};
+use tautwire_workbench::{Limit, Network, StreamIndex, Verdict, Verification, bounds, judge};
+
+use super::{answer, network, text};
+
+/// The verdict by bounds alone, and the limits that may be too small, in words.
+fn proven(text: &str) -> (Network, Verification, Vec<String>) {
+    let network = network(text);
+    let bounds = bounds(&network);
+    let verification = judge(&network, Some(&bounds), None);
+    let told: Vec<String> = limits(&verification).map(|limit| limit.told(&network)).collect();
+    (network, verification, told)
+}
+
+fn limits(verification: &Verification) -> impl Iterator<Item = &Limit> {
+    verification.streams.iter().flat_map(|stream| &stream.listeners).flat_map(|one| &one.may_be_lost)
+}
+
+/// The description as it stands may lose frames at a limit of this kind, and does; with the limit that would do it is proven and
+/// loses nothing.
+fn the_limit_that_would_do_does(text: &str, kind: &str, written: impl Fn(u64) -> String) {
+    let (network, bounds, observation, verification) = answer(text);
+    let limit = limits(&verification).find(|limit| limit.name() == kind);
+    let limit = limit.unwrap_or_else(|| panic!("no {kind}: {verification:#?}")).clone();
+    let alone = judge(&network, Some(&bounds), None);
+    assert_eq!(alone.verdict, Verdict::MayBeLost, "{}", limit.told(&network));
+    let lost: u64 = observation.streams.iter().flat_map(|seen| &seen.dropped).map(|(_, count)| count).sum();
+    assert!(lost > 0, "{}: the limit that may be too small is", limit.told(&network));
+    let of_kind = limits(&verification).filter(|limit| limit.name() == kind);
+    let needed =
+        of_kind.map(|limit| limit.needed.expect("some limit does")).max().expect("it is one of them");
+    assert!(needed > limit.limit, "{}", limit.told(&network));
+    let (_, _, observation, verification) = answer(&written(needed));
+    assert_eq!(verification.verdict, Verdict::Proven, "{verification:#?}");
+    assert!(observation.streams.iter().all(|seen| seen.dropped.is_empty()));
+}
+
+#[test]
+fn a_burst_above_the_queue_is_not_proven() {
+    let text = text("proven-but-lost.yaml");
+    let (_, verification, told) = proven(&text);
+    assert_eq!(verification.verdict, Verdict::MayBeLost);
+    assert!(
+        told.iter().all(|told| told.starts_with("queue of class 5 of b.p3: limit 1024 frames, ")),
+        "{told:?}"
+    );
+    the_limit_that_would_do_does(&text, "queue-frames", |needed| {
+        text.replace("b: {type: bridge}", &format!("b: {{type: bridge, queue-limit: {{frames: {needed}}}}}"))
+    });
+}
+
+/// Two talkers on faster lines send a burst each at once to one listener.
+fn two_bursts(devices: &str, bridge: &str, frames: u32) -> String {
+    format!(
+        "name: bursts
+network-control: none
+devices:
+  d: {{based-on: store-and-forward{devices}}}
+nodes:
+  a: {{type: end-station}}
+  c: {{type: end-station}}
+  b: {{type: bridge, device: d{bridge}}}
+  z: {{type: end-station}}
+links:
+  - {{between: [a, b], rate: 1 Gbit/s}}
+  - {{between: [c, b], rate: 1 Gbit/s}}
+  - {{between: [b, z], rate: 100 Mbit/s}}
+streams:
+  - {{name: x, talker: a, listeners: z, priority: 5, frame: 500 B, traffic: {{type: periodic, interval: 100 ms, burst: {frames}}}, deadline: 50 ms}}
+  - {{name: y, talker: c, listeners: z, priority: 3, frame: 500 B, traffic: {{type: periodic, interval: 100 ms, burst: {frames}}}, deadline: 50 ms}}
+run: {{duration: 300 ms}}
+"
+    )
+}
+
+#[test]
+fn octets_of_a_queue_are_a_limit() {
+    let limited = |octets: u64| two_bursts("", &format!(", queue-limit: {{octets: {octets} B}}"), 20);
+    the_limit_that_would_do_does(&limited(5_000), "queue-octets", limited);
+}
+
+#[test]
+fn the_queue_of_a_reception_port_is_a_limit() {
+    let limited = |frames: u64| {
+        two_bursts(&format!(", tie-rule: round-robin, reception-queue-limit: {frames}"), "", 20)
+    };
+    the_limit_that_would_do_does(&limited(4), "reception-queue-frames", limited);
+}
+
+#[test]
+fn a_shared_buffer_is_a_limit_and_a_reservation_is_kept() {
+    // Class 5 has what it needs of its own, whatever class 3 takes.
+    let reserved = |own: u64, cells: u64| {
+        let buffer = format!(", shared-buffer: {{cell: 100 B, cells: {cells}, reserved: {{5: {own}}}}}");
+        two_bursts("", &buffer, 20)
+    };
+    let (_, verification, told) = proven(&reserved(100, 120));
+    assert_eq!(verification.streams[0].verdict, Verdict::Proven, "{told:?}");
+    assert_eq!(verification.streams[1].verdict, Verdict::MayBeLost, "{told:?}");
+    assert!(told[0].starts_with("shared buffer of b.p3 for class 3: limit 20 cells, "), "{told:?}");
+    let (_, verification, told) = proven(&reserved(100, 300));
+    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+}
+
+#[test]
+fn the_queue_of_a_host_is_a_limit() {
+    let limited = |frames: u64| {
+        format!(
+            "name: host
+network-control: none
+hosts:
+  slow: {{transmit: 20 us, queue-limit: {frames}}}
+nodes:
+  a: {{type: end-station, host: slow}}
+  z: {{type: end-station}}
+links:
+  - {{between: [a, z], rate: 100 Mbit/s}}
+streams:
+  - {{name: x, talker: a, listeners: z, frame: 100 B, traffic: {{type: periodic, interval: 10 ms, burst: 6}}, deadline: 5 ms}}
+run: {{duration: 100 ms}}
+"
+        )
+    };
+    the_limit_that_would_do_does(&limited(3), "host-queue-frames", limited);
+}
+
+#[test]
+fn what_virtual_links_discard_is_told() {
+    let link = |traffic: &str, link: &str| {
+        format!(
+            "name: link
+network-control: none
+nodes:
+  a: {{type: end-station}}
+  b: {{type: bridge}}
+  z: {{type: end-station}}
+links:
+  - {{between: [a, b], rate: 100 Mbit/s}}
+  - {{between: [b, z], rate: 100 Mbit/s}}
+streams:
+  - {{name: x, talker: a, listeners: z, payload: 100 B, traffic: {{type: periodic, {traffic}}}, virtual-link: {{id: 1, bag: 2 ms{link}}}, deadline: 40 ms}}
+run: {{duration: 200 ms}}
+"
+        )
+    };
+    let queue = |limit: u64| link("interval: 20 ms, burst: 4", &format!(", buffer-frames: {limit}"));
+    let (_, verification, told) = proven(&queue(2));
+    assert_ne!(verification.verdict, Verdict::Proven);
+    assert!(
+        told.iter().any(|told| told.starts_with("queue of the virtual link of x: limit 2 messages, 4")),
+        "{told:?}"
+    );
+    // Older messages of one that keeps the newest are meant to be lost.
+    let (network, verification, told) = proven(&link("interval: 1 ms", ", buffer: overwriting"));
+    let first = limits(&verification).next().unwrap_or_else(|| panic!("{told:?}"));
+    assert!(first.is_meant(), "{}", first.told(&network));
+    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+}
+
+#[test]
+fn what_a_station_has_no_slot_for_is_told() {
+    let scenario = |burst: u32, limit: u32, lifetime: &str| {
+        format!(
+            "name: slots
+network-control: none
+hosts:
+  rtnet: {{queue-limit: {limit}}}
+defaults: {{rate: 100 Mbit/s, host: rtnet}}
+nodes:
+  m: {{type: end-station}}
+  s: {{type: end-station}}
+  b: {{type: bridge}}
+links:
+  - {{between: [m, b]}}
+  - {{between: [s, b]}}
+tdma:
+  cycle: 1 ms
+  synchronisation: opening{lifetime}
+  slots:
+    - {{owner: s, offset: 300 us, length: 200 us}}
+streams:
+  - {{name: opening, talker: m, listeners: all, priority: 7, tagged: false, payload: 46 B, traffic: {{type: synchronisation}}}}
+  - {{name: x, talker: s, listeners: m, priority: 5, tagged: false, payload: 200 B, traffic: {{type: periodic, interval: 20 ms, burst: {burst}}}, deadline: 15 ms}}
+run: {{duration: 200 ms}}
+"
+        )
+    };
+    let queue = |limit: u64| scenario(6, u32::try_from(limit).expect("few"), "");
+    the_limit_that_would_do_does(&queue(3), "host-queue-frames", queue);
+    let (_, verification, told) = proven(&scenario(6, 100, "\n  lifetime: 3 ms"));
+    assert_eq!(verification.verdict, Verdict::MayBeLost, "{told:?}");
+    assert!(
+        told.iter().any(|told| told.starts_with("lifetime of frames of TDMA station s: limit 3 ms")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn the_policer_and_the_pool_of_a_server_are_limits() {
+    let harts = |police: &str| {
+        format!(
+            "name: servers
+network-control: none
+defaults: {{rate: 100 Mbit/s}}
+nodes:
+  a: {{type: end-station}}
+  b: {{type: bridge}}
+  z: {{type: end-station}}
+links:
+  - {{between: [a, b]}}
+  - {{between: [b, z]}}
+harts:
+  elementary-cycle: 1 ms
+  trigger: 20 us
+  turn-around: 20 us
+  reserve:
+    - {{stream: x, priority: 7, capacity: 1000 B, every: 1, police: {{{police}}}}}
+streams:
+  - {{name: x, talker: a, listeners: z, priority: 5, payload: 100 B, traffic: {{type: periodic, interval: 4 ms, jitter: 3 ms}}, deadline: 30 ms}}
+run: {{duration: 400 ms}}
+"
+        )
+    };
+    let (_, verification, told) = proven(&harts("distance: 3 ms, early: discard"));
+    assert_ne!(verification.verdict, Verdict::Proven, "{told:?}");
+    assert!(
+        told.iter().any(|told| told.starts_with("policing of x, distance of frames: limit 3 ms")),
+        "{told:?}"
+    );
+    let (_, verification, told) = proven(&harts("distance: 4 ms, early: reshape, pool: 1"));
+    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+}
+
+#[test]
+fn what_a_stack_has_no_room_for_is_told() {
+    let host = |queue: u64| {
+        format!(
+            "name: stack
+network-control: none
+hosts:
+  pc:
+    threads:
+      worker: {{service: 50 us}}
+    stacks:
+      main: {{thread: worker, task-queue: {queue}}}
+nodes:
+  a: {{type: end-station, host: pc}}
+  z: {{type: end-station}}
+links:
+  - {{between: [a, z], rate: 100 Mbit/s}}
+streams:
+  - {{name: x, talker: a, listeners: z, frame: 100 B, traffic: {{type: periodic, interval: 10 ms, burst: 6}}, deadline: 5 ms}}
+run: {{duration: 100 ms}}
+"
+        )
+    };
+    the_limit_that_would_do_does(&host(2), "task-queue-frames", host);
+}
+
+#[test]
+fn a_request_that_may_cost_frames_is_refused() {
+    let network = network(&text("proven-but-lost.yaml"));
+    let both = [StreamIndex::at(0), StreamIndex::at(1)];
+    let refused = EndToEndBounds.refuse(&network, &both).expect("a third is lost");
+    let RefusalReason::MayBeLost { stream, place, allowed, needed, .. } = &refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((stream.as_str(), place.as_str(), *allowed), ("x", "b.p3", 1_024));
+    assert!(needed.is_some_and(|needed| (1_025..=2_100).contains(&needed)), "{needed:?}");
+    assert_eq!(EndToEndBounds.refuse(&network, &both[..1]), None);
+    // One request after the other says the same, and what was refused is gone.
+    let mut standing = Box::new(EndToEndBounds).begin(&network);
+    assert_eq!(standing.join(&network, both[0]), None);
+    assert_eq!(standing.join(&network, both[1]), Some(refused));
+    standing.leave(&network, both[0]);
+    assert_eq!(standing.join(&network, both[1]), None);
+}

@@ -4,12 +4,14 @@
 
 mod admitted;
 mod crossed;
+mod limits;
 mod newest;
 mod slots;
 mod synchronised;
 
 pub(crate) use admitted::broken_admissions;
 pub(crate) use crossed::was_crossed;
+pub(crate) use limits::{limit, untold_losses};
 pub(crate) use newest::run_links;
 pub(crate) use slots::{Slots, run_slots};
 pub(crate) use synchronised::{network_time, synchronised};

@@ -23,6 +23,7 @@ mod extreme_values;
 mod harts_admission_holds;
 mod harts_holds;
 mod host_stacks_hold;
+mod losses_hold;
 mod planted_faults;
 mod protocols_hold;
 mod reservation_holds;

@@ -4,8 +4,8 @@
 //! shapers, those of virtual links, of HaRTES and of TDMA in networks of these.
 
 use crate::common::{
-    avionics, broken_admissions, broken_promises, contradictions, described, network, run, run_links,
-    run_slots,
+    avionics, broken_admissions, broken_promises, contradictions, described, limit, network, run, run_links,
+    run_slots, untold_losses,
 };
 use tautwire_analysis::{Bounds, PlantedFault, bounds, bounds_with_fault};
 use tautwire_core::fault;
@@ -191,6 +191,19 @@ fn faults_of_shapers_and_queues_are_found() {
 #[test]
 fn faults_of_the_bounds_of_shapers_and_queues_are_found() {
     find_in_bounds(&PlantedFault::ALL, |planted| search(most(), wrong(planted)));
+}
+
+#[test]
+fn faults_of_what_waits_are_found() {
+    let search = |planted: PlantedFault| {
+        (0..most()).find(|seed| {
+            let mut network = network(*seed);
+            limit(&mut network, *seed);
+            let bounds = bounds_with_fault(&network, Some(planted));
+            !untold_losses(&network, &bounds, &run(&network)).0.is_empty()
+        })
+    };
+    find_in_bounds(&PlantedFault::OF_QUEUES, search);
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! Limits of a session's ports and hosts that may be too small, kept from one step to the next.
+//!
+//! Looked at anew are ports that were evaluated, and hosts of which a stream came or went. Ports at which something was too small
+//! are known by their numbers, and are few. Not here: networks that are analysed as a whole.
+
+use std::collections::BTreeSet;
+
+use super::Overflow;
+use crate::analysis::Analysis;
+
+/// Ports and hosts to look at: those that have changed, and those at which something was too small when they were looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Fill {
+    ports: BTreeSet<u32>,
+    hosts: BTreeSet<u32>,
+}
+
+impl Fill {
+    /// A port was evaluated.
+    pub(crate) fn note_port(&mut self, port: u32) {
+        self.ports.insert(port);
+    }
+
+    /// A stream of a node came or went.
+    pub(crate) fn note_talker(&mut self, node: u32) {
+        self.hosts.insert(node);
+    }
+
+    /// All limits that may be too small now.
+    pub(crate) fn look(&mut self, analysis: &Analysis<'_>) -> Vec<Overflow> {
+        let mut found = Vec::new();
+        self.ports.retain(|port| {
+            let before = found.len();
+            analysis.queue_overflows(*port, &mut found);
+            found.len() > before
+        });
+        self.hosts.retain(|node| {
+            let before = found.len();
+            analysis.host_overflow(*node, &mut found);
+            found.len() > before
+        });
+        found
+    }
+}

@@ -1,0 +1,130 @@
+//! What waits before a talker's port, and what shapers and policers may discard by nature.
+//!
+//! A frame is in its host's queue from its creation until the host hands it to the port, with a talker's own shaper until that
+//! lets it go. Messages of a virtual link wait for their BAG in a queue of their own. A shaper discards frames that do not fit
+//! into its bucket or would stay too long, a policer those that come with more jitter than it grants. Not here: hosts with
+//! protocol stacks.
+
+use tautwire_core::virtual_link::LinkBuffer;
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+
+use super::queues::frames_of;
+use super::{Limit, LimitKind, Overflow, Whose};
+use crate::analysis::Analysis;
+use crate::plan::{NONE, index};
+use crate::result::Unbounded;
+
+impl Analysis<'_> {
+    /// Limits before the ports of talkers, and of shapers and policers, that may be too small.
+    pub(super) fn host_overflows(&self, found: &mut Vec<Overflow>) {
+        for node in 0..index(self.plan.network.nodes.len()) {
+            self.host_overflow(node, found);
+        }
+        super::sending_overflows(self.plan.network, self.plan.sendings(), found);
+        for port in 0..index(self.plan.ports.len()) {
+            for number in self.plan.at_port(port) {
+                self.discards(*number, found);
+            }
+        }
+    }
+
+    /// The queue of a host without stacks.
+    pub(crate) fn host_overflow(&self, node: u32, found: &mut Vec<Overflow>) {
+        let at = NodeIndex(node);
+        let Some(host) = self.plan.network.host(at).filter(|host| host.stacks.stacks.is_empty()) else {
+            return;
+        };
+        let limit = u64::from(host.queue_limit);
+        let mut needed = Some(0_u64);
+        for stream in self.plan.talks(node) {
+            if self.plan.stream(*stream).traffic.is_control() {
+                continue;
+            }
+            let frames = self.in_host(*stream);
+            needed = needed.zip(frames).map(|(sum, frames)| sum.saturating_add(frames));
+        }
+        if needed.is_none_or(|needed| needed > limit) {
+            let limit = Limit { kind: LimitKind::HostQueue(at), limit, needed };
+            found.push(Overflow { whose: Whose::Talker(at), limit });
+        }
+    }
+
+    /// Most frames of a stream between its application and its port.
+    fn in_host(&self, stream: u32) -> Option<u64> {
+        let Some(number) = self.plan.entries_of(stream).next() else { return Some(0) };
+        let entry = &self.plan.entries[number as usize];
+        let shaped = self.plan.talker_shapers[stream as usize].is_some();
+        let most = if shaped { self.arrivals[number as usize].ready_max } else { Some(entry.own_latency.1) };
+        // What passes at once is in no queue; but it is not taken if the queue is full.
+        if most == Some(0) {
+            return Some(1);
+        }
+        let promise = entry.promise?;
+        let promise = promise.after_jitter(promise.rate, entry.talker_slack);
+        Some(frames_of(promise, most?, entry.wire_min()))
+    }
+
+    /// What may discard frames of an entry on their way to its queue.
+    fn discards(&self, number: u32, found: &mut Vec<Overflow>) {
+        let (entry, arriving) = (&self.plan.entries[number as usize], &self.arrivals[number as usize]);
+        let place = number - self.plan.first_entry[entry.stream as usize];
+        let stream = StreamIndex(entry.stream);
+        let mut hold = |whose, kind, limit, needed| {
+            found.push(Overflow { whose, limit: Limit { kind, limit, needed } });
+        };
+        if entry.previous == NONE {
+            self.link_queue(stream, &mut hold);
+        }
+        if arriving.policed.is_some()
+            && let Some((granted, jitter)) = self.policed_jitter(number, entry)
+        {
+            let kind = LimitKind::PolicedJitter(PortIndex(entry.reception));
+            hold(Whose::Hop(stream, place), kind, granted, jitter);
+        }
+        let port = PortIndex(entry.port);
+        if self.reasons.get(arriving.reason) != Some(Unbounded::MayBeDiscarded { port }) {
+            return;
+        }
+        let whose = Whose::Hop(stream, place);
+        let (burst, charged) = if arriving.scheduled {
+            let node = self.plan.network.ports[entry.port as usize].node;
+            let ats = &self.plan.network.device(node).expect("only bridges have schedulers").ats;
+            let frame = self.plan.entries[entry.previous as usize].frame_max;
+            let burst = self.plan.schedulers[entry.scheduler as usize].burst_min;
+            (burst, (frame + ats.charged_overhead).bits().get())
+        } else if let Some(range) = self.plan.talker_shapers[entry.stream as usize] {
+            (range.burst_min, entry.wire_max())
+        } else {
+            return;
+        };
+        if charged > burst {
+            return hold(whose, LimitKind::ShaperBurst(port), burst, Some(charged));
+        }
+        if let Some((residence, staying)) = self.residence_of(entry) {
+            hold(whose, LimitKind::ResidenceTime(port), residence, staying);
+        }
+    }
+
+    /// The queue of a sub-virtual-link in its end system, or the place of its newest message.
+    fn link_queue(&self, stream: StreamIndex, hold: &mut impl FnMut(Whose, LimitKind, u64, Option<u64>)) {
+        let Some(link) = self.plan.links[stream.index()].as_ref().filter(|link| link.is_regulated()) else {
+            return;
+        };
+        let most = link.waiting_max();
+        let buffer = self.plan.stream(stream.0).virtual_link.map(|link| link.buffer);
+        let (kind, limit) = match buffer {
+            Some(LinkBuffer::Queueing(limit)) => (LimitKind::LinkQueue(stream), u64::from(limit)),
+            Some(LinkBuffer::Overwriting) => (LimitKind::NewestMessage(stream), 1),
+            None => return,
+        };
+        if most.is_none_or(|most| most > limit) {
+            hold(Whose::Stream(stream), kind, limit, most);
+        }
+    }
+
+    /// MaxResidenceTime of an entry's group, and how long its frames may stay.
+    fn residence_of(&self, entry: &crate::plan::Entry) -> Option<(u64, Option<u64>)> {
+        let residence = self.plan.groups.get(entry.group as usize)?.residence_max?;
+        Some((residence, self.staying_max(entry)))
+    }
+}

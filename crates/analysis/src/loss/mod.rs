@@ -1,0 +1,195 @@
+//! Where frames of a stream may be lost although nothing fails, and which limit would do.
+//!
+//! In: bounds, and the limits that the description sets: places in queues, hosts and buffers, and what discards by nature.
+//! Out: per stream and listener the limits that are not proven to be enough ([`losses`]). Stated failures (links that are cut,
+//! nodes that stop, bit errors) are none of them: all that is proven is proven apart from these.
+//!
+//! How much waits at each place is found with the bounds themselves: by `queues.rs` at the ports of a network, by `hosts.rs`
+//! before them; what they find stands in [`Bounds::overflows`]. Not here: frames that come late
+//! (`bounds`), copies that are taken twice ([`taken_twice`](crate::taken_twice)).
+
+mod fill;
+mod hosts;
+mod kind;
+mod queues;
+mod stacks;
+
+pub(crate) use self::fill::Fill;
+pub use self::kind::{Limit, LimitKind};
+pub(crate) use self::stacks::{reception_overflows, sending_overflows};
+
+use tautwire_core::TrafficClass;
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex};
+
+use crate::result::Bounds;
+
+/// What passes a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// All streams of a class of an egress port.
+    Class(PortIndex, TrafficClass),
+    /// Those of one lane of it.
+    Lane(PortIndex, TrafficClass, u16),
+    /// All streams that a node sends.
+    Talker(NodeIndex),
+    /// One stream, to whichever listener.
+    Stream(StreamIndex),
+    /// One stream at one of its listeners.
+    Listener(StreamIndex, usize),
+    /// One stream on its way behind a hop and at it.
+    Hop(StreamIndex, u32),
+}
+
+/// A limit that what waits does not surely fit into, and what passes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overflow {
+    pub(crate) whose: Whose,
+    pub(crate) limit: Limit,
+}
+
+impl Overflow {
+    /// Numbers streams as in a network of which this one has only `streams`, in this order.
+    pub(crate) fn number_anew(&mut self, streams: &[StreamIndex]) {
+        match &mut self.whose {
+            Whose::Stream(stream) | Whose::Listener(stream, _) | Whose::Hop(stream, _) => {
+                *stream = streams[stream.index()];
+            }
+            Whose::Class(..) | Whose::Lane(..) | Whose::Talker(_) => {}
+        }
+        if let LimitKind::LinkQueue(stream)
+        | LimitKind::NewestMessage(stream)
+        | LimitKind::PolicedDistance(stream)
+        | LimitKind::ReshapePool(stream) = &mut self.limit.kind
+        {
+            *stream = streams[stream.index()];
+        }
+    }
+}
+
+/// Where frames of each stream may be lost on the way to each listener.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// Per stream, per listener.
+    pub streams: Vec<Vec<Vec<Limit>>>,
+}
+
+impl Losses {
+    /// The limits that a stream meets on the way to a listener and that may be too small, first those that it meets first.
+    #[must_use]
+    pub fn at(&self, stream: StreamIndex, listener: usize) -> &[Limit] {
+        self.streams.get(stream.index()).and_then(|each| each.get(listener)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a frame may be lost there that is not meant to be.
+    #[must_use]
+    pub fn may_be_lost(&self, stream: StreamIndex, listener: usize) -> bool {
+        self.at(stream, listener).iter().any(|limit| !limit.is_meant())
+    }
+}
+
+/// Where frames may be lost although nothing fails.
+///
+/// Of a stream over two networks whose copies a listener takes once, a frame is lost where both copies may be.
+///
+/// # Panics
+/// If `bounds` are not those of `network`.
+#[must_use]
+pub fn losses(network: &Network, bounds: &Bounds) -> Losses {
+    assert_eq!(network.streams.len(), bounds.streams.len(), "bounds of another network");
+    let of_stream = |number: usize| {
+        let stream = &network.streams[number];
+        let listeners = 0..stream.listeners.len();
+        let of =
+            |listener| at_listener(network, &bounds.overflows, (StreamIndex::at(number), stream), listener);
+        listeners.map(of).collect()
+    };
+    if bounds.overflows.is_empty() {
+        let nothing = |stream: &Stream| vec![Vec::new(); stream.listeners.len()];
+        return Losses { streams: network.streams.iter().map(nothing).collect() };
+    }
+    Losses { streams: (0..network.streams.len()).map(of_stream).collect() }
+}
+
+/// The limits on the way of a stream to one listener.
+pub(crate) fn at_listener(
+    network: &Network,
+    overflows: &[Overflow],
+    (number, stream): (StreamIndex, &Stream),
+    listener: usize,
+) -> Vec<Limit> {
+    let ends = (0..stream.hops.len())
+        .filter(|hop| stream.hops[*hop].listener.is_some_and(|one| one as usize == listener));
+    let ways: Vec<Vec<Limit>> = ends
+        .map(|end| {
+            let way = way(stream, end);
+            let on_way = |overflow: &&Overflow| match overflow.whose {
+                Whose::Listener(one, at) => one == number && at == listener,
+                whose => is_on_way(network, (number, stream), &way, whose),
+            };
+            let mut found: Vec<(usize, &Limit)> = overflows
+                .iter()
+                .filter(on_way)
+                .map(|overflow| (place_on_way(stream, &way, overflow.whose), &overflow.limit))
+                .collect();
+            found.sort_by_key(|(place, _)| *place);
+            found.into_iter().map(|(_, limit)| limit.clone()).collect()
+        })
+        .collect();
+    let once = stream.virtual_link.is_some_and(|link| link.skew_max.is_some()) && ways.len() > 1;
+    let is_safe = |way: &Vec<Limit>| way.iter().all(Limit::is_meant);
+    let mut all = Vec::new();
+    let spared = once && ways.iter().any(is_safe);
+    for limit in ways.into_iter().flatten().filter(|limit| !spared || limit.is_meant()) {
+        if !all.contains(&limit) {
+            all.push(limit);
+        }
+    }
+    all
+}
+
+/// The hops to an end, first the talker's.
+fn way(stream: &Stream, end: usize) -> Vec<usize> {
+    let mut way = vec![end];
+    while let Some(previous) = stream.hops[way[way.len() - 1]].previous {
+        way.push(previous as usize);
+    }
+    way.reverse();
+    way
+}
+
+fn is_on_way(
+    network: &Network,
+    (number, stream): (StreamIndex, &Stream),
+    way: &[usize],
+    whose: Whose,
+) -> bool {
+    let passes = |port: PortIndex, class: TrafficClass, lane: Option<u16>| {
+        way.iter().any(|hop| {
+            let at = &stream.hops[*hop];
+            at.port == port
+                && at.class == class
+                && stream.time_triggered.is_none()
+                && lane.is_none_or(|lane| network.lane(stream, *hop) == lane)
+        })
+    };
+    match whose {
+        Whose::Class(port, class) => passes(port, class, None),
+        Whose::Lane(port, class, lane) => passes(port, class, Some(lane)),
+        Whose::Talker(node) => stream.talker == node && !stream.traffic.is_control(),
+        Whose::Stream(one) => one == number,
+        Whose::Listener(..) => false,
+        Whose::Hop(one, hop) => one == number && way.contains(&(hop as usize)),
+    }
+}
+
+/// How many hops come before a limit.
+fn place_on_way(stream: &Stream, way: &[usize], whose: Whose) -> usize {
+    let at = |is_there: &dyn Fn(usize) -> bool| way.iter().position(|hop| is_there(*hop)).unwrap_or(0);
+    match whose {
+        Whose::Class(port, _) | Whose::Lane(port, ..) => at(&|hop| stream.hops[hop].port == port) + 1,
+        Whose::Hop(_, place) => at(&|hop| hop == place as usize) + 1,
+        Whose::Talker(_) | Whose::Stream(_) => 0,
+        Whose::Listener(..) => way.len() + 1,
+    }
+}

@@ -1,0 +1,56 @@
+//! What waits in the protocol stacks of hosts, held against their queues and buffers.
+//!
+//! How much that is follows with the times through the stacks (`host.rs`). A frame that is lost between a listener's port and
+//! its application was in time at the port, and is lost all the same.
+
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, StreamIndex};
+
+use super::{Limit, LimitKind, Overflow, Whose};
+use crate::host::Sending;
+
+/// What the stacks of talkers may discard.
+pub(crate) fn sending_overflows(network: &Network, sending: &[Option<Sending>], found: &mut Vec<Overflow>) {
+    for (number, sending) in sending.iter().enumerate() {
+        let (Some(sending), Some(stream)) = (sending, network.streams.get(number)) else { continue };
+        let Some(host) = network.host(stream.talker) else { continue };
+        let Some(stack) = host.stacks.stack_of(stream) else { continue };
+        let stack = &host.stacks.stacks[stack as usize];
+        let whose = Whose::Stream(StreamIndex::at(number));
+        if stack.thread.is_some() {
+            let (limit, kind) = (u64::from(stack.task_queue), LimitKind::TaskQueue(stream.talker));
+            hold(found, whose, Limit { kind, limit, needed: sending.task_frames });
+        }
+        if stack.interface.is_some() {
+            let (limit, kind) = (stack.socket_buffer.get(), LimitKind::SendBuffer(stream.talker));
+            hold(found, whose, Limit { kind, limit, needed: sending.socket_octets });
+        }
+    }
+}
+
+/// What the host of a listener may discard: octets beyond the ring of its interface, and those that wait for its thread.
+pub(crate) fn reception_overflows(
+    network: &Network,
+    (node, (stream, listener)): (NodeIndex, (usize, usize)),
+    (beyond_ring, waiting): (Option<u64>, Option<u64>),
+    found: &mut Vec<Overflow>,
+) {
+    let Some(host) = network.host(node) else { return };
+    let Some(stack) = host.stacks.stack_of(&network.streams[stream]) else { return };
+    let stack = &host.stacks.stacks[stack as usize];
+    let whose = Whose::Listener(StreamIndex::at(stream), listener);
+    if let Some(interface) = stack.interface {
+        let limit = host.stacks.interfaces[interface as usize].receive_fifo.get();
+        hold(found, whose, Limit { kind: LimitKind::ReceiveFifo(node), limit, needed: beyond_ring });
+    }
+    if stack.thread.is_some() {
+        let limit = stack.socket_buffer.get();
+        hold(found, whose, Limit { kind: LimitKind::ReceiveBuffer(node), limit, needed: waiting });
+    }
+}
+
+fn hold(found: &mut Vec<Overflow>, whose: Whose, limit: Limit) {
+    if limit.needed.is_none_or(|needed| needed > limit.limit) {
+        found.push(Overflow { whose, limit });
+    }
+}

@@ -1,0 +1,113 @@
+//! What waits at a TDMA station, held against the limits of its host, and what no slot takes in its lifetime.
+//!
+//! A station has a queue for real-time frames and one for ordinary ones, each first in, first out, with the limit of its host.
+//! So what stands in one came within the longest wait of any of its frames. Behind its slot a frame meets no other: one is at a
+//! port, or two where a standby opens cycles beside the master. Not here: start-up, which is over before any stream begins.
+
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+
+use super::Cycle;
+use crate::loss::{Limit, LimitKind, Overflow, Whose};
+
+impl Cycle<'_> {
+    /// Limits that may be too small.
+    pub(super) fn overflows(&self) -> Vec<Overflow> {
+        let mut found = Vec::new();
+        if self.reason.is_some() {
+            return found;
+        }
+        for node in (0..self.network.nodes.len()).map(NodeIndex::at) {
+            self.at_station(node, &mut found);
+        }
+        for port in (0..self.network.ports.len()).map(PortIndex::at) {
+            self.at_port(port, &mut found);
+        }
+        crate::loss::sending_overflows(self.network, &self.stacks.sending, &mut found);
+        found
+    }
+
+    /// The queues of a station.
+    fn at_station(&self, node: NodeIndex, found: &mut Vec<Overflow>) {
+        let Some(host) = self.network.host(node) else { return };
+        let of_node = |number: &StreamIndex| {
+            let stream = &self.network.streams[number.index()];
+            stream.talker == node && !stream.traffic.is_control()
+        };
+        let all: Vec<StreamIndex> =
+            (0..self.network.streams.len()).map(StreamIndex::at).filter(of_node).collect();
+        let limit = u64::from(host.queue_limit);
+        for real_time in [true, false] {
+            let here = || all.iter().copied().filter(|one| self.network.is_real_time(*one) == real_time);
+            let wait = here().try_fold(0_u64, |most, one| Some(most.max(self.wait(one)?)));
+            let frames = |one: StreamIndex| Some(self.arrivals(one)?.frames(wait?));
+            let needed = here().try_fold(0_u64, |sum, one| Some(sum.saturating_add(frames(one)?)));
+            let fits = needed.is_some_and(|needed| needed <= limit);
+            for stream in here().filter(|_| !fits) {
+                let limit = Limit { kind: LimitKind::HostQueue(node), limit, needed };
+                found.push(Overflow { whose: Whose::Stream(stream), limit });
+            }
+        }
+        if !self.network.has_stacks(node) {
+            self.before_station(node, &all, limit, found);
+        }
+        for stream in all {
+            self.lifetime(node, stream, found);
+        }
+    }
+
+    /// What is between applications and the station.
+    fn before_station(&self, node: NodeIndex, all: &[StreamIndex], limit: u64, found: &mut Vec<Overflow>) {
+        let frames = |one: &StreamIndex| match self.transmit(*one)?.max {
+            0 => Some(1),
+            most => Some(self.arrivals(*one)?.frames(most)),
+        };
+        let needed = all.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(frames(one)?)));
+        if needed.is_none_or(|needed| needed > limit) {
+            let limit = Limit { kind: LimitKind::HostQueue(node), limit, needed };
+            found.push(Overflow { whose: Whose::Talker(node), limit });
+        }
+    }
+
+    /// Whether frames of a stream may wait for longer than they live, whatever does not fail.
+    fn lifetime(&self, node: NodeIndex, stream: StreamIndex, found: &mut Vec<Overflow>) {
+        let Some(lifetime) = self.tdma.lifetime else { return };
+        let needed = self.queued(stream).map(|wait| self.deviation.stretch(wait));
+        if needed.is_none_or(|needed| needed > lifetime.as_ps()) {
+            let limit = Limit { kind: LimitKind::Lifetime(node), limit: lifetime.as_ps(), needed };
+            found.push(Overflow { whose: Whose::Stream(stream), limit });
+        }
+    }
+
+    /// The queues of a port, of a station or a bridge.
+    fn at_port(&self, port: PortIndex, found: &mut Vec<Overflow>) {
+        let hops =
+            self.network.streams.iter().flat_map(|stream| stream.hops.iter().map(move |hop| (stream, hop)));
+        let mut most = [0_u64; 8];
+        for (stream, hop) in hops.filter(|(_, hop)| hop.port == port) {
+            let octets = tautwire_model::frame_length(stream.payload_max, hop.tagged).get();
+            most[hop.class.index()] = most[hop.class.index()].max(octets);
+        }
+        let frames = if self.beside > 0 { 2 } else { 1 };
+        let settings = &self.network.ports[port.index()];
+        for class in 0..8_u8 {
+            let number = usize::from(class);
+            let octets = most[number] * frames;
+            let Some(at) = tautwire_core::TrafficClass::new(class).filter(|_| octets > 0) else { continue };
+            let limits = &settings.classes[number];
+            let mut hold = |kind, limit, needed| {
+                if needed > limit {
+                    let limit = Limit { kind, limit, needed: Some(needed) };
+                    found.push(Overflow { whose: Whose::Class(port, at), limit });
+                }
+            };
+            hold(LimitKind::QueueFrames(port, at), u64::from(limits.limit_frames), frames);
+            hold(LimitKind::QueueOctets(port, at), limits.limit_octets.get(), octets);
+            if let Some(buffer) = &settings.shared_buffer {
+                let others = buffer.reserved.iter().enumerate().filter(|(other, _)| *other != number);
+                let others: u64 = others.map(|(_, cells)| u64::from(*cells)).sum();
+                let cells = most[number].div_ceil(buffer.cell.get()) * frames;
+                hold(LimitKind::BufferCells(port, at), u64::from(buffer.cells).saturating_sub(others), cells);
+            }
+        }
+    }
+}
