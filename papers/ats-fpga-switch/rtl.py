@@ -28,7 +28,7 @@ from testbed import PRIORITY_OF_CLASS, Stream, Testbed, every
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "hdl" / "tests"))
 # It needs Verilator: `hardware_experiments.absent` says so before this module is read.
-import switch_run  # noqa: E402
+import switch_run
 
 DEVICE = "tautwire-switch"
 PMD_NS = 500

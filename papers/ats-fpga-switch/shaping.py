@@ -48,8 +48,8 @@ def sequence(found: np.ndarray[Any, Any]) -> tuple[str, bool]:
 
 @claim("ATS-14", Basis.CALIBRATED)
 def burst_sequence(study: Study) -> Outcome:
-    """The sequence of intervals with a burst size of 16 frames; and by the paper's definition, which charges the medium's
-    overhead, too."""
+    """The sequence of intervals with a burst size of 16 frames; and by the paper's definition, which charges the
+    medium's overhead, too."""
     ours, holds = sequence(burst_intervals(study, 16))
     flip = Flip("1542 B charged, with the overhead of the medium", *sequence(burst(16, 1542, charged_overhead=20)))
     text = "16 intervals of 12.336 us, from the 18th on 121.752 or 121.760 us"
@@ -103,8 +103,8 @@ OTHERWISE = {
 def as_printed(study: Study, rows: list[dict[str, Any]]) -> tuple[str, bool]:
     """Whether the cards tell what Figure 14 shows: means as theory within their interval, and its deviations.
 
-    Means are those that the card stamps, and the interval of a mean is below a nanosecond. Deviations are printed from 3.1
-    to 5.6 ns; ends are met within a tenth of them, as all deviations are.
+    Means are those that the card stamps, and the interval of a mean is below a nanosecond. Deviations are printed
+    from 3.1 to 5.6 ns; ends are met within a tenth of them, as all deviations are.
     """
     # At 50 Mbit/s a frame needs 243.52 us, more than MaxResidenceTime: that point shows the limit.
     rows = [row for row in rows if row["cir_mbps"] >= 100]
@@ -128,7 +128,9 @@ def single_rate(study: Study) -> Outcome:
     for name, other in OTHERWISE.items():
         points = [{**point, **other} for point in grid(cir_mbps=RATES[:-1], seconds=[1])]
         flips.append(Flip(name, *as_printed(study, sweep(shaped, points))))
-    rests_on = f"a capturing card that runs 50 ppm slow, chosen by these deviations; only the sign is printed; {CHARGED}"
+    rests_on = (
+        f"a capturing card that runs 50 ppm slow, chosen by these deviations; only the sign is printed; {CHARGED}"
+    )
     return Outcome("mean as theory, 3.1 to 5.6 ns, below 1 ns", ours, holds, True, rests_on, tuple(flips))
 
 
@@ -142,7 +144,9 @@ def near_both_means(study: Study, found: dict[str, Any]) -> tuple[str, bool]:
     means = found["slow_mean"] / 1000, found["fast_mean"] / 1000
     mbps = [1542 * 8 / mean for mean in means]
     ours = f"{means[0]:.2f} and {means[1]:.2f} us = {mbps[0]:.1f} and {mbps[1]:.1f} Mbit/s (1542 B a frame, as there)"
-    return ours, all(abs(one / study.number(name) - 1) < 0.005 for one, name in zip(means, ("N069", "N070"), strict=True))
+    return ours, all(
+        abs(one / study.number(name) - 1) < 0.005 for one, name in zip(means, ("N069", "N070"), strict=True)
+    )
 
 
 @claim("ATS-18", Basis.CALIBRATED)
@@ -150,7 +154,9 @@ def two_rates(study: Study) -> Outcome:
     """Mean intervals of two streams of one group; and with the frames of the other experiments."""
     ours, holds = near_both_means(study, two(study))
     flip = Flip("frames of 1522 B, as in V-C and V-D", *near_both_means(study, two_flows(2, frame=FULL_FRAME)))
-    rests_on = "frames of 1508 B, read off the two means: 120.5 us at 100 Mbit/s are 1506 B, 60.3 us at 200 Mbit/s 1508 B"
+    rests_on = (
+        "frames of 1508 B, read off the two means: 120.5 us at 100 Mbit/s are 1506 B, 60.3 us at 200 Mbit/s 1508 B"
+    )
     return Outcome("120.5 and 60.3 us = 102.4 and 204.6 Mbit/s", ours, holds, True, rests_on, (flip,))
 
 

@@ -132,7 +132,7 @@ def test_the_experiments_on_the_rtl_are_left_out_without_verilator(
     monkeypatch.setattr(hardware_experiments.shutil, "which", lambda name: name if name == "g++" else None)
     assert hardware_experiments.absent() == ""
     monkeypatch.setattr(hardware_experiments, "NEEDED", {"no_such_package": "Verilator"})
-    with pytest.raises(Missing, match="^Verilator is missing$"):
+    with pytest.raises(Missing, match=r"^Verilator is missing$"):
         hardware.tell_experiments(study)
     monkeypatch.setattr(hardware_experiments.shutil, "which", lambda name: None)
     assert hardware_experiments.absent() == "Verilator and a C++ compiler are missing"

@@ -25,8 +25,8 @@ FRAMES_PER_SECOND_AT_1_GBPS = 80_000
 #: Clocks of two cards of one host, kept together by software. Calibrated: it is the one unknown of the
 #: largest standard deviation that is printed for a frame that meets no other.
 SYNC_JITTER_NS = 216
-#: Unpublished; below zero, for 121.760 us were told as 121.752 or 121.760 us. Calibrated: how far below is chosen by the
-#: ends of the deviations of Figure 14, which -50 ppm meets within a tenth, and -40 or -100 ppm do not.
+#: Unpublished; below zero, for 121.760 us were told as 121.752 or 121.760 us. Calibrated: how far below is chosen by
+#: the ends of the deviations of Figure 14, which -50 ppm meets within a tenth, and -40 or -100 ppm do not.
 CAPTURE_DRIFT_PPM = -50
 #: Priority (PCP) that Table 1 puts into a class.
 PRIORITY_OF_CLASS = {7: 3, 6: 2, 5: 7}

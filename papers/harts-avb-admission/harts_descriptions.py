@@ -1,9 +1,9 @@
 """A run of the study as a description: what `tautwire simulate` runs, and what of its results the study reads.
 
-All that a description cannot draw for itself is drawn here, by the run's seed, and written into it: when nodes ask, whether the
-ACMaster's processor is at its lower speed, and when the requests come between LeaveAlls. Nothing else is: bridges, stations,
-masters and their times are keys of the description. Every run states what it relies on: no network control beside
-the protocol's own frames, reserved streams with a tag in VLAN 2, broadcasts without one in VLAN 1.
+All that a description cannot draw for itself is drawn here, by the run's seed, and written into it: when nodes ask,
+whether the ACMaster's processor is at its lower speed, and when the requests come between LeaveAlls. Nothing else is:
+bridges, stations, masters and their times are keys of the description. Every run states what it relies on: no network
+control beside the protocol's own frames, reserved streams with a tag in VLAN 2, broadcasts without one in VLAN 1.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ import os
 import random
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from typing import Any
 
 import tautwire
 
 #: An MRPDU on a link of 100 Mbit/s, nanoseconds.
 LINE_NS = 20_000
-#: How long a run lasts behind the last request, milliseconds; again with the longer one if a request has no answer.
-LAST_MS = {"harts": (150, 1_000), "avb": (1_200, 5_000)}
-#: How long before the first request broadcasts begin, and where in its cycle the network may be then, nanoseconds.
+#: How long a run lasts behind the last requests, milliseconds: so long, and so much for each that comes with them.
+#: Again for longer if one has no answer by then.
+LAST_MS = {"harts": (8, 12), "avb": (250, 100)}
+LONGER = (1, 4, 20)
+#: How long before requests broadcasts begin, and where in its cycle the network may be then, nanoseconds.
 LEAD_NS, LEAD_HARTS_NS = 20_000_000, 5_000_000
 #: VLANs of what is broadcast, and of the reserved streams, which keep their tags.
 UNTAGGED, TAGGED = 1, 2
@@ -52,14 +55,38 @@ def description(made: Scenario) -> tuple[str, dict[str, int]]:
     lines += ["streams:"]
     lines += [reserved(made, one, None) for one in made["installed"]]
     lines += [reserved(made, one, asks[one["name"]]) for one in made["requests"]]
-    first = max(0, min(min(one) for one in asks.values()) - LEAD_NS)
+    events = []
     for name, talker, payload, interval_ns in (made["load"] or {}).get("streams", ()):
         lines.append(
-            f"  - {{name: {name}, talker: {talker}, listeners: all, vlan: {UNTAGGED}, tagged: false, payload: {payload} B, "
-            f"traffic: {{type: periodic, interval: {interval_ns} ns, offset: {first + drawn.randrange(interval_ns)} ns}}}}"
+            f"  - {{name: {name}, talker: {talker}, listeners: all, vlan: {UNTAGGED}, tagged: false, "
+            f"started: false, payload: {payload} B, "
+            f"traffic: {{type: periodic, interval: {interval_ns} ns}}}}"
         )
+        phase = drawn.randrange(interval_ns)
+        for from_ns, to_ns in windows(made, start):
+            events += [(from_ns + phase, "start", name), (to_ns, "stop", name)]
+    lines += ["events:"] * bool(events)
+    lines += [f"  - {{at: {at} ns, {what}-stream: {name}}}" for at, what, name in sorted(events)]
     lines += [f"run: {{duration: {end_ns} ns}}"]
     return "\n".join(lines) + "\n", {name: talker for name, (talker, _) in asks.items()}
+
+
+def last_ms(made: Scenario, longer: int) -> int:
+    """How long a run lasts behind its last requests."""
+    at = [one["at_ns"] for one in made["requests"]]
+    alone, each = LAST_MS[made["architecture"]]
+    return longer * (alone + each * at.count(max(at)))
+
+
+def windows(made: Scenario, start: int) -> list[tuple[int, int]]:
+    """When broadcasts are sent, nanoseconds: around requests, for as long as these may take."""
+    found: list[tuple[int, int]] = []
+    for at in sorted({one["at_ns"] for one in made["requests"]}):
+        from_ns, to_ns = max(0, start + at - LEAD_NS), start + at + 1_000_000 * made["last_ms"]
+        if found and from_ns <= found[-1][1]:
+            from_ns = found.pop()[0]
+        found.append((from_ns, to_ns))
+    return found
 
 
 def begin(made: Scenario, drawn: random.Random) -> int:
@@ -91,7 +118,8 @@ def reserved(made: Scenario, request: dict[str, Any], asks: list[int] | None) ->
         advertise, attach = asks or (0, 0)
         waits = "when-offered" if asks and made["avb"]["listener_waits"] else "at-once"
         words.append(
-            f"reservation: {{advertise-at: {advertise} ns, attach-at: {attach} ns, ask: {waits}, frames-per-interval: 1}}"
+            f"reservation: {{advertise-at: {advertise} ns, attach-at: {attach} ns, ask: {waits}, "
+            "frames-per-interval: 1}"
         )
     words.append(f"traffic: {{type: periodic, interval: {interval} ns}}")
     return f"  - {{{', '.join(words)}}}"
@@ -153,7 +181,9 @@ def test(of: dict[str, Any], drawn: random.Random) -> list[str]:
     (one, low), (other, high) = steps[:2]
     first = low + (high - low) * (1 - one) / (other - one)
     lines.append("    test-by-links:")
-    lines += [f"      - {{links: {links}, per-mille: {round(1000 * at / least)}}}" for links, at in ((1, first), *steps)]
+    lines += [
+        f"      - {{links: {links}, per-mille: {round(1000 * at / least)}}}" for links, at in ((1, first), *steps)
+    ]
     return lines
 
 
@@ -198,14 +228,14 @@ def avb(made: Scenario) -> Own:
 def run(made: Scenario) -> dict[str, Any]:
     """Runs a scenario, and again for longer if a request has no answer; what the study reads of it.
 
-    Per request: whether it is granted, its latency, the place of its test and what that took, and when each bridge heard
-    and said its declarations; and of the run: tests, streams that a standby confirmed, and the most MRPDUs that a port sent
-    within 300 ms, if that is asked for.
+    Per request: whether it is granted, its latency, the place of its test and what that took, and when each bridge
+    heard and said its declarations; and of the run: tests, streams that a standby confirmed, and the most MRPDUs that
+    a port sent within 300 ms, if that is asked for.
     """
-    for last_ms in LAST_MS[made["architecture"]]:
-        text, asked = description({**made, "last_ms": last_ms})
+    for longer in LONGER:
+        text, asked = description({**made, "last_ms": last_ms(made, longer)})
         network = tautwire.load_text(text)
-        pdus = [f"msrp:{port}" for port in made.get("count_pdus", ())]
+        pdus = pdus_of(network) if made.get("count_pdus") else []
         results = tautwire.simulate(network, seed=made["seed"], frames=pdus or False)
         found = read(made, results.summary, asked)
         if all(one["latency_ns"] is not None for one in found["requests"]):
@@ -213,10 +243,17 @@ def run(made: Scenario) -> dict[str, Any]:
     if pdus:
         frames = results.frames
         starts: dict[str, list[int]] = {}
-        for stream, at in zip(frames.column("stream"), frames.column("start_ps"), strict=True):
+        # When a machine sent it; three that it sends at once stand one behind the other on the line.
+        for stream, at in zip(frames.column("stream"), frames.column("queued_ps"), strict=True):
             starts.setdefault(stream, []).append(at // 1000)
         found["pdus_in_300_ms"] = max(most_within(sorted(one), 300_000_000) for one in starts.values())
     return found
+
+
+def pdus_of(network: tautwire.Network) -> list[str]:
+    """Streams of MRPDUs, one for each port."""
+    names = [one["name"] for one in tautwire.simulate(network, duration="1 us").summary["streams"]]
+    return [name for name in names if name.startswith("msrp:")]
 
 
 def most_within(times: Sequence[int], window: int) -> int:
@@ -251,7 +288,9 @@ def read(made: Scenario, summary: dict[str, Any], asked: dict[str, int]) -> dict
             latency = of["started_ps"] // 1000 - asked[request["name"]]
             tick = made["avb"]["tick_ns"]
             latency = math.ceil(latency / tick) * tick if tick else latency
-        requests.append({"name": request["name"], "granted": latency is not None, "latency_ns": latency, "bridges": bridges})
+        requests.append(
+            {"name": request["name"], "granted": latency is not None, "latency_ns": latency, "bridges": bridges}
+        )
     return {"requests": requests, "tests": tests}
 
 
@@ -319,5 +358,10 @@ def run_all(made: Scenario, samples: int, first_seed: int) -> list[dict[str, Any
     each = [{**made, "seed": first_seed + number} for number in range(samples)]
     if samples < 8:
         return [run(one) for one in each]
-    with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(run, each, chunksize=max(1, samples // 16)))
+    return list(processes().map(run, each, chunksize=max(1, samples // 16)))
+
+
+@cache
+def processes() -> ProcessPoolExecutor:
+    """One for each processor; they stay until the study ends."""
+    return ProcessPoolExecutor(max_workers=os.cpu_count())

@@ -188,7 +188,7 @@ def replication(study: Study) -> list[Row]:
     rows = []
     for name in ("I", "II"):
         for replicated in (False, True):
-            asked = requests(study, name)
+            asked = requests(study, name, "HaRTES")
             values = short(study, "HaRTES", asked, count=30, harts={"replicated": replicated})
             setting = f"Scenario {name}, {'with' if replicated else 'without'} a standby"
             rows.append(row("replication", "HaRTES", setting, values))

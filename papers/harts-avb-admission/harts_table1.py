@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harts_runs import f7, installed
+from harts_runs import BACKGROUND, f7, installed
 from harts_testbed import outcomes, scenario, stream
 from tautwire.claims import Study
 
@@ -16,8 +16,8 @@ PROTOCOLS = {"HaRTES": "harts", "AVB": "avb"}
 
 
 def one(study: Study, protocol: str, requests: list[dict[str, Any]], **other: Any) -> dict[str, Any]:
-    """One run."""
-    return outcomes(scenario(study, PROTOCOLS[protocol], requests, **other), 1)[0]
+    """One run, beside F1 and F8, which block and which the ACMaster's test knows."""
+    return outcomes(scenario(study, PROTOCOLS[protocol], requests, load=BACKGROUND, **other), 1)[0]
 
 
 def architecture(study: Study, protocol: str) -> str:
@@ -43,7 +43,7 @@ def view(study: Study, protocol: str) -> str:
 
 def time_of_a_test(request: dict[str, Any]) -> int:
     """The ACMaster's test, or the time that the first bridge takes over a talker's declaration, nanoseconds."""
-    at = request["bridges"][0] if request["test_ns"] is None else None
+    at = request["bridges"][0] if "bridges" in request else None
     taken: int = request["test_ns"] if at is None else at["talker_out_ns"] - at["talker_in_ns"]
     assert taken > 0, "somebody tests"
     return taken

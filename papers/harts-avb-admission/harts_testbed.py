@@ -7,13 +7,13 @@ in masters and nodes, packets in a bridge's processor) is stated here. The timer
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from harts_descriptions import LINE_NS, run_all
-from tautwire.claims import Study
+from tautwire.claims import Flip, Study
 
 PLACES = {"N1": 0, "N3": 0, "N4": 1, "N2": 2, "N5": 2}
 #: Deadlines of the classes, as IEEE 802.1BA promises for seven hops; the paper prints none.
@@ -31,6 +31,8 @@ REPEAT_NS = 100_000_000
 HYPOTHESIS = {"join_ns": 100_000_000, "join": "after", "tick_ns": 20_070_000}
 #: The standard's: a drawn part of a JoinTime of 200 ms; a talker is told.
 STANDARD = {"join_ns": 200_000_000, "join": "random", "tick_ns": 0}
+#: End nodes that do not wait: they declare at once, and a talker is told at once.
+QUICK = {"join": "at-once", "tick_ns": 0}
 Scenario = dict[str, Any]
 
 
@@ -39,6 +41,11 @@ class Varied(Study):
     """The study with other times of AVB in all of its runs."""
 
     avb: dict[str, Any] = field(default_factory=dict)
+
+
+def flips(study: Study, *values: Callable[[], Flip]) -> tuple[Flip, ...]:
+    """What a check gives under other values; a study that is varied itself has none."""
+    return () if isinstance(study, Varied) else tuple(value() for value in values)
 
 
 def stream(study: Study, name: str, *, at_ms: float = 0, path: tuple[str, str] | None = None) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def kept(found: list[float]) -> bool:
 
 @claim("MAPS-33", Basis.PREDICTED)
 def bursts_keep_the_level(study: Study) -> Outcome:
-    """What is sent with bursts of 10 and of 1, sleeping 60 us too long; with bursts of 10 and twice that, or one thread."""
+    """What is sent with bursts of 10 and of 1, sleeping 60 us too long; bursts of 10 and twice that, or one thread."""
 
     def told(found: list[float]) -> str:
         return " and ".join(f"{one:.0f}" for one in found) + " % of the line"
@@ -147,13 +147,14 @@ def bursts_keep_the_level(study: Study) -> Outcome:
 def chain(study: Study, message: str, answer: str, locked: bool = False) -> tuple[float, float, float]:
     """Of a message that is relayed back to its application: bound, what of it varies, and the greatest of a run, in us.
 
-    The bound is that of the whole chain, as the analysis gives it for the answer. ``locked``: the application follows the
-    network's cycle.
+    The bound is that of the whole chain, as the analysis gives it for the answer.
+    ``locked``: the application follows the network's cycle.
     """
     cell = Cell(message, 256, 0, messages=300, round_trip=True, knobs=Knobs(answer=answer, locked=locked))
     (listener,) = tautwire.verify(fit(study).network(cell)).stream("answer")["listeners"]
     bound, seen = listener["application"].get("bound", {}), listener["application"]["observed"]["delay_max_ps"]
-    return tuple(bound.get(key, float("inf")) / 1e6 for key in ("delay_max_ps", "jitter_ps")) + (seen / 1e6,)  # type: ignore[return-value]
+    greatest, varies = (bound.get(key, float("inf")) / 1e6 for key in ("delay_max_ps", "jitter_ps"))
+    return greatest, varies, seen / 1e6
 
 
 #: Chains by the number of time-triggered links of 1 ms in them with which nobody is synchronised. BE has none; RC has a
@@ -175,13 +176,16 @@ def amplified(varies: dict[int, list[float]], period: float = 1000) -> bool:
 
 @claim("MAPS-36", Basis.PREDICTED)
 def bound_by_unsynchronised_parts(study: Study) -> Outcome:
-    """Bounds of whole chains with no, one and two parts that are not synchronised, and runs of them; and the chain of two
-    with its application locked to the cycle of the first."""
+    """Bounds of whole chains with no, one and two parts that are not synchronised, and runs of them.
+
+    And the chain of two with its application locked to the cycle of the first.
+    """
     found = {count: [chain(study, *one) for one in of] for count, of in CHAINS.items()}
     varies = {count: [jitter for _, jitter, _ in of] for count, of in found.items()}
     held = all(seen <= bound < float("inf") for of in found.values() for bound, _, seen in of)
     texts = [
-        f"{count}: " + " and ".join(f"{bound:.0f} us, of which {jitter:.0f} us vary (seen {seen:.0f})" for bound, jitter, seen in of)
+        f"{count}: "
+        + " and ".join(f"{bound:.0f} us, of which {jitter:.0f} us vary (seen {seen:.0f})" for bound, jitter, seen in of)
         for count, of in found.items()
     ]
     bound, jitter, seen = chain(study, "TTE", "TTE", locked=True)

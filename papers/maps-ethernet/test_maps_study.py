@@ -181,7 +181,7 @@ def test_a_hundred_messages_meet_the_cycle_as_a_thousand_do(study: Study) -> Non
 
 @pytest.mark.parametrize("id", ["MAPS-17", "MAPS-18", "MAPS-20", "MAPS-33", "MAPS-36"])
 def test_claims_that_rest_on_a_choice_say_which_value_turns_them(study: Study, id: str) -> None:
-    """The flood on another processor, a tenth for the softirq; longer sleeps, one thread; a part that is synchronised."""
+    """The flood on another processor, a tenth for the softirq; longer sleeps, one thread; a synchronised part."""
     (found,) = run(study, only=[id])
     assert found.as_expected and found.outcome.holds and found.outcome.rests_on
     turned = {flip.value for flip in found.outcome.flips if not flip.holds}

@@ -17,9 +17,7 @@ FIT = 20.0
 #: Readings of "equal to the transmission cycle", and the 2 ms of the text, in milliseconds.
 DEADLINES = (1, 2, 3)
 RELEASE = "the late release of the application, fitted on the deviations of Table 2"
-WITHOUT_MECHANISM = (
-    "a share of the time off the wire, a law without a mechanism that was found with the print in sight"
-)
+WITHOUT_MECHANISM = "a share of the time off the wire, a law without a mechanism that was found with the print in sight"
 #: The greatest round trip of RTnet over its mean, as the tables have it.
 MOST_OVER_MEAN = 1.064
 

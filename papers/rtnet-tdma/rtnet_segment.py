@@ -120,9 +120,7 @@ def text(
         f"tdma:\n  cycle: {cycle:.0f} us\n  synchronisation: opening\n"
         f"  standby: {{synchronisation: standing-in, offset: {layout.watch} us}}\n{found}  slots:\n{slots}"
     )
-    openings = (
-        f"  - {{name: opening, talker: master, {opens}}}\n  - {{name: standing-in, talker: standby, {opens}}}\n"
-    )
+    openings = f"  - {{name: opening, talker: master, {opens}}}\n  - {{name: standing-in, talker: standby, {opens}}}\n"
     return f"""name: rtnet
 network-control: none
 vlans:

@@ -9,7 +9,6 @@ mod explain;
 mod frames;
 mod machines;
 mod network;
-mod reservations;
 mod results;
 mod slots;
 mod table;
@@ -31,8 +30,6 @@ mod _core {
     use super::machines::{AtsBank, ClockServo, CreditShaper};
     #[pymodule_export]
     use super::network::{CoreNetwork, load, load_text};
-    #[pymodule_export]
-    use super::reservations::reservations;
     #[pymodule_export]
     use super::results::{Results, bounds, report_html, simulate};
     #[pymodule_export]

@@ -327,7 +327,7 @@ class Finding:
 
     @property
     def changed(self) -> bool:
-        """Whether another verdict was expected before the very first run, when *refuted* stood for *not reproduced* too."""
+        """Whether another verdict was expected at first, when *refuted* stood for *not reproduced*, too."""
         once, now = self.first, self.outcome.verdict
         return once not in (None, now) and (once, now) != (Verdict.REFUTED, Verdict.NOT_REPRODUCED)
 

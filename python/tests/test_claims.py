@@ -45,8 +45,10 @@ def test_verdicts_as_expected_end_well(tmp_path: Path, capsys: pytest.CaptureFix
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "some-study: 1 confirmed, 1 refuted, 0 not reproduced, 1 not testable"
     assert "NOT AS EXPECTED" not in "\n".join(lines)
-    assert (tmp_path / "out" / "findings.csv").read_text().startswith(
-        "claim,verdict,basis,paper,here,rests_on,otherwise\nT-01,confirmed"
+    assert (
+        (tmp_path / "out" / "findings.csv")
+        .read_text()
+        .startswith("claim,verdict,basis,paper,here,rests_on,otherwise\nT-01,confirmed")
     )
 
 

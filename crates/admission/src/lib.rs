@@ -23,7 +23,6 @@ mod harts;
 mod kept;
 mod log;
 mod request;
-pub mod reservation;
 mod suggest;
 mod test;
 

@@ -69,14 +69,6 @@ pub fn simulate_with(
     tautwire_sim::run_with(network, options, recorder)
 }
 
-/// Runs a protocol of reservation: scenario and outcome are JSON ([`admission::reservation`]).
-///
-/// # Errors
-/// What is wrong with the scenario.
-pub fn reservations(scenario: &str) -> Result<String, String> {
-    admission::reservation::run_json(scenario)
-}
-
 /// The JSON Schema of the description.
 #[must_use]
 pub fn description_schema() -> String {
