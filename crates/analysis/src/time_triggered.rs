@@ -183,7 +183,7 @@ impl Plan<'_> {
                     max: heard.max + deviation.stretch(turn_around.as_ps()) + free.max,
                 })
             }
-            Traffic::Periodic { offset, jitter, .. }
+            Traffic::Periodic { offset, jitter, drawn: false, .. }
                 if link.release == Release::Locked && !is_restarted(self.network, number) =>
             {
                 let error = precision + slack;

@@ -152,8 +152,11 @@ fn traffic(dice: &mut Dice, (_, most): Sizes, traces: &[String]) -> String {
         }
         _ => {
             let jitter = if dice.chance(50) { dice.between(0, 2 * interval) } else { 0 };
-            let text =
-                format!("{{type: periodic, interval: {interval} us, jitter: {jitter} us, burst: {count}}}");
+            // Of the intervals, not of the dice: other networks stay what they were.
+            let phase = if interval % 3 == 0 { ", phase: random" } else { "" };
+            let text = format!(
+                "{{type: periodic, interval: {interval} us, jitter: {jitter} us, burst: {count}{phase}}}"
+            );
             (text, count * (jitter / interval + 1))
         }
     };

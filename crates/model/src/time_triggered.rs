@@ -134,6 +134,40 @@ pub enum ScheduleFault {
     },
 }
 
+impl ScheduleFault {
+    /// The fault as a sentence, with the names of links, nodes and ports.
+    #[must_use]
+    pub fn words(&self, network: &Network) -> String {
+        let name = |stream: StreamIndex| &network.streams[stream.index()].name;
+        let port = |stream: StreamIndex, hop: u32| {
+            let port = network.streams[stream.index()].hops[hop as usize].port;
+            let port = &network.ports[port.index()];
+            format!("{}:{}", network.nodes[port.node.index()].name, port.name)
+        };
+        match *self {
+            Self::Points { stream } => {
+                format!("`{}` has another number of dispatch points than hops", name(stream))
+            }
+            Self::TooLong { stream, hop, length } => format!(
+                "a frame of `{}` takes {} for {length}, which its period or the raster does not hold there",
+                name(stream),
+                port(stream, hop)
+            ),
+            Self::TooEarly { stream, hop, .. } => {
+                format!("`{}` may come to {} after its dispatch point", name(stream), port(stream, hop))
+            }
+            Self::TooLate { stream, hop, .. } => format!(
+                "the next frame of `{}` may come to {} before this one leaves",
+                name(stream),
+                port(stream, hop)
+            ),
+            Self::Collision { stream, hop, other, .. } => {
+                format!("`{}` and `{}` are at {} at one time", name(stream), name(other), port(stream, hop))
+            }
+        }
+    }
+}
+
 /// What a schedule has to leave, in network time: computed once for a network.
 #[derive(Clone, Debug)]
 pub struct Timing<'network> {

@@ -224,7 +224,13 @@ fn add_stream(
         payload_min: Bytes::new(payload),
         payload_max: Bytes::new(payload),
         payload_drawn: None,
-        traffic: Traffic::Periodic { interval, offset: Duration::ZERO, jitter: Duration::ZERO, burst: 1 },
+        traffic: Traffic::Periodic {
+            interval,
+            offset: Duration::ZERO,
+            jitter: Duration::ZERO,
+            burst: 1,
+            drawn: false,
+        },
         arrival: (class != 0).then_some(ArrivalCurve {
             rate: BitRate::per_period_ceil(frame.bits(), interval).expect("a rate"),
             burst: frame.bits(),
@@ -440,6 +446,10 @@ fn stream_observation(
     }
     let copies = stream.listeners.len() as u64;
     let lost = if is_logging { 37 } else { 0 };
+    for listener in &mut listeners {
+        listener.delivered = u64::from(FRAMES);
+        listener.dropped = if is_logging { vec![(DropReason::QueueFull, lost)] } else { Vec::new() };
+    }
     StreamObservation {
         created: u64::from(FRAMES) + lost,
         replicated: u64::from(FRAMES) * (copies - 1),

@@ -155,10 +155,11 @@ pub(crate) fn traffic(traffic: &Traffic) -> String {
         false => format!(", from {offset}"),
     };
     match traffic {
-        Traffic::Periodic { interval, offset, jitter, burst } => {
+        Traffic::Periodic { interval, offset, jitter, burst, drawn } => {
             let frames = if *burst == 1 { "1 frame".to_owned() } else { format!("{burst} frames") };
             let jitter = if jitter.is_zero() { String::new() } else { format!(", jitter up to {jitter}") };
-            format!("{frames} every {interval}{jitter}{}", from(offset))
+            let phase = if *drawn { ", at a drawn phase" } else { "" };
+            format!("{frames} every {interval}{jitter}{}{phase}", from(offset))
         }
         Traffic::ConstantRate { rate, offset } => format!("constant {rate}{}", from(offset)),
         Traffic::Poisson { mean_interval } => format!("Poisson, {mean_interval} apart on average"),

@@ -30,6 +30,8 @@ pub(crate) struct Source {
     empty: i128,
     /// When each thread of injected traffic sends next.
     threads: Vec<Instant>,
+    /// By how much periodic traffic comes later than its offset says.
+    phase: Duration,
 }
 
 impl Source {
@@ -44,7 +46,7 @@ impl Source {
         let needs_random = payload_min != payload_max
             || match &stream.traffic {
                 Traffic::Poisson { .. } | Traffic::Injected { .. } => true,
-                Traffic::Periodic { jitter, .. } => !jitter.is_zero(),
+                Traffic::Periodic { jitter, drawn, .. } => *drawn || !jitter.is_zero(),
                 _ => false,
             };
         let mut source = Self {
@@ -60,6 +62,7 @@ impl Source {
             next: None,
             empty: 0,
             threads: Vec::new(),
+            phase: Duration::ZERO,
         };
         source.restart(start);
         source
@@ -87,6 +90,12 @@ impl Source {
             let sleep = *interval * (u64::from(*threads) * u64::from(*burst));
             self.threads.extend((0..*threads).map(|_| start + random.span_up_to(sleep)));
         }
+        self.phase = match (&self.traffic, &mut self.random) {
+            (Traffic::Periodic { interval, drawn: true, .. }, Some(random)) => {
+                random.span_up_to(interval.saturating_sub(Duration::from_ps(1)))
+            }
+            _ => Duration::ZERO,
+        };
         self.next = self.following(start);
     }
 
@@ -125,9 +134,9 @@ impl Source {
         let wire = (frame_length(Bytes::new(payload), self.tagged) + Bytes::MEDIA_OVERHEAD).bits();
         let start = self.start;
         let time = match &self.traffic {
-            Traffic::Periodic { interval, offset, jitter, burst } => {
+            Traffic::Periodic { interval, offset, jitter, burst, .. } => {
                 let burst = u64::from(*burst);
-                let period = start.saturating_add(*offset + *interval * (self.count / burst));
+                let period = start.saturating_add(*offset + self.phase + *interval * (self.count / burst));
                 // The frames of one burst come at once: one delay for all of them.
                 let drawn = match &mut self.random {
                     Some(random) if !jitter.is_zero() && self.count.is_multiple_of(burst) => {

@@ -49,7 +49,7 @@ impl Scheduled {
         }
         let scheduled = bare
             .with_dispatch_offsets(&described.offsets(schedule))
-            .map_err(|faults| faults.iter().map(|fault| format!("{fault:?}")).collect::<Vec<_>>())?;
+            .map_err(|faults| faults.iter().map(|fault| fault.words(&bare)).collect::<Vec<_>>())?;
         let links = described.streams.iter().enumerate().map(|(flow, stream)| {
             let hops = 0..described.problem.flows[flow].hops.len();
             ScheduledLink {

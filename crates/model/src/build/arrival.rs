@@ -177,6 +177,7 @@ mod tests {
             offset: Duration::ZERO,
             jitter,
             burst: 2,
+            drawn: false,
         };
         let calm = of(&periodic(Duration::ZERO));
         assert_eq!(calm.rate, BitRate::from_bps(2 * 12_336 * 8_000));
@@ -251,7 +252,8 @@ mod tests {
     fn the_least_burst_of_periodic_traffic_is_exact_at_every_rate() {
         for (jitter, count) in [(0, 1), (40, 1), (100, 2), (130, 1), (250, 3)] {
             let [interval, jitter] = [100, jitter].map(Duration::from_us);
-            let traffic = Traffic::Periodic { interval, offset: Duration::ZERO, jitter, burst: count };
+            let traffic =
+                Traffic::Periodic { interval, offset: Duration::ZERO, jitter, burst: count, drawn: false };
             let mean = of(&traffic).rate.as_bps();
             // The worst: as late as can be up to a time, and not late at all from there on.
             let at = |number: u64| (interval * number).max((interval * 10).min(interval * number + jitter));

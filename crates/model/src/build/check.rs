@@ -141,7 +141,7 @@ fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults:
                 BitRate::from_bps(u64::try_from(*load).unwrap_or(u64::MAX)),
                 topology.port_name(port)
             );
-            let help = "raise `idle-slope` of this port, or lower the streams' rates";
+            let help = "raise `idle-slope` of this port, or lower the streams' rates; where it is meant, write `allow: [class::overload]`";
             let place = place.unwrap_or(topology.rate_places[links.egress.index() / 2]);
             faults.error(codes::CLASS_OVERLOAD, place, message, help);
         }

@@ -55,8 +55,8 @@ pub(crate) fn cut(
 /// Traffic of datagrams as traffic of their frames.
 pub(crate) fn of_fragments(traffic: Traffic, count: u32, place: Place, faults: &mut Faults) -> Traffic {
     match traffic {
-        Traffic::Periodic { interval, offset, jitter, burst } => {
-            Traffic::Periodic { interval, offset, jitter, burst: burst.saturating_mul(count) }
+        Traffic::Periodic { interval, offset, jitter, burst, drawn } => {
+            Traffic::Periodic { interval, offset, jitter, burst: burst.saturating_mul(count), drawn }
         }
         Traffic::Response { .. } => traffic,
         other => {

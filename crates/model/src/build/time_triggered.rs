@@ -346,48 +346,26 @@ fn offsets(
 
 /// A fault of the schedule as a diagnostic.
 fn tell(network: &Network, drafts: &[Option<Draft>], fault: ScheduleFault, faults: &mut Faults) {
-    let name = |stream: StreamIndex| network.streams[stream.index()].name.as_str();
-    let port = |stream: StreamIndex, hop: u32| {
-        let port = &network.ports[network.streams[stream.index()].hops[hop as usize].port.index()];
-        format!("{}:{}", network.nodes[port.node.index()].name, port.name)
-    };
+    let message = fault.words(network);
     let place = |stream: StreamIndex| drafts[stream.index()].as_ref().map(|draft| draft.place);
-    let (code, stream, message, help) = match fault {
-        ScheduleFault::Points { stream } => {
-            let message = format!("`{}` has another number of dispatch points than hops", name(stream));
-            (codes::DISPATCH_POINT, stream, message, "give it one for each".to_owned())
+    let (stream, help) = match fault {
+        ScheduleFault::Points { stream } => (stream, "give it one for each".to_owned()),
+        ScheduleFault::TooLong { stream, .. } => {
+            (stream, "make the period longer, or move it within the raster's window".to_owned())
         }
-        ScheduleFault::TooLong { stream, hop, length } => {
-            let message = format!(
-                "a frame of `{}` takes {} for {length}, which its period or the raster does not hold there",
-                name(stream),
-                port(stream, hop)
-            );
-            let help = "make the period longer, or move it within the raster's window".to_owned();
-            (codes::DISPATCH_POINT, stream, message, help)
+        ScheduleFault::TooEarly { stream, earliest, .. } => {
+            (stream, format!("make the offset there at least {earliest}"))
         }
-        ScheduleFault::TooEarly { stream, hop, earliest } => {
-            let message =
-                format!("`{}` may come to {} after its dispatch point", name(stream), port(stream, hop));
-            (codes::DISPATCH_POINT, stream, message, format!("make the offset there at least {earliest}"))
+        ScheduleFault::TooLate { stream, latest, .. } => {
+            (stream, format!("make the offset there at most {latest}"))
         }
-        ScheduleFault::TooLate { stream, hop, latest } => {
-            let message = format!(
-                "the next frame of `{}` may come to {} before this one leaves",
-                name(stream),
-                port(stream, hop)
-            );
-            (codes::DISPATCH_POINT, stream, message, format!("make the offset there at most {latest}"))
-        }
-        ScheduleFault::Collision { stream, hop, other, .. } => {
-            let message =
-                format!("`{}` and `{}` are at {} at one time", name(stream), name(other), port(stream, hop));
+        ScheduleFault::Collision { stream, other, .. } => {
             let (Some(own), Some(first)) = (place(stream), place(other)) else { return };
             let help = "move one of them, or add `points` behind its talker";
             return faults.error_beside(codes::SLOTS_COLLIDE, own, message, help, (first, "the other"));
         }
     };
     if let Some(place) = place(stream) {
-        faults.error(code, place, message, help);
+        faults.error(codes::DISPATCH_POINT, place, message, help);
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
                 offset: span("offset"),
                 jitter,
                 burst: node.parsed("burst").unwrap_or(1),
+                drawn: node.get("phase").is_some(),
             }
         }
         "constant-rate" => {

@@ -8,7 +8,7 @@ use super::StreamIndex;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// `burst` frames back to back every `interval`; the *k*-th comes at `offset + k·interval` plus
-    /// a delay drawn uniformly up to `jitter`.
+    /// a delay drawn uniformly up to `jitter`. With a drawn phase all of them come later by the same time, less than an interval.
     Periodic {
         /// Period.
         interval: Duration,
@@ -18,6 +18,8 @@ pub enum Traffic {
         jitter: Duration,
         /// Frames at once.
         burst: u32,
+        /// Whether a run draws by its seed how much later than `offset` the first comes.
+        drawn: bool,
     },
     /// Frames spaced so that their wire bits make `rate`, whatever their sizes.
     ConstantRate {

@@ -23,6 +23,8 @@ codes! {
     DUPLICATE_KEY = "form::duplicate-key";
     /// A key that is not known here.
     UNKNOWN_KEY = "form::unknown-key";
+    /// A key of a mechanism that is not supported.
+    NOT_SUPPORTED = "form::not-supported";
     /// A key that must be there is not.
     MISSING_KEY = "form::missing-key";
     /// A value of the wrong kind: a list for a text, a word for a number.

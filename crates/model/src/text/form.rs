@@ -159,6 +159,11 @@ fn object(
 }
 
 fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
+    if let Some(mechanism) = not_supported(&key.text) {
+        let message = format!("`{}` is not supported: there is no {mechanism} yet", key.text);
+        let help = "remove it: README.md lists what is not supported";
+        return faults.error(codes::NOT_SUPPORTED, key.place, message, help);
+    }
     let message = format!("`{}` is no key of {}", key.text, shape.name);
     let help = match &*key.text {
         "size" | "length" | "frame-size" if shape.name == "a stream" => {
@@ -167,6 +172,69 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
         text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
+}
+
+/// The mechanism that a key speaks of, if it is one of 802.1 that is not there.
+fn not_supported(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "gates"
+        | "gate"
+        | "gate-control"
+        | "gate-control-list"
+        | "gate-parameters"
+        | "gate-parameter-table"
+        | "gate-states"
+        | "gate-enabled"
+        | "gcl"
+        | "time-aware-shaper"
+        | "tas"
+        | "scheduled-traffic"
+        | "admin-control-list"
+        | "admin-cycle-time"
+        | "admin-base-time"
+        | "transmission-gates"
+        | "taprio" => "time-aware shaper (802.1Q-2022 8.6.8.4)",
+        "preemption"
+        | "preempt"
+        | "preemptable"
+        | "pre-emption"
+        | "frame-preemption"
+        | "frame-preemption-parameters"
+        | "frame-preemption-status-table"
+        | "express"
+        | "mac-merge"
+        | "add-frag-size" => "frame preemption (802.1Q-2022 6.7.2, 802.3 clause 99)",
+        "psfp"
+        | "policing"
+        | "per-stream-filtering"
+        | "stream-filters"
+        | "stream-filter"
+        | "stream-filter-instance-table"
+        | "stream-gates"
+        | "stream-gate"
+        | "stream-gate-instance-table"
+        | "flow-meters"
+        | "flow-meter"
+        | "flow-meter-instance-table" => "per-stream filtering and policing (802.1Q-2022 8.6.5.2)",
+        "frer"
+        | "frame-replication"
+        | "replication"
+        | "elimination"
+        | "sequence-recovery"
+        | "sequence-generation"
+        | "stream-split"
+        | "r-tag" => "frame replication and elimination (802.1CB)",
+        "cqf" | "cyclic-queuing-and-forwarding" | "cyclic-queueing" | "cyclic-queuing" => {
+            "cyclic queuing and forwarding (802.1Q-2022 Annex T)"
+        }
+        "lldp" => "LLDP (802.1AB)",
+        "spanning-tree" | "stp" | "rstp" | "mstp" => "spanning tree",
+        "link-aggregation" | "lag" | "lacp" => "link aggregation (802.1AX)",
+        "deficit-round-robin" | "weighted-round-robin" | "ets" | "wrr" | "drr" => {
+            "enhanced transmission selection (802.1Q-2022 8.6.8.3)"
+        }
+        _ => return None,
+    })
 }
 
 fn tagged(

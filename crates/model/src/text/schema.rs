@@ -10,12 +10,20 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration, Quantity};
 use super::language;
 use super::shape::{Kind, Shape};
 
+/// What the schema is known by: no place on any network.
+const ID: &str = "urn:tautwire:schema:description";
+
+/// Characters of a name: letters and digits of any language, and `_ . / -`. Said by what is left out, for classes of letters
+/// (`\p{L}`) are not known to the expressions of every validator.
+const NAME: &str = r"[^\x00-\x2c\x3a-\x40\x5b-\x5e\x60\x7b-\xa0]+";
+
 /// The schema of a description.
 pub(crate) fn schema() -> Value {
     let mut definitions = Map::new();
     let root = object(&language::NETWORK, None, &mut definitions);
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    schema.insert("$id".to_owned(), json!(ID));
     schema.insert("title".to_owned(), json!("Tautwire: description of a network"));
     schema.extend(root.as_object().cloned().unwrap_or_default());
     definitions.sort_keys();
@@ -83,9 +91,9 @@ fn pattern(pattern: &str, example: &str) -> Value {
 fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
     match of {
         Kind::Text => json!({ "type": ["string", "number", "boolean"] }),
-        Kind::Name => json!({ "type": ["string", "integer"], "pattern": r"^[\p{L}\p{N}_./-]+$" }),
+        Kind::Name => json!({ "type": ["string", "integer"], "pattern": format!("^{NAME}$") }),
         Kind::Reference => {
-            json!({ "type": ["string", "integer"], "pattern": r"^[\p{L}\p{N}_./-]+(:[\p{L}\p{N}_./-]+)?$" })
+            json!({ "type": ["string", "integer"], "pattern": format!("^{NAME}(:{NAME})?$") })
         }
         Kind::Duration => quantity::<Duration>(""),
         Kind::SignedDuration => quantity::<Duration>("[+-]?"),
@@ -111,7 +119,7 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Names(inner) => json!({
             "type": ["object", "null"],
-            "propertyNames": { "pattern": r"^[\p{L}\p{N}_./-]+$" },
+            "propertyNames": { "pattern": format!("^{NAME}$") },
             "additionalProperties": kind(inner, definitions),
         }),
         Kind::Numbers(min, max, inner) => {
@@ -219,11 +227,40 @@ mod tests {
             "missing-rate",
         ];
         for (name, value) in yaml_of(&root().join("crates/model/tests/broken")) {
-            let of_form = ["form::unknown-key", "form::missing-key", "form::kind", "form::count", "value::"];
+            let of_form = [
+                "form::unknown-key",
+                "form::not-supported",
+                "form::missing-key",
+                "form::kind",
+                "form::count",
+                "value::",
+            ];
             let is_form = of_form.iter().any(|code| name.contains(code));
             let beyond = name.contains("table-") || beyond.iter().any(|file| name.contains(file));
             assert_eq!(validator.is_valid(&value), !is_form || beyond, "{name}");
         }
+    }
+
+    #[test]
+    fn expressions_are_such_as_every_validator_knows() {
+        let schema = schema();
+        assert!(!schema.to_string().contains(r"\\p{"), "Python's `re` has no classes of letters");
+        assert_eq!(schema["$id"], ID);
+        let name = regex_of(&schema["properties"]["nodes"]["propertyNames"]);
+        for (text, holds) in [
+            ("zone-1", true),
+            ("Straße_7", true),
+            ("a b", false),
+            ("a:b", false),
+            ("a,b", false),
+            ("", false),
+        ] {
+            assert_eq!(name.is_valid(&json!(text)), holds, "{text}");
+        }
+    }
+
+    fn regex_of(schema: &Value) -> jsonschema::Validator {
+        jsonschema::validator_for(schema).expect("a schema")
     }
 
     #[test]

@@ -229,6 +229,11 @@ pub(super) static PERIODIC: Shape = Shape {
         OFFSET,
         key("jitter", Kind::Duration, "Most delay; 0 s."),
         key("burst", Kind::Integer(1, 1_000_000), "Frames at once; 1."),
+        key(
+            "phase",
+            Kind::Word(&["random"]),
+            "`random`: all frames come later by one time, less than `interval`, that a run draws by its seed. Without it the phase is `offset`.",
+        ),
     ]],
 };
 
