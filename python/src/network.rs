@@ -78,6 +78,11 @@ impl CoreNetwork {
         &self.text
     }
 
+    /// The description's own text as plain values, JSON.
+    fn document(&self) -> String {
+        tautwire_model::document(&self.source.1).to_string()
+    }
+
     #[getter]
     fn nodes(&self) -> Vec<String> {
         self.network.nodes.iter().map(|node| node.name.clone()).collect()

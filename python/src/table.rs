@@ -40,6 +40,13 @@ impl Table {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 
+    fn __repr__(&self) -> String {
+        let names = self.column_names();
+        let shown = names.iter().take(6).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if names.len() > 6 { ", …" } else { "" };
+        format!("Table({} rows of {shown}{more})", self.batch.num_rows())
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }

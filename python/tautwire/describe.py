@@ -48,7 +48,7 @@ class Traffic(Part):
 
 @dataclass(frozen=True)
 class Periodic(Traffic):
-    """``burst`` frames back to back every ``interval``.
+    """``burst`` frames back to back every ``interval``; with ``phase="random"`` at a phase drawn by the seed.
 
     Examples
     --------
@@ -61,6 +61,7 @@ class Periodic(Traffic):
     offset: str | None = None
     jitter: str | None = None
     burst: int | None = None
+    phase: str | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,28 @@ def _named(key: Any, value: Any) -> Any:
 
 
 def _key(key: Any) -> Any:
+    if isinstance(key, Verbatim):
+        return str(key)
     return key.replace("_", "-") if isinstance(key, str) else key
+
+
+class Verbatim(str):
+    """A key that stands in the description as it is written: a name may have an underscore."""
+
+    __slots__ = ()
+
+
+def verbatim(value: Any) -> Any:
+    """A value that was read from a description, to be written as it was.
+
+    Examples
+    --------
+    >>> plain(verbatim({"host_models": {"a_b": 1}}))
+    {'host_models': {'a_b': 1}}
+    """
+    if isinstance(value, Mapping):
+        return {Verbatim(key) if isinstance(key, str) else key: verbatim(one) for key, one in value.items()}
+    return [verbatim(one) for one in value] if isinstance(value, list) else value
 
 
 def yaml(value: Any, indent: int = 0) -> str:

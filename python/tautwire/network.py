@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from tautwire import _core
-from tautwire.describe import Description
+from tautwire.describe import Description, verbatim
 from tautwire.errors import DescriptionError, Diagnostic, FileError, UnknownNameError
 
 __all__ = ["Network", "check", "load", "load_text"]
@@ -40,16 +40,32 @@ class Network(Description):
     """
 
     def __init__(self, name: str, **settings: Any) -> None:
-        super().__init__(name, **settings)
         self._read: _core.CoreNetwork | None = None
         self._path: str | None = None
         self._cache: tuple[str, _core.CoreNetwork] | None = None
+        super().__init__(name, **settings)
 
     @classmethod
     def _of(cls, read: _core.CoreNetwork, path: str | None = None) -> Network:
         network = cls(read.name)
         network._read = read
         network._path = path
+        return network
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Network:
+        """A network of what :meth:`document` gives, changed or not.
+
+        Examples
+        --------
+        >>> document = load_text("name: alone\\nnodes: {a: {type: end-station}}").document()
+        >>> document["nodes"]["b"] = {"type": "end-station"}
+        >>> document["links"] = [{"between": ["a", "b"], "rate": "1 Gbit/s"}]
+        >>> Network.of_document(document).core().nodes
+        ['a', 'b']
+        """
+        network = cls(str(document.get("name", "network")))
+        network._fill(dict(document))
         return network
 
     def __repr__(self) -> str:
@@ -66,28 +82,85 @@ class Network(Description):
     def __setstate__(self, state: dict[str, Any]) -> None:
         text = state["_read"]
         self.__dict__.update(state)
-        if self._path is not None:
+        if text is not None and self._path is not None:
             self._read = _resolved(*_read_file(self._path))
         elif isinstance(text, str):
             self._read = _resolved(*_core.load_text(self.name, text))
 
-    def _node(self, name: str, kind: str, settings: Any) -> None:
-        self._may_grow()
-        super()._node(name, kind, settings)
+    # What was read from a text becomes mappings and lists when it is first asked for or added to.
 
-    def link(self, first: str, second: str, **settings: Any) -> None:
-        """Adds a cable between two nodes or ports (``"node:port"``)."""
-        self._may_grow()
-        super().link(first, second, **settings)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Keys of the whole description beside name, nodes, links and streams."""
+        return self._part("settings")
 
-    def stream(self, name: str, talker: str, listeners: str | Iterable[str], **settings: Any) -> None:
-        """Adds a stream."""
-        self._may_grow()
-        super().stream(name, talker, listeners, **settings)
+    @settings.setter
+    def settings(self, value: dict[str, Any]) -> None:
+        self._set_part("settings", value)
 
-    def _may_grow(self) -> None:
+    @property
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        """Nodes by name."""
+        return self._part("nodes")
+
+    @nodes.setter
+    def nodes(self, value: dict[str, dict[str, Any]]) -> None:
+        self._set_part("nodes", value)
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """Cables."""
+        return self._part("links")
+
+    @links.setter
+    def links(self, value: list[dict[str, Any]]) -> None:
+        self._set_part("links", value)
+
+    @property
+    def streams(self) -> list[dict[str, Any]]:
+        """Streams of the description itself; those of ``stream-tables`` stay in their files."""
+        return self._part("streams")
+
+    @streams.setter
+    def streams(self, value: list[dict[str, Any]]) -> None:
+        self._set_part("streams", value)
+
+    def _part(self, name: str) -> Any:
         if self._read is not None:
-            raise TypeError(f"network `{self.name}` was read from a text; build one in code to add to it")
+            self._fill(self.document())
+        return self.__dict__[f"_{name}"]
+
+    def _set_part(self, name: str, value: Any) -> None:
+        if self._read is not None:
+            self._fill(self.document())
+        self.__dict__[f"_{name}"] = value
+
+    def _fill(self, document: dict[str, Any]) -> None:
+        """Goes on as a description in code."""
+        said = verbatim(document)
+        self._read = None
+        self.name = str(said.pop("name", self.name))
+        self.nodes = said.pop("nodes", None) or {}
+        self.links = said.pop("links", None) or []
+        self.streams = said.pop("streams", None) or []
+        self.settings = said
+
+    def document(self) -> dict[str, Any]:
+        """The description as plain mappings and lists, a copy: of a network that was read, what stands in its text.
+
+        Examples
+        --------
+        >>> network = load_text("name: pair\\nnodes: {a: {type: end-station}, b: {type: end-station}}")
+        >>> network.document()["nodes"]
+        {'a': {'type': 'end-station'}, 'b': {'type': 'end-station'}}
+        >>> network.link("a", "b", rate="1 Gbit/s")
+        >>> network.document()["links"]
+        [{'between': ['a', 'b'], 'rate': '1 Gbit/s'}]
+        """
+        if self._read is None:
+            return super().document()
+        found: dict[str, Any] = _numbered(json.loads(self._read.document()))
+        return found
 
     def text(self) -> str:
         """The description as YAML."""
@@ -105,7 +178,8 @@ class Network(Description):
             return self._read
         text = self.text()
         if self._cache is None or self._cache[0] != text:
-            self._cache = (text, _resolved(*_core.load_text(self.name, text)))
+            # Files that it names stand beside the one that it was read from.
+            self._cache = (text, _resolved(*_core.load_text(self._path or self.name, text)))
         return self._cache[1]
 
     def stream_names(self) -> list[str]:
@@ -253,6 +327,14 @@ def check(source: Source) -> list[Diagnostic]:
 def network_of(source: Source) -> Network:
     """A network as it is, or the one that a file describes."""
     return source if isinstance(source, Network) else load(source)
+
+
+def _numbered(value: Any) -> Any:
+    """Keys that are whole numbers as such: classes and VLANs."""
+    if isinstance(value, dict):
+        whole = {key: int(key) if key.isdecimal() and str(int(key)) == key else key for key in value}
+        return {whole[key]: _numbered(one) for key, one in value.items()}
+    return [_numbered(one) for one in value] if isinstance(value, list) else value
 
 
 def _read_file(path: str | os.PathLike[str]) -> tuple[_core.CoreNetwork | None, list[_core._Fault]]:

@@ -58,7 +58,7 @@ pub mod vlan_registration;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
-pub use load::{load, load_text, load_text_with_streams};
+pub use load::{document, load, load_text, load_text_with_streams};
 pub use network::Network;
 pub use scheduled_text::with_dispatch_points;
 

@@ -7,7 +7,7 @@ use crate::build;
 use crate::text::faults::Faults;
 use crate::text::shape::Kind;
 use crate::text::tree::{Node, Place, Value};
-use crate::text::{codes, form, language, table, tree};
+use crate::text::{codes, form, language, plain, table, tree};
 use crate::{Loaded, Source};
 
 /// Faults of streams that run together.
@@ -45,6 +45,13 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
         "save the file as UTF-8",
     );
     Loaded { network: None, sources: vec![Source { name, text }], diagnostics: faults.into_sorted() }
+}
+
+/// The text of a description as plain values: mappings in the order of the text, aliases resolved, quantities as texts. Null if it
+/// is no YAML.
+#[must_use]
+pub fn document(text: &str) -> serde_json::Value {
+    plain::plain(&tree::read(0, text, &mut Faults::default()))
 }
 
 /// Reads a description; `name` is the path of its text, relative to which other files are found.

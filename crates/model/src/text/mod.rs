@@ -9,6 +9,7 @@ pub(crate) mod codes;
 pub(crate) mod faults;
 pub(crate) mod form;
 pub(crate) mod language;
+pub(crate) mod plain;
 pub(crate) mod reference;
 pub(crate) mod scalar;
 pub(crate) mod schema;
