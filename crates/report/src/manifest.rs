@@ -2,6 +2,8 @@
 //!
 //! Apart from `summary.json`, which is equal for equal runs whoever made them with what.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sha256::sha256;
@@ -13,6 +15,9 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the text of its description.
     pub scenario_sha256: String,
+    /// The file of its description; absent if it came from none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Seed of the run; absent if none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -29,9 +34,17 @@ impl Manifest {
         Self {
             scenario: scenario.to_owned(),
             scenario_sha256: sha256(text.as_bytes()),
+            path: None,
             seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: command.to_vec(),
         }
+    }
+
+    /// The same of the description in this file.
+    #[must_use]
+    pub fn of_file(self, path: &Path) -> Self {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Self { path: Some(path.display().to_string()), ..self }
     }
 }

@@ -151,6 +151,15 @@ impl Drop for RunFolderWriter {
 }
 
 impl RunFolder {
+    /// Whether the run folder at a place, if there is one, is of the description in another file than this one.
+    #[must_use]
+    pub fn is_of_another_file(place: &Path, path: &Path) -> bool {
+        let text = fs::read_to_string(place.join(MANIFEST)).unwrap_or_default();
+        let known = serde_json::from_str::<Manifest>(&text).ok().and_then(|manifest| manifest.path);
+        let own = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        known.is_some_and(|known| Path::new(&known) != own)
+    }
+
     /// Reads a run folder.
     ///
     /// # Errors

@@ -17,7 +17,8 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
             // Before the work: a place that cannot be used is known at once.
             let writer = RunFolderWriter::create(place).map_err(|error| not_written(place, &error))?;
             let bounds = tautwire_workbench::bounds(network);
-            let manifest = Manifest::new(&scenario.name, &scenario.text, None, &["bounds".to_owned()]);
+            let manifest = Manifest::new(&scenario.name, &scenario.text, None, &["bounds".to_owned()])
+                .of_file(&scenario.path);
             let kept = writer.finish(&manifest, network, &scenario.text, Some(&bounds), None);
             let kept = kept.map_err(|error| not_written(place, &error))?;
             say(&format!("results in {}", place.display()));
