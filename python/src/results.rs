@@ -133,7 +133,7 @@ impl Results {
 #[pyfunction]
 pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork) -> Results {
     py.detach(|| {
-        let bounds = tautwire_analysis::bounds(&network.network);
+        let bounds = tautwire_workbench::bounds(&network.network);
         Results::new(network, Some(bounds), None, None)
     })
 }
@@ -153,18 +153,20 @@ pub(crate) fn simulate(
     let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let chosen = frames.map(|names| chosen(&network.network, &names)).transpose()?;
     Ok(py.detach(|| {
-        let bounds = with_bounds.then(|| tautwire_analysis::bounds(&network.network));
+        let bounds = |seen: &Observation| {
+            with_bounds.then(|| tautwire_workbench::bounds_in_run(&network.network, seen))
+        };
         let mut options = Options { seed, duration, ..Options::default() };
         match chosen {
             Some(chosen) => {
                 let mut frames = Frames::new(chosen);
                 let observation =
                     tautwire_workbench::simulate_with(&network.network, &mut options, &mut frames);
-                Results::new(network, bounds, Some(observation), Some(frames))
+                Results::new(network, bounds(&observation), Some(observation), Some(frames))
             }
             None => {
                 let observation = tautwire_workbench::simulate(&network.network, &mut options);
-                Results::new(network, bounds, Some(observation), None)
+                Results::new(network, bounds(&observation), Some(observation), None)
             }
         }
     }))

@@ -41,6 +41,16 @@ class Results:
     def __init__(self, core: _core.Results) -> None:
         self._core = core
 
+    def __repr__(self) -> str:
+        """What was computed of which network, and how it stands, in a line."""
+        summary = self.summary
+        said = [repr(summary["network"]), f"{len(summary['streams'])} streams"]
+        if (run := summary.get("run")) is not None:
+            said.append(f"seed {run['seed']}")
+        if (found := summary.get("verification")) is not None:
+            said.append(found["verdict"])
+        return f"{type(self).__name__}({', '.join(said)})"
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """All figures as ``summary.json`` has them: picoseconds, bits, octets."""
@@ -207,7 +217,11 @@ class BoundExplanation:
         text = core.explain_bound_text(stream)
         assert found is not None and text is not None, "bounds were computed"
         self.hops: list[dict[str, Any]] = found["hops"]
+        self._stream = stream
         self._text = text
+
+    def __repr__(self) -> str:
+        return f"BoundExplanation({self._stream!r}, {len(self.hops)} hops)"
 
     def __str__(self) -> str:
         return self._text
@@ -258,7 +272,7 @@ class Observation(Results):
 
     @property
     def drops(self) -> Table:
-        """A row for each reason for which frames of a stream were lost."""
+        """A row for each reason for which frames were lost on their way to a listener of a stream."""
         return self._core.table("drops")
 
     @property
@@ -309,6 +323,11 @@ class Verification(Bounds, Observation):
         """Observations above their bounds: faults of Tautwire, never of the network."""
         found: list[str] = self.summary["verification"]["contradictions"]
         return found
+
+    def not_served(self) -> list[tuple[str, str, str]]:
+        """Stream, listener and why, of listeners that the network refused, or to which nothing came."""
+        rows = ((one["name"], end) for one in self.summary["streams"] for end in one["listeners"])
+        return [(name, end["listener"], end["not_served"]["text"]) for name, end in rows if "not_served" in end]
 
     @property
     def holds(self) -> bool:

@@ -69,6 +69,51 @@ def test_every_table_has_rows_of_its_columns(two_hosts: tautwire.Network, name: 
     assert (len(table) == 0) == (name == "drops")
 
 
+def test_results_say_what_they_are_in_a_line(two_hosts: tautwire.Network) -> None:
+    assert repr(tautwire.verify(two_hosts, seed=4)) == "Verification('two-hosts', 2 streams, seed 4, proven)"
+    assert repr(tautwire.bounds(two_hosts)) == "Bounds('two-hosts', 2 streams, proven)"
+    assert repr(tautwire.simulate(two_hosts)) == "Observation('two-hosts', 2 streams, seed 1)"
+    assert repr(tautwire.bounds(two_hosts).explain("slow")) == "BoundExplanation('slow', 2 hops)"
+    assert repr(tautwire.bounds(two_hosts).streams).startswith("Table(2 rows of stream_index, stream, ")
+    assert len(repr(tautwire.bounds(two_hosts).listeners)) < 120
+
+
+LOSING = """
+name: losing
+allow: [port::overload]
+network-control: none
+defaults: {rate: 100 Mbit/s, queue-limit: {frames: 8}}
+nodes:
+  x: {type: end-station}
+  y: {type: end-station}
+  good: {type: end-station}
+  bad: {type: end-station}
+  sw: {type: bridge}
+links: [{between: [x, sw]}, {between: [y, sw]}, {between: [good, sw]}, {between: [bad, sw]}]
+streams:
+  - {name: m, talker: x, listeners: [good, bad], priority: 5, frame: 1000 B,
+     traffic: {type: periodic, interval: 100 us}, deadline: 3 ms}
+  - {name: flood, talker: y, listeners: bad, priority: 5, frame: 1518 B, traffic: {type: constant-rate, rate: 90 Mbit/s}}
+  - {name: never, talker: y, listeners: good, priority: 6, payload: 46 B, started: false,
+     traffic: {type: periodic, interval: 1 ms}, deadline: 3 ms}
+run: {duration: 50 ms}
+"""
+
+
+def test_losses_and_verdicts_are_those_of_a_listener() -> None:
+    result = tautwire.verify(tautwire.load_text(LOSING))
+    good, bad = result.stream("m")["listeners"]
+    assert (good["verdict"], good["frames"]["loss_ppm"], good["frames"]["dropped"]) == ("proven", 0, {})
+    assert bad["verdict"] == "missed" and bad["frames"]["dropped"].keys() == {"queue-full"}
+    drops = polars.DataFrame(result.drops)
+    assert set(drops["listener"]) == {"bad"}
+    rows = polars.DataFrame(result.listeners)
+    assert rows["dropped"].to_list()[0] == 0 and rows["loss_ppm"].to_list()[1] > 0
+    assert rows["not_served"].to_list() == [None, None, None, "never-sent"]
+    assert result.not_served() == [("never", "good", "no frame of it was sent")]
+    assert (result.verdict, result.holds) == ("refused", False)
+
+
 def test_columns_that_are_not_there(two_hosts: tautwire.Network) -> None:
     table = tautwire.bounds(two_hosts).streams
     with pytest.raises(KeyError, match="no column `x`"):

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageData, VerdictName } from "./data";
-import { VERDICTS, nodeOf } from "./data";
+import { VERDICTS, isButForLosses, nodeOf } from "./data";
 import { integer, span, verdictText } from "./format";
 import { Ladders } from "./ladder";
 import { Links } from "./links";
@@ -39,6 +39,7 @@ export function App({ data }: { data: PageData }) {
   }, []);
   const ports = useMemo(() => focusedPorts(data, focus), [data, focus]);
   const stream = summary.streams[selection.stream];
+  const anyLoses = summary.streams.some(isButForLosses);
   const losses = summary.streams.some((s) => Object.keys(s.frames?.dropped ?? {}).length > 0);
   return (
     <>
@@ -46,7 +47,7 @@ export function App({ data }: { data: PageData }) {
         <div class="title">
           <span class="brand">Tautwire</span>
           <h1>{network.name}</h1>
-          {summary.verification && <Badge verdict={summary.verification.verdict} />}
+          {summary.verification && <Badge verdict={summary.verification.verdict} loses={anyLoses} />}
         </div>
         <nav aria-label="Sections">
           <a href="#topology">Topology</a>
@@ -113,6 +114,8 @@ function Facts(props: {
 }) {
   const { summary, network } = props.data;
   const counts = summary.verification?.streams;
+  const butForLosses = summary.streams.filter(isButForLosses).length;
+  const losing = (verdict: VerdictName) => (verdict === "proven" ? butForLosses : 0);
   return (
     <section class="facts" aria-label="At a glance">
       {counts && (
@@ -121,11 +124,12 @@ function Facts(props: {
             <button
               key={verdict}
               type="button"
-              class={`verdict-count ${verdict}`}
+              class={`verdict-count ${losing(verdict) > 0 ? "may-be-lost" : verdict}`}
               aria-pressed={props.verdict === verdict}
               onClick={() => props.onVerdict(props.verdict === verdict ? undefined : verdict)}
             >
               <b>{counts[verdict]}</b> {verdictText[verdict]}
+              {losing(verdict) > 0 && `, ${losing(verdict)} but for losses`}
             </button>
           ))}
         </div>

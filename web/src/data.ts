@@ -38,6 +38,8 @@ export interface Delays {
   jitter_ps?: number;
   quantiles?: Record<string, number>;
   interval?: { interval_min_ps: number; interval_mean_ps: number; interval_max_ps: number };
+  /** Of all frames, those of the warm-up too. */
+  observed_max_ps?: number;
   late: number;
   late_at?: { deadline_ps: number; late: number }[];
   worst?: { number: number; created_ps: number; delay_ps: number };
@@ -54,6 +56,16 @@ export interface Application {
   };
 }
 
+/** What became of the copies for one listener. */
+export interface ListenerFrames {
+  delivered: number;
+  in_flight: number;
+  withheld?: number;
+  dropped: Record<string, number>;
+  lost_by_failures?: number;
+  loss_ppm: number;
+}
+
 export interface Listener {
   listener: string;
   verdict?: VerdictName;
@@ -62,6 +74,8 @@ export interface Listener {
   skew_bound_ps?: number;
   /** Limits on its way that are not proven to be enough. */
   may_be_lost?: { text: string; meant?: boolean }[];
+  frames?: ListenerFrames;
+  not_served?: { reason: string; failure_code?: number; text: string };
   observed?: Delays;
   application?: Application;
 }
@@ -373,10 +387,17 @@ export function pageData(): PageData | undefined {
 
 /** The greatest delay of all frames, those of the warm-up too. */
 export function observedMax(listener: Listener): number | undefined {
-  const observed = listener.observed;
-  if (!observed) return undefined;
-  const both = [observed.worst?.delay_ps, observed.delay_max_ps].filter((ps) => ps !== undefined);
-  return both.length > 0 ? Math.max(...both) : undefined;
+  return listener.observed?.observed_max_ps;
+}
+
+/** Whether anything was lost on the way to a listener. */
+export function loses(listener: Listener): boolean {
+  return (listener.frames?.loss_ppm ?? 0) > 0;
+}
+
+/** Whether a stream is proven and yet lost frames: by failures, or because newer ones took their place. */
+export function isButForLosses(stream: Stream): boolean {
+  return stream.verdict === "proven" && stream.listeners.some(loses);
 }
 
 /** The hops from the talker to a listener, as indices of the stream's. */

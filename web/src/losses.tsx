@@ -1,13 +1,17 @@
-// Frames that were lost, by stream and reason, and what ATS discarded by reception port.
+// Frames that were lost, by listener and reason, and what ATS discarded by reception port.
 
 import type { Selection } from "./app";
 import type { PageData } from "./data";
 import { integer, share } from "./format";
 
 export function Losses(props: { data: PageData; any: boolean; onSelect: (selection: Selection) => void }) {
-  const rows = props.data.summary.streams.flatMap((stream, index) =>
-    Object.entries(stream.frames?.dropped ?? {}).map(([reason, count]) => ({ stream, index, reason, count })),
+  const { streams } = props.data.summary;
+  const rows = streams.flatMap((stream, index) =>
+    stream.listeners.flatMap((at, listener) =>
+      Object.entries(at.frames?.dropped ?? {}).map(([reason, count]) => ({ stream, index, at, listener, reason, count })),
+    ),
   );
+  const copies = streams.flatMap((stream) => Object.values(stream.frames?.dropped ?? {}));
   rows.sort((a, b) => b.count - a.count);
   const ports = props.data.summary.ports.filter((port) => port.observed?.scheduler_discarded);
   return (
@@ -15,7 +19,7 @@ export function Losses(props: { data: PageData; any: boolean; onSelect: (selecti
       <div class="heading">
         <h2>Losses</h2>
         <span class="note">
-          {props.any ? `${integer(rows.reduce((sum, row) => sum + row.count, 0))} copies lost` : ""}
+          {props.any ? `${integer(copies.reduce((sum, count) => sum + count, 0))} copies lost` : ""}
         </span>
       </div>
       {props.any ? (
@@ -27,23 +31,30 @@ export function Losses(props: { data: PageData; any: boolean; onSelect: (selecti
                   Stream
                 </th>
                 <th scope="col" class="text">
+                  Listener
+                </th>
+                <th scope="col" class="text">
                   Reason
                 </th>
                 <th scope="col">Copies</th>
-                <th scope="col">Of its frames</th>
+                <th scope="col">Lost of its frames</th>
               </tr>
             </thead>
             <tbody>
               {rows.slice(0, 500).map((row) => (
-                <tr key={`${row.index} ${row.reason}`} onClick={() => props.onSelect({ stream: row.index, listener: 0 })}>
+                <tr
+                  key={`${row.index} ${row.listener} ${row.reason}`}
+                  onClick={() => props.onSelect({ stream: row.index, listener: row.listener })}
+                >
                   <th scope="row" class="text">
                     <button type="button" class="name">
                       {row.stream.name}
                     </button>
                   </th>
+                  <td class="text">{row.at.listener}</td>
                   <td class="text">{row.reason.replaceAll("-", " ")}</td>
                   <td class="number">{integer(row.count)}</td>
-                  <td class="number">{share(row.stream.frames?.loss_ppm)}</td>
+                  <td class="number">{share(row.at.frames?.loss_ppm)}</td>
                 </tr>
               ))}
             </tbody>

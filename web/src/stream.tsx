@@ -3,7 +3,7 @@
 import { Breakdown } from "./breakdown";
 import type { Selection } from "./app";
 import type { Application, PageData } from "./data";
-import { observedMax } from "./data";
+import { loses, observedMax } from "./data";
 import { Distribution } from "./distribution";
 import { delay, integer, share, span } from "./format";
 import { Badge } from "./ui";
@@ -58,8 +58,13 @@ export function StreamDetail(props: {
   for (const [name, value] of atApplication(listener.application)) add(name, value);
   if (stream.frames) {
     add("Frames", `${integer(stream.frames.created)} created, ${integer(stream.frames.delivered)} delivered`);
-    add("Loss", share(stream.frames.loss_ppm));
   }
+  if (listener.frames) {
+    add("Delivered here", integer(listener.frames.delivered));
+    add("Loss", share(listener.frames.loss_ppm));
+    if (listener.frames.lost_by_failures) add("Lost by failures", integer(listener.frames.lost_by_failures));
+  }
+  if (listener.not_served) add("Not served", listener.not_served.text);
   return (
     <section id="stream" class="panel">
       <div class="heading">
@@ -69,7 +74,7 @@ export function StreamDetail(props: {
             {stream.talker} → {listener.listener}
           </span>
         </h2>
-        {listener.verdict && <Badge verdict={listener.verdict} />}
+        {listener.verdict && <Badge verdict={listener.verdict} loses={loses(listener)} />}
         {stream.listeners.length > 1 && (
           <label class="tools">
             Listener{" "}
@@ -147,7 +152,7 @@ function atApplication(application: Application | undefined): [string, string][]
   if (bound)
     facts.push(["Application bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps)]);
   if (!observed) return facts;
-  if (observed.delay_max_ps !== undefined) facts.push(["Application max", delay(observed.delay_max_ps)]);
+  if (observed.observed_max_ps !== undefined) facts.push(["Application max", delay(observed.observed_max_ps)]);
   if (observed.delay_mean_ps !== undefined)
     facts.push(["Application mean", `${delay(observed.delay_mean_ps)}, ${delay(observed.processing.mean_ps)} in its host`]);
   const lost = Object.values(observed.dropped).reduce((sum, count) => sum + count, 0);

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Selection } from "./app";
 import type { Listener, PageData, Stream, VerdictName } from "./data";
-import { VERDICTS, observedMax } from "./data";
+import { VERDICTS, loses, observedMax } from "./data";
 import { share, us, verdictText } from "./format";
 import { Badge } from "./ui";
 
@@ -54,13 +54,13 @@ const COLUMNS: Column[] = [
     cell: (row) =>
       row.at.bound?.unbounded ? (
         <span class="unbounded" title={row.at.bound.unbounded.text}>
-          unbounded
+          {row.at.bound.unbounded.reason === "not-granted" ? "–" : "unbounded"}
         </span>
       ) : (
         us(row.at.bound?.delay_max_ps)
       ),
   },
-  { key: "max", title: "Max", unit: "µs", rank: 0, needs: "run", value: (r) => r.max, cell: (r) => us(r.max) },
+  { key: "max", title: "Observed max", unit: "µs", rank: 0, needs: "run", value: (r) => r.max, cell: (r) => us(r.max) },
   {
     key: "mean",
     title: "Mean",
@@ -84,8 +84,8 @@ const COLUMNS: Column[] = [
     title: "Loss",
     rank: 1,
     needs: "run",
-    value: (row) => row.of.frames?.loss_ppm,
-    cell: (row) => share(row.of.frames?.loss_ppm),
+    value: (row) => row.at.frames?.loss_ppm,
+    cell: (row) => share(row.at.frames?.loss_ppm),
   },
   {
     key: "margin",
@@ -233,7 +233,7 @@ export function Streams(props: {
                   <td class="rank-1">
                     <Gauge row={row} />
                   </td>
-                  {hasBounds && <td class="text">{row.at.verdict && <Badge verdict={row.at.verdict} />}</td>}
+                  {hasBounds && <td class="text">{row.at.verdict && <Badge verdict={row.at.verdict} loses={loses(row.at)} />}</td>}
                 </tr>
               );
             })}

@@ -13,11 +13,13 @@ const MARK: Record<VerdictName, string> = {
   "no-requirement": "·",
 };
 
-/** A verdict in words, with a mark and a colour. */
-export function Badge({ verdict }: { verdict: VerdictName }) {
+/** A verdict in words, with a mark and a colour. What is proven though frames were lost is not as green as what lost none. */
+export function Badge({ verdict, loses = false }: { verdict: VerdictName; loses?: boolean }) {
+  const but = verdict === "proven" && loses;
   return (
-    <span class={`badge ${verdict}`}>
-      <span aria-hidden="true">{MARK[verdict]}</span> {verdictText[verdict]}
+    <span class={`badge ${but ? "may-be-lost" : verdict}`}>
+      <span aria-hidden="true">{but ? "!" : MARK[verdict]}</span> {verdictText[verdict]}
+      {but && " but for losses"}
     </span>
   );
 }

@@ -26,6 +26,8 @@ pub struct Explanation {
     pub stream: String,
     /// Its listeners and their bounds.
     pub listeners: Vec<(String, ListenerBounds)>,
+    /// Per listener why it has no bound, if it has none.
+    pub reasons: Vec<Option<String>>,
     /// Hop by hop.
     pub hops: Vec<HopExplanation>,
 }
@@ -41,6 +43,8 @@ pub struct HopExplanation {
     pub class: TrafficClass,
     /// The bound.
     pub bounds: HopBounds,
+    /// Why there is none, if there is none.
+    pub reason: Option<String>,
     /// Its formula, in words of the field.
     pub formula: &'static str,
     /// Where the formula is from.
@@ -83,12 +87,15 @@ pub struct Part {
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
+    let reason =
+        |listener: &ListenerBounds| listener.delay.as_ref().err().map(|reason| told(network, reason));
+    let reasons = of_stream.listeners.iter().map(reason).collect();
     if network.tdma.is_some() || network.harts.is_some() {
         // Slots and servers are one story for the whole network; the bounds of the hops say it.
         let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
         let listeners =
             described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
-        return Explanation { stream: described.name.clone(), listeners, hops: Vec::new() };
+        return Explanation { stream: described.name.clone(), listeners, reasons, hops: Vec::new() };
     }
     let (mut analysis, _) = answers::settle(network, Fault::default());
     let first = analysis.plan.first_entry[stream.index()];
@@ -97,7 +104,7 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
         .collect();
     let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
     let listeners = described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
-    Explanation { stream: described.name.clone(), listeners, hops }
+    Explanation { stream: described.name.clone(), listeners, reasons, hops }
 }
 
 fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
@@ -131,6 +138,7 @@ fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) 
     let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
     let (formula, source) = formula(bounds.method);
     HopExplanation {
+        reason: bounds.delay.as_ref().err().map(|reason| told(network, reason)),
         previous: network.streams[entry.stream as usize].hops
             [number as usize - analysis.plan.first_entry[entry.stream as usize] as usize]
             .previous,
@@ -292,10 +300,10 @@ fn formula(method: Method) -> (&'static str, &'static str) {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "stream {}", self.stream)?;
-        for (listener, bounds) in &self.listeners {
+        for ((listener, bounds), reason) in self.listeners.iter().zip(&self.reasons) {
             match &bounds.delay {
                 Ok(delay) => writeln!(f, "  to {listener}: {} to {delay}", bounds.delay_min)?,
-                Err(reason) => writeln!(f, "  to {listener}: no bound, {}", Told(reason))?,
+                Err(_) => writeln!(f, "  to {listener}: no bound, {}", reason.as_deref().unwrap_or("-"))?,
             }
             if let Some(skew) = bounds.skew {
                 writeln!(f, "    copies over both networks at most {skew} apart")?;
@@ -317,7 +325,7 @@ impl fmt::Display for HopExplanation {
         write!(f, "{} class {}: ", self.port, self.class)?;
         match &self.bounds.delay {
             Ok(delay) => writeln!(f, "{} to {delay}", self.bounds.delay_min)?,
-            Err(reason) => writeln!(f, "no bound, {}", Told(reason))?,
+            Err(_) => writeln!(f, "no bound, {}", self.reason.as_deref().unwrap_or("-"))?,
         }
         writeln!(f, "    {}", self.formula)?;
         writeln!(f, "    source: {}", self.source)?;
@@ -361,59 +369,59 @@ impl fmt::Display for Part {
     }
 }
 
-/// A reason in words, without names.
-struct Told<'a>(&'a Unbounded);
-
-impl fmt::Display for Told<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = |port: &PortIndex| format!("at port {}", port.0);
-        match self.0 {
-            Unbounded::NoArrivalCurve { stream, port } => {
-                write!(f, "stream {} promises nothing {}", stream.0, at(port))
-            }
-            Unbounded::Overload { port, class } => {
-                write!(f, "more comes to class {class} than can leave {}", at(port))
-            }
-            Unbounded::NoFixedPoint { port } => {
-                write!(f, "bounds in a cycle do not come to rest {}", at(port))
-            }
-            Unbounded::ShaperTooSlow { port } => {
-                write!(f, "a shaper does not cover what comes {}", at(port))
-            }
-            Unbounded::RegulatorTooSlow { port } => {
-                write!(f, "messages may come to its virtual link faster than its BAG {}", at(port))
-            }
-            Unbounded::NotFifoUpstream { port } => {
-                write!(f, "the order of a shaper's group is not kept before it {}", at(port))
-            }
-            Unbounded::StageTooSlow { port } => write!(f, "a stage of the device is too slow {}", at(port)),
-            Unbounded::SlotsMeet { port } => write!(f, "frames of different slots may meet {}", at(port)),
-            Unbounded::NoServer { port } => write!(f, "the background server carries it {}", at(port)),
-            Unbounded::ServerTooSmall { port } => {
-                write!(f, "its server or one above it is too small {}", at(port))
-            }
-            Unbounded::SynchronisationLost { port } => {
-                write!(f, "the frames that open cycles may be lost {}", at(port))
-            }
-            Unbounded::TwoRasters { port } => {
-                write!(f, "the standby may open cycles beside the master's {}", at(port))
-            }
-            Unbounded::Host { port } => {
-                write!(f, "a host may hold frames without end, behind or before {}", at(port))
-            }
-            Unbounded::Unscheduled { port } => write!(f, "it has no dispatch point {}", at(port)),
-            Unbounded::NotContained { port } => {
-                write!(f, "a fault of the synchronisation is not contained {}", at(port))
-            }
-            Unbounded::ControlFramesLate { port } => {
-                write!(f, "control frames may take longer than `max-transmission-delay` {}", at(port))
-            }
-            Unbounded::Unpolled { port } => {
-                write!(f, "its switch may not poll it in every period {}", at(port))
-            }
-            Unbounded::MayBeDiscarded { port } => {
-                write!(f, "a shaper or acceptance window may discard its frames {}", at(port))
-            }
+/// A reason in words.
+fn told(network: &Network, reason: &Unbounded) -> String {
+    let at = |port: &PortIndex| {
+        let port = &network.ports[port.index()];
+        format!("at port {}.{}", network.nodes[port.node.index()].name, port.name)
+    };
+    match reason {
+        Unbounded::NoArrivalCurve { stream, port } => {
+            format!("stream {} promises nothing {}", network.streams[stream.index()].name, at(port))
+        }
+        Unbounded::Overload { port, class } => {
+            format!("more comes to class {class} than can leave {}", at(port))
+        }
+        Unbounded::NoFixedPoint { port } => {
+            format!("bounds in a cycle do not come to rest {}", at(port))
+        }
+        Unbounded::ShaperTooSlow { port } => {
+            format!("a shaper does not cover what comes {}", at(port))
+        }
+        Unbounded::RegulatorTooSlow { port } => {
+            format!("messages may come to its virtual link faster than its BAG {}", at(port))
+        }
+        Unbounded::NotFifoUpstream { port } => {
+            format!("the order of a shaper's group is not kept before it {}", at(port))
+        }
+        Unbounded::StageTooSlow { port } => format!("a stage of the device is too slow {}", at(port)),
+        Unbounded::SlotsMeet { port } => format!("frames of different slots may meet {}", at(port)),
+        Unbounded::NoServer { port } => format!("the background server carries it {}", at(port)),
+        Unbounded::ServerTooSmall { port } => {
+            format!("its server or one above it is too small {}", at(port))
+        }
+        Unbounded::SynchronisationLost { port } => {
+            format!("the frames that open cycles may be lost {}", at(port))
+        }
+        Unbounded::TwoRasters { port } => {
+            format!("the standby may open cycles beside the master's {}", at(port))
+        }
+        Unbounded::Host { port } => {
+            format!("a host may hold frames without end, behind or before {}", at(port))
+        }
+        Unbounded::Unscheduled { port } => format!("it has no dispatch point {}", at(port)),
+        Unbounded::NotContained { port } => {
+            format!("a fault of the synchronisation is not contained {}", at(port))
+        }
+        Unbounded::ControlFramesLate { port } => {
+            format!("control frames may take longer than `max-transmission-delay` {}", at(port))
+        }
+        Unbounded::Unpolled { port } => {
+            format!("its switch may not poll it in every period {}", at(port))
+        }
+        Unbounded::NotGranted { port } => format!("it is not granted {}", at(port)),
+        Unbounded::MayBeDiscarded { port } => {
+            format!("a shaper or acceptance window may discard its frames {}", at(port))
         }
     }
 }

@@ -35,6 +35,7 @@ mod delay;
 mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
+mod granted;
 mod graph;
 mod harts;
 mod host;
@@ -70,6 +71,7 @@ pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
+pub use granted::bounds_where_granted;
 pub use loss::{Limit, LimitKind, Losses, Overflow, losses};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;

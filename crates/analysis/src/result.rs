@@ -232,6 +232,11 @@ pub enum Unbounded {
         /// Its talker's, or that of the switch.
         port: PortIndex,
     },
+    /// The network does not grant it.
+    NotGranted {
+        /// Its talker's.
+        port: PortIndex,
+    },
     /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
     MayBeDiscarded {
         /// Where.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 
+use crate::listener_frames::ListenerFrames;
 use crate::name::kebab;
 use crate::summary::{
     BoundSummary, DelaySummary, HopSummary, ListenerSummary, PartsSummary, PortSummary, StreamSummary,
@@ -108,6 +109,11 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
     let seen = |value: fn(&DelaySummary) -> Option<u64>| {
         rows.iter().map(move |(_, _, listener)| listener.observed.as_ref().and_then(value))
     };
+    let frames = |value: fn(&ListenerFrames) -> u64| {
+        rows.iter().map(move |(_, _, listener)| listener.frames.as_ref().map(value))
+    };
+    let not_served =
+        rows.iter().map(|(_, _, listener)| listener.not_served.as_ref().map(|why| why.reason.as_str()));
     let quantile = |value: fn(&crate::summary::Quantiles) -> u64| {
         rows.iter().map(move |(_, _, listener)| {
             listener.observed.as_ref().and_then(|seen| seen.delays.quantiles.as_ref()).map(value)
@@ -137,10 +143,17 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
         .u64("delay_p99_ps", quantile(|quantiles| quantiles.delay_p99_ps))
         .u64("delay_p99_9_ps", quantile(|quantiles| quantiles.delay_p99_9_ps))
         .u64("delay_p99_99_ps", quantile(|quantiles| quantiles.delay_p99_99_ps))
+        .u64("observed_max_ps", seen(|seen| seen.observed_max_ps))
         .u64("late", seen(|seen| Some(seen.late)))
         .u64("worst_number", seen(|seen| seen.worst.as_ref().map(|worst| worst.number.into())))
         .u64("worst_created_ps", seen(|seen| seen.worst.as_ref().map(|worst| worst.created_ps)))
         .u64("worst_delay_ps", seen(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps)))
+        .u64("delivered", frames(|frames| frames.delivered))
+        .u64("in_flight", frames(|frames| frames.in_flight))
+        .u64("dropped", frames(|frames| frames.dropped.values().sum()))
+        .u64("lost_by_failures", frames(|frames| frames.lost_by_failures))
+        .u64("loss_ppm", frames(|frames| frames.loss_ppm))
+        .text("not_served", not_served)
         .batch()
 }
 
@@ -250,21 +263,23 @@ pub fn classes(summary: &Summary) -> RecordBatch {
         .batch()
 }
 
-/// A row for each reason of each stream's losses.
+/// A row for each reason of the losses on the way to each listener. A copy that is lost before it is replicated counts at each
+/// listener that it was for.
 #[must_use]
 pub fn drops(summary: &Summary) -> RecordBatch {
-    let rows: Vec<(&StreamSummary, &String, u64)> = summary
-        .streams
-        .iter()
-        .flat_map(|stream| {
-            let dropped = stream.frames.iter().flat_map(|frames| &frames.dropped);
-            dropped.map(move |(reason, count)| (stream, reason, *count))
+    let listeners =
+        summary.streams.iter().flat_map(|stream| stream.listeners.iter().map(move |l| (stream, l)));
+    let rows: Vec<(&StreamSummary, &ListenerSummary, &String, u64)> = listeners
+        .flat_map(|(stream, listener)| {
+            let dropped = listener.frames.iter().flat_map(|frames| &frames.dropped);
+            dropped.map(move |(reason, count)| (stream, listener, reason, *count))
         })
         .collect();
     Columns::default()
-        .text("stream", rows.iter().map(|(stream, _, _)| Some(stream.name.as_str())))
-        .text("reason", rows.iter().map(|(_, reason, _)| Some(reason.as_str())))
-        .u64("count", rows.iter().map(|(_, _, count)| Some(*count)))
+        .text("stream", rows.iter().map(|(stream, ..)| Some(stream.name.as_str())))
+        .text("listener", rows.iter().map(|(_, listener, ..)| Some(listener.listener.as_str())))
+        .text("reason", rows.iter().map(|(_, _, reason, _)| Some(reason.as_str())))
+        .u64("count", rows.iter().map(|(_, _, _, count)| Some(*count)))
         .batch()
 }
 

@@ -102,6 +102,9 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::Unpolled { port: at } => {
             format!("its switch may not poll it in every period (port {})", port(network, *at))
         }
+        Unbounded::NotGranted { port: at } => {
+            format!("it is not granted, and port {} does not send it", port(network, *at))
+        }
         Unbounded::MayBeDiscarded { port: at } => {
             format!(
                 "frames may be discarded at port {}, by a shaper or an acceptance window",
@@ -131,6 +134,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::Host { port }
         | Unbounded::Unscheduled { port }
         | Unbounded::Unpolled { port }
+        | Unbounded::NotGranted { port }
         | Unbounded::MayBeDiscarded { port } => *port,
     }
 }

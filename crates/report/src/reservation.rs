@@ -41,7 +41,7 @@ pub struct ReservationSummary {
     pub sends: bool,
     /// How often the talker had to stop though nobody withdrew or detached.
     pub lapses: u32,
-    /// The last failure code that a node was told of it (802.1Q-2022 Table 46-15).
+    /// The failure code that a listener which asked was told last (802.1Q-2022 Table 46-15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<u8>,
     /// What each bridge took, in the order in which they heard of it.
@@ -146,7 +146,7 @@ fn summary(network: &Network, seen: &ReservationObservation) -> ReservationSumma
         started_ps: ps(seen.first(|rung| rung.event == RungEvent::Started)),
         sends: last == Some(true),
         lapses: seen.lapses(),
-        failure_code: seen.failure(),
+        failure_code: seen.failure(&stream.listeners),
         bridges: seen
             .bridges(is_bridge)
             .into_iter()

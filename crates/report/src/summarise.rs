@@ -12,9 +12,11 @@ use tautwire_units::Duration;
 
 use crate::clocks;
 use crate::datagrams;
+use crate::listener_frames::ListenerFrames;
 use crate::name;
 use crate::network_time;
 use crate::reservation;
+use crate::served::NotServed;
 use crate::slots;
 use crate::start_up;
 use crate::summary::LateSummary;
@@ -123,6 +125,9 @@ fn stream(
                     .map(|one| crate::loss::summary(network, one))
                     .collect(),
                 lost: observed.and_then(|observed| observed.listeners[listener].lost),
+                frames: observed
+                    .map(|observed| ListenerFrames::of(&observed.listeners[listener], observed.created)),
+                not_served: verification.not_served.map(NotServed::summary),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed
                     .and_then(|observed| observed.listeners[listener].stamped.as_deref())
@@ -204,6 +209,7 @@ fn delays(seen: &ListenerObservation) -> DelaySummary {
         jitter_ps: moments.max().zip(moments.min()).map(|(max, min)| (max - min).as_ps()),
         delay_sum_ps: moments.sum_ps().to_string(),
         delay_sum_squares_ps2: moments.sum_squares_ps2().to_string(),
+        observed_max_ps: verdict::observed_delay(seen).map(|delay| delay.max.as_ps()),
         late: seen.late,
         late_at: seen
             .late_at
@@ -230,6 +236,7 @@ fn application(
         received: seen.received,
         in_flight: seen.in_flight,
         dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
+        observed_max_ps: (seen.received > 0).then_some(seen.max.as_ps()),
         delays: delay_moments(&seen.delay, seen.histogram.as_ref(), &seen.interval),
         processing: reception(seen),
     });

@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::clocks::ClockSummary;
 use crate::datagrams::DatagramSummary;
+use crate::listener_frames::ListenerFrames;
 use crate::network_time::NetworkTimeSummary;
 use crate::reservation::ReservationSummary;
+use crate::served::NotServedSummary;
 use crate::slots::SlotSummary;
 use crate::start_up::StartUpSummary;
 use crate::verdict::Verdict;
@@ -181,6 +183,12 @@ pub struct ListenerSummary {
     /// Of a redundant virtual link: frames of which no copy was taken, and none is on its way any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
+    /// What became of the copies for it, those of the warm-up too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<ListenerFrames>,
+    /// Why it was not served; absent if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_served: Option<NotServedSummary>,
     /// What was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<DelaySummary>,
@@ -240,6 +248,9 @@ pub struct ApplicationDelays {
     pub in_flight: u64,
     /// Frames lost in the host, by reason.
     pub dropped: BTreeMap<String, u64>,
+    /// Greatest delay of all frames, those of the warm-up too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_max_ps: Option<u64>,
     /// Their delays.
     #[serde(flatten)]
     pub delays: DelayMoments,
@@ -362,6 +373,9 @@ pub struct DelaySummary {
     pub delay_sum_ps: String,
     /// Sum of their squares, in decimal digits.
     pub delay_sum_squares_ps2: String,
+    /// Greatest delay of all frames, those of the warm-up too: what tables and page call the observed max.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_max_ps: Option<u64>,
     /// Frames later than the deadline, those of the warm-up too.
     pub late: u64,
     /// For each further span that the stream counts (`count-late`): frames that took longer.
@@ -586,7 +600,8 @@ impl Summary {
     /// The schema of `summary.json` (JSON Schema 2020-12), a line feed at the end.
     #[must_use]
     pub fn schema() -> String {
-        let schema = schemars::schema_for!(Self);
+        let mut schema = schemars::schema_for!(Self);
+        schema.insert("$id".to_owned(), serde_json::json!("urn:tautwire:schema:summary"));
         let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
         text.push('\n');
         text

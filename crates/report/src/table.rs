@@ -6,8 +6,7 @@ use std::fmt::Write;
 
 pub use crate::grid::TableOptions;
 use crate::grid::{number, render, text};
-use crate::summarise::parts_per_million;
-use crate::summary::{FrameCounts, ListenerSummary, PortSummary, StreamSummary, Summary};
+use crate::summary::{ListenerSummary, PortSummary, StreamSummary, Summary};
 use crate::verdict::Verdict;
 
 /// Picoseconds as microseconds with three decimals, to the nearest: `12.336`.
@@ -67,9 +66,25 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
 
 /// The streams of the description (a colon stands only in the names of control protocols' frames), and those frames of
 /// protocols that do not keep what they are held to.
-fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummary> {
+pub(crate) fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummary> {
     let fails = |stream: &StreamSummary| stream.verdict.is_some_and(|verdict| verdict > Verdict::Proven);
     summary.streams.iter().filter(move |stream| !stream.name.contains(':') || fails(stream))
+}
+
+/// What is proven, but for frames that failures took, or that a newer one of their virtual link replaced.
+const BUT_FOR_LOSSES: &str = "proven but for losses";
+
+/// The verdict in a table: what is proven, but for failures that took frames, says so.
+fn verdict(listener: &ListenerSummary) -> &'static str {
+    match listener.verdict {
+        Some(Verdict::Proven) if loses(listener) => BUT_FOR_LOSSES,
+        verdict => verdict.map_or("", Verdict::name),
+    }
+}
+
+/// Whether anything was lost on the way to a listener.
+fn loses(listener: &ListenerSummary) -> bool {
+    listener.frames.as_ref().is_some_and(|frames| frames.loss_ppm > 0)
 }
 
 fn stream_row(
@@ -81,26 +96,26 @@ fn stream_row(
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
     let mut row = vec![stream.name.clone(), listener.listener.clone(), us(stream.deadline_ps)];
     if has_bounds {
-        let bound = listener.bound.as_ref().and_then(|bound| bound.delay_max_ps);
-        row.push(bound.map_or_else(|| "unbounded".to_owned(), |ps| microseconds(ps.into())));
+        let bound = listener.bound.as_ref();
+        let is_granted =
+            bound.and_then(|one| one.unbounded.as_ref()).is_none_or(|one| one.reason != "not-granted");
+        row.push(match bound.and_then(|bound| bound.delay_max_ps) {
+            Some(ps) => microseconds(ps.into()),
+            None if is_granted => "unbounded".to_owned(),
+            None => "-".to_owned(),
+        });
     }
     if has_run {
         let seen = listener.observed.as_ref();
-        let max = seen
-            .and_then(|seen| seen.worst.as_ref().map(|worst| worst.delay_ps).max(seen.delays.delay_max_ps));
-        row.push(us(max));
+        row.push(us(seen.and_then(|seen| seen.observed_max_ps)));
         row.push(us(seen.and_then(|seen| seen.delays.delay_mean_ps)));
         row.push(us(seen.and_then(|seen| seen.jitter_ps)));
-        let loss = |frames: &FrameCounts| match listener.lost {
-            Some(lost) => parts_per_million(lost, frames.created),
-            None => frames.loss_ppm,
-        };
-        row.push(stream.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(loss(f))));
+        row.push(listener.frames.as_ref().map_or_else(|| "-".to_owned(), |f| per_cent(f.loss_ppm)));
         row.push(seen.map_or_else(|| "-".to_owned(), |seen| seen.late.to_string()));
     }
     if has_bounds {
         row.push(listener.margin_ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into())));
-        row.push(listener.verdict.map_or("", Verdict::name).to_owned());
+        row.push(verdict(listener).to_owned());
     }
     row
 }
@@ -152,9 +167,8 @@ pub fn late(summary: &Summary, options: TableOptions) -> String {
         for listener in &stream.listeners {
             let Some(seen) = &listener.observed else { continue };
             let bound = listener.bound.as_ref().and_then(|bound| bound.delay_max_ps);
-            // Of one listener those of the warm-up too, as the late ones.
-            let only = stream.frames.as_ref().filter(|_| stream.listeners.len() == 1);
-            let frames = only.map_or(seen.delays.count, |frames| frames.delivered);
+            // Those of the warm-up too, as the late ones.
+            let frames = listener.frames.as_ref().map_or(seen.delays.count, |frames| frames.delivered);
             for at in &seen.late_at {
                 let proven = match bound {
                     Some(bound) if bound <= at.deadline_ps => "never late",
@@ -222,7 +236,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
             bound,
             us(seen.and_then(|seen| seen.delays.delay_min_ps)),
             us(seen.and_then(|seen| seen.delays.delay_mean_ps)),
-            us(seen.and_then(|seen| seen.delays.delay_max_ps)),
+            us(seen.and_then(|seen| seen.observed_max_ps)),
             us(seen.and_then(|seen| seen.delays.delay_sd_ps)),
             us(seen.map(|seen| seen.processing.mean_ps)),
             count(seen.map(|seen| seen.received)),
@@ -237,7 +251,7 @@ pub fn applications(summary: &Summary, options: TableOptions) -> String {
         number("bound us", 0),
         number("least us", 2),
         number("mean", 0),
-        number("greatest", 0),
+        number("observed max", 0),
         number("deviation", 1),
         number("in host", 2),
         number("received", 3),
@@ -331,13 +345,17 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
 /// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
 #[must_use]
 pub fn outcome(summary: &Summary) -> String {
-    let of = |verdict| described(summary).filter(|stream| stream.verdict == Some(verdict)).count();
-    let counts: Vec<_> = Verdict::ALL
-        .into_iter()
-        .rev()
-        .filter(|verdict| of(*verdict) > 0)
-        .map(|verdict| format!("{} {}", of(verdict), verdict.name()))
-        .collect();
+    let is_but = |stream: &StreamSummary| {
+        stream.verdict == Some(Verdict::Proven) && stream.listeners.iter().any(loses)
+    };
+    let of = |verdict| move |stream: &&StreamSummary| stream.verdict == Some(verdict) && !is_but(stream);
+    let named = Verdict::ALL.into_iter().rev().flat_map(|verdict| {
+        let but = (verdict == Verdict::Proven).then(|| described(summary).filter(|s| is_but(s)).count());
+        let rest = described(summary).filter(of(verdict)).count();
+        [(but.unwrap_or(0), BUT_FOR_LOSSES), (rest, verdict.name())]
+    });
+    let counts: Vec<_> =
+        named.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
     let streams = described(summary).count();
     let plural = if streams == 1 { "" } else { "s" };
     if counts.is_empty() {

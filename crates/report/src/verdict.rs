@@ -14,7 +14,9 @@ use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservati
 use tautwire_units::Duration;
 
 use crate::contradiction::{self, Contradiction};
+use crate::listener_frames;
 use crate::network_time;
+use crate::served::{NotServed, not_served};
 
 /// What is known of a stream's requirement, from best to worst.
 #[derive(
@@ -34,7 +36,7 @@ pub enum Verdict {
     MayBeLost,
     /// A frame was later than the deadline, or was discarded on its way.
     Missed,
-    /// The network refused the stream, or it never ran: nothing was delivered that could be in time.
+    /// The network refused the stream, or nothing of it was delivered that could be in time.
     Refused,
     /// An observation is above its bound.
     Contradiction,
@@ -117,6 +119,10 @@ pub struct ListenerVerification {
     pub observed: Option<ObservedDelay>,
     /// Frames later than the deadline.
     pub late: u64,
+    /// Frames lost on the way to it, whatever the reason; none without an observation.
+    pub lost: Option<u64>,
+    /// Why it was not served, if it was not.
+    pub not_served: Option<NotServed>,
     /// Deadline less bound in picoseconds; below zero the bound is above the deadline.
     pub margin_ps: Option<i64>,
     /// Whether both copies of a frame over two networks may be taken; its deadline is not proven then.
@@ -187,6 +193,8 @@ fn judge_stream(
 ) -> StreamVerification {
     let (stream, index_of_stream) = (&network.streams[index], StreamIndex::at(index));
     let observed = observation.map(|observation| &observation.streams[index]);
+    let not_served =
+        |listener| observation.and_then(|seen| not_served(network, seen, index_of_stream, listener));
     // What a faulty master makes is held to nothing: others police it, or leave it out.
     let is_faulty = stream.traffic == Traffic::Protocol && network.faulty_nodes().contains(&stream.talker);
     let excused = observation.is_some_and(|observation| network_time::is_excused(network, observation));
@@ -194,7 +202,8 @@ fn judge_stream(
         .map(|listener| {
             let bound = bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
             let contradicted = contradictions.iter().any(|c| c.is_of(index_of_stream, listener));
-            let mut verification = judge_listener(stream, listener, observed, (contradicted, excused));
+            let mut verification =
+                judge_listener(stream, listener, observed, (contradicted, excused), not_served(listener));
             if is_faulty && !contradicted {
                 verification.verdict = Verdict::NoRequirement;
             }
@@ -209,6 +218,12 @@ fn judge_stream(
             verification.taken_twice = twice.is_some_and(|twice| twice[listener]);
             if let Some(losses) = losses {
                 verification.may_be_lost = losses.at(index_of_stream, listener).to_vec();
+            }
+            let not_granted = matches!(verification.bound, Some(Err(Unbounded::NotGranted { .. })));
+            // Of a run the observation says whether it was asked for at all.
+            if not_granted && observation.is_none() {
+                verification.verdict = Verdict::Refused;
+                verification.not_served = Some(NotServed::Refused(None));
             }
             if verification.verdict == Verdict::NotProven && in_time && once {
                 let kept = verification.may_be_lost.iter().all(Limit::is_meant);
@@ -231,6 +246,7 @@ fn judge_listener(
     listener: usize,
     observed: Option<&StreamObservation>,
     (contradicted, excused): (bool, bool),
+    not_served: Option<NotServed>,
 ) -> ListenerVerification {
     let seen = observed.map(|observed| &observed.listeners[listener]);
     let delay = seen.and_then(observed_delay);
@@ -238,13 +254,14 @@ fn judge_listener(
     let missed = stream.deadline.is_some_and(|deadline| {
         late > 0
             || delay.is_some_and(|delay| delay.max > deadline)
-            || observed.is_some_and(|observed| discarded(observed, excused) > 0)
+            || seen.is_some_and(|seen| listener_frames::discarded(seen, excused) > 0)
     });
-    let verdict = match (contradicted, missed, stream.deadline) {
-        (true, _, _) => Verdict::Contradiction,
-        (_, true, _) => Verdict::Missed,
-        (_, _, Some(_)) => Verdict::NotProven,
-        (_, _, None) => Verdict::NoRequirement,
+    let verdict = match (contradicted, not_served, missed, stream.deadline) {
+        (true, ..) => Verdict::Contradiction,
+        (_, Some(_), ..) => Verdict::Refused,
+        (_, _, true, _) => Verdict::Missed,
+        (_, _, _, Some(_)) => Verdict::NotProven,
+        (_, _, _, None) => Verdict::NoRequirement,
     };
     ListenerVerification {
         listener: stream.listeners[listener],
@@ -253,6 +270,8 @@ fn judge_listener(
         jitter_bound: None,
         observed: delay,
         late,
+        lost: seen.map(listener_frames::lost),
+        not_served,
         margin_ps: None,
         taken_twice: false,
         may_be_lost: Vec::new(),
@@ -278,19 +297,6 @@ pub(crate) fn observed_delay(seen: &ListenerObservation) -> Option<ObservedDelay
 pub(crate) fn lost(observed: &StreamObservation) -> u64 {
     let is_lost = |reason| reason != DropReason::Eliminated;
     observed.dropped.iter().filter(|(reason, _)| is_lost(*reason)).map(|(_, count)| count).sum()
-}
-
-/// Copies that the network discarded of its own accord: faults of cables, bits and nodes apart, of
-/// which no bound speaks, time-triggered frames without network time where that is `excused`, and what a virtual link is there to take out (older messages, second copies).
-fn discarded(observed: &StreamObservation, excused: bool) -> u64 {
-    let is_fault =
-        |reason| matches!(reason, DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown);
-    let is_meant = |reason| {
-        matches!(reason, DropReason::Overwritten | DropReason::IntegrityCheck | DropReason::Eliminated)
-    };
-    let is_unsent = |reason| reason == DropReason::Unsynchronised && excused;
-    let counts = |reason| !is_fault(reason) && !is_meant(reason) && !is_unsent(reason);
-    observed.dropped.iter().filter(|(reason, _)| counts(*reason)).map(|(_, count)| count).sum()
 }
 
 /// Deadline less bound, held within an `i64`.
@@ -350,6 +356,7 @@ mod tests {
         {
             let (network, bounds, mut observation) = fixture::line();
             observation.streams[0].dropped = vec![(reason, 1)];
+            observation.streams[0].listeners[0].dropped = vec![(reason, 1)];
             let verification = verify(&network, &bounds, &observation);
             assert_eq!(verification.streams[0].verdict, expected);
             assert_eq!(verification.streams[0].lost, Some(1));

@@ -46,6 +46,7 @@ mod talker;
 mod test_bed;
 mod time_triggered;
 mod timeline;
+mod told;
 mod tournament;
 mod virtual_links;
 mod vlan_registration;
@@ -79,6 +80,7 @@ pub use test_bed::{
     CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, Reasons,
     TestObservation, track,
 };
+pub use told::Told;
 pub use vlan_registration::VlanObservation;
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.

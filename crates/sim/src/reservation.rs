@@ -313,25 +313,6 @@ impl ReservationObservation {
         lapses
     }
 
-    /// The last failure code that a listener's end station, or the talker's bridge, was told.
-    #[must_use]
-    pub fn failure(&self) -> Option<u8> {
-        let of_talker = |rung: &&Rung| rung.event.declaration().is_some_and(Declaration::is_talker);
-        let received = self.ladder.iter().rev().filter(|rung| rung.event.name() == "received");
-        let told = received.filter(of_talker).find_map(|rung| match rung.event {
-            RungEvent::Received(_, Declaration::TalkerFailed(code)) => Some(code),
-            _ => None,
-        });
-        told.or_else(|| {
-            self.ladder.iter().rev().find_map(|rung| match rung.event {
-                RungEvent::ControlReceived(_, ControlNote::Refused(code)) => {
-                    Some(code).filter(|code| *code > 0)
-                }
-                _ => None,
-            })
-        })
-    }
-
     /// What each bridge took, in the order in which they heard of the stream. `is_bridge` tells bridges from end stations.
     pub fn bridges(&self, is_bridge: impl Fn(NodeIndex) -> bool) -> Vec<BridgeDelays> {
         let mut found: Vec<NodeIndex> = Vec::new();

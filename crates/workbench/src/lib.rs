@@ -17,6 +17,7 @@
 //! ```
 
 mod central;
+mod granted;
 mod harts_test;
 mod late;
 mod scenario;
@@ -31,8 +32,9 @@ pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
 pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, story};
 
+pub use granted::{bounds, bounds_in_run};
 pub use tautwire_admission as admission;
-pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, bounds, explain, losses};
+pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, explain, losses};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{
@@ -40,8 +42,9 @@ pub use tautwire_model::{
 };
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, loss, network_control, network_time, refusal, reservation,
-    slots as slot_usage, start_up, table, takeover, test_bed, verify, virtual_links, vlan_registration,
+    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, network_control, network_time, refusal,
+    reservation, served, slots as slot_usage, start_up, table, takeover, test_bed, verify, virtual_links,
+    vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

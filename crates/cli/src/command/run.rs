@@ -18,7 +18,7 @@ use crate::terminal::Terminal;
 pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
     let explained = arguments.explain.as_deref().map(|name| stream(&scenario.network, name)).transpose()?;
-    let (observation, summary) = run_and_keep("simulate", &scenario, None, &arguments.run)?;
+    let (observation, _, summary) = run_and_keep("simulate", &scenario, false, &arguments.run)?;
     output::result(&match explained {
         _ if arguments.input.json => summary.to_json(),
         Some(stream) => {
@@ -41,10 +41,9 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
 
 pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
-    let bounds = tautwire_workbench::bounds(&scenario.network);
-    let (observation, summary) = run_and_keep("verify", &scenario, Some(&bounds), &arguments.run)?;
+    let (observation, bounds, summary) = run_and_keep("verify", &scenario, true, &arguments.run)?;
     output::result(&if arguments.input.json { summary.to_json() } else { tables(&summary) })?;
-    let verification = judge(&scenario.network, Some(&bounds), Some(&observation));
+    let verification = judge(&scenario.network, bounds.as_ref(), Some(&observation));
     for contradiction in &verification.contradictions {
         say(&format!("above its bound, which is a fault of this program: {contradiction}"));
     }
@@ -65,13 +64,13 @@ fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
     Ok(scenario)
 }
 
-/// Runs the network, keeps the results in their folder and says where.
+/// Runs the network, keeps the results in their folder, with bounds if asked for, and says where.
 fn run_and_keep(
     command: &str,
     scenario: &Scenario,
-    bounds: Option<&Bounds>,
+    with_bounds: bool,
     run: &Run,
-) -> Result<(Observation, Summary), Exit> {
+) -> Result<(Observation, Option<Bounds>, Summary), Exit> {
     let place = run.out.clone().unwrap_or_else(|| scenario.run_folder());
     // Before the run: a place that cannot be used is known at once.
     let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
@@ -81,12 +80,14 @@ fn run_and_keep(
     let observation = observe(&scenario.network, &mut options, &run.trace, &writer);
     bar.finish();
     let observation = observation.map_err(|error| not_written(&place, &error))?;
+    // Behind the run: what was refused in it is not reckoned with.
+    let bounds = with_bounds.then(|| tautwire_workbench::bounds_in_run(&scenario.network, &observation));
     let manifest = scenario.manifest(&[command.to_owned()]);
     let kept = writer
-        .finish(&manifest, &scenario.network, &scenario.text, bounds, Some(&observation))
+        .finish(&manifest, &scenario.network, &scenario.text, bounds.as_ref(), Some(&observation))
         .map_err(|error| not_written(&place, &error))?;
     say(&format!("results in {}", place.display()));
-    Ok((observation, kept.summary))
+    Ok((observation, bounds, kept.summary))
 }
 
 /// Runs the network and writes the traces that are asked for.

@@ -39,8 +39,8 @@ fn codes(text: &str) -> Vec<&'static str> {
 /// Bounds, a run, and the two held against each other.
 fn answer(text: &str) -> (Network, Bounds, Observation, Verification) {
     let network = network(text);
-    let bounds = tautwire_workbench::bounds(&network);
     let observation = simulate(&network, &mut Options::default());
+    let bounds = tautwire_workbench::bounds_in_run(&network, &observation);
     let verification = verify(&network, &bounds, &observation);
     (network, bounds, observation, verification)
 }

@@ -1,0 +1,113 @@
+//! What the commands say of listeners: whose loss it is, who was refused, and where results of files of one name go.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{folder, tautwire};
+
+/// An input of the cases of the workbench.
+fn case(name: &str) -> String {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workbench/tests/cases/inputs");
+    fs::read_to_string(cases.join(name)).unwrap()
+}
+
+fn row<'a>(table: &'a str, starts: &[&str]) -> &'a str {
+    let is_it = |line: &&str| {
+        line.split_whitespace().zip(starts).filter(|(cell, want)| cell == *want).count() == starts.len()
+    };
+    table.lines().find(is_it).unwrap_or_else(|| panic!("no row {starts:?}\n{table}"))
+}
+
+#[test]
+fn a_loss_is_shown_where_it_is_suffered() {
+    let folder = folder("listeners-loss");
+    fs::write(folder.join("loss.yaml"), case("loss-per-listener.yaml")).unwrap();
+    let ended = tautwire(&folder, &["verify", "loss.yaml"]);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    assert!(row(&ended.stdout, &["m", "good"]).ends_with(" proven"), "{}", ended.stdout);
+    assert!(row(&ended.stdout, &["m", "bad"]).ends_with(" missed"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("queue-full"), "{}", ended.stdout);
+    let alone = tautwire(&folder, &["simulate", "loss.yaml"]);
+    assert_eq!(alone.code, 1, "{}", alone.stdout);
+}
+
+#[test]
+fn a_refused_stream_ends_with_1_and_a_code() {
+    let folder = folder("listeners-refused");
+    fs::write(folder.join("refused.yaml"), case("reservation-refused.yaml")).unwrap();
+    for command in ["verify", "simulate"] {
+        let ended = tautwire(&folder, &[command, "refused.yaml"]);
+        assert_eq!(ended.code, 1, "{}", ended.stdout);
+        assert!(ended.stdout.contains("a4 at l: refused with failure code 1"), "{}", ended.stdout);
+        let failure = |stream: &str| {
+            let table = ended.stdout.split("reservation ").nth(1).unwrap();
+            row(table, &[stream]).split_whitespace().rev().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(["a1", "a2", "a3", "b1", "a4"].map(|stream| failure(stream)), ["-", "-", "-", "-", "1"]);
+    }
+}
+
+#[test]
+fn what_failures_took_is_not_shown_as_if_nothing_had_been_lost() {
+    let folder = folder("listeners-failures");
+    let text = "name: cut\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\n\
+        nodes: {a: {type: end-station}, b: {type: end-station}}\nlinks: [{name: only, between: [a, b]}]\n\
+        streams:\n  - {name: s, talker: a, listeners: b, payload: 100 B, deadline: 1 ms, traffic: {type: periodic, interval: 1 ms}}\n\
+        events: [{at: 3 ms, cut-link: only}, {at: 5 ms, mend-link: only}]\nrun: {duration: 9500 us}\n";
+    fs::write(folder.join("cut.yaml"), text).unwrap();
+    let ended = tautwire(&folder, &["verify", "cut.yaml"]);
+    assert_eq!(ended.code, 0, "{}", ended.stdout);
+    assert!(row(&ended.stdout, &["s", "b"]).ends_with("proven but for losses"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("link-down (failure)"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("1 stream: 1 proven but for losses\n"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_second_run_of_another_file_of_the_same_name_leaves_the_first() {
+    let folder = folder("listeners-same-name");
+    let text = |name: &str| {
+        format!(
+            "name: {name}\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\n\
+             nodes: {{a: {{type: end-station}}, b: {{type: end-station}}}}\nlinks: [{{between: [a, b]}}]\n\
+             streams:\n  - {{name: s, talker: a, listeners: b, payload: 100 B, traffic: {{type: periodic, interval: 1 ms}}}}\n\
+             run: {{duration: 3 ms}}\n"
+        )
+    };
+    for side in ["left", "right"] {
+        fs::create_dir(folder.join(side)).unwrap();
+        fs::write(folder.join(side).join("net.yaml"), text(side)).unwrap();
+    }
+    let run = |path: &str| {
+        let ended = tautwire(&folder, &["verify", path]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stderr
+    };
+    assert!(run("left/net.yaml").contains("results in runs/net-1\n"));
+    assert!(run("right/net.yaml").contains("results in runs/net-1-2\n"));
+    // The same file again goes where it was, changed or not.
+    fs::write(folder.join("left/net.yaml"), text("left-changed")).unwrap();
+    assert!(run("left/net.yaml").contains("results in runs/net-1\n"));
+    assert!(run("right/../right/net.yaml").contains("results in runs/net-1-2\n"));
+    let summary =
+        |place: &str| fs::read_to_string(folder.join("runs").join(place).join("summary.json")).unwrap();
+    assert!(summary("net-1").contains("\"left-changed\"") && summary("net-1-2").contains("\"right\""));
+    // Where the user says the place, that is the place.
+    let ended = tautwire(&folder, &["verify", "right/net.yaml", "--out", "runs/net-1"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(summary("net-1").contains("\"right\""));
+}
+
+#[test]
+fn a_reason_names_node_and_port() {
+    let folder = folder("listeners-names");
+    fs::write(folder.join("loss.yaml"), case("loss-per-listener.yaml")).unwrap();
+    let ended = tautwire(&folder, &["bounds", "loss.yaml", "--explain", "flood"]);
+    assert!(ended.stdout.contains("at port sw.p4"), "{}", ended.stdout);
+    let number = |word: &str| word.parse::<u32>().is_ok();
+    let words: Vec<&str> = ended.stdout.split_whitespace().collect();
+    assert!(!words.windows(2).any(|pair| pair[0] == "port" && number(pair[1])), "{}", ended.stdout);
+}

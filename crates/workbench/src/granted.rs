@@ -1,0 +1,154 @@
+//! Which streams an ACMaster of HaRTES grants: at most, whatever is asked for when, and in a run.
+//!
+//! Bounds reckon with what may be sent. With more streams beside it a stream's test is harder; so one that the ACMaster would refuse
+//! beside what is sure to stand when it is asked for is refused in every run. Sure to stand is what nobody asks for, and what was
+//! asked for so long before that its admission is over by its bound, passes beside all that may be there, and is not given back.
+//! In a run what was refused each time sent nothing.
+
+use std::collections::BTreeMap;
+
+use tautwire_analysis::{Bounds, admission_bounds, bounds_where_granted};
+use tautwire_model::Network;
+use tautwire_model::harts_admission::{AdmissionRequest, HartsAdmission};
+use tautwire_model::network::{NodeIndex, Stream, StreamIndex};
+use tautwire_sim::{HartsObservation, Observation, StreamPart};
+use tautwire_units::Duration;
+
+use crate::harts_test;
+
+/// With more requests than this only what is refused beside nothing else is left out: each is tested twice.
+const REQUESTS_MAX: usize = 64;
+
+/// The bounds of every stream, hop and port of a network: of what may be sent, whoever asks when. Streams that an ACMaster refuses
+/// in every run are left out, and have no bound.
+#[must_use]
+pub fn bounds(network: &Network) -> Bounds {
+    let Some(admission) = admission(network) else { return tautwire_analysis::bounds(network) };
+    let stands = |stream| (stream, network.streams[StreamIndex::index(stream)].listeners.clone());
+    let standing: Vec<StreamPart> = network.standing_from_the_start().map(stands).collect();
+    let mut granted: Vec<StreamPart> = requested(admission)
+        .map(|stream| {
+            let may = |node: &NodeIndex| harts_test::test(network, &(stream, vec![*node]), &standing).is_ok();
+            (stream, network.streams[stream.index()].listeners.iter().copied().filter(may).collect())
+        })
+        .collect();
+    let found = bounds_where_granted(network, &granted);
+    let refused = refused_beside_others(network, &standing, &granted, &found);
+    if refused.is_empty() {
+        return found;
+    }
+    for (stream, listeners) in &mut granted {
+        if refused.contains(stream) {
+            listeners.clear();
+        }
+    }
+    bounds_where_granted(network, &granted)
+}
+
+/// Streams with one listener that are refused in every run, for what is sure to stand when they are asked for. `parts` are those
+/// that may be granted, `bounds` what is proven if all are.
+fn refused_beside_others(
+    network: &Network,
+    standing: &[StreamPart],
+    parts: &[StreamPart],
+    bounds: &Bounds,
+) -> Vec<StreamIndex> {
+    let Some(admission) = admission(network).filter(|one| one.requests.len() <= REQUESTS_MAX) else {
+        return Vec::new();
+    };
+    let bounds = admission_bounds(network, bounds).into_iter();
+    let delays: BTreeMap<StreamIndex, Duration> =
+        bounds.filter_map(|bound| Some((bound.stream, bound.delay.ok()?))).collect();
+    let asked_at = |request: &AdmissionRequest| request.at.max(request.listeners_at);
+    let part = |request: &AdmissionRequest| parts.iter().find(|(stream, _)| *stream == request.stream);
+    let mut requests: Vec<&AdmissionRequest> = admission.requests.iter().collect();
+    requests.sort_by_key(|request| asked_at(request));
+    let (mut refused, mut sure): (Vec<StreamIndex>, Vec<(Duration, &AdmissionRequest)>) =
+        (Vec::new(), Vec::new());
+    for request in &requests {
+        let (Some(own), Some(delay)) = (part(request), delays.get(&request.stream)) else { continue };
+        let decided = asked_at(request) + *delay;
+        if own.1.len() != 1 || network.streams[request.stream.index()].listeners.len() != 1 {
+            continue;
+        }
+        let stands = |(done, other): &&(Duration, &AdmissionRequest)| {
+            *done < asked_at(request) && other.release_at.is_none_or(|at| at > decided)
+        };
+        let beside = |others: Vec<StreamPart>| standing.iter().cloned().chain(others).collect::<Vec<_>>();
+        let before = sure.iter().filter(stands).filter_map(|(_, other)| part(other).cloned()).collect();
+        if harts_test::test(network, own, &beside(before)).is_err() {
+            refused.push(request.stream);
+            continue;
+        }
+        let may = |other: &&&AdmissionRequest| {
+            other.stream != request.stream && !refused.contains(&other.stream) && asked_at(other) <= decided
+        };
+        let possible = requests.iter().filter(may).filter_map(|other| part(other));
+        let possible = possible.filter(|(_, listeners)| !listeners.is_empty()).cloned().collect();
+        if harts_test::test(network, own, &beside(possible)).is_ok() {
+            sure.push((decided, request));
+        }
+    }
+    refused
+}
+
+/// The same of what was sent in a run: streams that an ACMaster never granted in it are left out, and have no bound. One that was
+/// granted first and refused later is reckoned with.
+///
+/// # Panics
+/// If `observation` is not that of `network`.
+#[must_use]
+pub fn bounds_in_run(network: &Network, observation: &Observation) -> Bounds {
+    let admission = admission(network).zip(observation.harts.as_deref());
+    let Some((admission, seen)) = admission else { return tautwire_analysis::bounds(network) };
+    let granted: Vec<_> = requested(admission)
+        .map(|stream| {
+            let described = &network.streams[stream.index()];
+            (stream, reached(described, stream, seen, observation))
+        })
+        .collect();
+    bounds_where_granted(network, &granted)
+}
+
+fn admission(network: &Network) -> Option<&HartsAdmission> {
+    network.harts.as_ref()?.admission.as_ref()
+}
+
+fn requested(admission: &HartsAdmission) -> impl Iterator<Item = StreamIndex> + '_ {
+    admission.requests.iter().map(|request| request.stream)
+}
+
+/// Listeners that were granted a stream at any time, and those that a frame of it was on its way to.
+fn reached(
+    described: &Stream,
+    stream: StreamIndex,
+    seen: &HartsObservation,
+    observation: &Observation,
+) -> Vec<NodeIndex> {
+    let observed = &observation.streams[stream.index()];
+    let passed = |hop: usize| !observed.hops[hop].max.is_zero();
+    let was_granted = |place: usize| {
+        let told = seen.told(stream, described.listeners[place]);
+        told.is_some_and(|told| told.granted) || observed.listeners[place].delivered > 0
+    };
+    let mut is_reached: Vec<bool> = (0..described.listeners.len()).map(was_granted).collect();
+    let mut covered = vec![false; described.hops.len()];
+    // Frames on a part of a way alone count as those of whoever is at its end.
+    for granted in [true, false] {
+        for place in 0..described.listeners.len() {
+            let way = way(described, place);
+            is_reached[place] |= !granted && way.iter().any(|hop| passed(*hop) && !covered[*hop]);
+            if is_reached[place] {
+                way.iter().for_each(|hop| covered[*hop] = true);
+            }
+        }
+    }
+    let reached = described.listeners.iter().zip(is_reached);
+    reached.filter(|(_, reached)| *reached).map(|(node, _)| *node).collect()
+}
+
+/// The hops to a listener.
+fn way(described: &Stream, listener: usize) -> Vec<usize> {
+    let last = described.hops.iter().position(|hop| hop.listener.is_some_and(|one| one as usize == listener));
+    std::iter::successors(last, |hop| described.hops[*hop].previous.map(|before| before as usize)).collect()
+}
