@@ -60,7 +60,7 @@ const COLUMNS: Column[] = [
         us(row.at.bound?.delay_max_ps)
       ),
   },
-  { key: "max", title: "Observed max", unit: "µs", rank: 0, needs: "run", value: (r) => r.max, cell: (r) => us(r.max) },
+  { key: "max", title: "Max", unit: "µs", rank: 0, needs: "run", value: (r) => r.max, cell: (r) => us(r.max) },
   {
     key: "mean",
     title: "Mean",

@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "what a run must have is there")]
 
+// As if all were granted.
+use tautwire_analysis::bounds;
 use tautwire_sim::{AdmissionEvent, HartsObservation, Limit};
 use tautwire_units::Duration;
-use tautwire_workbench::{Network, Observation, Options, StreamIndex, bounds, load_text, simulate};
+use tautwire_workbench::{Network, Observation, Options, StreamIndex, load_text, simulate};
 
 fn scenario() -> String {
     let path = format!("{}/../../scenarios/harts-admission.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -8,19 +8,36 @@
 use crate::common::{broken_admissions, described};
 use tautwire_generate::{random_harts_admission, seeds};
 use tautwire_sim::AdmissionEvent;
-use tautwire_workbench::{Options, bounds, simulate};
+use tautwire_workbench::{Options, StreamIndex, bounds, bounds_in_run, simulate, verify};
 
 #[test]
 fn what_is_admitted_holds_while_streams_come_and_go() {
     let seeds = seeds(60);
     let (mut granted, mut refused, mut gone, mut took_over, mut lost, mut cut_off) = (0, 0, 0, 0, 0, 0);
+    let mut left_out = 0;
     for &seed in &seeds {
         let text = random_harts_admission(seed);
         let network = described(&text);
         let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
-        let broken = broken_admissions(&network, &bounds(&network), &observation);
+        let proven = bounds(&network);
+        let broken = broken_admissions(&network, &proven, &observation);
         assert!(broken.is_empty(), "TAUTWIRE_SEED={seed}: {broken:#?}\n{text}");
         let seen = observation.harts.as_ref().expect("masters");
+        // What is said to be refused in every run is refused in this one, and what the run was is bounded.
+        for (place, stream) in network.streams.iter().enumerate() {
+            for (listener, node) in stream.listeners.iter().enumerate() {
+                let never = matches!(
+                    proven.streams[place].listeners[listener].delay,
+                    Err(tautwire_analysis::Unbounded::NotGranted { .. })
+                );
+                let told = seen.told(StreamIndex::at(place), *node).unwrap_or_default();
+                let came = observation.streams[place].listeners[listener].delivered > 0;
+                assert!(!never || !(told.granted || came), "TAUTWIRE_SEED={seed}: {}\n{text}", stream.name);
+                left_out += u32::from(never);
+            }
+        }
+        let held = verify(&network, &bounds_in_run(&network, &observation), &observation);
+        assert!(held.contradictions.is_empty(), "TAUTWIRE_SEED={seed}: {:?}\n{text}", held.contradictions);
         let talkers = || seen.requests.iter().filter(|request| request.is_talker);
         granted += talkers().filter(|request| request.granted).count();
         refused += talkers().filter(|request| request.answered_at.is_some() && !request.granted).count();
@@ -35,6 +52,6 @@ fn what_is_admitted_holds_while_streams_come_and_go() {
     if seeds.len() >= 60 {
         let found = (granted, refused, gone, took_over, lost, cut_off);
         let enough = granted > 60 && refused > 20 && gone > 20 && took_over > 3 && lost > 5 && cut_off > 20;
-        assert!(enough, "there is something to hold: {found:?}");
+        assert!(enough && left_out > 0, "there is something to hold: {found:?}, {left_out} left out");
     }
 }
