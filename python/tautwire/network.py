@@ -92,7 +92,8 @@ class Network(Description):
     @property
     def settings(self) -> dict[str, Any]:
         """Keys of the whole description beside name, nodes, links and streams."""
-        return self._part("settings")
+        found: dict[str, Any] = self._part("settings")
+        return found
 
     @settings.setter
     def settings(self, value: dict[str, Any]) -> None:
@@ -101,7 +102,8 @@ class Network(Description):
     @property
     def nodes(self) -> dict[str, dict[str, Any]]:
         """Nodes by name."""
-        return self._part("nodes")
+        found: dict[str, dict[str, Any]] = self._part("nodes")
+        return found
 
     @nodes.setter
     def nodes(self, value: dict[str, dict[str, Any]]) -> None:
@@ -110,7 +112,8 @@ class Network(Description):
     @property
     def links(self) -> list[dict[str, Any]]:
         """Cables."""
-        return self._part("links")
+        found: list[dict[str, Any]] = self._part("links")
+        return found
 
     @links.setter
     def links(self, value: list[dict[str, Any]]) -> None:
@@ -119,7 +122,8 @@ class Network(Description):
     @property
     def streams(self) -> list[dict[str, Any]]:
         """Streams of the description itself; those of ``stream-tables`` stay in their files."""
-        return self._part("streams")
+        found: list[dict[str, Any]] = self._part("streams")
+        return found
 
     @streams.setter
     def streams(self, value: list[dict[str, Any]]) -> None:

@@ -93,7 +93,8 @@ links: [{between: [x, sw]}, {between: [y, sw]}, {between: [good, sw]}, {between:
 streams:
   - {name: m, talker: x, listeners: [good, bad], priority: 5, frame: 1000 B,
      traffic: {type: periodic, interval: 100 us}, deadline: 3 ms}
-  - {name: flood, talker: y, listeners: bad, priority: 5, frame: 1518 B, traffic: {type: constant-rate, rate: 90 Mbit/s}}
+  - {name: flood, talker: y, listeners: bad, priority: 5, frame: 1518 B,
+     traffic: {type: constant-rate, rate: 90 Mbit/s}}
   - {name: never, talker: y, listeners: good, priority: 6, payload: 46 B, started: false,
      traffic: {type: periodic, interval: 1 ms}, deadline: 3 ms}
 run: {duration: 50 ms}
