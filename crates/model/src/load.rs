@@ -7,8 +7,8 @@ use crate::build;
 use crate::text::faults::Faults;
 use crate::text::shape::Kind;
 use crate::text::tree::{Node, Place, Value};
-use crate::text::{codes, form, language, plain, table, tree};
-use crate::{Loaded, Source};
+use crate::text::{codes, csv, form, language, plain, table, tree};
+use crate::{Loaded, Source, trace};
 
 /// Faults of streams that run together.
 const TOGETHER: [&str; 2] = [codes::OVERLOAD, codes::CLASS_OVERLOAD];
@@ -93,6 +93,8 @@ fn load_with(name: &str, text: &str, more: Option<&str>) -> Loaded {
         root.retain_items("streams", stays);
         rows.extend(streams);
     }
+    faults.number_files_from(number(tables.len() + 1 + usize::from(further.is_some())));
+    trace::take(root.items_mut("streams").iter_mut().chain(&mut rows), directory, &mut faults);
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let network = if readable {
         let input = build::Input { root: &root, rows: &rows, directory, stem: stem.as_deref() };
@@ -107,10 +109,12 @@ fn load_with(name: &str, text: &str, more: Option<&str>) -> Loaded {
     }
     faults.allow(&allowed);
     let network = network.filter(|_| faults.errors() == 0);
+    let traces = faults.take_files();
     let diagnostics = faults.into_sorted();
     drop(rows);
     drop(root);
     tables.extend(further);
+    tables.extend(traces);
     let sources = std::iter::once(main).chain(tables).collect();
     Loaded { network, sources, diagnostics }
 }
@@ -134,11 +138,14 @@ fn read_tables(root: &Node<'_>, directory: &Path, faults: &mut Faults) -> Vec<So
     let mut sources = Vec::new();
     for item in root.get("stream-tables").map_or(&[][..], Node::items) {
         let Some(file) = item.text() else { continue };
-        match std::fs::read_to_string(directory.join(file)) {
-            Ok(text) => sources.push(Source { name: directory.join(file).display().to_string(), text }),
-            Err(error) => {
-                let message = format!("`{file}` cannot be read: {error}");
-                faults.error(codes::FILE, item.place, message, "the path is relative to the description");
+        let path = directory.join(file);
+        let text =
+            std::fs::read(&path).map_err(|error| format!("cannot be read: {error}")).and_then(csv::decoded);
+        match text {
+            Ok(text) => sources.push(Source { name: path.display().to_string(), text }),
+            Err(reason) => {
+                let help = "name a table as UTF-8 or UTF-16, relative to the description";
+                faults.error(codes::FILE, item.place, format!("`{file}` {reason}"), help);
             }
         }
     }

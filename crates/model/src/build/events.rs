@@ -119,6 +119,12 @@ fn change_traffic(
     faults: &mut Faults,
 ) -> Option<TimelineAction> {
     let stream = &streams.list[index.index()].stream;
+    if let Some(take) = value.get("traffic").and_then(|traffic| traffic.get("take")) {
+        let message =
+            format!("`{}` keeps its addresses, VLAN and priority when its traffic changes", stream.name);
+        let help = "remove `take`, or describe the trace as another stream that starts here";
+        faults.error(codes::CONFLICT, take.anchor(), message, help);
+    }
     let mut traffic = traffic::traffic(value.get("traffic")?, input.directory, faults)?;
     if let Some(datagrams) = stream.datagrams {
         let place = value.get("traffic").map_or(value.anchor(), Node::anchor);

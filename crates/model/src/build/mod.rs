@@ -56,6 +56,7 @@ use crate::network::{ArrivalCurve, Network, NetworkControl, RunSettings};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
+pub(crate) use traffic::read_trace;
 
 /// What a network is made from.
 pub(crate) struct Input<'t, 'a> {

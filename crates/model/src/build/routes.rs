@@ -122,7 +122,9 @@ pub(crate) fn find(
         tell_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
-            draft.stream.source = topology.ports[port.index()].address;
+            // Taken from a trace, or the port's.
+            let taken = draft.node.parsed("source");
+            draft.stream.source = taken.unwrap_or(topology.ports[port.index()].address);
         }
         if let (None, [listener]) = (draft.destination, &draft.stream.listeners[..])
             && let Some(hop) = draft.stream.hops.iter().find(|hop| hop.listener.is_some())

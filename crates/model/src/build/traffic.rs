@@ -53,7 +53,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
             Traffic::OnOff { on, off: span("off"), interval, offset: span("offset") }
         }
         "greedy" => Traffic::Greedy { offset: span("offset") },
-        "replay" => Traffic::Replay { frames: replay(node.get("file")?, directory, faults)? },
+        "replay" => Traffic::Replay { frames: replay(node, directory, faults)? },
         "injected" => {
             let interval = positive(node, "interval", faults)?;
             let least = span("overhead-min");
@@ -96,14 +96,22 @@ fn positive(node: &Node<'_>, key: &str, faults: &mut Faults) -> Option<Duration>
     Some(span)
 }
 
-fn replay(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {
-    let path = directory.join(file.text()?);
-    match trace::read(&path) {
-        Ok(frames) => Some(frames),
-        Err(reason) => {
-            let message = format!("`{}`: {reason}", file.text().unwrap_or_default());
+fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {
+    let file = node.get("file")?;
+    let trace = read_trace(file, directory, faults)?;
+    trace::tell(&trace, file.text().unwrap_or_default(), file.place, faults);
+    Some(trace.frames.iter().map(|frame| (frame.at, frame.payload)).collect())
+}
+
+/// The trace that `file` names; none if it cannot be replayed, which is told.
+pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<trace::Trace> {
+    let name = file.text()?;
+    match trace::read(&directory.join(name), faults) {
+        Ok(trace) => Some(trace),
+        Err(trace::Unfit::Told) => None,
+        Err(trace::Unfit::Because(reason)) => {
             let help = "name a pcap, pcapng or CSV (`time,payload`) file, relative to the description";
-            faults.error(codes::FILE, file.place, message, help);
+            faults.error(codes::FILE, file.place, format!("`{name}` {reason}"), help);
             None
         }
     }

@@ -20,7 +20,7 @@ pub struct Stream {
     pub listeners: Vec<NodeIndex>,
     /// Destination address.
     pub destination: MacAddress,
-    /// Source address: that of the talker's port.
+    /// Source address: that of the talker's port, or of the trace from which it is taken.
     pub source: MacAddress,
     /// VLAN in which it travels.
     pub vlan: VlanId,

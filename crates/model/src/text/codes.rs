@@ -17,8 +17,14 @@ codes! {
     TOO_LARGE = "text::too-large";
     /// A file that the description names cannot be read, or not understood.
     FILE = "text::file";
-    /// A stream table has a row with too few or too many cells, or an unclosed quote.
+    /// A table has other columns, a row with too few or too many cells, or quotes that do not match.
     TABLE = "text::table";
+    /// A capture that ends within a frame: the whole ones are replayed.
+    TRACE_CUT = "trace::cut-short";
+    /// Frames of a capture that have no time.
+    TRACE_TIMES = "trace::no-time";
+    /// Addresses, VLAN or priority that cannot be taken from a trace: its frames differ, or have none.
+    TRACE_TAKEN = "trace::taken";
     /// A key stands twice in one mapping.
     DUPLICATE_KEY = "form::duplicate-key";
     /// A key that is not known here.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::codes;
 use super::tree::Place;
-use crate::{Diagnostic, Label, Severity};
+use crate::{Diagnostic, Label, Severity, Source};
 
 /// All faults so far.
 #[derive(Debug, Default)]
@@ -13,6 +13,10 @@ pub(crate) struct Faults {
     errors: usize,
     /// What is known already: a default that many ports have is wrong once.
     known: HashSet<(&'static str, Place)>,
+    /// Files in which faults were found while the description was built.
+    files: Vec<Source>,
+    /// Number of the first of them.
+    first_file: u32,
 }
 
 impl Faults {
@@ -89,6 +93,33 @@ impl Faults {
             source: place.source as usize,
             labels,
         });
+    }
+
+    /// Says that the texts before number `first` are known to who reads the faults.
+    pub(crate) fn number_files_from(&mut self, first: u32) {
+        self.first_file = first;
+    }
+
+    /// Checks the text of a file, which is kept if it has faults. The faults of one file are told once.
+    pub(crate) fn of_file<R>(
+        &mut self,
+        name: &str,
+        text: &str,
+        check: impl FnOnce(u32, &mut Self) -> R,
+    ) -> R {
+        let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        let mut found = Self::default();
+        let result = check(self.first_file.saturating_add(number), &mut found);
+        if !found.list.is_empty() && self.files.iter().all(|file| file.name != name) {
+            self.files.push(Source { name: name.to_owned(), text: text.to_owned() });
+            self.append(found);
+        }
+        result
+    }
+
+    /// The files in which faults were found, in the order of their numbers.
+    pub(crate) fn take_files(&mut self) -> Vec<Source> {
+        std::mem::take(&mut self.files)
     }
 
     /// Adds the faults of another collection.

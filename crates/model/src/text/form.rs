@@ -266,7 +266,8 @@ const DURATION_MAX: Duration = Duration::from_s(86_400);
 const OCTETS_MAX: Bytes = Bytes::new(1_000_000_000_000);
 const RATE_MAX: BitRate = BitRate::from_gbps(1_000);
 
-fn quantity<Q: Quantity + PartialOrd>(text: &str, place: Place, max: Q, faults: &mut Faults) {
+/// Reports a text that is no quantity with its unit, or one above `max`.
+pub(crate) fn quantity<Q: Quantity + PartialOrd>(text: &str, place: Place, max: Q, faults: &mut Faults) {
     match text.parse::<Q>() {
         Err(error) => unit_fault(&error, text, place, Q::NAME, Q::EXAMPLE, faults),
         Ok(value) if value > max => {

@@ -6,6 +6,7 @@
 //! means is the matter of `build`.
 
 pub(crate) mod codes;
+pub(crate) mod csv;
 pub(crate) mod faults;
 pub(crate) mod form;
 pub(crate) mod language;

@@ -110,6 +110,22 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The elements of the list under `key`, to be changed.
+    pub(crate) fn items_mut(&mut self, key: &str) -> &mut [Self] {
+        let Value::Map(entries) = &mut self.value else { return &mut [] };
+        match entries.iter_mut().find(|(name, _)| name.text == key) {
+            Some((_, Self { value: Value::List(items), .. })) => items,
+            _ => &mut [],
+        }
+    }
+
+    /// Adds entries to a mapping.
+    pub(crate) fn add(&mut self, further: impl Iterator<Item = (Key<'t>, Self)>) {
+        if let Value::Map(entries) = &mut self.value {
+            entries.extend(further);
+        }
+    }
+
     /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
     pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()

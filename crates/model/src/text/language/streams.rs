@@ -266,10 +266,23 @@ pub(super) static GREEDY: Shape = Shape {
     keys: &[&[OFFSET]],
 };
 
+/// What `take` may say as one word.
+const TAKEN: &[&str] = &["all", "addresses", "vlan", "priority"];
+
 pub(super) static REPLAY: Shape = Shape {
     name: "replayed traffic",
-    about: "Frames at the times of a trace: pcap, pcapng, or CSV with the columns `time` and `payload`. The first comes at the start. Its frames have the sizes of the trace.",
-    keys: &[&[must("file", Kind::Text, "The trace, relative to the description.")]],
+    about: "Frames at the times of a trace: pcap, pcapng, or a text table with the columns `time` and `payload`. The first comes at the start. Its frames have the sizes of the trace, as they were on the wire.",
+    keys: &[&[
+        must("file", Kind::Text, "The trace, relative to the description."),
+        key(
+            "take",
+            Kind::OneOf(&[
+                Kind::Word(TAKEN),
+                Kind::List(1, 3, &Kind::Word(&["addresses", "vlan", "priority"])),
+            ]),
+            "What of the captured frames the stream has in place of its own: `addresses`, `vlan` (and whether they have a tag), `priority`, several as a list, or `all`; nothing. All frames must have the same.",
+        ),
+    ]],
 };
 
 pub(super) static INJECTED: Shape = Shape {

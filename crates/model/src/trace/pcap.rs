@@ -1,0 +1,46 @@
+//! pcap (draft-ietf-opsawg-pcap): stamps in microseconds or nanoseconds, either byte order.
+
+use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
+
+/// File header, and header of a packet.
+const FILE: usize = 24;
+const PACKET: usize = 16;
+/// The largest snapshot length that tools write; a packet that says that it has more is damaged.
+pub(super) const CAPTURED_LIMIT: u32 = 262_144;
+
+pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
+    let is_big = octets.first() == Some(&0xa1);
+    let file = Octets { octets, is_big };
+    let mut packets = Collector::default();
+    let (Some(magic), Some(major), Some(network)) = (file.u32(0), file.u16(4), file.u32(20)) else {
+        packets.cut = Some(Cut { at: 0 });
+        return Ok(packets);
+    };
+    if major != 2 {
+        return Err(format!("is a pcap of version {major}, which is not known (2 is)"));
+    }
+    let unit: i128 = if magic == 0xa1b2_3c4d { 1_000 } else { 1_000_000 };
+    // Bit 26 says that the first four bits tell the FCS: in units of 2 octets, or in octets as some write it.
+    let fcs = if network & 0x0400_0000 != 0 { fcs_octets(network >> 28, &[2, 4])? } else { 0 };
+    let link = (network & 0xffff) as u16;
+    let mut at = FILE;
+    while at < octets.len() {
+        let header = (file.u32(at), file.u32(at + 4), file.u32(at + 8), file.u32(at + 12));
+        let (Some(seconds), Some(fraction), Some(captured), Some(original)) = header else {
+            packets.cut = Some(Cut { at });
+            break;
+        };
+        if captured > CAPTURED_LIMIT {
+            let number = packets.frames.len() + 1;
+            return Err(format!("is damaged: frame {number} says that it has {captured} captured octets"));
+        }
+        let Some(captured) = file.slice(at + PACKET, captured) else {
+            packets.cut = Some(Cut { at });
+            break;
+        };
+        let stamp = i128::from(seconds) * 1_000_000_000_000 + i128::from(fraction) * unit;
+        packets.add(Packet { at: Some(stamp), original, fcs, link, octets: captured })?;
+        at += PACKET + captured.len();
+    }
+    Ok(packets)
+}

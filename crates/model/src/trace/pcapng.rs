@@ -1,0 +1,163 @@
+//! pcapng (draft-ietf-opsawg-pcapng): sections in either byte order, each with interfaces of its own.
+//!
+//! Stamps count in the resolution of their interface (`if_tsresol`, microseconds by default) from its offset
+//! (`if_tsoffset`). Blocks that hold no packets are passed over.
+
+use super::packet::{Collector, Cut, Octets, Packet, fcs_octets};
+use super::pcap::CAPTURED_LIMIT;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+/// The length of a block stands before its body, and again behind it.
+const HEADER: usize = 8;
+const AROUND: u32 = 12;
+
+/// Options: of an interface, and of a packet.
+const IF_TSRESOL: u16 = 9;
+const IF_FCSLEN: u16 = 13;
+const IF_TSOFFSET: u16 = 14;
+const PACKET_FLAGS: u16 = 2;
+
+/// An interface of the section.
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link: u16,
+    snap: u32,
+    /// As the option has it: 10 or 2 to the minus of this.
+    resolution: u8,
+    /// Seconds.
+    offset: i64,
+    fcs: u32,
+}
+
+pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
+    let mut packets = Collector::default();
+    let mut interfaces: Vec<Interface> = Vec::new();
+    let (mut at, mut is_big) = (0, false);
+    while at < octets.len() {
+        let damaged = |what: &str| format!("is damaged at octet {at}: {what}");
+        if octets[at..].starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+            match octets.get(at + HEADER..at + HEADER + 4) {
+                Some([0x1a, 0x2b, 0x3c, 0x4d]) => is_big = true,
+                Some([0x4d, 0x3c, 0x2b, 0x1a]) => is_big = false,
+                Some(_) => return Err(damaged("a section of no byte order")),
+                None => {}
+            }
+        }
+        let rest = Octets { octets: &octets[at..], is_big };
+        let (Some(kind), Some(length)) = (rest.u32(0), rest.u32(4)) else {
+            packets.cut = Some(Cut { at });
+            break;
+        };
+        if length < AROUND || length % 4 != 0 {
+            return Err(damaged(&format!("a block of {length} octets")));
+        }
+        let Some(block) = rest.slice(0, length) else {
+            packets.cut = Some(Cut { at });
+            break;
+        };
+        let block = Octets { octets: block, is_big };
+        if block.u32(block.octets.len() - 4) != Some(length) {
+            return Err(damaged("a block that does not end with its length"));
+        }
+        let body = Octets { octets: &block.octets[HEADER..block.octets.len() - 4], is_big };
+        match kind {
+            SECTION_HEADER => {
+                if let Some(major) = body.u16(4).filter(|major| *major != 1) {
+                    return Err(format!("is a pcapng of version {major}, which is not known (1 is)"));
+                }
+                interfaces.clear();
+            }
+            INTERFACE => interfaces.push(interface(body).map_err(|why| damaged(&why))?),
+            PACKET | SIMPLE_PACKET | ENHANCED_PACKET => {
+                packets.add(packet(kind, body, &interfaces).map_err(|why| damaged(&why))?)?;
+            }
+            _ => {}
+        }
+        at += block.octets.len();
+    }
+    Ok(packets)
+}
+
+fn interface(body: Octets<'_>) -> Result<Interface, String> {
+    let (Some(link), Some(snap)) = (body.u16(0), body.u32(4)) else {
+        return Err("an interface without its type".to_owned());
+    };
+    let mut interface = Interface { link, snap, resolution: 6, offset: 0, fcs: 0 };
+    for (code, value) in options(body, 8) {
+        match code {
+            IF_TSRESOL => interface.resolution = value.octets.first().copied().unwrap_or(6),
+            IF_TSOFFSET => interface.offset = value.i64(0).unwrap_or(0),
+            // Tools disagree whether it is told in octets or in bits.
+            IF_FCSLEN => {
+                interface.fcs = fcs_octets(value.octets.first().copied().unwrap_or(0).into(), &[4, 32])?;
+            }
+            _ => {}
+        }
+    }
+    Ok(interface)
+}
+
+/// The packet of a block.
+fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<Packet<'o>, String> {
+    let short = || "a packet that does not hold what it says".to_owned();
+    let unknown = || "a packet of an interface that is not described".to_owned();
+    if kind == SIMPLE_PACKET {
+        let interface = interfaces.first().ok_or_else(unknown)?;
+        let original = body.u32(0).ok_or_else(short)?;
+        let captured = if interface.snap == 0 { original } else { original.min(interface.snap) };
+        let octets = body.slice(4, captured).ok_or_else(short)?;
+        return Ok(Packet { at: None, original, fcs: interface.fcs, link: interface.link, octets });
+    }
+    // The obsolete block has 16 bits for the interface, and 16 for packets that were dropped.
+    let number = if kind == PACKET { body.u16(0).map(u32::from) } else { body.u32(0) };
+    let interface = interfaces.get(number.ok_or_else(short)? as usize).ok_or_else(unknown)?;
+    let numbers = (body.u32(4), body.u32(8), body.u32(12), body.u32(16));
+    let (Some(high), Some(low), Some(captured), Some(original)) = numbers else { return Err(short()) };
+    if captured > CAPTURED_LIMIT {
+        return Err(format!("a packet that says that it has {captured} captured octets"));
+    }
+    let octets = body.slice(20, captured).ok_or_else(short)?;
+    let mut fcs = interface.fcs;
+    for (code, value) in options(body, 20 + octets.len().next_multiple_of(4)) {
+        if code == PACKET_FLAGS {
+            let said = value.u32(0).unwrap_or(0) >> 5 & 0xf;
+            // None said: as the interface has it.
+            fcs = if said == 0 { fcs } else { fcs_octets(said, &[4])? };
+        }
+    }
+    let units = u64::from(high) << 32 | u64::from(low);
+    Ok(Packet { at: Some(picoseconds(units, interface)), original, fcs, link: interface.link, octets })
+}
+
+/// A stamp in picoseconds, rounded down where an interface is finer than that.
+fn picoseconds(units: u64, interface: &Interface) -> i128 {
+    const PS: u128 = 1_000_000_000_000;
+    let exponent = u32::from(interface.resolution & 0x7f);
+    let units = u128::from(units);
+    let ps = if interface.resolution & 0x80 != 0 {
+        // 64 bits by 40: below 2^104.
+        (units * PS) >> exponent
+    } else if exponent <= 12 {
+        units * 10_u128.pow(12 - exponent)
+    } else {
+        10_u128.checked_pow(exponent - 12).map_or(0, |finer| units / finer)
+    };
+    i128::try_from(ps).expect("below 2^104")
+        + i128::from(interface.offset) * i128::try_from(PS).expect("small")
+}
+
+/// Codes and values of the options from `at` on, up to what is none.
+fn options<'o>(body: Octets<'o>, at: usize) -> impl Iterator<Item = (u16, Octets<'o>)> {
+    let mut at = at;
+    std::iter::from_fn(move || {
+        let (code, length) = (body.u16(at)?, body.u16(at + 2)?);
+        let value = body.slice(at + 4, length.into()).filter(|_| code != 0)?;
+        at += 4 + value.len().next_multiple_of(4);
+        Some((code, Octets { octets: value, is_big: body.is_big }))
+    })
+}

@@ -1,0 +1,191 @@
+//! What a stream takes of its trace in place of its own (`take`): addresses, VLAN and priority, where all frames agree.
+//!
+//! What is taken stands in the stream's tree as if it had been stated there: `destination`, `vlan`, `tagged`, `priority`; and
+//! `source`, which no description has. So all that holds for stated values holds for these, and nobody else knows of traces.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use tautwire_wire::MacAddress;
+
+use super::{Frame, Trace};
+use crate::build::read_trace;
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::{Key, Node, Value};
+
+/// Puts into each stream what it takes of its trace.
+pub(crate) fn put<'a, 't: 'a>(
+    streams: impl Iterator<Item = &'a mut Node<'t>>,
+    directory: &Path,
+    faults: &mut Faults,
+) {
+    for stream in streams {
+        let Some(traffic) = stream.get("traffic") else { continue };
+        let (Some(take), Some(file)) = (traffic.get("take"), traffic.get("file")) else { continue };
+        let what = What::of(take);
+        if !is_alone(stream, what, faults) {
+            continue;
+        }
+        let Some(trace) = read_trace(file, directory, faults) else { continue };
+        let place = take.place;
+        match from(&trace, what) {
+            Ok(taken) => stream.add(taken.entries().into_iter().map(|(key, text)| {
+                (
+                    Key { place, text: Cow::Borrowed(key) },
+                    Node { place, value: Value::Scalar(Cow::Owned(text)) },
+                )
+            })),
+            Err(reason) => {
+                let name = file.text().unwrap_or_default();
+                let help = "split the capture by streams, or take less of it";
+                faults.error(codes::TRACE_TAKEN, place, format!("`{name}` {reason}"), help);
+            }
+        }
+    }
+}
+
+/// Whether the stream leaves open what is taken.
+fn is_alone(stream: &Node<'_>, what: What, faults: &mut Faults) -> bool {
+    let tags = what.vlan;
+    let stated = [
+        ("destination", what.addresses),
+        ("vlan", what.vlan),
+        ("tagged", tags),
+        ("priority", what.priority),
+        ("virtual-link", what.addresses || tags),
+        ("time-triggered", what.addresses || tags),
+    ];
+    let mut alone = true;
+    for (key, taken) in stated {
+        let entry = stream.entries().iter().find(|(name, _)| taken && name.text == key);
+        let Some((name, _)) = entry else { continue };
+        let message = format!("`{key}` says what the stream also takes of its trace");
+        faults.error(codes::CONFLICT, name.place, message, "remove it, or take less of the trace");
+        alone = false;
+    }
+    alone
+}
+
+/// What is to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct What {
+    addresses: bool,
+    vlan: bool,
+    priority: bool,
+    /// Whether all that the frames have is asked for: what they have not is no fault.
+    all: bool,
+}
+
+impl What {
+    /// What `take` says.
+    fn of(take: &Node<'_>) -> Self {
+        let has = |word: &str| take.items_or_self().iter().any(|item| item.text() == Some(word));
+        let all = has("all");
+        Self {
+            addresses: all || has("addresses"),
+            vlan: all || has("vlan"),
+            priority: all || has("priority"),
+            all,
+        }
+    }
+}
+
+/// What all frames of a trace have in common, as far as it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Taken {
+    destination: Option<MacAddress>,
+    source: Option<MacAddress>,
+    /// Whether they have a tag.
+    tagged: Option<bool>,
+    /// VID of their tags; none for 0.
+    vlan: Option<u16>,
+    /// PCP of their tags.
+    priority: Option<u8>,
+}
+
+impl Taken {
+    /// As keys of a stream.
+    fn entries(&self) -> Vec<(&'static str, String)> {
+        let entry = |key: &'static str, text: Option<String>| text.map(|text| (key, text));
+        [
+            entry("destination", self.destination.map(|address| address.to_string())),
+            entry("source", self.source.map(|address| address.to_string())),
+            entry("tagged", self.tagged.map(|tagged| tagged.to_string())),
+            entry("vlan", self.vlan.map(|vlan| vlan.to_string())),
+            entry("priority", self.priority.map(|priority| priority.to_string())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// Takes from a trace what is asked for; or says why that cannot be.
+fn from(trace: &Trace, what: What) -> Result<Taken, String> {
+    if trace.is_table {
+        return Err("is a table: its frames have no addresses and no tags".to_owned());
+    }
+    let mut taken = Taken::default();
+    let frames = &trace.frames;
+    if what.addresses {
+        let missing = "holds no destination addresses: frames of a cooked capture or of raw IP have none";
+        taken.destination = common(frames, "destination", |frame| frame.header.destination)?;
+        taken.source = common(frames, "source", |frame| frame.header.source)?;
+        if taken.destination.is_none() && !what.all {
+            return Err(missing.to_owned());
+        }
+        if taken.source.is_some_and(MacAddress::is_group) {
+            return Err("has frames from a group address, which no station has".to_owned());
+        }
+    }
+    if what.vlan || what.priority {
+        let tagged = common(frames, "tag", |frame| Some(Shown(frame.header.tag.is_some())))?;
+        let tagged = tagged.is_some_and(|tagged| tagged.0);
+        if !tagged && what.priority && !what.all {
+            return Err("has frames without a tag, which have no priority".to_owned());
+        }
+        if what.vlan {
+            taken.tagged = Some(tagged);
+            let vlan = common(frames, "VLAN", |frame| frame.header.tag.map(|(_, vlan)| vlan))?;
+            taken.vlan = vlan.filter(|vlan| *vlan != 0);
+            if taken.vlan == Some(0xfff) {
+                return Err("has frames of VLAN 4095, which is reserved".to_owned());
+            }
+        }
+        if what.priority {
+            taken.priority =
+                common(frames, "priority", |frame| frame.header.tag.map(|(priority, _)| priority))?;
+        }
+    }
+    Ok(taken)
+}
+
+/// Whether frames have a tag, in words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shown(bool);
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0 { "there" } else { "not there" })
+    }
+}
+
+/// What all frames have; none if they have nothing of the kind.
+fn common<T: Copy + PartialEq + std::fmt::Display>(
+    frames: &[Frame],
+    what: &str,
+    of: impl Fn(&Frame) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let Some(first) = frames.first() else { return Ok(None) };
+    let value = of(first);
+    let Some(other) = frames.iter().find(|frame| of(frame) != value) else { return Ok(value) };
+    let word = |value: Option<T>| value.map_or_else(|| "not there".to_owned(), |value| value.to_string());
+    Err(format!(
+        "has frames that differ in their {what}: {} in frame {}, {} in frame {}",
+        word(value),
+        first.number,
+        word(of(other)),
+        other.number
+    ))
+}
