@@ -10,6 +10,7 @@ mod exit;
 mod nearest;
 mod output;
 mod progress;
+mod signals;
 mod terminal;
 
 use std::ffi::OsString;

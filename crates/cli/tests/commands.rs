@@ -237,6 +237,80 @@ fn results_never_replace_what_is_no_run() {
     assert_eq!((ended.code, ended.stdout.as_str()), (3, ""), "{}", ended.stderr);
 }
 
+/// The second run replaced the first: both are `net-1`.
+#[test]
+fn a_run_of_another_file_of_the_same_name_gets_another_folder() {
+    let folder = folder("same-name");
+    for place in ["one", "two", "three"] {
+        fs::create_dir(folder.join(place)).unwrap();
+        fs::copy(small(&folder, "1 ms"), folder.join(place).join("net.yaml")).unwrap();
+    }
+    let run = |file: &str| tautwire(&folder, &["simulate", file]).stderr;
+    let file_of = |run: &str| {
+        let text = fs::read_to_string(folder.join("runs").join(run).join("manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+        manifest["file"].as_str().unwrap().to_owned()
+    };
+    assert!(run("one/net.yaml").contains("results in runs/net-1\n"));
+    let second = run("two/net.yaml");
+    assert!(second.contains("results in runs/net-1-2\n"), "{second}");
+    assert!(second.contains("runs/net-1 is kept: it is of ") && second.contains("one/net.yaml"), "{second}");
+    assert!(run("three/net.yaml").contains("results in runs/net-1-3\n"));
+    assert!(file_of("net-1").ends_with("one/net.yaml") && file_of("net-1-2").ends_with("two/net.yaml"));
+    // The same file again, changed or not, takes its own folder, however it is named.
+    fs::write(
+        folder.join("two/net.yaml"),
+        fs::read_to_string(folder.join("one/net.yaml")).unwrap() + "# more\n",
+    )
+    .unwrap();
+    assert!(run("./one/../two/net.yaml").contains("results in runs/net-1-2\n"));
+    assert!(run("one/net.yaml").contains("results in runs/net-1\n"));
+    assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 3);
+}
+
+#[test]
+fn what_is_asked_to_end_leaves_nothing_half_done() {
+    let folder = folder("asked-to-end");
+    let path = small(&folder, "1 ms").display().to_string();
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-KILL", 9)] {
+        let mut running = command(&folder, &["simulate", &path, "--duration", "3600s"]).spawn().unwrap();
+        let partial = || {
+            let entries = fs::read_dir(folder.join("runs")).into_iter().flatten();
+            entries.filter(|entry| entry.as_ref().unwrap().path().join(".lock").exists()).count()
+        };
+        while partial() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        // It has made its folder; in a moment it knows what to do when it is asked to end.
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let pid = running.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let ended = running.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(number));
+        assert_eq!(partial(), usize::from(number == 9), "{signal}");
+    }
+    // What was killed could take nothing away: the next run does.
+    assert_eq!(tautwire(&folder, &["simulate", &path]).code, 0);
+    assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 1);
+}
+
+#[test]
+fn results_below_a_file_are_a_failure_in_one_line() {
+    let folder = folder("below-a-file");
+    let path = small(&folder, "1 ms").display().to_string();
+    fs::write(folder.join("file"), "").unwrap();
+    fs::write(folder.join("runs"), "").unwrap();
+    for arguments in [&["--out", "file/run"][..], &["--out", "file/a/b"], &[]] {
+        let ended = tautwire(&folder, &[&["simulate", path.as_str()], arguments].concat());
+        assert_eq!(ended.code, 3);
+        assert!(
+            ended.stderr.contains("is no folder") && ended.stderr.lines().count() == 1,
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
 #[test]
 fn a_reader_that_has_gone_is_no_fault() {
     let folder = folder("pipe");

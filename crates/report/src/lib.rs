@@ -35,6 +35,7 @@ mod name;
 pub mod network_control;
 pub mod network_time;
 pub mod parquet;
+mod partial;
 mod pcapng;
 pub mod refusal;
 pub mod reservation;

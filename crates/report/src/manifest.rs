@@ -13,11 +13,11 @@ use crate::sha256::sha256;
 pub struct Manifest {
     /// Name of the scenario.
     pub scenario: String,
+    /// The file of its description; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// SHA-256 of the text of its description.
     pub scenario_sha256: String,
-    /// The file of its description; absent if it came from none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
     /// Seed of the run; absent if none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -33,18 +33,25 @@ impl Manifest {
     pub fn new(scenario: &str, text: &str, seed: Option<u64>, command: &[String]) -> Self {
         Self {
             scenario: scenario.to_owned(),
+            file: None,
             scenario_sha256: sha256(text.as_bytes()),
-            path: None,
             seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: command.to_vec(),
         }
     }
-
-    /// The same of the description in this file.
+    /// The same, of the description in this file.
     #[must_use]
-    pub fn of_file(self, path: &Path) -> Self {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Self { path: Some(path.display().to_string()), ..self }
+    pub fn of_file(self, file: &str) -> Self {
+        Self { file: Some(file.to_owned()), ..self }
+    }
+
+    /// Whether two runs are of the same file; where a manifest names none, of the same text.
+    #[must_use]
+    pub fn has_file_of(&self, other: &Self) -> bool {
+        match (&self.file, &other.file) {
+            (Some(one), Some(two)) => one == two,
+            _ => self.scenario_sha256 == other.scenario_sha256,
+        }
     }
 }

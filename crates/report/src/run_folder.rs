@@ -4,7 +4,6 @@
 //! was killed leaves nothing that looks whole. An earlier run of the same name is replaced; a folder
 //! that is no run folder never.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use tautwire_sim::Observation;
 
 use crate::histogram::{self, DelayHistogram};
 use crate::manifest::Manifest;
+use crate::partial::Partial;
 use crate::summary::Summary;
 use crate::topology::NetworkDocument;
 use crate::{arrow, json, parquet};
@@ -28,7 +28,7 @@ const HISTOGRAM: &str = "histogram.parquet";
 #[derive(Debug)]
 pub struct RunFolderWriter {
     place: PathBuf,
-    temporary: PathBuf,
+    partial: Partial,
     is_done: bool,
 }
 
@@ -56,15 +56,13 @@ impl RunFolderWriter {
             let text = format!("{} exists and is no run folder", place.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
-        let mut name: OsString =
-            place.file_name().ok_or_else(|| io::Error::other("a run folder needs a name"))?.to_owned();
-        name.push(format!(".partial-{}", std::process::id()));
-        let temporary = place.with_file_name(name);
-        if temporary.exists() {
-            fs::remove_dir_all(&temporary)?;
-        }
-        fs::create_dir_all(&temporary)?;
-        Ok(Self { place: place.to_owned(), temporary, is_done: false })
+        Ok(Self { place: place.to_owned(), partial: Partial::create(place)?, is_done: false })
+    }
+
+    /// Where the folder stands while it is written: to be taken away if the process is to end at once.
+    #[must_use]
+    pub fn temporary(&self) -> &Path {
+        self.partial.path()
     }
 
     /// A new file of this name in the folder, for a trace that is written during the run.
@@ -72,7 +70,7 @@ impl RunFolderWriter {
     /// # Errors
     /// If it cannot be made.
     pub fn file(&self, name: &str) -> io::Result<File> {
-        File::create(self.temporary.join(name))
+        File::create(self.temporary().join(name))
     }
 
     /// Writes the results and puts the folder in its place.
@@ -106,8 +104,8 @@ impl RunFolderWriter {
     /// If a file cannot be written; then nothing stands at the place that did not before.
     pub fn finish_with(mut self, run: &RunFolder) -> io::Result<()> {
         let summary = &run.summary;
-        fs::write(self.temporary.join(SUMMARY), summary.to_json())?;
-        fs::write(self.temporary.join(NETWORK), json::rows(&run.network))?;
+        fs::write(self.temporary().join(SUMMARY), summary.to_json())?;
+        fs::write(self.temporary().join(NETWORK), json::rows(&run.network))?;
         for (name, batch) in [
             ("streams.parquet", arrow::streams(summary)),
             ("listeners.parquet", arrow::listeners(summary)),
@@ -119,45 +117,26 @@ impl RunFolderWriter {
         ] {
             parquet::write(self.file(name)?, &batch)?;
         }
-        fs::write(self.temporary.join(MANIFEST), json::pretty(&run.manifest))?;
-        self.put_in_place()?;
+        fs::write(self.temporary().join(MANIFEST), json::pretty(&run.manifest))?;
+        self.partial.put(&self.place)?;
         self.is_done = true;
         Ok(())
-    }
-
-    fn put_in_place(&self) -> io::Result<()> {
-        if !self.place.exists() {
-            return fs::rename(&self.temporary, &self.place);
-        }
-        let mut name = self.temporary.as_os_str().to_owned();
-        name.push("-old");
-        let old = PathBuf::from(name);
-        fs::rename(&self.place, &old)?;
-        if let Err(error) = fs::rename(&self.temporary, &self.place) {
-            fs::rename(&old, &self.place)?;
-            return Err(error);
-        }
-        fs::remove_dir_all(&old)
     }
 }
 
 impl Drop for RunFolderWriter {
     fn drop(&mut self) {
         if !self.is_done {
-            // Nothing more can be done about a folder that does not go.
-            let _ = fs::remove_dir_all(&self.temporary);
+            self.partial.remove();
         }
     }
 }
 
 impl RunFolder {
-    /// Whether the run folder at a place, if there is one, is of the description in another file than this one.
+    /// Where the run folder at `place` comes from; none if there is none.
     #[must_use]
-    pub fn is_of_another_file(place: &Path, path: &Path) -> bool {
-        let text = fs::read_to_string(place.join(MANIFEST)).unwrap_or_default();
-        let known = serde_json::from_str::<Manifest>(&text).ok().and_then(|manifest| manifest.path);
-        let own = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        known.is_some_and(|known| Path::new(&known) != own)
+    pub fn manifest_at(place: &Path) -> Option<Manifest> {
+        serde_json::from_slice(&fs::read(place.join(MANIFEST)).ok()?).ok()
     }
 
     /// Reads a run folder.

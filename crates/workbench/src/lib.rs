@@ -26,7 +26,7 @@ mod slot_document;
 mod slots;
 mod story;
 
-pub use scenario::Scenario;
+pub use scenario::{OtherRun, Scenario};
 pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
 pub use slots::{NotPlanned, PlannedSlots, plan_slots};

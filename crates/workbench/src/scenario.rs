@@ -10,12 +10,21 @@ use tautwire_report::{Manifest, RunFolder};
 pub struct Scenario {
     /// Name of its file without the ending.
     pub name: String,
-    /// Its file.
-    pub path: PathBuf,
+    /// Its file, from the root.
+    pub file: String,
     /// Text of the description; that of files that it names comes behind it.
     pub text: String,
     /// What it describes.
     pub network: Network,
+}
+
+/// A run folder that stands where another description's would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherRun {
+    /// The folder.
+    pub place: PathBuf,
+    /// The file that it is of.
+    pub file: String,
 }
 
 impl Scenario {
@@ -26,24 +35,36 @@ impl Scenario {
     pub fn new(path: &Path, mut loaded: Loaded) -> Result<Self, Box<Loaded>> {
         let Some(network) = loaded.network.take() else { return Err(Box::new(loaded)) };
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let file =
+            path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
+        let file = file.to_string_lossy().into_owned();
         let text = loaded.sources.iter().map(|source| source.text.as_str()).collect();
-        Ok(Self { name, path: path.to_owned(), text, network })
+        Ok(Self { name, file, text, network })
     }
 
-    /// Where the results of a run go unless something else is said: `runs/<scenario>-<seed>`; if a run of another file of this
-    /// name stands there, with `-2` or the next number behind it that is free or this file's own.
+    /// Where the results of a run go unless something else is said: `runs/<scenario>-<seed>`, relative to `folder`. Where a
+    /// run of another file of that name stands, `runs/<scenario>-<seed>-2` and so on; and whose that is.
     #[must_use]
-    pub fn run_folder(&self) -> PathBuf {
-        let first = format!("{}-{}", self.name, self.network.run.seed);
-        let names = (2..).map(|number| format!("{first}-{number}"));
-        let mut places = std::iter::once(first.clone()).chain(names).map(|name| Path::new("runs").join(name));
-        let is_free = |place: &PathBuf| !RunFolder::is_of_another_file(place, &self.path);
-        places.find(is_free).expect("there is always one more number")
+    pub fn run_folder(&self, folder: &Path) -> (PathBuf, Option<OtherRun>) {
+        let (own, mut other) = (self.manifest(&[]), None);
+        let name = format!("{}-{}", self.name, self.network.run.seed);
+        let mut place = Path::new("runs").join(&name);
+        for number in 2_u64.. {
+            match RunFolder::manifest_at(&folder.join(&place)) {
+                Some(found) if !found.has_file_of(&own) => {
+                    let file = found.file.unwrap_or(found.scenario);
+                    other.get_or_insert(OtherRun { place: place.clone(), file });
+                }
+                _ => break,
+            }
+            place = Path::new("runs").join(format!("{name}-{number}"));
+        }
+        (place, other)
     }
 
     /// What a run folder says about its origin; `command` is the subcommand with its arguments.
     #[must_use]
     pub fn manifest(&self, command: &[String]) -> Manifest {
-        Manifest::new(&self.name, &self.text, Some(self.network.run.seed), command).of_file(&self.path)
+        Manifest::new(&self.name, &self.text, Some(self.network.run.seed), command).of_file(&self.file)
     }
 }

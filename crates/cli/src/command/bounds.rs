@@ -16,6 +16,7 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
         Some(place) => {
             // Before the work: a place that cannot be used is known at once.
             let writer = RunFolderWriter::create(place).map_err(|error| not_written(place, &error))?;
+            crate::signals::remove_on_kill(writer.temporary());
             let bounds = tautwire_workbench::bounds(network);
             let manifest = Manifest::new(&scenario.name, &scenario.text, None, &["bounds".to_owned()])
                 .of_file(&scenario.path);

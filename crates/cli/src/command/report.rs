@@ -10,7 +10,7 @@ use tautwire_workbench::RunFolder;
 use super::say;
 use crate::args::Report;
 use crate::exit::Exit;
-use crate::output;
+use crate::{output, signals};
 
 pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
     let run = RunFolder::read(&arguments.run).map_err(|error| {
@@ -34,8 +34,8 @@ pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
 fn write_whole(place: &Path, text: &str) -> io::Result<()> {
     let mut name = place.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
-    fs::write(&name, text)?;
-    fs::rename(&name, place).inspect_err(|_| {
+    signals::remove_on_kill(Path::new(&name));
+    fs::write(&name, text).and_then(|()| fs::rename(&name, place)).inspect_err(|_| {
         // The error that is told is the first one.
         let _ = fs::remove_file(&name);
     })

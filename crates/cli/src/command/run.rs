@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 
 use tautwire_workbench::{
-    Bounds, Network, Observation, Options, Progress as Standing, RunFolderWriter, Scenario, Summary,
-    TraceRecorder, Verdict, judge,
+    Bounds, Network, Observation, Options, OtherRun, Progress as Standing, RunFolderWriter, Scenario,
+    Summary, TraceRecorder, Verdict, judge,
 };
 
 use super::{exit, say, scenario, stream, tables};
@@ -13,6 +13,7 @@ use crate::args::{Run, Simulate, Trace, Verify};
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Progress;
+use crate::signals;
 use crate::terminal::Terminal;
 
 pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
@@ -71,9 +72,13 @@ fn run_and_keep(
     with_bounds: bool,
     run: &Run,
 ) -> Result<(Observation, Option<Bounds>, Summary), Exit> {
-    let place = run.out.clone().unwrap_or_else(|| scenario.run_folder());
+    let (place, other) = match &run.out {
+        Some(place) => (place.clone(), None),
+        None => scenario.run_folder(Path::new("")),
+    };
     // Before the run: a place that cannot be used is known at once.
     let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
+    signals::remove_on_kill(writer.temporary());
     let bar = Progress::new(Terminal::of_stderr(), scenario.network.run.duration);
     let mut advance = |standing: Standing| bar.advance(standing.now, standing.frame_hops);
     let mut options = Options { progress: Some(&mut advance), ..Options::default() };
@@ -87,6 +92,9 @@ fn run_and_keep(
         .finish(&manifest, &scenario.network, &scenario.text, bounds.as_ref(), Some(&observation))
         .map_err(|error| not_written(&place, &error))?;
     say(&format!("results in {}", place.display()));
+    if let Some(OtherRun { place, file }) = other {
+        say(&format!("{} is kept: it is of {file}", place.display()));
+    }
     Ok((observation, bounds, kept.summary))
 }
 

@@ -28,7 +28,7 @@ use packet::{Collector, Cut};
 pub(crate) use taken::put as take;
 
 /// Most MAC client data of a jumbo frame.
-const PAYLOAD_LIMIT: Bytes = Bytes::new(65_535);
+const PAYLOAD_LIMIT: Bytes = crate::frame::PAYLOAD_MAX;
 
 /// A frame of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

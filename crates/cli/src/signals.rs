@@ -1,0 +1,44 @@
+//! What goes when the process is asked to end (SIGINT, SIGTERM): what is half written, and the socket that it listens on.
+//!
+//! The process then ends as it would have without this: by the signal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+static PLACES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static WATCHED: Once = Once::new();
+
+/// Has a file or folder of this process removed if it is asked to end before it has done so itself.
+pub(crate) fn remove_on_kill(place: &Path) {
+    let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+    WATCHED.call_once(|| {
+        // Without signals it is as if it were killed: the next run takes away what this one leaves.
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for signal in signals.forever() {
+                remove();
+                let _ = emulate_default_handler(signal);
+            }
+        });
+    });
+}
+
+fn remove() {
+    let places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    for place in places.iter() {
+        // Others still write: a folder may get a file while it is removed.
+        for _ in 0..100 {
+            let gone = if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
+            if gone.is_ok() || !place.exists() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A folder that is being written, under a temporary name beside its place, and locked as long as somebody writes it.
+//!
+//! A process that is killed leaves such a folder, and no lock on it: the next one that writes beside it takes it away. A
+//! run that stood at the place, and was moved aside by a process that was killed before the new one stood there, is put back.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a temporary name has behind the name of the place; a process and a number follow.
+const MARK: &str = ".partial-";
+/// Behind the temporary name: the run that stood at the place.
+const OLD: &str = "-old";
+const LOCK: &str = ".lock";
+
+/// A folder on its way.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    path: PathBuf,
+    /// Held until the folder is at its place, or gone.
+    _lock: File,
+}
+
+impl Partial {
+    /// A new folder for what is to stand at `place`; what killed processes left there goes.
+    pub(crate) fn create(place: &Path) -> io::Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = place.file_name().ok_or_else(|| io::Error::other("a run folder needs a name"))?;
+        let parent = parent(place);
+        check_parent(parent)?;
+        fs::create_dir_all(parent)?;
+        remove_stale(parent);
+        loop {
+            let mut name: OsString = name.to_owned();
+            name.push(format!("{MARK}{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+            let path = place.with_file_name(name);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    let lock = File::create(path.join(LOCK))?;
+                    lock.try_lock()?;
+                    return Ok(Self { path, _lock: lock });
+                }
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the folder at its place, instead of what stands there.
+    pub(crate) fn put(&self, place: &Path) -> io::Result<()> {
+        // The lock is held on the file, whatever its name is.
+        fs::remove_file(self.path.join(LOCK))?;
+        if !place.exists() {
+            return fs::rename(&self.path, place);
+        }
+        let mut old = self.path.as_os_str().to_owned();
+        old.push(OLD);
+        let old = PathBuf::from(old);
+        fs::rename(place, &old)?;
+        if let Err(error) = fs::rename(&self.path, place) {
+            fs::rename(&old, place)?;
+            return Err(error);
+        }
+        fs::remove_dir_all(&old)
+    }
+
+    /// Takes it away.
+    pub(crate) fn remove(&self) {
+        // Nothing more can be done about a folder that does not go.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn parent(place: &Path) -> &Path {
+    place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Says which of the folders above is none.
+fn check_parent(parent: &Path) -> io::Result<()> {
+    match parent.ancestors().find(|path| path.exists()) {
+        Some(there) if !there.is_dir() => {
+            let text = format!("{} is no folder", there.display());
+            Err(io::Error::new(io::ErrorKind::NotADirectory, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes away what killed processes left in a folder. What cannot be taken away stays: it is in nobody's way.
+fn remove_stale(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some((place, process, is_old)) = name.to_str().and_then(parts) else { continue };
+        let (path, place) = (entry.path(), folder.join(place));
+        if !path.is_dir() || !is_abandoned(&path, process) {
+            continue;
+        }
+        let _ = if is_old && !place.exists() { fs::rename(&path, &place) } else { fs::remove_dir_all(&path) };
+    }
+}
+
+/// The name of the place, the process, and whether it is what stood at the place, of a temporary name.
+fn parts(name: &str) -> Option<(&str, u32, bool)> {
+    let (place, rest) = name.rsplit_once(MARK)?;
+    let (rest, is_old) = rest.strip_suffix(OLD).map_or((rest, false), |rest| (rest, true));
+    let (process, number) = rest.split_once('-').unwrap_or((rest, "0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    (!place.is_empty() && is_number(number)).then_some((place, process.parse().ok()?, is_old))
+}
+
+/// Whether nobody writes the folder any more: nobody has its lock or, where there is none, its process is gone.
+fn is_abandoned(path: &Path, process: u32) -> bool {
+    match OpenOptions::new().read(true).write(true).open(path.join(LOCK)) {
+        Ok(lock) => match lock.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let processes = Path::new("/proc");
+            processes.join("self").exists() && !processes.join(process.to_string()).exists()
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_known() {
+        assert_eq!(parts("net-1.partial-77-3"), Some(("net-1", 77, false)));
+        assert_eq!(parts("net-1.partial-77"), Some(("net-1", 77, false)));
+        assert_eq!(parts("net-1.partial-77-3-old"), Some(("net-1", 77, true)));
+        for other in
+            ["net-1", ".partial-7", "net.partial-x", "net.partial-7-x", "net.partial-", "net.partial-7.html"]
+        {
+            assert_eq!(parts(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_killed_processes_left_goes_and_what_is_written_stays() {
+        let folder = std::env::temp_dir().join(format!("tautwire-partial-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let place = folder.join("run");
+        let writing = Partial::create(&place).expect("begun");
+        // A process of this number is not there: Linux has none above 4194304.
+        let stale = |name: &str| {
+            fs::create_dir(folder.join(name)).expect("a folder");
+            fs::write(folder.join(name).join("frames.pcapng"), "half").expect("a file");
+        };
+        for name in
+            ["run.partial-4999999", "run.partial-4999999-2", "else.partial-4999999-0-old", "run.partial"]
+        {
+            stale(name);
+        }
+        fs::write(folder.join("run.partial-4999999-2").join(LOCK), "").expect("a file");
+        let second = Partial::create(&place).expect("begun beside it");
+        assert!(writing.path().is_dir() && second.path().is_dir());
+        let mut left: Vec<String> = fs::read_dir(&folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| !folder.join(name).join(LOCK).exists())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["else", "run.partial"]);
+        second.put(&place).expect("put");
+        writing.put(&place).expect("put in its place");
+        assert!(place.is_dir());
+        fs::remove_dir_all(&folder).expect("ours");
+    }
+}
