@@ -6,7 +6,7 @@
 //! it stood in the description.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tautwire_model::network::StreamIndex;
 use tautwire_model::{Loaded, Network, Severity, load_text_with_streams};
@@ -62,6 +62,15 @@ impl Desk {
         let loaded = load_text_with_streams(name, text, &kept.descriptions(&[]));
         let network = network(loaded).map_err(LogError::Unfit)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), test, network, kept })
+    }
+
+    /// Takes the log of a folder as it stands, whatever its checks and its anchor say, so that it can be opened. Where a
+    /// copy of the file is, if it was not as it was written.
+    ///
+    /// # Errors
+    /// If the log cannot be read or written, or is in use.
+    pub fn accept_log(folder: &Path) -> Result<Option<PathBuf>, LogError> {
+        Kept::accept(folder)
     }
 
     /// Why what is admitted would not be admitted now: by another test, or as the description was then.

@@ -1,12 +1,16 @@
 //! What a controller keeps, by names: it outlasts the network that it decides about.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::decision::Decision;
-use crate::log::{Change, Log, LogError};
+use crate::log::{Change, Contents, Log, LogError, State};
 use crate::request::name_of;
+
+/// Answers that outlast a compaction: a request that is sent again comes soon.
+const ANSWERS_MAX: usize = 4_096;
 
 /// What is admitted, what was answered, and the log of both.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub(crate) struct Kept {
     pub(crate) admitted: Vec<String>,
     /// Answers to requests that had an id and changed something.
     pub(crate) answered: BTreeMap<String, Decision>,
+    /// The ids of these requests, in the order in which they were answered.
+    pub(crate) ids: Vec<String>,
     /// Streams that requests have described, by name in the order in which they came; the last description of each.
     pub(crate) new: Vec<(String, Value)>,
     pub(crate) log: Option<Log>,
@@ -22,13 +28,35 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// What the log of a folder says.
-    pub(crate) fn of_log(folder: &std::path::Path) -> Result<Self, LogError> {
-        let (log, changes) = Log::open(folder)?;
-        let mut kept = Self { log: Some(log), ..Self::default() };
-        for change in &changes {
+    pub(crate) fn of_log(folder: &Path) -> Result<Self, LogError> {
+        let (log, contents) = Log::open(folder)?;
+        let mut kept = Self::of_contents(&contents);
+        kept.log = Some(log);
+        kept.compact_if_grown()?;
+        Ok(kept)
+    }
+
+    /// Takes what stands in the log of a folder as it is, and anchors it anew; where a copy of a log is that was not as
+    /// it was written.
+    pub(crate) fn accept(folder: &Path) -> Result<Option<PathBuf>, LogError> {
+        let (log, contents, copy) = Log::accept(folder)?;
+        let mut kept = Self::of_contents(&contents);
+        kept.log = Some(log);
+        kept.compact()?;
+        Ok(copy)
+    }
+
+    fn of_contents(contents: &Contents) -> Self {
+        let mut kept = Self { admitted: contents.state.admitted.clone(), ..Self::default() };
+        let named = |new: &Value| (name_of(new).unwrap_or_default().to_owned(), new.clone());
+        kept.new = contents.state.new.iter().map(named).collect();
+        for answered in &contents.state.answered {
+            kept.answer(answered);
+        }
+        for change in &contents.changes {
             kept.apply(change);
         }
-        Ok(kept)
+        kept
     }
 
     /// Writes a change to disk, if there is a log, and makes it.
@@ -37,7 +65,35 @@ impl Kept {
             log.append(change)?;
         }
         self.apply(change);
+        // The change is on disk: a log that cannot be compacted now is compacted another time.
+        let _ = self.compact_if_grown();
         Ok(())
+    }
+
+    fn compact_if_grown(&mut self) -> Result<(), LogError> {
+        let entries = self.admitted.len() + self.new.len() + self.ids.len().min(ANSWERS_MAX);
+        if self.log.as_ref().is_some_and(|log| log.has_grown(entries)) {
+            self.compact()?;
+        }
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), LogError> {
+        let forgotten = self.ids.len().saturating_sub(ANSWERS_MAX);
+        for id in self.ids.drain(..forgotten) {
+            self.answered.remove(&id);
+        }
+        let answer = |id: &String| {
+            let Decision { outcome, admitted, withdrawn, .. } = self.answered.get(id)?.clone();
+            Some(Change { id: Some(id.clone()), outcome, admitted, withdrawn, new: Vec::new() })
+        };
+        let state = State {
+            admitted: self.admitted.clone(),
+            new: self.new.iter().map(|(_, new)| new.clone()).collect(),
+            answered: self.ids.iter().filter_map(answer).collect(),
+            ..State::default()
+        };
+        self.log.as_mut().map_or(Ok(()), |log| log.compact(state))
     }
 
     fn apply(&mut self, change: &Change) {
@@ -48,8 +104,14 @@ impl Kept {
             self.new.retain(|(known, _)| *known != name);
             self.new.push((name, new.clone()));
         }
-        if let Some(id) = &change.id {
-            self.answered.insert(id.clone(), change.decision());
+        self.answer(change);
+    }
+
+    fn answer(&mut self, change: &Change) {
+        if let Some(id) = &change.id
+            && self.answered.insert(id.clone(), change.decision()).is_none()
+        {
+            self.ids.push(id.clone());
         }
     }
 
@@ -60,5 +122,146 @@ impl Kept {
             self.new.iter().filter(|(name, _)| !replaced(name)).map(|(_, new)| new).collect();
         all.extend(further);
         serde_json::to_string(&all).expect("values are JSON")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Outcome;
+
+    /// A folder of a test's own, empty.
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("tautwire-kept-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        path
+    }
+
+    fn log(folder: &Path) -> PathBuf {
+        folder.join("reservations.jsonl")
+    }
+
+    fn change(number: usize) -> Change {
+        let name = vec![format!("s{}", number % 3)];
+        let (admitted, withdrawn) = if number % 2 == 0 { (name, Vec::new()) } else { (Vec::new(), name) };
+        let new = serde_json::json!({"name": format!("n{}", number % 5), "payload": number});
+        Change {
+            id: Some(format!("id {number}")),
+            outcome: Outcome::Granted,
+            admitted,
+            withdrawn,
+            new: vec![new],
+        }
+    }
+
+    /// What a folder's log says, without the log.
+    fn read(folder: &Path) -> Result<Kept, String> {
+        Kept::of_log(folder).map(|kept| Kept { log: None, ..kept }).map_err(|error| error.to_string())
+    }
+
+    fn same(one: &Kept, other: &Kept) {
+        assert_eq!((&one.admitted, &one.new), (&other.admitted, &other.new));
+        assert_eq!((&one.ids, &one.answered), (&other.ids, &other.answered));
+    }
+
+    #[test]
+    fn lines_that_are_cut_off_are_noticed_however_many() {
+        let folder = scratch("cut");
+        let mut kept = Kept::of_log(&folder).expect("opened");
+        for number in 0..4 {
+            kept.change(&change(number)).expect("kept");
+        }
+        drop(kept);
+        let whole = std::fs::read(log(&folder)).expect("a log");
+        for length in 0..whole.len() {
+            std::fs::write(log(&folder), &whole[..length]).expect("cut");
+            let error = read(&folder).expect_err("a cut");
+            assert!(error.contains("of at least 4 that were written"), "{length}: {error}");
+        }
+        std::fs::remove_file(log(&folder)).expect("removed");
+        assert!(read(&folder).expect_err("nothing is there").contains("0 lines of at least 4"));
+        // A line more than the anchor knows was on disk when the process was killed, and counts.
+        std::fs::write(log(&folder), &whole).expect("restored");
+        let anchor = crate::anchor::Anchor::path(&folder);
+        let before = std::fs::read(&anchor).expect("an anchor");
+        Kept::of_log(&folder).expect("opened").change(&change(4)).expect("kept");
+        std::fs::write(&anchor, before).expect("written");
+        assert_eq!(read(&folder).expect("whole").ids.len(), 5);
+        std::fs::remove_file(&anchor).expect("removed");
+        assert!(read(&folder).expect_err("no anchor").contains("reservations.anchor is not there"));
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+
+    #[test]
+    fn what_stands_there_can_be_accepted() {
+        let folder = scratch("accepted");
+        let mut kept = Kept::of_log(&folder).expect("opened");
+        for number in 0..4 {
+            kept.change(&change(number)).expect("kept");
+        }
+        drop(kept);
+        assert_eq!(Kept::accept(&folder).expect("accepted"), None, "nothing was wrong");
+        let text = std::fs::read_to_string(log(&folder)).expect("a log");
+        let spoilt = text.replace("\"s1\"", "\"s7\"") + "{\"change\": what\n";
+        std::fs::write(log(&folder), &spoilt).expect("spoilt");
+        read(&folder).expect_err("damaged");
+        let copy = Kept::accept(&folder).expect("accepted").expect("a copy");
+        assert_eq!(std::fs::read_to_string(copy).expect("a copy"), spoilt);
+        let kept = read(&folder).expect("accepted");
+        assert_eq!((kept.ids.len(), kept.new.len()), (4, 4));
+        std::fs::write(log(&folder), "").expect("emptied");
+        read(&folder).expect_err("emptied");
+        Kept::accept(&folder).expect("accepted");
+        assert!(read(&folder).expect("accepted").admitted.is_empty());
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+
+    #[test]
+    fn a_log_that_grows_is_compacted_and_says_the_same() {
+        let folder = scratch("grows");
+        let mut kept = Kept::of_log(&folder).expect("opened");
+        // Without ids nothing is kept of a change but what stands at its end.
+        let (mut generations, mut plain) = (std::collections::BTreeSet::new(), Kept::default());
+        for number in 0..700 {
+            let change = Change { id: (number < 20).then(|| format!("id {number}")), ..change(number) };
+            let anchor = std::fs::read(crate::anchor::Anchor::path(&folder)).expect("an anchor");
+            kept.change(&change).expect("kept");
+            plain.change(&change).expect("no log");
+            let text = std::fs::read_to_string(log(&folder)).expect("a log");
+            if text.starts_with("{\"state\"") && generations.insert(text.lines().next().map(str::to_owned)) {
+                assert_eq!(text.lines().count(), 1);
+                // Killed before the anchor is set: it is that of the log before.
+                let now = std::fs::read(crate::anchor::Anchor::path(&folder)).expect("an anchor");
+                assert_ne!(anchor, now);
+            }
+        }
+        assert_eq!(generations.len(), 2);
+        drop(kept);
+        same(&read(&folder).expect("whole"), &plain);
+        let text = std::fs::read_to_string(log(&folder)).expect("a log");
+        for cut in [text.lines().next().unwrap_or_default().len() + 1, text.len() - 1, 0] {
+            std::fs::write(log(&folder), &text[..cut]).expect("cut");
+            assert!(read(&folder).is_err(), "{cut}");
+        }
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+
+    #[test]
+    fn killed_behind_a_compaction_and_before_its_anchor_nothing_is_lost() {
+        let folder = scratch("between");
+        let mut kept = Kept::of_log(&folder).expect("opened");
+        for number in 0..6 {
+            kept.change(&change(number)).expect("kept");
+        }
+        let anchor = crate::anchor::Anchor::path(&folder);
+        let before = std::fs::read(&anchor).expect("an anchor");
+        kept.compact().expect("compacted");
+        kept.log = None;
+        let expected = kept;
+        std::fs::write(&anchor, before).expect("written");
+        same(&read(&folder).expect("the new log, and the anchor of the one before"), &expected);
+        same(&read(&folder).expect("anchored"), &expected);
+        std::fs::remove_dir_all(&folder).expect("ours");
     }
 }

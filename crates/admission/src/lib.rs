@@ -4,7 +4,7 @@
 //!  request ─► Controller ─► test (test.rs: bounds.rs, bandwidth.rs, harts/) ─► decision, with its reason
 //!  request.rs controller.rs       knows the admitted streams                   decision.rs, suggest.rs
 //!                │
-//!                └─► log (kept.rs, log.rs): on disk before the decision is given
+//!                └─► log (kept.rs, log.rs, anchor.rs): on disk before the decision is given
 //!  Desk (desk.rs): the same, with streams that requests bring along
 //! ```
 //!
@@ -13,6 +13,7 @@
 //! nothing; what was acknowledged is in the log; a request with an id that the log knows is answered as
 //! it was the first time and not done again. Not here: the protocols that carry requests over a network.
 
+mod anchor;
 mod bandwidth;
 mod bounds;
 mod choice;
@@ -25,6 +26,7 @@ mod log;
 mod request;
 mod suggest;
 mod test;
+mod unique;
 
 pub use bandwidth::Bandwidth;
 pub use bounds::{EndToEndBounds, missed, wanted};

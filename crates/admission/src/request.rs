@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::unique;
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +91,7 @@ impl Request {
                 "{error}; a request looks like {{\"op\": \"reserve\", \"streams\": [\"a\", \"b\"]}}"
             ))
         })?;
+        unique::check(line).map_err(RequestError)?;
         request.check().map(|()| request)
     }
 
@@ -165,6 +168,8 @@ mod tests {
             (r#"{"op": "withdraw", "streams": ["a"], "instead_of": ["b"]}"#, "only `replace`"),
             (r#"{"op": "replace", "streams": ["a"], "instead_of": ["b"], "mode": "best-effort"}"#, "all or"),
             (r#"{"op": "modify", "streams": ["a"]}"#, "`modify` needs `new`"),
+            (r#"{"op": "reserve", "op": "list", "streams": ["a"]}"#, "duplicate field `op`"),
+            (r#"{"op": "reserve", "new": [{"name": "a", "name": "b"}]}"#, "the key `name` stands twice"),
             (r#"{"op": "reserve", "new": [{"talker": "a"}]}"#, "needs a `name`"),
             (r#"{"op": "withdraw", "new": [{"name": "a"}]}"#, "takes no `new`"),
             (r#"{"op": "reserve", "streams": ["a"], "deadline": 1}"#, "unknown field `deadline`"),

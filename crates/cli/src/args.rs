@@ -203,12 +203,22 @@ pub(crate) struct Admit {
     /// Keep what is admitted in this folder, and go on from it
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
+    /// Go on with a log of which lines are missing or changed, as it stands; a copy of it is kept
+    #[arg(long, requires = "state")]
+    pub(crate) accept_log: bool,
     /// Read the requests from this file [default: stdin]
     #[arg(long, value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
     /// Answer on this Unix socket, any number of clients, until killed; decisions are JSON
     #[arg(long, value_name = "SOCKET", conflicts_with = "requests")]
     pub(crate) listen: Option<PathBuf>,
+    /// How many clients the socket has at a time; one more is told so and sent away
+    #[arg(long, value_name = "NUMBER", default_value_t = 64, requires = "listen")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) connections: u32,
+    /// How long a client of the socket may take for a request, or for its answer, before it is sent away
+    #[arg(long, value_name = "TIME", default_value = "300s", requires = "listen", value_parser = positive)]
+    pub(crate) idle_timeout: Duration,
     /// Ask for all streams of the description, in their order, each that can be
     #[arg(long, conflicts_with_all = ["requests", "listen"])]
     pub(crate) all: bool,
@@ -339,6 +349,11 @@ pub(crate) struct Completions {
 /// A duration with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
     text.parse().map_err(|error: tautwire_workbench::ParseUnitError| error.to_string())
+}
+
+/// A duration that is not zero.
+fn positive(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|span| if span.is_zero() { Err("no time at all".to_owned()) } else { Ok(span) })
 }
 
 #[cfg(test)]

@@ -85,6 +85,91 @@ fn wrong_requests_and_damaged_logs_are_told() {
     assert!(ended.stderr.contains("reservations.jsonl:1: not what was written"), "{}", ended.stderr);
 }
 
+#[test]
+fn a_log_of_which_lines_are_missing_is_told_and_can_be_accepted() {
+    let folder = folder("admit-cut");
+    let arguments = ["admit", &scenario(), "--all", "--state", "state"];
+    assert_eq!(tautwire(&folder, &arguments).code, 1);
+    let log = folder.join("state/reservations.jsonl");
+    let whole = fs::read_to_string(&log).unwrap();
+    for rest in ["", &whole[..whole.len() / 2]] {
+        fs::write(&log, rest).unwrap();
+        let ended = tautwire(&folder, &arguments);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains("0 lines of at least 1 that were written"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--accept-log"), "{}", ended.stderr);
+        assert_eq!(fs::read_to_string(&log).unwrap(), rest, "it is left as it is");
+    }
+    let accepted = tautwire(&folder, &[&arguments[..], &["--accept-log"]].concat());
+    assert!(accepted.stderr.contains("reservations.jsonl.found-1"), "{}", accepted.stderr);
+    assert!(accepted.stdout.contains("admitted   view-left"), "{}", accepted.stdout);
+    fs::write(folder.join("list"), r#"{"op": "list"}"#).unwrap();
+    let listed = tautwire(&folder, &["admit", &scenario(), "--state", "state", "--requests", "list"]);
+    assert_eq!((listed.code, listed.stdout.lines().count()), (0, 2), "{}", listed.stderr);
+}
+
+/// A file in the socket's place was deleted.
+#[test]
+fn what_is_no_socket_stays_and_a_socket_that_is_used_too() {
+    let folder = folder("admit-no-socket");
+    fs::write(folder.join("thesis.txt"), "years of work").unwrap();
+    std::os::unix::fs::symlink("thesis.txt", folder.join("link")).unwrap();
+    for place in ["thesis.txt", "link"] {
+        let ended = tautwire(&folder, &["admit", &scenario(), "--listen", place]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains("no socket stands there"), "{}", ended.stderr);
+    }
+    assert_eq!(fs::read_to_string(folder.join("thesis.txt")).unwrap(), "years of work");
+    let listener = std::os::unix::net::UnixListener::bind(folder.join("used")).unwrap();
+    let ended = tautwire(&folder, &["admit", &scenario(), "--listen", "used"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("another process listens there"), "{}", ended.stderr);
+    drop(listener);
+}
+
+#[test]
+fn clients_of_a_socket_are_limited_and_sent_away_when_they_idle() {
+    let folder = folder("admit-limits");
+    let arguments =
+        ["admit", &scenario(), "--listen", "socket", "--connections", "2", "--idle-timeout", "500ms"];
+    let mut server = command(&folder, &arguments).spawn().unwrap();
+    let connect = || loop {
+        match UnixStream::connect(folder.join("socket")) {
+            Ok(client) => return client,
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    // The first asks for a letter now and then, and never for a line; the second for nothing.
+    let (mut slow, mut idle, third) = (connect(), connect(), connect());
+    let mut told = String::new();
+    BufReader::new(third).read_line(&mut told).unwrap();
+    assert!(told.contains("2 clients are connected"), "{told}");
+    let mut letters = 0;
+    while slow.write_all(b"x").is_ok() {
+        letters += 1;
+        assert!(letters < 10_000, "it may go on for ever");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let mut nothing = Vec::new();
+    assert_eq!(std::io::Read::read_to_end(&mut idle, &mut nothing).unwrap(), 0, "it is closed");
+    // Whose place is free again.
+    let answer = loop {
+        let mut client = connect();
+        let mut answer = String::new();
+        let _ = writeln!(client, r#"{{"op": "list"}}"#);
+        let _ = BufReader::new(client).read_line(&mut answer);
+        if !answer.contains("connected") {
+            break answer;
+        }
+    };
+    assert!(answer.contains("granted"), "{answer}");
+    // Asked to end, it takes its socket with it.
+    let asked = std::process::Command::new("kill").arg(server.id().to_string()).status().unwrap();
+    assert!(asked.success());
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&server.wait().unwrap()), Some(15));
+    assert!(!folder.join("socket").exists());
+}
+
 /// Two clients of one socket, and a second process in the place of one that was killed.
 #[test]
 fn a_socket_answers_several_clients() {

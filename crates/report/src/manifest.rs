@@ -2,8 +2,6 @@
 //!
 //! Apart from `summary.json`, which is equal for equal runs whoever made them with what.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::sha256::sha256;

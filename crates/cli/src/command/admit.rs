@@ -9,7 +9,8 @@ use tautwire_workbench::admission::{
 };
 use tautwire_workbench::{Duration, Network};
 
-use super::{admit_socket, say, scenario};
+use super::admit_socket::{self, Limits};
+use super::{say, scenario};
 use crate::args::{Admit, Test};
 use crate::exit::Exit;
 use crate::{nearest, output};
@@ -26,6 +27,11 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         Exit::WrongInput
     })?;
     let name = path.display().to_string();
+    if let Some(folder) = arguments.state.as_deref().filter(|_| arguments.accept_log)
+        && let Some(copy) = Desk::accept_log(folder)?
+    {
+        say(&format!("the log is taken as it stands; as it was found it is in {}", copy.display()));
+    }
     let desk = Desk::open(&name, &text, arguments.test.into(), arguments.state.as_deref())?;
     if let Some(reason) = desk.no_longer_holds() {
         let why = why(&network, "", &reason);
@@ -34,7 +40,8 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         ));
     }
     if let Some(socket) = &arguments.listen {
-        return admit_socket::serve(socket, desk);
+        let limits = Limits { connections: arguments.connections, idle: arguments.idle_timeout };
+        return admit_socket::serve(socket, desk, limits);
     }
     let requests: Box<dyn Iterator<Item = Asked>> = if arguments.all {
         let asks = network.streams.iter().filter(|stream| !stream.traffic.is_control());
@@ -97,14 +104,13 @@ impl Asker for Console<'_> {
 /// Says why the log cannot be used.
 impl From<LogError> for Exit {
     fn from(error: LogError) -> Self {
-        say(&error.to_string());
         match error {
-            LogError::Io(..) => Self::Failure,
-            LogError::InUse(_)
-            | LogError::Damaged { .. }
-            | LogError::UnknownStream(_)
-            | LogError::Unfit(_) => Self::WrongInput,
+            LogError::Damaged { .. } | LogError::CutOff { .. } | LogError::NoAnchor { .. } => {
+                say(&format!("{error}, or go on with what stands there: --accept-log"));
+            }
+            _ => say(&error.to_string()),
         }
+        if let LogError::Io(..) = error { Self::Failure } else { Self::WrongInput }
     }
 }
 
