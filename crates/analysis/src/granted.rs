@@ -30,6 +30,15 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
     for (stream, bounds) in streams.iter().zip(found.streams) {
         of_stream[stream.index()] = Some(bounds);
     }
+    for overflow in &mut found.overflows {
+        overflow.spread(|stream| {
+            let (_, listeners) = parts.iter().find(|(part, _)| *part == stream)?;
+            let described = &network.streams[stream.index()];
+            let places = |on: Vec<bool>| (0..on.len()).filter(|place| on[*place]).collect();
+            let at = described.listeners.iter().map(|node| listeners.contains(node)).collect();
+            Some((places(at), places(ways(described, listeners))))
+        });
+    }
     let whole = |(place, bounds): (usize, Option<StreamBounds>)| {
         let (number, described) = (StreamIndex::at(place), &network.streams[place]);
         let listeners =
@@ -40,7 +49,8 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
             (None, _) => spread(described, &[], StreamBounds { listeners: Vec::new(), hops: Vec::new() }),
         }
     };
-    Bounds { streams: of_stream.into_iter().enumerate().map(whole).collect(), ports: found.ports }
+    let streams = of_stream.into_iter().enumerate().map(whole).collect();
+    Bounds { streams, ports: found.ports, overflows: found.overflows }
 }
 
 /// The bounds of a stream that goes to some of its listeners alone, at the places of all of them and of all hops.

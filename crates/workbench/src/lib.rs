@@ -42,9 +42,9 @@ pub use tautwire_model::{
 };
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, network_control, network_time, refusal,
-    reservation, served, slots as slot_usage, start_up, table, takeover, test_bed, verify, virtual_links,
-    vlan_registration,
+    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, network_control, network_time,
+    refusal, reservation, served, slots as slot_usage, start_up, table, takeover, test_bed, verify,
+    virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

@@ -65,6 +65,24 @@ impl Overflow {
             *stream = streams[stream.index()];
         }
     }
+
+    /// Numbers listener and hop as in a network in which the stream has more of both: `places` gives which ones those of this
+    /// network are there, for a stream of which there are more.
+    pub(crate) fn spread(&mut self, places: impl Fn(StreamIndex) -> Option<(Vec<usize>, Vec<usize>)>) {
+        match &mut self.whose {
+            Whose::Listener(stream, listener) => {
+                if let Some((listeners, _)) = places(*stream) {
+                    *listener = listeners[*listener];
+                }
+            }
+            Whose::Hop(stream, hop) => {
+                if let Some((_, hops)) = places(*stream) {
+                    *hop = u32::try_from(hops[*hop as usize]).expect("as many hops as ports");
+                }
+            }
+            Whose::Class(..) | Whose::Lane(..) | Whose::Talker(_) | Whose::Stream(_) => {}
+        }
+    }
 }
 
 /// Where frames of each stream may be lost on the way to each listener.

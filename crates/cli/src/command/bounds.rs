@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
             crate::signals::remove_on_kill(writer.temporary());
             let bounds = tautwire_workbench::bounds(network);
             let manifest = Manifest::new(&scenario.name, &scenario.text, None, &["bounds".to_owned()])
-                .of_file(&scenario.path);
+                .of_file(&scenario.file);
             let kept = writer.finish(&manifest, network, &scenario.text, Some(&bounds), None);
             let kept = kept.map_err(|error| not_written(place, &error))?;
             say(&format!("results in {}", place.display()));
