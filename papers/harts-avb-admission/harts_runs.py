@@ -27,7 +27,7 @@ BACKGROUND: dict[str, Any] = {
 #: How far requests are apart that come one after the other in Scenario II, and the groups of Scenario III,
 #: milliseconds. For AVB as the paper has it. HaRTES has answered long before, and the rest of the time nothing
 #: happens that it knows of: these are whole cycles, and a test holds that the paper's distances give the same
-#: latencies to the nanosecond.
+#: latencies within 0.05 ms.
 GAPS_MS = {"AVB": {"II": 1_000, "III": 10_000}, "HaRTES": {"II": APART_MS, "III": 4 * APART_MS}}
 #: Before any LeaveAll of a port: they are 10 s apart at least.
 BEFORE_LEAVE_ALL = {"warm_up_ns": 4_000_000_000}
