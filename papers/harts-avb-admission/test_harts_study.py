@@ -258,8 +258,10 @@ def test_the_test_grows_with_the_way(study: Study) -> None:
     """By links, as Experiment III prices one; with a test that looks at streams alone the ways make no difference."""
     means = [time_of_the_test(study, path, {}) for path in PATHS.values()]
     assert means[0] < means[1] < means[2]
-    flat = {**testbed.fit(study)["test"], "links": 0}
-    assert len({round(time_of_the_test(study, path, {"test": flat}), 3) for path in PATHS.values()}) == 1
+    test = {**testbed.fit(study)["test"], "links": 0}
+    flat = [time_of_the_test(study, path, {"test": test}) for path in PATHS.values()]
+    # What is read off the instants of messages has their time on the lines in it, too.
+    assert max(flat) - min(flat) < 0.03 < means[2] - means[0]
 
 
 def time_of_the_test(study: Study, path: tuple[str, str], harts: dict[str, object]) -> float:
