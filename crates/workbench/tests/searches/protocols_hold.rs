@@ -21,8 +21,11 @@ fn wrong_times(seed: u64) -> Option<String> {
     let (text, quantum, links) = random_gptp(seed);
     let network = network(&text);
     let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
-    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval.
-    let limit = i64::try_from(links * (4 * quantum + 10) * 1_000 + 10_000).expect("small");
+    // Two stamps of a link and two of its delay; rates are known to a step in a second, and hold for an interval. Stamps are of
+    // clocks that are read in steps, and so are the times that are held against each other.
+    let read = network.nodes.iter().map(|node| node.clock.step().as_ps()).max().unwrap_or(0);
+    let stamped = 4 * (quantum * 1_000 + read);
+    let limit = i64::try_from(links * (stamped + 10_000) + 10_000 + 2 * read).expect("small");
     seen.clocks.iter().find_map(|clock| {
         let name = &network.nodes[clock.node.index()].name;
         let (Some(least), Some(most)) = (clock.offset.min_ps(), clock.offset.max_ps()) else {
