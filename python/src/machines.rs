@@ -29,7 +29,7 @@ impl AtsBank {
         }
         let quantum = Duration::from_ps(quantum_ps);
         let later = Duration::from_ps(processing_delay_max_ps);
-        let schedulers = AtsSchedulers::new(quantum, charged_overhead_octets, later);
+        let schedulers = AtsSchedulers::new(Some(quantum), charged_overhead_octets, later);
         Ok(Self { schedulers, quantum, groups: 0, count: 0 })
     }
 
@@ -44,7 +44,8 @@ impl AtsBank {
         if group >= self.groups {
             return Err(PyValueError::new_err(format!("no group {group}")));
         }
-        let parameters = AtsParameters::new(BitRate::from_bps(rate_bps), Bits::new(burst_bits), self.quantum)
+        let quantum = Some(self.quantum);
+        let parameters = AtsParameters::new(BitRate::from_bps(rate_bps), Bits::new(burst_bits), quantum)
             .ok_or_else(|| PyValueError::new_err(format!("no scheduler keeps to {rate_bps} bit/s")))?;
         self.count += 1;
         Ok(self.schedulers.add_scheduler(group, parameters))
@@ -137,7 +138,8 @@ impl CreditShaper {
         if self.shaper.credit().as_pico_bits() < 0 {
             return Err(PyValueError::new_err(format!("a frame starts at {time_ps} ps in debt")));
         }
-        self.shaper.transmit(Instant::from_ps(time_ps), Instant::from_ps(until_ps));
+        let until = Instant::from_ps(until_ps);
+        self.shaper.transmit(Instant::from_ps(time_ps), until, until);
         Ok(())
     }
 

@@ -164,7 +164,7 @@ fn device_of<'py>(py: Python<'py>, device: &DeviceModel) -> PyResult<Bound<'py, 
     ats.set_item("organisation", organisation)?;
     ats.set_item("grouping", grouping)?;
     ats.set_item("charged_overhead_octets", device.ats.charged_overhead.get())?;
-    ats.set_item("time_quantum_ps", device.ats.time_quantum.as_ps())?;
+    ats.set_item("time_quantum_ps", device.ats.time_quantum.map(|tick| tick.as_ps()))?;
     ats.set_item("processing_delay_max_ps", device.ats.processing_delay_max.as_ps())?;
     ats.set_item("schedulers_per_group", device.ats.schedulers_per_group)?;
     let functions: Vec<_> = device.stream_identification.iter().map(|function| function.name()).collect();

@@ -14,7 +14,7 @@ use crate::plan::{Entry, NONE, signed};
 use crate::port_plan::Selection;
 use crate::regulator::{GroupTerms, Origin, Regulator, choices};
 use crate::result::Unbounded;
-use crate::shaper::{Frames, bunched, lets_through, talker_wait};
+use crate::shaper::{Frames, bunched, closer, lets_through, talker_wait};
 
 /// An ATS frame on its way to eligibility.
 struct Eligibility {
@@ -200,7 +200,8 @@ impl Analysis<'_> {
                 arriving.reason = self.reason(Unbounded::MayBeDiscarded { port: PortIndex(entry.port) });
             }
             let regrown = brought(&self.plan, entry, ready, None, entry.ready_min);
-            arriving.brought = Brought { promised: regrown.promised, shaped: Some(bunched(line, slack)) };
+            let shaped = Some(bunched(line, slack + closer(&range, None)));
+            arriving.brought = Brought { promised: regrown.promised, shaped };
             arriving.ready_max = ready;
             arriving.queue_max = ready.map(time);
         }
@@ -340,9 +341,10 @@ impl Analysis<'_> {
         let tardy = tardy.map_or(u64::MAX, |late| u64::try_from(late).unwrap_or(0));
         let range = &self.plan.schedulers[entry.scheduler as usize];
         let line = lets_through(range);
-        let line = line.in_bits(entry.wire_per_charged(ats.charged_overhead.get()));
+        let line = line.in_bits(self.plan.wire_per_charged(entry, ats.charged_overhead.get()));
         let line = Line { rate: deviation.fastest(line.rate), ..line };
-        let shaped = (tardy < u64::MAX).then(|| bunched(line, tardy + slack));
+        let closer = closer(range, ats.time_quantum);
+        let shaped = (tardy < u64::MAX).then(|| bunched(line, tardy + slack + closer));
         let promised = brought(&self.plan, entry, ready_max, None, entry.ready_min).promised;
         let reason = if eligibility.reason != NO_REASON {
             eligibility.reason

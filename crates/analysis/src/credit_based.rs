@@ -6,16 +6,18 @@
 //! - loCredit: a frame starts at credit >= 0 and costs `R − I` while its charged bits `c` pass:
 //!   `V_min = −c_max·(R − I)/R`.
 //! - hiCredit: let τ be the last instant at which the line was idle or took up a frame below the class.
-//!   At τ the credit of the class, and of every credit-based class above, is not positive (with a frame
-//!   waiting and credit >= 0 it would have been served), and no eligible frame of another higher class
+//!   At τ the credit of the class, and of every credit-based class above, is not positive: with a frame
+//!   waiting and credit >= 0 it would have been served; without one it is at most zero, as no frame of it is
+//!   on the line, even if a device still charges the last one. No eligible frame of another higher class
 //!   waits. From τ on the line serves that lower frame, higher classes and the class itself. Credit
 //!   grows most while the class sends nothing: `V_max = I·w` with the longest such time
 //!   `w = (L_low + Σ_strict b + Σ_credit −V_min) / (R − Σ_strict r − Σ_credit I)`.
 //!   For credit-based classes alone this is the bound of Cao, Cuijpers, Bril and Lukkien (2016) and of
 //!   Mohammadpour, Stai and Le Boudec (2019): class A `I_A·L_low/R`, class B
 //!   `I_B·(L_low + L_A·(R − I_A)/R)/(R − I_A)`.
-//! - Service: from the last instant with an empty queue and no credit before a frame to its start at
-//!   `e`, credit grows by `I` times the span and shrinks by what was sent: `I·(e − s) <= V_max + sent`.
+//! - Service: from the last instant with an empty queue, nothing charged and no debt before a frame to its
+//!   start at `e` no credit is lost, for that would make such an instant. So credit grows by `I` times the
+//!   span and shrinks by what was sent since: `I·(e − s) <= V_max + sent`.
 //!   So the class is served like a queue of rate `I` and latency `V_max/I` in charged bits (De Azua and
 //!   Boyer, RTNS 2014, theorem 4): `wait = (V_max + Σ b − c)/I`.
 //! - Towards lower classes: from τ on it sends at most `−V_min + I·t` charged bits; and at most what

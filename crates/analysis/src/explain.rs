@@ -19,6 +19,8 @@ use crate::port::ClassTerms;
 use crate::port_state::PortState;
 use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
 
+mod served;
+
 /// The story of a stream's bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
@@ -43,8 +45,6 @@ pub struct HopExplanation {
     pub class: TrafficClass,
     /// The bound.
     pub bounds: HopBounds,
-    /// Why there is none, if there is none.
-    pub reason: Option<String>,
     /// Its formula, in words of the field.
     pub formula: &'static str,
     /// Where the formula is from.
@@ -66,6 +66,8 @@ pub struct HopExplanation {
     pub credit_max: Option<i64>,
     /// Times that add up to the bound.
     pub times: Vec<(&'static str, Duration)>,
+    /// Why there is no bound, in words.
+    pub reason: Option<String>,
 }
 
 /// A stream's part in a bound.
@@ -87,24 +89,23 @@ pub struct Part {
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
-    let reason =
-        |listener: &ListenerBounds| listener.delay.as_ref().err().map(|reason| told(network, reason));
-    let reasons = of_stream.listeners.iter().map(reason).collect();
-    if network.tdma.is_some() || network.harts.is_some() {
-        // Slots and servers are one story for the whole network; the bounds of the hops say it.
-        let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
-        let listeners =
-            described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
-        return Explanation { stream: described.name.clone(), listeners, reasons, hops: Vec::new() };
-    }
-    let (mut analysis, _) = answers::settle(network, Fault::default());
-    let first = analysis.plan.first_entry[stream.index()];
-    let hops = (0..described.hops.len())
-        .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
-        .collect();
+    let hops = if network.tdma.is_some() || network.harts.is_some() {
+        served::hops(network, stream, of_stream)
+    } else {
+        let (mut analysis, _) = answers::settle(network, Fault::default());
+        let first = analysis.plan.first_entry[stream.index()];
+        (0..described.hops.len())
+            .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
+            .collect()
+    };
     let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
-    let listeners = described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect();
-    Explanation { stream: described.name.clone(), listeners, reasons, hops }
+    let why = |listener: &ListenerBounds| listener.delay.as_ref().err().map(|why| told(network, why));
+    Explanation {
+        stream: described.name.clone(),
+        listeners: described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect(),
+        reasons: of_stream.listeners.iter().map(why).collect(),
+        hops,
+    }
 }
 
 fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
@@ -138,7 +139,6 @@ fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) 
     let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
     let (formula, source) = formula(bounds.method);
     HopExplanation {
-        reason: bounds.delay.as_ref().err().map(|reason| told(network, reason)),
         previous: network.streams[entry.stream as usize].hops
             [number as usize - analysis.plan.first_entry[entry.stream as usize] as usize]
             .previous,
@@ -154,6 +154,7 @@ fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) 
         reckoned: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
         credit_max: class.bounds.hi_credit_bits,
         times: times(analysis, &entry, own, class, &bounds),
+        reason: bounds.delay.as_ref().err().map(|why| told(network, why)),
         bounds,
     }
 }
@@ -243,6 +244,11 @@ fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> 
         .collect()
 }
 
+/// Bits of the wire of a frame.
+fn wire_bits(frame: tautwire_units::Bytes) -> u64 {
+    crate::plan::wire(frame)
+}
+
 fn bits(micro_bits: u128) -> Bits {
     Bits::new(u64::try_from(micro_bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
 }
@@ -300,10 +306,10 @@ fn formula(method: Method) -> (&'static str, &'static str) {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "stream {}", self.stream)?;
-        for ((listener, bounds), reason) in self.listeners.iter().zip(&self.reasons) {
-            match &bounds.delay {
-                Ok(delay) => writeln!(f, "  to {listener}: {} to {delay}", bounds.delay_min)?,
-                Err(_) => writeln!(f, "  to {listener}: no bound, {}", reason.as_deref().unwrap_or("-"))?,
+        for ((listener, bounds), no_bound) in self.listeners.iter().zip(&self.reasons) {
+            match (&bounds.delay, no_bound) {
+                (Ok(delay), _) => writeln!(f, "  to {listener}: {} to {delay}", bounds.delay_min)?,
+                (Err(_), why) => writeln!(f, "  to {listener}: no bound, {}", why.as_deref().unwrap_or("-"))?,
             }
             if let Some(skew) = bounds.skew {
                 writeln!(f, "    copies over both networks at most {skew} apart")?;
@@ -323,9 +329,9 @@ impl fmt::Display for Explanation {
 impl fmt::Display for HopExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} class {}: ", self.port, self.class)?;
-        match &self.bounds.delay {
-            Ok(delay) => writeln!(f, "{} to {delay}", self.bounds.delay_min)?,
-            Err(_) => writeln!(f, "no bound, {}", self.reason.as_deref().unwrap_or("-"))?,
+        match (&self.bounds.delay, &self.reason) {
+            (Ok(delay), _) => writeln!(f, "{} to {delay}", self.bounds.delay_min)?,
+            (Err(_), why) => writeln!(f, "no bound, {}", why.as_deref().unwrap_or("-"))?,
         }
         writeln!(f, "    {}", self.formula)?;
         writeln!(f, "    source: {}", self.source)?;
@@ -370,14 +376,15 @@ impl fmt::Display for Part {
 }
 
 /// A reason in words.
-fn told(network: &Network, reason: &Unbounded) -> String {
+fn told(network: &Network, why: &Unbounded) -> String {
     let at = |port: &PortIndex| {
         let port = &network.ports[port.index()];
         format!("at port {}.{}", network.nodes[port.node.index()].name, port.name)
     };
-    match reason {
+    let name = |stream: &StreamIndex| network.streams[stream.index()].name.as_str();
+    match why {
         Unbounded::NoArrivalCurve { stream, port } => {
-            format!("stream {} promises nothing {}", network.streams[stream.index()].name, at(port))
+            format!("stream {} promises nothing {}", name(stream), at(port))
         }
         Unbounded::Overload { port, class } => {
             format!("more comes to class {class} than can leave {}", at(port))
@@ -387,6 +394,10 @@ fn told(network: &Network, reason: &Unbounded) -> String {
         }
         Unbounded::ShaperTooSlow { port } => {
             format!("a shaper does not cover what comes {}", at(port))
+        }
+        Unbounded::SharedShaper { port, streams } => {
+            let names: Vec<_> = streams.iter().map(name).collect();
+            format!("a shaper that {} share does not cover what they bring {}", names.join(", "), at(port))
         }
         Unbounded::RegulatorTooSlow { port } => {
             format!("messages may come to its virtual link faster than its BAG {}", at(port))

@@ -299,7 +299,8 @@ impl Assess<'_> {
         let overhead = port.credit_charged;
         let frame_min = self.members.iter().map(|member| member.frame_min).min().expect("a used class");
         let frame_max = self.members.iter().map(|member| member.frame_max).max().expect("a used class");
-        // Beyond what the line takes for a frame nothing more can be charged: the next one may start.
+        // Beyond what the line takes for a frame nothing more is charged surely: the next one may start, or the charge ends with
+        // positive credit.
         let charged_surely = overhead.min(Bytes::MEDIA_OVERHEAD.get());
         let ratio = |above: u64, below: u64| {
             let frame = if above >= below { frame_min } else { frame_max };

@@ -32,6 +32,8 @@ use crate::result::Unbounded;
 use crate::shaper::{Choice, Frames, lets_through, slowest};
 use crate::timeline::ShaperRange;
 
+mod sharers;
+
 /// Parts in a whole.
 const PPB: u128 = 1_000_000_000;
 
@@ -104,13 +106,13 @@ impl Regulator<'_> {
         let late = self.late();
         let fifo = self.fifo_before();
         let origin = self.origin();
-        if fifo && self.covered(|member| self.entering(member, origin)) {
+        if fifo && self.covers_entering(origin) {
             let mut ways = (0..self.members.len()).map(|member| self.way(member, origin));
             let longest = ways.try_fold(0, |most: u64, way| Some(most.max(way?)));
             let local = longest.map(|way| deviation.stretch(deviation.stretch(way)).saturating_add(late));
             terms.from_before = local.map(|way| (origin, way));
         }
-        if self.one_way() && self.covered(|member| self.entry(member).promise) {
+        if self.one_way() && self.covers_promised() {
             let mut ways = (0..self.members.len()).map(|member| self.way(member, Origin::Application));
             let longest = ways.try_fold(0, |most: u64, way| Some(most.max(way?)));
             terms.from_talker =
@@ -118,12 +120,13 @@ impl Regulator<'_> {
         }
         terms.wait = self.finite_wait(deviation).map(|wait| deviation.stretch(wait).saturating_add(late));
         if terms.from_before.is_none() && terms.from_talker.is_none() && terms.wait.is_none() {
-            self.explain_failure(&mut terms, fifo, port);
+            self.explain_failure(&mut terms, fifo.then_some(origin), port);
         }
         terms
     }
 
-    fn explain_failure(&self, terms: &mut GroupTerms, fifo: bool, port: PortIndex) {
+    /// `fifo`: where the system begins, if the port before keeps the order.
+    fn explain_failure(&self, terms: &mut GroupTerms, fifo: Option<Origin>, port: PortIndex) {
         let upstream = |member: usize| &self.passages[self.entry(member).previous as usize];
         for member in 0..self.members.len() {
             let entry = self.entry(member);
@@ -137,8 +140,13 @@ impl Regulator<'_> {
             terms.inherited = upstream(member).reason;
             return;
         }
-        terms.reason =
-            Some(if fifo { Unbounded::ShaperTooSlow { port } } else { Unbounded::NotFifoUpstream { port } });
+        terms.reason = Some(match fifo {
+            None => Unbounded::NotFifoUpstream { port },
+            Some(origin) => match self.sharers(origin) {
+                Some(streams) => Unbounded::SharedShaper { port, streams },
+                None => Unbounded::ShaperTooSlow { port },
+            },
+        });
     }
 
     fn entry(&self, member: usize) -> &Entry {
@@ -153,7 +161,7 @@ impl Regulator<'_> {
         self.plan.schedulers.get(entry.scheduler as usize)
     }
 
-    /// Whether the scheduler of a member surely passes a bucket.
+    /// Whether the scheduler of a member surely passes a bucket, in charged bits on its clock.
     fn passes(&self, member: usize, line: Line) -> bool {
         self.choices[member].iter().any(|slowest| line.rate <= slowest.rate && line.burst <= slowest.burst)
     }
@@ -245,42 +253,34 @@ impl Regulator<'_> {
         if at_talker && !shaped { Origin::Application } else { Origin::QueueBefore }
     }
 
-    /// What a member brings where the system begins: true time, bits of the wire at the group.
+    /// What a member with a scheduler of its own brings where the system begins, in charged bits on the clock of the node.
     fn entering(&self, member: usize, origin: Origin) -> Option<Line> {
         let (entry, before) = (self.entry(member), self.before(member));
         if origin == Origin::Application {
-            return entry.promise;
+            return Some(self.charged_promise(member, entry.promise?));
         }
         let stream = self.plan.stream(entry.stream);
         let ratio = tag_ratio(stream, before.tagged, entry.tagged);
         let passage = &self.passages[entry.previous as usize];
+        let promised = passage.queued.promised.map(|line| self.charged_promise(member, line.in_bits(ratio)));
         if let Some(line) = self.same_regulator(member) {
-            return Some(line);
+            return Some(self.charged(entry, line));
         }
         if let Some(range) = self.range(before).filter(|_| !self.tardy_before(member)) {
             let node = self.plan.network.ports[before.port as usize].node;
             let device = self.plan.network.device(node).expect("only bridges have schedulers");
             let line = lets_through(range);
-            let line = line.in_bits(before.wire_per_charged(device.ats.charged_overhead.get()));
+            let line = line.in_bits(self.plan.wire_per_charged(before, device.ats.charged_overhead.get()));
             let rate = self.plan.port(before.port).deviation.fastest(line.rate);
             let shaped = Line { rate, ..line }.in_bits(ratio);
-            let promised = passage.queued.promised.map(|line| line.in_bits(ratio));
             return Some(match promised {
-                Some(promised) if self.fits(member, promised) => promised,
-                _ => shaped,
+                Some(promised) if self.passes(member, promised) => promised,
+                _ => self.charged(entry, shaped),
             });
         }
-        let fitting = [passage.queued.promised, passage.queued.shaped];
-        let fitting = fitting.into_iter().flatten().map(|line| line.in_bits(ratio));
-        let mut fitting = fitting.filter(|line| self.fits(member, *line));
-        fitting.next().or(passage.queued.promised.map(|line| line.in_bits(ratio)))
-    }
-
-    /// Whether a scheduler of one stream covers a line.
-    fn fits(&self, member: usize, line: Line) -> bool {
-        let entry = self.entry(member);
-        let line = self.charged(entry, line);
-        self.plan.scheduler_users[entry.scheduler as usize] == 1 && self.passes(member, line)
+        let shaped = passage.queued.shaped.map(|line| self.charged(entry, line.in_bits(ratio)));
+        let mut fitting = [promised, shaped].into_iter().flatten().filter(|line| self.passes(member, *line));
+        fitting.next().or(promised)
     }
 
     /// A regulator like the one before on a clock that never differs passes what that one lets through:
@@ -309,7 +309,7 @@ impl Regulator<'_> {
             return None;
         }
         let slowest = self.choices[member][0];
-        let (charged, wire) = entry.charged_per_wire(self.ats.charged_overhead.get());
+        let (charged, wire) = self.plan.charged_per_wire(entry, self.ats.charged_overhead.get());
         // In bits of the wire, rounded down, so that it counts as covered.
         let rate = u128::from(slowest.rate) * u128::from(wire) / u128::from(charged);
         let burst = slowest.burst * u128::from(wire) / u128::from(charged);
@@ -319,16 +319,16 @@ impl Regulator<'_> {
     /// A line in charged bits on the clock of the node.
     fn charged(&self, entry: &Entry, line: Line) -> Line {
         let local = Line { rate: self.plan.port(entry.port).deviation.fastest(line.rate), ..line };
-        local.in_bits(entry.charged_per_wire(self.ats.charged_overhead.get()))
+        local.in_bits(self.plan.charged_per_wire(entry, self.ats.charged_overhead.get()))
     }
 
-    /// Per scheduler of the group (its first member), the sum of what its members bring; none if that
+    /// Per scheduler of the group (its first member), the sum of what its members promise; none if that
     /// is unknown.
     fn per_scheduler(&self, line: impl Fn(usize) -> Option<Line>) -> Option<Vec<(usize, Line)>> {
         let mut sums: Vec<(usize, Line)> = Vec::with_capacity(self.members.len());
         for member in 0..self.members.len() {
             let entry = self.entry(member);
-            let line = self.charged(entry, line(member)?);
+            let line = self.charged_promise(member, line(member)?);
             if self.plan.scheduler_users[entry.scheduler as usize] == 1 {
                 sums.push((member, line));
                 continue;
@@ -340,12 +340,6 @@ impl Regulator<'_> {
             }
         }
         Some(sums)
-    }
-
-    /// Whether every scheduler of the group covers what comes.
-    fn covered(&self, line: impl Fn(usize) -> Option<Line>) -> bool {
-        let sums = self.per_scheduler(line);
-        sums.is_some_and(|sums| sums.iter().all(|(member, sum)| self.passes(*member, *sum)))
     }
 
     /// From where the system begins to the arrival time at the group, greatest.

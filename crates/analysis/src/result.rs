@@ -166,6 +166,13 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
+    /// An ATS scheduler that several streams share may pass less than they bring together.
+    SharedShaper {
+        /// Where.
+        port: PortIndex,
+        /// Those that share it.
+        streams: Vec<StreamIndex>,
+    },
     /// More messages may come to a virtual link than its regulator lets through, or it is not known how often they come.
     RegulatorTooSlow {
         /// Where.

@@ -36,7 +36,10 @@ pub(crate) struct Frames {
     pub(crate) max: u64,
 }
 
-/// What a scheduler that computes in ticks surely passes: a choice of buckets, any of which it passes.
+/// What a scheduler surely passes: a choice of buckets, any of which it passes.
+///
+/// One without a tick is exact: only an assigned time is rounded, to the picosecond, and in a whole run what schedulers of
+/// other rates in its group round is less than another. For one that computes in ticks:
 ///
 /// Let τ be what rounding adds to the duration of a frame and E the time to fill the bucket, rounded
 /// down. If the longest duration exceeds E by δ, every frame may find its bucket short by δ. A machine
@@ -44,12 +47,16 @@ pub(crate) struct Frames {
 /// `(l/(l/CIR + τ + δ), (E + δ)` at that rate`)` for the smallest frame `l`. If all frames have one
 /// length, of which the bucket holds `n` exactly, more than the bucket is a whole frame more, so that
 /// the roundings of `n + 1` durations may be charged to the rate and the whole bucket counts.
-pub(crate) fn slowest(range: &ShaperRange, time_quantum: Duration, frames: Frames) -> Choice {
+pub(crate) fn slowest(range: &ShaperRange, tick: Option<Duration>, frames: Frames) -> Choice {
     let deviation = u128::from(range.deviation_ppb);
     let low = (u128::from(range.rate_min) * (PPB - deviation.min(PPB - 1)) / PPB).max(1);
-    let quantum = u128::from(time_quantum.as_ps().max(1));
-    let bits_min = u128::from(frames.min * 8);
     let burst = u128::from(range.burst_min);
+    let Some(tick) = tick else {
+        let rate = u64::try_from(low).unwrap_or(u64::MAX);
+        return [Slowest { rate, burst: burst * MICRO, late: 2 }; 2];
+    };
+    let quantum = u128::from(tick.as_ps().max(1));
+    let bits_min = u128::from(frames.min * 8);
     let octet_is_whole = (8 * PS_PER_S).is_multiple_of(low * quantum);
     let bucket_is_whole = (burst * PS_PER_S).is_multiple_of(low * quantum);
     // A tick, and 2⁻²⁴ of one for every octet.
@@ -88,9 +95,18 @@ pub(crate) fn lets_through(range: &ShaperRange) -> Line {
     Line::new(range.burst_sum, u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
+/// By how many picoseconds frames may be closer at the times that a scheduler assigns than its bucket lets them be. With ticks
+/// every duration is rounded up; without, an assigned time is.
+pub(crate) fn closer(range: &ShaperRange, tick: Option<Duration>) -> u64 {
+    let is_whole = range.constant
+        && range.deviation_ppb == 0
+        && PS_PER_S.is_multiple_of(u128::from(range.rate_min.max(1)));
+    u64::from(tick.is_none() && !is_whole)
+}
+
 /// How long a talker's own shaper holds a stream, on its clock: each stream has a bucket of its own.
 pub(crate) fn talker_wait(range: &ShaperRange, charged: Line, frames: Frames) -> Option<u64> {
-    let choice = slowest(range, Duration::from_ps(1), frames);
+    let choice = slowest(range, None, frames);
     let waits = choice.iter().filter(|slowest| charged.rate <= slowest.rate).filter_map(|slowest| {
         let excess = charged.burst.saturating_sub(slowest.burst);
         span(excess, slowest.rate)?.checked_add(slowest.late)
@@ -123,7 +139,7 @@ mod tests {
 
     #[test]
     fn whole_ticks_cost_nothing() {
-        let [exact, same] = slowest(&range(100_000_000, 12_176), Duration::from_ps(8_000), FRAME);
+        let [exact, same] = slowest(&range(100_000_000, 12_176), Some(Duration::from_ps(8_000)), FRAME);
         assert_eq!(exact, Slowest { rate: 100_000_000, burst: 12_176 * MICRO, late: 16_000 });
         assert_eq!(exact, same);
     }
@@ -131,13 +147,22 @@ mod tests {
     #[test]
     fn other_ticks_cost_rate_and_burst() {
         let sizes = Frames { min: 64, max: 1_522 };
-        let [coarse, _] = slowest(&range(33_000_000, 12_176), Duration::from_ps(8_000), sizes);
+        let [coarse, _] = slowest(&range(33_000_000, 12_176), Some(Duration::from_ps(8_000)), sizes);
         assert!(coarse.rate < 33_000_000 && coarse.rate > 32_900_000, "{coarse:?}");
         assert!(coarse.burst < 12_176 * MICRO, "{coarse:?}");
-        let [fine, _] = slowest(&range(33_000_000, 12_176), Duration::from_ps(1), sizes);
+        let [fine, _] = slowest(&range(33_000_000, 12_176), Some(Duration::from_ps(1)), sizes);
         let lost = 12_176 * MICRO - fine.burst;
         assert!(0 < lost && lost < 12_176, "a millionth at most: {fine:?}");
         assert!(fine.rate < 33_000_000 && fine.rate > 32_999_980, "{fine:?}");
+    }
+
+    #[test]
+    fn without_a_tick_nothing_is_lost() {
+        let whole = Slowest { rate: 33_000_000, burst: 12_176 * MICRO, late: 2 };
+        assert_eq!(slowest(&range(33_000_000, 12_176), None, FRAME), [whole; 2]);
+        let closer = |rate, tick| super::closer(&range(rate, 12_176), tick);
+        assert_eq!((closer(33_000_000, None), closer(100_000_000, None)), (1, 0));
+        assert_eq!(closer(33_000_000, Some(Duration::from_ps(1))), 0);
     }
 
     /// A bucket of one frame: the machine's duration of a frame, rounded up, exceeds its time to fill the
@@ -146,7 +171,7 @@ mod tests {
     fn a_bucket_of_one_frame_loses_both_roundings() {
         let (cir, octets, quantum) = (29_431_676, 380, 8_000);
         let frames = Frames { min: octets, max: octets };
-        let [first, second] = slowest(&range(cir, octets * 8), Duration::from_ps(quantum), frames);
+        let [first, second] = slowest(&range(cir, octets * 8), Some(Duration::from_ps(quantum)), frames);
         // 12911.26 ticks at the rate; the machine takes 12912 and one more, as its bucket holds 12911.
         let most = octets * 8 * 1_000_000_000_000 / (12_913 * quantum);
         assert!(first.rate <= most && second.rate <= most, "{first:?} {second:?} above {most}");

@@ -5,42 +5,48 @@
 //! earlier than exact arithmetic would make it. Not here: the queues that hold frames until then
 //! (`queue.rs`, `port.rs`). Scenario: `scenarios/asynchronous.yaml`.
 //!
-//! Times are ticks of the scheduler's clock. [`AtsParameters::new`] alone derives ticks from rates,
-//! and rounds every one of them to the late side, so that the simulator, a live bridge and the
-//! hardware agree to the tick.
+//! A device with a tick computes in ticks of the scheduler's clock: [`AtsParameters::new`] alone derives them from rates, and
+//! rounds every one to the late side, so that the simulator, a live bridge and the hardware agree to the tick. Without a tick
+//! times are those of the standard, in picoseconds and exact parts of one (`fine_time.rs`); an assigned eligibility time is
+//! rounded up to the picosecond, and nothing is lost to it.
 
 use alloc::vec::Vec;
 
 use tautwire_units::{BitRate, Bits, Duration, Instant};
 
 use crate::OctetTime;
+use crate::fine_time::{FineTime, Pace, Scale};
 
 /// CommittedInformationRate and CommittedBurstSize in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtsParameters {
-    octet_time: OctetTime,
-    /// EmptyToFullDuration, rounded down: a bucket that fills earlier lets fewer frames pass early.
-    empty_to_full: i64,
+    pace: Pace,
+    /// In which its times are.
+    scale: Scale,
+    /// EmptyToFullDuration, of ticks rounded down: a bucket that fills earlier lets fewer frames pass early.
+    empty_to_full: FineTime,
     /// A longer frame never passes.
     octets_max: u64,
 }
 
 impl AtsParameters {
-    /// Parameters of a scheduler whose clock ticks every `quantum`; none if the rate is zero or so
-    /// small that an octet lasts more than 2⁴⁰ ticks.
+    /// Parameters of a scheduler whose clock ticks every `quantum`, or is exact; none if the rate is zero or so
+    /// small that an octet lasts more than 2⁴⁰ ticks or the bucket fills in more than 2⁶³.
     #[must_use]
     pub fn new(
         committed_information_rate: BitRate,
         committed_burst_size: Bits,
-        quantum: Duration,
+        quantum: Option<Duration>,
     ) -> Option<Self> {
-        let octet_time = OctetTime::new(committed_information_rate, quantum)?;
+        let octets_max = committed_burst_size.get() / 8;
+        let Some(quantum) = quantum else {
+            let (pace, scale, empty_to_full) = Pace::exact(committed_information_rate, committed_burst_size)?;
+            return Some(Self { pace, scale, empty_to_full, octets_max });
+        };
+        let pace = Pace::Ticks(OctetTime::new(committed_information_rate, quantum)?);
         let full = committed_information_rate.duration_floor(committed_burst_size) / quantum;
-        Some(Self {
-            octet_time,
-            empty_to_full: i64::try_from(full).ok()?,
-            octets_max: committed_burst_size.get() / 8,
-        })
+        let empty_to_full = FineTime::whole(i64::try_from(full).ok()?);
+        Some(Self { pace, scale: Scale::WHOLE, empty_to_full, octets_max })
     }
 }
 
@@ -57,16 +63,30 @@ pub enum AtsDiscard {
 #[derive(Clone, Debug)]
 struct Scheduler {
     parameters: AtsParameters,
-    /// BucketEmptyTime, in ticks; negative while the bucket would have been full before the start.
-    bucket_empty_time: i64,
+    /// BucketEmptyTime; negative while the bucket would have been full before the start.
+    bucket_empty_time: FineTime,
     group: u32,
+    /// Charged octets of the last frame, and how long they last.
+    last: (u64, FineTime),
+}
+
+impl Scheduler {
+    /// LengthRecoveryDuration. Most streams have frames of one length: what the last one took is kept, for it may need a division.
+    #[inline]
+    fn recovery(&mut self, charged: u64) -> FineTime {
+        if self.last.0 != charged {
+            self.last = (charged, self.parameters.pace.duration(charged, self.parameters.scale));
+        }
+        self.last.1
+    }
 }
 
 /// An ATS scheduler group.
 #[derive(Clone, Debug)]
 struct Group {
-    /// GroupEligibilityTime, in ticks.
-    eligibility_time: i64,
+    /// GroupEligibilityTime, in the scale of the scheduler that has set it.
+    eligibility_time: FineTime,
+    scale: Scale,
     /// MaxResidenceTime, in ticks, rounded down.
     residence_max: i64,
     /// Frames discarded.
@@ -86,21 +106,16 @@ pub struct AtsSchedulers {
 }
 
 impl AtsSchedulers {
-    /// A bank without schedulers. `quantum` is the tick of its clock; `charged_overhead` is charged
+    /// A bank without schedulers. `quantum` is the tick of its clock, if it has one; `charged_overhead` is charged
     /// with every frame; `assigned_later` (ProcessingDelayMax) is added to every eligibility time.
     ///
     /// # Panics
     /// If the quantum is zero.
     #[must_use]
-    pub fn new(quantum: Duration, charged_overhead: u64, assigned_later: Duration) -> Self {
-        assert!(!quantum.is_zero(), "a tick lasts");
-        Self {
-            quantum: quantum.as_ps(),
-            charged_overhead,
-            assigned_later,
-            schedulers: Vec::new(),
-            groups: Vec::new(),
-        }
+    pub fn new(quantum: Option<Duration>, charged_overhead: u64, assigned_later: Duration) -> Self {
+        let quantum = quantum.map_or(1, Duration::as_ps);
+        assert!(quantum > 0, "a tick lasts");
+        Self { quantum, charged_overhead, assigned_later, schedulers: Vec::new(), groups: Vec::new() }
     }
 
     /// Adds a group and gives its number.
@@ -110,7 +125,8 @@ impl AtsSchedulers {
     pub fn add_group(&mut self, max_residence_time: Option<Duration>) -> u32 {
         let residence_max = max_residence_time
             .map_or(i64::MAX, |time| i64::try_from(time.as_ps() / self.quantum).unwrap_or(i64::MAX));
-        self.groups.push(Group { eligibility_time: 0, residence_max, discarded: 0 });
+        let eligibility_time = FineTime::default();
+        self.groups.push(Group { eligibility_time, scale: Scale::WHOLE, residence_max, discarded: 0 });
         u32::try_from(self.groups.len() - 1).expect("fewer than 2^32 groups")
     }
 
@@ -120,14 +136,22 @@ impl AtsSchedulers {
     /// If the group does not exist or there are 2³² schedulers.
     pub fn add_scheduler(&mut self, group: u32, parameters: AtsParameters) -> u32 {
         assert!((group as usize) < self.groups.len(), "a group that was added");
-        let bucket_empty_time = -parameters.empty_to_full;
-        self.schedulers.push(Scheduler { parameters, bucket_empty_time, group });
+        let bucket_empty_time = FineTime::default().minus(parameters.empty_to_full, parameters.scale);
+        self.schedulers.push(Scheduler {
+            parameters,
+            bucket_empty_time,
+            group,
+            last: (0, FineTime::default()),
+        });
         u32::try_from(self.schedulers.len() - 1).expect("fewer than 2^32 schedulers")
     }
 
     /// Changes the parameters of a scheduler; its bucket keeps its BucketEmptyTime.
     pub fn set_parameters(&mut self, scheduler: u32, parameters: AtsParameters) {
-        self.schedulers[scheduler as usize].parameters = parameters;
+        let scheduler = &mut self.schedulers[scheduler as usize];
+        let from = core::mem::replace(&mut scheduler.parameters, parameters).scale;
+        scheduler.bucket_empty_time = scheduler.bucket_empty_time.rescaled(from, parameters.scale);
+        scheduler.last = (0, FineTime::default());
     }
 
     /// Takes the parameters of a scheduler away: it discards every frame until it has others. Its bucket keeps its BucketEmptyTime, so
@@ -155,28 +179,29 @@ impl AtsSchedulers {
         let arrival_ticks =
             if self.quantum == 1 { arrival.as_ps() } else { arrival.as_ps().div_ceil(self.quantum) };
         let arrival_time = i64::try_from(arrival_ticks).expect("a run of at most 106 days");
-        let mut recovery = i64::try_from(scheduler.parameters.octet_time.ticks_ceil(charged))
-            .expect("a frame lasts less than 2^63 ticks");
+        let scale = scheduler.parameters.scale;
+        let mut recovery = scheduler.recovery(charged);
         if planted!(HalfCommittedRate) {
-            recovery *= 2;
+            recovery = recovery.plus(recovery, scale);
         }
-        let scheduler_eligibility = scheduler.bucket_empty_time + recovery;
-        let mut bucket_full = scheduler.bucket_empty_time + scheduler.parameters.empty_to_full;
+        let scheduler_eligibility = scheduler.bucket_empty_time.plus(recovery, scale);
+        let mut bucket_full = scheduler.bucket_empty_time.plus(scheduler.parameters.empty_to_full, scale);
         if planted!(NoCommittedBurst) {
             bucket_full = scheduler_eligibility;
         }
-        let eligibility = arrival_time.max(group.eligibility_time).max(scheduler_eligibility);
-        if eligibility - arrival_time > group.residence_max {
+        let of_group = group.eligibility_time.rescaled(group.scale, scale);
+        let eligibility = FineTime::whole(arrival_time).max(of_group).max(scheduler_eligibility);
+        if eligibility > FineTime::whole(arrival_time.saturating_add(group.residence_max)) {
             group.discarded += 1;
             return Err(AtsDiscard::ResidenceTime);
         }
-        group.eligibility_time = eligibility;
+        (group.eligibility_time, group.scale) = (eligibility, scale);
         scheduler.bucket_empty_time = if eligibility < bucket_full {
             scheduler_eligibility
         } else {
-            scheduler_eligibility + (eligibility - bucket_full)
+            scheduler_eligibility.plus(eligibility.minus(bucket_full, scale), scale)
         };
-        let ticks = u64::try_from(eligibility).expect("not before the arrival");
+        let ticks = u64::try_from(eligibility.ceil()).expect("not before the arrival");
         let mut later = self.assigned_later;
         if planted!(ProcessingDelayTwice) {
             later = later * 2;
@@ -196,9 +221,9 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    const PS: Duration = Duration::from_ps(1);
+    const PS: Option<Duration> = Some(Duration::from_ps(1));
 
-    fn bank(cir: BitRate, burst: Bits, quantum: Duration) -> (AtsSchedulers, u32) {
+    fn bank(cir: BitRate, burst: Bits, quantum: Option<Duration>) -> (AtsSchedulers, u32) {
         let mut bank = AtsSchedulers::new(quantum, 0, Duration::ZERO);
         let group = bank.add_group(None);
         let parameters = AtsParameters::new(cir, burst, quantum).expect("a rate");
@@ -229,6 +254,53 @@ mod tests {
         assert_eq!(eligibility_ns(&mut bank, scheduler, &[(20_000, 1_000)]), [80_000]);
     }
 
+    /// A stream at exactly its rate, of which a frame lasts 1 ms and an octet no whole number of picoseconds.
+    #[test]
+    fn without_a_tick_nothing_drifts() {
+        let (mut bank, scheduler) = bank(BitRate::from_mbps(12), Bits::new(12_000), None);
+        for frame in 0..100_000 {
+            let arrival = Instant::ZERO + Duration::from_ms(frame);
+            assert_eq!(bank.process(scheduler, arrival, 1_500), Ok(arrival), "frame {frame}");
+        }
+    }
+
+    /// Rates without a common measure in one group: what each frame is late for the other's scale does not add up.
+    #[test]
+    fn a_group_of_odd_rates_does_not_drift() {
+        let mut bank = AtsSchedulers::new(None, 0, Duration::ZERO);
+        let group = bank.add_group(None);
+        let mut scheduler = |bps| {
+            let parameters = AtsParameters::new(BitRate::from_bps(bps), Bits::new(12_000), None);
+            bank.add_scheduler(group, parameters.expect("a rate"))
+        };
+        let (one, other) = (scheduler(700_000), scheduler(1_100_000));
+        let mut last = Instant::ZERO;
+        for frame in 0..100_000 {
+            last = bank.process(one, Instant::ZERO, 1_500).expect("no limit");
+            // The other has more than it needs, and its bucket is full whenever its frame may go.
+            assert_eq!(bank.process(other, Instant::ZERO, 1_500), Ok(last), "frame {frame}");
+        }
+        // 99 999 frames of 12 000 bits behind the first.
+        assert_eq!(last.as_ps(), (99_999_u64 * 12_000 * 10_000_000).div_ceil(7));
+    }
+
+    #[test]
+    fn streams_of_a_group_at_exactly_their_rates_pass_at_once() {
+        let mut bank = AtsSchedulers::new(None, 8, Duration::ZERO);
+        let group = bank.add_group(None);
+        let mut scheduler = |bps| {
+            let parameters = AtsParameters::new(BitRate::from_bps(bps), Bits::new(12_000), None);
+            bank.add_scheduler(group, parameters.expect("a rate"))
+        };
+        let (long, short) = (scheduler(600_000), scheduler(123_200));
+        for frame in 0..1_000 {
+            let first = Instant::ZERO + Duration::from_ms(20 * frame) + Duration::from_us(120);
+            let second = first + Duration::from_ns(25_600);
+            assert_eq!(bank.process(long, first, 1_492), Ok(first), "frame {frame}");
+            assert_eq!(bank.process(short, second, 300), Ok(second), "frame {frame}");
+        }
+    }
+
     /// Frames A to E of the worked example: half a bucket, half, a whole one that must wait, then two
     /// halves at once when the bucket is full again.
     #[test]
@@ -244,7 +316,7 @@ mod tests {
     #[test]
     fn back_to_back_frames_pass_in_a_burst_and_then_at_the_rate() {
         // 16 frames of 1522 octets of burst at 100 Mbit/s, arriving every 12.336 us at 1 Gbit/s.
-        let quantum = Duration::from_ns(8);
+        let quantum = Some(Duration::from_ns(8));
         let (mut bank, scheduler) = bank(BitRate::from_mbps(100), Bits::new(16 * 1_522 * 8), quantum);
         let frames: Vec<_> = (0..40).map(|k| (k * 12_336, 1_522)).collect();
         let times = eligibility_ns(&mut bank, scheduler, &frames);
@@ -289,7 +361,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Against exact rational arithmetic: never early, and late by less than two ticks a frame.
+        /// Against exact rational arithmetic: never early, late by less than two ticks a frame, and without ticks the same.
         #[test]
         fn ticks_are_never_early(
             bps in 1_000_u64..2_000_000_000,
@@ -298,7 +370,8 @@ mod tests {
             frames in proptest::collection::vec((0_u64..200_000_000, 64_u64..1_600), 1..60),
         ) {
             let quantum = Duration::from_ps(quantum);
-            let (mut bank, scheduler) = bank(BitRate::from_bps(bps), Bits::new(burst * 8), quantum);
+            let (mut bank, scheduler) = bank(BitRate::from_bps(bps), Bits::new(burst * 8), Some(quantum));
+            let (mut exact, same) = self::bank(BitRate::from_bps(bps), Bits::new(burst * 8), None);
             // Exact: all times times bps, in units of 1/bps picosecond.
             let scale = i128::from(bps);
             let bit = 1_000_000_000_000_i128;
@@ -317,6 +390,9 @@ mod tests {
                 } else {
                     scheduler_eligibility + eligibility - bucket_full
                 };
+                let rounded = exact.process(same, Instant::from_ps(now), octets).expect("no limit");
+                let up = (eligibility + scale - 1).div_euclid(scale);
+                proptest::prop_assert_eq!(i128::from(rounded.as_ps()), up, "exact but for the picosecond");
                 let got = bank.process(scheduler, Instant::from_ps(now), octets).expect("no limit");
                 let late = i128::from(got.as_ps()) * scale - eligibility;
                 proptest::prop_assert!(late >= 0, "early by {late}");

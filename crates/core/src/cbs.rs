@@ -1,8 +1,10 @@
 //! Credit-based shaper transmission selection (IEEE Std 802.1Q-2022, 8.6.8.2 and Annex L).
 //!
 //! In: whether frames wait, transmission started. Out: eligible or not, and when it will be.
-//! Invariant: credit is exact; a frame starts only at credit >= 0; an empty queue holds no positive
-//! credit. Not here: gates, order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
+//! Invariant: credit is exact; a frame starts only at credit >= 0; where no frame waits and none is on the
+//! line, credit is not positive. A device may charge a frame for longer than the line takes: what of its charge
+//! is left when it has passed is charged if frames wait or a debt is left, and ends with the credit if not.
+//! Not here: gates, order between queues (`port.rs`). Scenario: `scenarios/credit-based.yaml`.
 
 use tautwire_units::{BitRate, Credit, Instant};
 
@@ -22,6 +24,8 @@ pub struct CreditBasedShaper {
     settled: Instant,
     /// End of the charged part of the transmission that is under way or was last.
     transmit_end: Instant,
+    /// When the line was done with that frame.
+    line_end: Instant,
     hi_credit: Credit,
     lo_credit: Credit,
 }
@@ -41,6 +45,7 @@ impl CreditBasedShaper {
             credit: Credit::ZERO,
             settled: Instant::ZERO,
             transmit_end: Instant::ZERO,
+            line_end: Instant::ZERO,
             hi_credit: Credit::ZERO,
             lo_credit: Credit::ZERO,
         }
@@ -53,13 +58,10 @@ impl CreditBasedShaper {
         if now <= self.settled {
             return;
         }
-        let spent_until = self.transmit_end.min(now);
-        if self.settled < spent_until {
-            let span = spent_until.since(self.settled);
-            self.credit += Credit::earned(self.idle_slope, span) - Credit::earned(self.rate, span);
-            self.lo_credit = self.lo_credit.min(self.credit);
-            self.settled = spent_until;
+        if !waiting && self.line_end < self.transmit_end && self.line_end <= now {
+            self.end_charge();
         }
+        self.spend(self.transmit_end.min(now));
         if now < self.transmit_end {
             return;
         }
@@ -83,6 +85,28 @@ impl CreditBasedShaper {
         }
     }
 
+    /// Charges the frame that is sent until `until`, which is no later than the end of its charge.
+    #[inline]
+    fn spend(&mut self, until: Instant) {
+        if self.settled < until {
+            let span = until.since(self.settled);
+            self.credit += Credit::earned(self.idle_slope, span) - Credit::earned(self.rate, span);
+            self.lo_credit = self.lo_credit.min(self.credit);
+            self.settled = until;
+        }
+    }
+
+    /// The line is done with a frame that is charged for longer, and no frame waits: no frame of the queue is being transmitted
+    /// any more, so positive credit is lost, and what is left of the charge with it.
+    #[cold]
+    fn end_charge(&mut self) {
+        self.spend(self.line_end);
+        if self.credit > Credit::ZERO && !planted!(CreditKeptWhenEmpty) {
+            self.credit = Credit::ZERO;
+            self.transmit_end = self.settled;
+        }
+    }
+
     /// Nothing of the class is left: what it needs no more goes.
     fn lower(&mut self) {
         self.idle_slope = self.target.max(SLOPE_MIN);
@@ -99,11 +123,11 @@ impl CreditBasedShaper {
         now.saturating_add(debt)
     }
 
-    /// A frame starts at `now`, just settled, and is charged until `end`.
+    /// A frame starts at `now`, just settled; it has the line until `line_end` and is charged until `charge_end`.
     #[inline]
-    pub fn transmit(&mut self, now: Instant, end: Instant) {
+    pub fn transmit(&mut self, now: Instant, line_end: Instant, charge_end: Instant) {
         debug_assert!(self.settled == now && self.credit >= Credit::ZERO, "a frame starts at credit >= 0");
-        self.transmit_end = end;
+        (self.line_end, self.transmit_end) = (line_end, charge_end);
     }
 
     /// Changes idleSlope at `now`.
@@ -188,10 +212,10 @@ mod tests {
         assert_eq!(shaper.credit(), Credit::ZERO, "an empty queue earns nothing");
         shaper.settle(us(50), true);
         assert_eq!(shaper.credit(), bits(3_000));
-        shaper.transmit(us(50), us(150));
+        shaper.transmit(us(50), us(150), us(150));
         shaper.settle(us(150), true);
         assert_eq!(shaper.credit(), bits(500));
-        shaper.transmit(us(150), us(250));
+        shaper.transmit(us(150), us(250), us(250));
         shaper.settle(us(200), true);
         assert_eq!(shaper.credit(), bits(-750), "settled in the middle of a transmission");
         shaper.settle(us(250), true);
@@ -204,14 +228,45 @@ mod tests {
     fn an_empty_queue_gives_up_its_credit_and_pays_its_debt() {
         let mut shaper = CreditBasedShaper::new(BitRate::from_mbps(50), BitRate::from_mbps(100));
         shaper.settle(us(100), true);
-        shaper.transmit(us(100), us(150));
+        shaper.transmit(us(100), us(150), us(150));
         shaper.settle(us(151), false);
         assert_eq!(shaper.credit(), Credit::ZERO, "positive credit is lost at once");
-        shaper.transmit(us(151), us(251));
+        shaper.transmit(us(151), us(251), us(251));
         shaper.settle(us(300), false);
         assert_eq!(shaper.credit(), bits(-5_000) + bits(2_450));
         shaper.settle(us(1_000), false);
         assert_eq!(shaper.credit(), Credit::ZERO, "a debt is paid, no more");
+    }
+
+    /// 50 Mbit/s of 100: a frame has the line for 100 us and is charged for 104.
+    #[test]
+    fn a_charge_beyond_the_line_keeps_no_credit() {
+        let start = |earned: u64| {
+            let mut shaper = CreditBasedShaper::new(BitRate::from_mbps(50), BitRate::from_mbps(100));
+            shaper.settle(us(1_000 - earned), false);
+            shaper.settle(us(1_000), true);
+            shaper.transmit(us(1_000), us(1_100), us(1_104));
+            shaper
+        };
+        // 200 us of waiting earn 10 000 bits, of which the line leaves 5 000: lost with an empty queue, charge and all.
+        for seen in [1_100, 1_102, 1_104, 1_200] {
+            let mut shaper = start(200);
+            shaper.settle(us(seen), false);
+            assert_eq!(shaper.credit(), Credit::ZERO, "at {seen} us");
+            shaper.settle(us(seen + 1), true);
+            assert_eq!(shaper.credit(), bits(50), "it earns again at once");
+        }
+        let mut shaper = start(200);
+        shaper.settle(us(1_050), false);
+        assert_eq!(shaper.credit(), bits(7_500), "while the frame is on the line its credit is kept");
+        shaper.settle(us(1_104), true);
+        assert_eq!(shaper.credit(), bits(4_800), "frames wait: the whole charge counts");
+        // The line leaves a debt of 2 500 bits: the charge goes on, and is paid with it.
+        let mut shaper = start(50);
+        shaper.settle(us(1_100), false);
+        assert_eq!(shaper.credit(), bits(-2_500));
+        shaper.settle(us(1_104), false);
+        assert_eq!(shaper.credit(), bits(-2_700));
     }
 
     #[test]
@@ -232,7 +287,7 @@ mod tests {
         shaper.reserve_idle_slope(us(5), true, mbps(45), mbps(50));
         assert_eq!(shaper.idle_slope(), mbps(50), "not above the ceiling");
         shaper.reserve_idle_slope(us(6), true, mbps(10), mbps(50));
-        shaper.transmit(us(6), us(106));
+        shaper.transmit(us(6), us(106), us(106));
         shaper.settle(us(107), false);
         assert_eq!(shaper.idle_slope(), mbps(50), "a debt is left");
         shaper.settle(us(1_000), false);
@@ -248,7 +303,7 @@ mod tests {
         );
         for shaper in [&mut once, &mut often] {
             shaper.settle(us(3), true);
-            shaper.transmit(us(3), us(126));
+            shaper.transmit(us(3), us(126), us(126));
         }
         for step in 3..200 {
             often.settle(us(step), true);

@@ -142,8 +142,13 @@ impl<F: Copy> Class<F> {
             Some(head) => {
                 let overtakes =
                     frame.eligible < head.eligible && self.rest.lanes.order() == LaneOrder::Eligibility;
-                let behind = if overtakes { core::mem::replace(head, frame) } else { frame };
-                self.rest.lanes.push(0, behind);
+                if overtakes {
+                    // It came before all that wait behind it, those of the same eligibility time too.
+                    let overtaken = core::mem::replace(head, frame);
+                    self.rest.lanes.push_front(0, overtaken);
+                } else {
+                    self.rest.lanes.push(0, frame);
+                }
             }
         }
     }

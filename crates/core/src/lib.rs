@@ -43,6 +43,7 @@ mod class;
 pub mod dispatcher;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
+mod fine_time;
 pub mod forwarding;
 pub mod fragment;
 pub mod ftt;

@@ -107,7 +107,8 @@ pub enum Selection<F> {
     Transmit {
         /// The frame.
         frame: F,
-        /// How long it stood at the head of its queue with the line free: held by its own shaper.
+        /// How long it stood at the head of its queue with the line free: held by the credit of its class, by its server, or by
+        /// slots of time-triggered traffic. What an eligibility time holds is known before, and not in it.
         held: Duration,
     },
     /// Ask again then.
@@ -320,7 +321,7 @@ impl<F: QueuedFrame> EgressPort<F> {
             };
             left &= !(1 << index);
             match self.eligible(index, now) {
-                Ok(lane) => return self.transmit(index, lane, now),
+                Ok(lane) => return self.transmit(index, lane, now, false),
                 Err(at) => wake = Some(wake.map_or(at, |wake: Instant| wake.min(at))),
             }
         }
@@ -562,8 +563,9 @@ impl<F: QueuedFrame> EgressPort<F> {
         }
     }
 
+    /// Sends the first frame of a lane; `gated` says whether something may have kept a frame of any class from the free line.
     #[inline]
-    fn transmit(&mut self, index: usize, lane: usize, now: Instant) -> Selection<F> {
+    fn transmit(&mut self, index: usize, lane: usize, now: Instant, gated: bool) -> Selection<F> {
         let bit = 1 << index;
         let idle = self.idle_time(now);
         let class = &mut self.classes[index];
@@ -577,22 +579,24 @@ impl<F: QueuedFrame> EgressPort<F> {
         if self.two_stage {
             class.commit(now, idle);
         }
-        if self.shaped & bit != 0 {
-            let mut charged = u64::from(octets) + self.credit_charged_overhead;
-            if planted!(FrameChargedTwice) {
-                charged *= 2;
-            }
-            let (shaper, _) = class.shaper();
-            shaper.transmit(now, now + self.octet_time.duration_ceil(Bytes::new(charged)));
-        }
         if let Some(buffer) = &mut self.buffer {
             buffer.give(index, octets);
         }
         self.take_line(now, octets);
-        Selection::Transmit {
-            frame: taken.frame,
-            held: Duration::from_ps(idle.saturating_sub(taken.idle_at_head)),
+        // With the line free a frame waits for its own credit alone; what ATS holds is not offered before its time.
+        let at_head = || Duration::from_ps(idle.saturating_sub(taken.idle_at_head));
+        let mut held = if gated { at_head() } else { Duration::ZERO };
+        if self.shaped & bit != 0 {
+            held = at_head();
+            let mut charged = u64::from(octets) + self.credit_charged_overhead;
+            if planted!(FrameChargedTwice) {
+                charged *= 2;
+            }
+            let (shaper, _) = self.classes[index].shaper();
+            let charge_end = now + self.octet_time.duration_ceil(Bytes::new(charged));
+            shaper.transmit(now, self.busy_until, charge_end);
         }
+        Selection::Transmit { frame: taken.frame, held }
     }
 
     /// The line is taken by a frame from `now` on.

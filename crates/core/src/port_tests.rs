@@ -94,6 +94,26 @@ fn a_shaped_class_leaves_the_line_to_those_below() {
     );
 }
 
+/// Three frames of one eligibility time wait; two of other streams that may go earlier come one by one, and each takes the head.
+#[test]
+fn a_head_that_is_overtaken_stays_before_its_equals() {
+    for two_stage in [false, true] {
+        let mut config = config(BitRate::from_gbps(1));
+        config.classes[5].order = LaneOrder::Eligibility;
+        config.two_stage = two_stage;
+        let offers = [
+            (0, 0, 50_000, Frame(5, 105, 1)),
+            (0, 0, 50_000, Frame(5, 105, 2)),
+            (0, 0, 50_000, Frame(5, 105, 3)),
+            (1_000, 0, 10_000, Frame(5, 105, 4)),
+            (20_000, 0, 30_000, Frame(5, 105, 5)),
+            (21_000, 0, 30_000, Frame(5, 105, 6)),
+        ];
+        let sent = [(10_000, 4), (30_000, 5), (31_000, 6), (50_000, 1), (51_000, 2), (52_000, 3)];
+        assert_eq!(starts(EgressPort::new(config), &offers), sent, "two stages: {two_stage}");
+    }
+}
+
 #[test]
 fn a_class_without_its_shaper_shows_it() {
     // The knock-out of the case above: strict priority sends class 6 back to back.
@@ -119,19 +139,20 @@ fn a_frame_waits_for_its_eligibility_time() {
 
 #[test]
 fn time_held_by_the_own_shaper_is_told_from_queueing() {
-    let mut port = EgressPort::new(config(BitRate::from_gbps(1)));
-    port.enqueue(ns(0), 0, ns(0), Frame(0, 105, 1)).expect("no limit");
-    port.enqueue(ns(0), 0, ns(3_000), Frame(7, 105, 2)).expect("no limit");
-    port.enqueue(ns(0), 0, ns(3_000), Frame(7, 105, 3)).expect("no limit");
+    let mut config = config(BitRate::from_gbps(1));
+    config.classes[7].idle_slope = Some(BitRate::from_mbps(500));
+    let mut port = EgressPort::new(config);
+    for number in 1..4 {
+        port.enqueue(ns(0), 0, ns(0), Frame(7, 105, number)).expect("no limit");
+    }
     let mut held = Vec::new();
-    for at in [0, 1_000, 3_000, 4_000] {
+    for at in [0, 1_000, 2_000, 3_000, 5_000] {
         if let Selection::Transmit { held: time, .. } = port.select(ns(at)) {
             held.push(time);
         }
     }
-    // The second waits 1 us for the line and 2 us for itself; the third never at the head with the
-    // line free.
-    assert_eq!(held, [Duration::ZERO, Duration::from_us(2), Duration::ZERO]);
+    // The second waits 1 us for the line and 1 us for its credit; the third, at the head since then, has the free line for 2 us.
+    assert_eq!(held, [Duration::ZERO, Duration::from_us(1), Duration::from_us(2)]);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn device() -> DeviceModel {
             organisation: AtsOrganisation::EligibilityOrdered,
             grouping: Grouping::UpstreamClass,
             charged_overhead: Bytes::new(20),
-            time_quantum: Duration::from_ps(1),
+            time_quantum: None,
             processing_delay_max: Duration::from_us(2),
             schedulers_per_group: None,
             arrival_recognition_delay_max: Duration::ZERO,

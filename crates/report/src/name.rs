@@ -51,6 +51,15 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::ShaperTooSlow { port: at } => {
             format!("the ATS shaper before port {} may pass less than comes", port(network, *at))
         }
+        Unbounded::SharedShaper { port: at, streams } => {
+            let names: Vec<_> =
+                streams.iter().map(|stream| network.streams[stream.index()].name.as_str()).collect();
+            format!(
+                "the ATS scheduler before port {} that {} share may pass less than they bring together",
+                port(network, *at),
+                names.join(", ")
+            )
+        }
         Unbounded::RegulatorTooSlow { port: at } => {
             format!(
                 "more messages may come to its virtual link than one a BAG lets out at port {}, or they keep no period",
@@ -121,6 +130,7 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
         | Unbounded::Overload { port, .. }
         | Unbounded::NoFixedPoint { port }
         | Unbounded::ShaperTooSlow { port }
+        | Unbounded::SharedShaper { port, .. }
         | Unbounded::RegulatorTooSlow { port }
         | Unbounded::NotFifoUpstream { port }
         | Unbounded::StageTooSlow { port }

@@ -21,29 +21,51 @@ use crate::virtual_links::MANAGED;
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts a frame into the queue of the port of `hop`.
     #[inline]
-    pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32, eligible: Instant) {
-        let manners = self.plan.hops[hop_index as usize].manners;
-        if PLUGGED && manners.has(Manners::BEFORE_QUEUEING) {
-            if manners.has(Manners::PRUNED) {
-                return self.filter(place, hop_index);
-            }
-            if manners.has(Manners::TIME_TRIGGERED) {
-                return self.hold_timed(place, hop_index);
-            }
-            if manners.has(Manners::RELAYED) {
-                return self.hold_relayed(place, hop_index);
-            }
-            if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
-                return self.filter(place, hop_index);
-            }
-            if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {
-                return self.filter_vlan(place, hop_index);
-            }
+    pub(crate) fn enqueue(&mut self, place: u32, hop_index: u32) {
+        if PLUGGED && self.is_taken_before(place, hop_index) {
+            return;
         }
         let slot = self.slab.get_mut(place);
         slot.hop = hop_index;
         slot.queued = SimTime::from_ps(self.now.as_ps() - slot.held_before.as_ps());
+        self.put(place, hop_index, Instant::ZERO);
+    }
+
+    /// As `enqueue`, for a frame that its scheduler holds until `eligible`, whatever stands before it until then.
+    pub(crate) fn enqueue_scheduled(&mut self, place: u32, hop_index: u32, eligible: Instant) {
+        if PLUGGED && self.is_taken_before(place, hop_index) {
+            return;
+        }
+        self.order.schedule(place);
+        let port = self.plan.hops[hop_index as usize].port;
+        let clock = self.ports[port as usize].as_ref().expect("a hop's port is connected").clock;
+        let slot = self.slab.get_mut(place);
+        (slot.hop, slot.queued) = (hop_index, self.now);
+        slot.held_before = clock.true_at(eligible).saturating_since(self.now);
         self.put(place, hop_index, eligible);
+    }
+
+    /// Whether something else than the queue takes a frame that reaches the port of a hop.
+    #[inline]
+    fn is_taken_before(&mut self, place: u32, hop_index: u32) -> bool {
+        let manners = self.plan.hops[hop_index as usize].manners;
+        if !manners.has(Manners::BEFORE_QUEUEING) {
+            return false;
+        }
+        if manners.has(Manners::PRUNED) {
+            self.filter(place, hop_index);
+        } else if manners.has(Manners::TIME_TRIGGERED) {
+            self.hold_timed(place, hop_index);
+        } else if manners.has(Manners::RELAYED) {
+            self.hold_relayed(place, hop_index);
+        } else if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
+            self.filter(place, hop_index);
+        } else if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {
+            self.filter_vlan(place, hop_index);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// As `enqueue`, whatever the frame waited for before: since `queued` it has waited for its port.
@@ -164,6 +186,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         selected: SimTime,
         busy_until: SimTime,
     ) {
+        self.order.leave(self.network, &self.plan, self.slab.get(frame.slot), frame.slot);
         let port = self.ports[port_index as usize].as_mut().expect("it was just served");
         let slot = self.slab.get_mut(frame.slot);
         let octets = u64::from(frame.octets.get());
@@ -201,8 +224,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if self.recorder.takes_transmissions() {
             self.recorder.transmitted(&Transmission {
                 queued: slot.queued,
+                released: (slot.queued + slot.held_before).min(selected),
                 selected,
-                held,
+                parts,
                 start,
                 end,
                 received,

@@ -24,6 +24,7 @@ use crate::node::{
     port_states,
 };
 use crate::options::{Driver, HartsTest, Options, Progress};
+use crate::order::Order;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
@@ -67,6 +68,8 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) virtual_links: VirtualLinks,
     pub(crate) slab: Slab,
     pub(crate) statistics: Statistics,
+    /// What tests hold the order of frames against.
+    pub(crate) order: Order,
     /// The next step of the network's timeline.
     pub(crate) next_event: usize,
     pub(crate) spurious: Random,
@@ -135,6 +138,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             virtual_links,
             slab: Slab::default(),
             statistics,
+            order: Order::new(&plan),
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
             driven: PLUGGED.then(|| {

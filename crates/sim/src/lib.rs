@@ -26,6 +26,7 @@ mod harts_admission;
 mod host_stacks;
 mod node;
 mod options;
+mod order;
 mod plan;
 mod random;
 mod recorder;

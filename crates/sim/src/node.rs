@@ -151,7 +151,8 @@ pub(crate) struct NodeState {
     pub(crate) database: Option<FilteringDatabase>,
     /// Schedulers of a bridge, or of a talker that shapes.
     pub(crate) ats: AtsSchedulers,
-    pub(crate) quantum: Duration,
+    /// Tick of their clock, if its device has one.
+    pub(crate) quantum: Option<Duration>,
 }
 
 impl NodeState {
@@ -168,8 +169,8 @@ impl NodeState {
             clock,
             database: learning
                 .map(|learning| FilteringDatabase::new(learning.table_size as usize, learning.ageing_time)),
-            ats: AtsSchedulers::new(TALKER_QUANTUM, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
-            quantum: TALKER_QUANTUM,
+            ats: AtsSchedulers::new(None, Bytes::MEDIA_OVERHEAD.get(), Duration::ZERO),
+            quantum: None,
         };
         if let Some(device) = network.device(NodeIndex::at(number)) {
             let ats = &device.ats;
@@ -242,9 +243,6 @@ pub(crate) fn clocks(network: &Network, seed: u64) -> Vec<LocalClock> {
     };
     network.nodes.iter().enumerate().map(clock).collect()
 }
-
-/// Tick of the shapers of a talker.
-const TALKER_QUANTUM: Duration = Duration::from_ps(1);
 
 /// How much faster a scheduler's clock is than that of the ports, parts in 10⁹: drawn for every pair of
 /// reception and transmission port.

@@ -2,6 +2,7 @@
 
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
+use tautwire_observe::DelayParts;
 use tautwire_units::Duration;
 use tautwire_wire::EtherType;
 
@@ -13,10 +14,12 @@ use crate::result::DropReason;
 pub struct Transmission {
     /// When the frame, or this copy of it, reached the queue of the port.
     pub queued: SimTime,
+    /// When its ATS scheduler, its slot or its BAG let it go to those that wait for the line; else `queued`.
+    pub released: SimTime,
     /// When it was selected.
     pub selected: SimTime,
-    /// How long of the time between it was held by its own shaper with the line free, by a slot or by a BAG.
-    pub held: Duration,
+    /// What its delay at this hop is made of.
+    pub parts: DelayParts,
     /// When the first bit of the preamble left.
     pub start: SimTime,
     /// When the line was free for the next frame.

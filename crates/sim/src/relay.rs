@@ -106,21 +106,21 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     #[inline]
     fn pass_on(&mut self, place: u32, hop_index: u32) {
         let hop = &self.plan.hops[hop_index as usize];
-        let mut eligible = Instant::ZERO;
         if hop.scheduler != NONE {
             let (scheduler, port) = (hop.scheduler, hop.port);
-            match self.schedule(scheduler, place, port) {
-                Ok(at) => eligible = at,
+            let slot = *self.slab.get(place);
+            return match self.schedule(scheduler, &slot, port) {
+                Ok(at) => self.enqueue_scheduled(place, hop_index, at),
                 Err(_) if PLUGGED && self.is_not_granted(hop_index) => {
-                    return self.filter(place, hop_index);
+                    self.filter(place, hop_index);
                 }
                 Err(_) => {
-                    let slot = self.slab.remove(place);
-                    return self.lose(&slot, DropReason::ResidenceTime, Whereabouts::Hop(hop_index));
+                    self.slab.remove(place);
+                    self.lose(&slot, DropReason::ResidenceTime, Whereabouts::Hop(hop_index));
                 }
-            }
+            };
         }
-        self.enqueue(place, hop_index, eligible);
+        self.enqueue(place, hop_index);
     }
 
     /// Hands copies of a frame to the queues of several ports.
@@ -144,7 +144,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 eligible = Ok(Instant::ZERO);
             } else if own_scheduler != scheduler {
                 // A frame is charged once, however many ports it goes to.
-                eligible = self.schedule(own_scheduler, place, port);
+                eligible = self.schedule(own_scheduler, &slot, port);
             }
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
@@ -162,7 +162,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 place
             };
             used = true;
-            self.enqueue(copy, hop_index, at);
+            if own_scheduler == NONE {
+                self.enqueue(copy, hop_index);
+            } else {
+                self.enqueue_scheduled(copy, hop_index, at);
+            }
         }
         match (used, discarded) {
             (true, false) => {}
@@ -196,10 +200,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         database.lookup(now, stream.vlan, stream.destination)
     }
 
-    /// The assigned eligibility time of a frame at a bridge.
+    /// The assigned eligibility time of a frame at a bridge, as it came.
     #[inline]
-    fn schedule(&mut self, scheduler: u32, place: u32, port: u32) -> Result<Instant, AtsDiscard> {
-        let slot = self.slab.get(place);
+    fn schedule(&mut self, scheduler: u32, slot: &Slot, port: u32) -> Result<Instant, AtsDiscard> {
         let upstream = &self.plan.hops[slot.hop as usize];
         let node = self.ports[port as usize].as_ref().expect("a hop's port").node;
         let octets = u64::from(octets_of(slot.payload, upstream.overhead).get());

@@ -30,7 +30,7 @@ pub use scenario::{OtherRun, Scenario};
 pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
 pub use slots::{NotPlanned, PlannedSlots, plan_slots};
-pub use story::{Reason, Story, StoryHop, WaitedFor, story};
+pub use story::{Reason, Story, StoryHop, WaitedFor, stories, story};
 
 pub use granted::{bounds, bounds_in_run};
 pub use tautwire_admission as admission;

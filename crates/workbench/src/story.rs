@@ -4,6 +4,7 @@
 //! see what the ports did meanwhile. Runs are deterministic, so all three are the same run.
 //! The parts of a hop add up exactly, and so do the hops: to the delay of the frame.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use tautwire_model::Network;
@@ -66,7 +67,7 @@ pub struct WaitedFor {
 /// Why another frame had the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It was being sent when the frame came.
+    /// It was being sent when the frame came, or when its own scheduler or slot let it go.
     AlreadySent,
     /// Its class comes first.
     HigherClass,
@@ -90,9 +91,54 @@ impl Reason {
 
 /// The story of the stream's frame with the greatest delay; none if no frame was delivered.
 ///
-/// `observation` is that of a run of `network` with its own settings; the run is repeated twice.
+/// `observation` is that of a run of `network`; the run is repeated twice.
 #[must_use]
 pub fn story(network: &Network, observation: &Observation, stream: StreamIndex) -> Option<Story> {
+    stories_of(network, observation, &[stream]).pop()?
+}
+
+/// The same of every stream, by two runs in all.
+#[must_use]
+pub fn stories(network: &Network, observation: &Observation) -> Vec<Option<Story>> {
+    let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).collect();
+    stories_of(network, observation, &all)
+}
+
+fn stories_of(network: &Network, observation: &Observation, streams: &[StreamIndex]) -> Vec<Option<Story>> {
+    let worst: Vec<_> = streams.iter().map(|stream| worst(network, observation, *stream)).collect();
+    let ways = worst.iter().flatten().map(|worst| (worst.stream.0, worst.clone()));
+    let mut passage = Passage { ways: ways.collect(), found: Vec::new() };
+    let _ = crate::simulate_with(network, &mut repeated(observation), &mut passage);
+    let found: Vec<Transmission> = worst.iter().flatten().flat_map(|worst| passage.way(worst)).collect();
+    let mut at_port = vec![Vec::new(); network.ports.len()];
+    for (place, own) in found.iter().enumerate() {
+        at_port[own.port as usize].push(place);
+    }
+    let mut around = Around { frames: &found, at_port, others: vec![Vec::new(); found.len()] };
+    let _ = crate::simulate_with(network, &mut repeated(observation), &mut around);
+    let others = around.others;
+    let told = |worst: Option<Worst>| {
+        let worst = worst?;
+        let own: Vec<usize> =
+            (0..found.len()).filter(|place| found[*place].stream == worst.stream.0).collect();
+        Some(tell(network, &worst, own.iter().map(|place| (&found[*place], others[*place].as_slice()))))
+    };
+    worst.into_iter().map(told).collect()
+}
+
+/// A stream's frame with the greatest delay.
+#[derive(Clone, Debug)]
+struct Worst {
+    stream: StreamIndex,
+    listener: usize,
+    number: u32,
+    created: Duration,
+    delay: Duration,
+    /// Its hops, of each way on which a copy may have come.
+    paths: Vec<Vec<u32>>,
+}
+
+fn worst(network: &Network, observation: &Observation, stream: StreamIndex) -> Option<Worst> {
     let seen = &observation.streams[stream.index()].listeners;
     // Of equal delays the first listener's.
     let (listener, worst) = seen
@@ -100,82 +146,102 @@ pub fn story(network: &Network, observation: &Observation, stream: StreamIndex) 
         .enumerate()
         .filter_map(|(index, listener)| listener.worst.map(|worst| (index, worst)))
         .max_by_key(|(index, worst)| (worst.delay, std::cmp::Reverse(*index)))?;
-    let described = &network.streams[stream.index()];
-    let mut passage = Passage {
-        stream: stream.0,
-        number: worst.number,
-        path: path(network, stream, listener)?,
-        found: Vec::new(),
-    };
-    let _ = crate::simulate_with(network, &mut repeated(observation), &mut passage);
-    passage.found.sort_by_key(|transmission| transmission.selected);
-    let mut around = Around { frame: &passage.found, others: vec![Vec::new(); passage.found.len()] };
-    let _ = crate::simulate_with(network, &mut repeated(observation), &mut around);
-    let others = around.others;
+    let paths = paths(network, stream, listener);
+    Some(Worst { stream, listener, number: worst.number, created: worst.created, delay: worst.delay, paths })
+}
+
+fn tell<'a>(
+    network: &Network,
+    worst: &Worst,
+    found: impl Iterator<Item = (&'a Transmission, &'a [Transmission])>,
+) -> Story {
+    let described = &network.streams[worst.stream.index()];
     let mut arrived = SimTime::ZERO + worst.created;
-    let mut hops = Vec::with_capacity(others.len());
-    for (transmission, others) in passage.found.iter().zip(others) {
-        hops.push(hop(network, transmission, arrived, &others));
+    let mut hops = Vec::new();
+    for (transmission, others) in found {
+        hops.push(hop(network, transmission, arrived, others));
         arrived = transmission.received;
     }
-    Some(Story {
+    Story {
         stream: described.name.clone(),
         number: worst.number,
-        listener: network.nodes[described.listeners[listener].index()].name.clone(),
+        listener: network.nodes[described.listeners[worst.listener].index()].name.clone(),
         created: worst.created,
         delay: worst.delay,
         deadline: described.deadline,
         hops,
-    })
+    }
 }
 
 /// The same run again.
 fn repeated(observation: &Observation) -> Options<'static> {
-    Options { seed: Some(observation.seed), histograms: Some(false), ..Options::default() }
+    let duration = Some(observation.end);
+    Options { seed: Some(observation.seed), duration, histograms: Some(false), ..Options::default() }
 }
 
-/// The hops to a listener, as indices of the stream's hops.
-fn path(network: &Network, stream: StreamIndex, listener: usize) -> Option<Vec<u32>> {
+/// The ways to a listener, as indices of the stream's hops: several where copies are sent over two networks.
+fn paths(network: &Network, stream: StreamIndex, listener: usize) -> Vec<Vec<u32>> {
     let hops = &network.streams[stream.index()].hops;
-    let last = hops.iter().position(|hop| hop.listener.is_some_and(|index| index as usize == listener))?;
-    let mut path = vec![u32::try_from(last).ok()?];
-    while let Some(previous) = hops[path[path.len() - 1] as usize].previous {
-        path.push(previous);
-    }
-    path.reverse();
-    Some(path)
+    let path = |last: u32| {
+        let mut path = vec![last];
+        while let Some(previous) = hops[path[path.len() - 1] as usize].previous {
+            path.push(previous);
+        }
+        path.reverse();
+        path
+    };
+    let reaches = |index: u32| hops[index as usize].listener.is_some_and(|one| one as usize == listener);
+    (0..).take(hops.len()).filter(|hop| reaches(*hop)).map(path).collect()
 }
 
-/// Finds the transmissions of one frame on its way.
+/// Finds the transmissions of frames on their way.
 struct Passage {
-    stream: u32,
-    number: u32,
-    path: Vec<u32>,
+    /// By stream.
+    ways: BTreeMap<u32, Worst>,
     found: Vec<Transmission>,
+}
+
+impl Passage {
+    /// The transmissions of a frame on the way of the copy that was delivered, in order.
+    fn way(&self, worst: &Worst) -> Vec<Transmission> {
+        let on = |path: &Vec<u32>| {
+            let found =
+                self.found.iter().filter(|one| one.stream == worst.stream.0 && path.contains(&one.hop));
+            let mut found: Vec<Transmission> = found.copied().collect();
+            found.sort_by_key(|one| one.selected);
+            found
+        };
+        let delivered = SimTime::ZERO + (worst.created + worst.delay);
+        let mut ways: Vec<Vec<Transmission>> = worst.paths.iter().map(on).collect();
+        let came = ways.iter().position(|way| way.last().is_some_and(|last| last.received == delivered));
+        if ways.is_empty() { Vec::new() } else { ways.swap_remove(came.unwrap_or(0)) }
+    }
 }
 
 impl Recorder for Passage {
     fn transmitted(&mut self, transmission: &Transmission) {
-        if (transmission.stream, transmission.number) == (self.stream, self.number)
-            && self.path.contains(&transmission.hop)
+        if let Some(worst) = self.ways.get(&transmission.stream)
+            && worst.number == transmission.number
         {
             self.found.push(*transmission);
         }
     }
 }
 
-/// Finds what the ports on the way did while the frame stood there.
+/// Finds what the ports on the way did while frames stood there.
 struct Around<'a> {
-    frame: &'a [Transmission],
+    frames: &'a [Transmission],
+    /// Places of the frames at each port.
+    at_port: Vec<Vec<usize>>,
     others: Vec<Vec<Transmission>>,
 }
 
 impl Recorder for Around<'_> {
     fn transmitted(&mut self, transmission: &Transmission) {
-        for (own, others) in self.frame.iter().zip(&mut self.others) {
-            let meanwhile = transmission.end > own.queued && transmission.start < own.start;
-            if transmission.port == own.port && meanwhile {
-                others.push(*transmission);
+        for place in &self.at_port[transmission.port as usize] {
+            let own = &self.frames[*place];
+            if transmission.end > own.released && transmission.start < own.start {
+                self.others[*place].push(*transmission);
             }
         }
     }
@@ -183,8 +249,8 @@ impl Recorder for Around<'_> {
 
 fn hop(network: &Network, own: &Transmission, arrived: SimTime, others: &[Transmission]) -> StoryHop {
     // What only a slot, a BAG or its own shaper held up waited for no frame that went before it.
-    let queues = own.selected.since(own.queued) > own.held;
-    let goes_before = |other: &Transmission| other.start >= own.queued && other.class >= own.class;
+    let queues = !own.parts.queueing.is_zero();
+    let goes_before = |other: &Transmission| other.start >= own.released && other.class >= own.class;
     let waited_for = others
         .iter()
         .filter(|other| queues || !goes_before(other))
@@ -193,37 +259,23 @@ fn hop(network: &Network, own: &Transmission, arrived: SimTime, others: &[Transm
             number: other.number,
             class: other.class,
             octets: other.octets,
-            time: other.end.min(own.start).since(other.start.max(own.queued)),
+            time: other.end.min(own.start).since(other.start.max(own.released)),
             reason: match other.class.cmp(&own.class) {
-                _ if other.start < own.queued => Reason::AlreadySent,
+                _ if other.start < own.released => Reason::AlreadySent,
                 std::cmp::Ordering::Greater => Reason::HigherClass,
                 std::cmp::Ordering::Equal => Reason::SameClass,
                 std::cmp::Ordering::Less => Reason::WhileHeld,
             },
         })
         .collect();
-    let link = network.ports[own.port as usize].links.map(|links| &network.links[links.egress.index()]);
-    let flight = own.received.since(own.start);
-    // On the wire: the propagation is the link's, and what PHYs and clocks add is with it.
-    let bits = tautwire_units::Bytes::new(u64::from(own.octets) + PREAMBLE).bits();
-    let transmission = link.map_or(flight, |link| link.rate.duration_ceil(bits)).min(flight);
     StoryHop {
         port: port_name(network, PortIndex(own.port)),
         class: own.class,
         arrived: arrived.since_start(),
-        parts: DelayParts {
-            processing: own.queued.since(arrived) + own.start.since(own.selected),
-            shaping: own.held,
-            queueing: own.selected.since(own.queued) - own.held,
-            transmission,
-            propagation: flight - transmission,
-        },
+        parts: own.parts,
         waited_for,
     }
 }
-
-/// Octets before a frame on the wire: preamble and start delimiter.
-const PREAMBLE: u64 = 8;
 
 fn port_name(network: &Network, port: PortIndex) -> String {
     let port = &network.ports[port.index()];

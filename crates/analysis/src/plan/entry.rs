@@ -3,8 +3,8 @@
 use tautwire_model::network::{Clock, Mechanism, NodeKind, Stream, Traffic};
 use tautwire_units::Bytes;
 
-use super::frame::{frames, greatest_ratio, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
-use super::{NONE, Plan, index, signed};
+use super::frame::{frames, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
+use super::{NONE, Plan, frame, index, signed};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::delay::delay_min;
@@ -105,19 +105,25 @@ impl Entry {
     pub(crate) fn wire_max(&self) -> u64 {
         wire(self.frame_max)
     }
-
-    /// Bits that are charged, with `overhead` octets beside the frame, to one of the wire: at most.
-    pub(crate) fn charged_per_wire(&self, overhead: u64) -> (u64, u64) {
-        greatest_ratio(self.frame_min, self.frame_max, overhead, Bytes::MEDIA_OVERHEAD.get())
-    }
-
-    /// Bits of the wire to one that is charged: at most.
-    pub(crate) fn wire_per_charged(&self, overhead: u64) -> (u64, u64) {
-        greatest_ratio(self.frame_min, self.frame_max, Bytes::MEDIA_OVERHEAD.get(), overhead)
-    }
 }
 
 impl Plan<'_> {
+    /// Bits that the scheduler of an entry charges, with `overhead` octets beside the frame as it came, to one of the wire as it
+    /// leaves: at most.
+    pub(crate) fn charged_per_wire(&self, entry: &Entry, overhead: u64) -> (u64, u64) {
+        frame::charged_per_wire(self.stream(entry.stream), self.tags(entry), overhead)
+    }
+
+    /// Bits of the wire as a frame leaves to one that the scheduler of an entry charges: at most.
+    pub(crate) fn wire_per_charged(&self, entry: &Entry, overhead: u64) -> (u64, u64) {
+        frame::wire_per_charged(self.stream(entry.stream), self.tags(entry), overhead)
+    }
+
+    /// Whether the frames of an entry came with a tag, and leave with one.
+    fn tags(&self, entry: &Entry) -> (bool, bool) {
+        (self.entries.get(entry.previous as usize).map_or(entry.tagged, |before| before.tagged), entry.tagged)
+    }
+
     /// Makes the entries of the next stream, with what does not depend on who else runs.
     pub(super) fn make_known(&mut self, number: u32, policed: bool) {
         let network = self.network;

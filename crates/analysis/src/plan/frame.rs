@@ -13,10 +13,33 @@ pub(crate) fn wire(octets: Bytes) -> u64 {
     (octets + Bytes::MEDIA_OVERHEAD).bits().get()
 }
 
-/// The greatest `(frame + above)/(frame + below)`, which is at one of the two ends.
-pub(super) fn greatest_ratio(min: Bytes, max: Bytes, above: u64, below: u64) -> (u64, u64) {
-    let at = |frame: Bytes| (frame.get() + above, frame.get() + below);
-    if above >= below { at(min) } else { at(max) }
+/// Bits that a scheduler charges, of a frame as it came and with `overhead` octets beside it, and those of the wire as it leaves:
+/// at the ends of its sizes, and where it begins to be padded with a tag and without.
+fn charged_and_wire(stream: &Stream, (came, leaves): (bool, bool), overhead: u64) -> [(u64, u64); 4] {
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    [min, max, Bytes::new(42).clamp(min, max), Bytes::new(46).clamp(min, max)].map(|payload| {
+        ((frame_length(payload, came).get() + overhead) * 8, wire(frame_length(payload, leaves)))
+    })
+}
+
+fn greatest(ratios: [(u64, u64); 4]) -> (u64, u64) {
+    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+    ratios.into_iter().fold(
+        (0, 1),
+        |most, one| {
+            if product(one.0, most.1) > product(most.0, one.1) { one } else { most }
+        },
+    )
+}
+
+/// Bits that are charged to one of the wire, at most; `tags`: whether the frame came with one, and leaves with one.
+pub(super) fn charged_per_wire(stream: &Stream, tags: (bool, bool), overhead: u64) -> (u64, u64) {
+    greatest(charged_and_wire(stream, tags, overhead))
+}
+
+/// Bits of the wire to one that is charged, at most; likewise.
+pub(super) fn wire_per_charged(stream: &Stream, tags: (bool, bool), overhead: u64) -> (u64, u64) {
+    greatest(charged_and_wire(stream, tags, overhead).map(|(charged, wire)| (wire, charged)))
 }
 
 /// Smallest and largest frame of a stream.

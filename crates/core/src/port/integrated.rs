@@ -189,7 +189,7 @@ impl<F: QueuedFrame> EgressPort<F> {
                             if dispatcher.integration() == Integration::Preemption {
                                 integrated.under_way = Some((waiting, lane));
                             }
-                            return self.transmit(index, lane, now);
+                            return self.transmit(index, lane, now, true);
                         }
                     }
                 }

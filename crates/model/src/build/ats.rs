@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use tautwire_core::TrafficClass;
 use tautwire_units::{BitRate, Bits, Bytes};
 
+use super::covering::Covering;
 use super::identification::{Filters, filters};
 use super::models::Models;
 use super::streams::{StreamDraft, Streams, largest_frame};
@@ -42,11 +43,11 @@ struct Use {
 
 /// Assigns an instance to every hop of an ATS class at a bridge.
 pub(crate) fn assign(
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
+    covering: &Covering<'_, '_, '_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Assigned {
+    let (topology, models) = (covering.topology, covering.models);
     let mut assigned = Assigned::default();
     let mut index: HashMap<(PortIndex, TrafficClass), usize> = HashMap::new();
     let mut uses: Vec<Vec<Use>> = Vec::new();
@@ -77,7 +78,11 @@ pub(crate) fn assign(
             match uses[group].last_mut().filter(|last| last.stream == number) {
                 Some(last) => last.hops.push(hop_number),
                 None => {
-                    let shaper = stepped(topology, draft, hop_number);
+                    let shaper = if draft.covering {
+                        covering.settings(draft, hop_number)
+                    } else {
+                        stepped(topology, draft, hop_number)
+                    };
                     uses[group].push(Use { stream: number, shaper, before: *before, hops: vec![hop_number] });
                 }
             }

@@ -2,22 +2,18 @@
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
-use super::models::Models;
-use super::streams::{StreamDraft, Streams, largest_frame};
+use super::covering::Covering;
+use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{arrival, virtual_links};
 use crate::frame::{frame_length, wire_bits};
-use crate::network::{NodeKind, PortIndex, TransmissionSelection};
+use crate::network::{NodeIndex, PortIndex, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
 /// Checks the network whose routes and shapers are found.
-pub(crate) fn check(
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    streams: &Streams<'_, '_>,
-    faults: &mut Faults,
-) {
+pub(crate) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
+    let topology = covering.topology;
     let mut loads = vec![[0_u128; 8]; topology.ports.len()];
     for draft in &streams.list {
         let stream = &draft.stream;
@@ -30,7 +26,7 @@ pub(crate) fn check(
         }
         frame_fits(topology, draft, faults);
         deadline(topology, draft, faults);
-        shaper_covers(topology, models, draft, rate, faults);
+        shaper_covers(covering, draft, faults);
     }
     for (port, loads) in loads.iter().enumerate() {
         overload(topology, PortIndex::at(port), loads, faults);
@@ -83,35 +79,29 @@ fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut F
     }
 }
 
-/// A shaper below the stream's rate delays it more and more; the bounds say where. Here it is a warning.
-fn shaper_covers(
-    topology: &Topology<'_>,
-    models: &Models<'_, '_>,
-    draft: &StreamDraft<'_, '_>,
-    wire_rate: BitRate,
-    faults: &mut Faults,
-) {
+/// A shaper below the stream's rate delays it more and more, if only because its clock is slow; the bounds say where. Here it is a
+/// warning, which names the least rate that is enough.
+fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
     let stream = &draft.stream;
-    let Some(shaper) = stream.shaper else { return };
-    let Some(hop) = stream.hops.iter().find(|hop| hop.scheduler.is_some()) else { return };
-    let NodeKind::Bridge { device, .. } = topology.nodes[topology.ports[hop.port.index()].node.index()].kind
-    else {
+    let Some(shaper) = stream.shaper.filter(|_| !draft.covering) else { return };
+    let Some((least, port)) = covering.least_of_all(stream) else { return };
+    let stated = shaper.committed_information_rate;
+    if stated >= least {
         return;
-    };
-    // Charged bits per wire bit are fewest for the smallest frame; of the largest they are the most here.
-    let frame = largest_frame(stream);
-    let charged = (frame + models.device_at(device).ats.charged_overhead).bits().get();
-    let wire = (frame + Bytes::MEDIA_OVERHEAD).bits().get();
-    let needed = u128::from(wire_rate.as_bps()) * u128::from(charged) / u128::from(wire);
-    if u128::from(shaper.committed_information_rate.as_bps()) < needed {
-        let place = draft.node.get("shaper").and_then(|shaper| shaper.get("committed-information-rate"));
-        let message = format!(
-            "{} are less than the stream's {needed} bit/s of charged bits",
-            shaper.committed_information_rate
-        );
-        let help = "raise `committed-information-rate`, with room for the tolerance of the clocks";
-        faults.warning(codes::SHAPER_RATE, place.map_or(draft.name_place, |node| node.place), message, help);
     }
+    let place = draft.node.get("shaper").and_then(|shaper| shaper.get("committed-information-rate"));
+    let clock = |node: NodeIndex| covering.topology.nodes[node.index()].clock.tolerance_ppb > 0;
+    let drifts = clock(stream.talker) || clock(covering.topology.ports[port.index()].node);
+    let clocks =
+        if drifts { ", its talker's clock at its fastest and the shaper's at its slowest" } else { "" };
+    let message = format!(
+        "{stated} are less than its {} bit/s of charged bits at {}{clocks}: its delay grows without bound",
+        least.as_bps(),
+        covering.topology.port_name(port),
+    );
+    let help =
+        format!("write `committed-information-rate: {} bit/s` at least, or `covering`", least.as_bps());
+    faults.warning(codes::SHAPER_RATE, place.map_or(draft.name_place, |node| node.place), message, help);
 }
 
 fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults: &mut Faults) {

@@ -12,6 +12,7 @@ mod central;
 mod check;
 mod clusters;
 mod control_frames;
+mod covering;
 mod datagrams;
 mod events;
 mod flooding;
@@ -112,8 +113,16 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let mut reserved_classes = Vec::new();
     if faults.errors() == 0 {
         reserved_class::shapers(input, reservation.as_ref(), &mut streams);
-        assigned = ats::assign(&topology, &models, &mut streams, faults);
-        check::check(&topology, &models, &streams, faults);
+        let servo = gptp.as_ref().and_then(|gptp| gptp.servo);
+        let covering = covering::Covering {
+            topology: &topology,
+            models: &models,
+            faster_ppb: servo.map_or(0, |servo| u64::from(servo.rate_max_ppb)),
+            changes: !events.is_empty() || gptp.is_some(),
+        };
+        covering.choose(&mut streams, faults);
+        assigned = ats::assign(&covering, &mut streams, faults);
+        check::check(&covering, &streams, faults);
         host_stacks::check_buffers(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
         avb_profile::check(input, &topology, &streams, reservation.as_ref(), gptp.as_ref(), faults);

@@ -321,7 +321,9 @@ fn ats(chain: &[&Node<'_>]) -> AtsDevice {
         charged_overhead: word("charged-overhead")
             .and_then(|text| text.parse().ok())
             .unwrap_or(Bytes::MEDIA_OVERHEAD),
-        time_quantum: span("time-quantum").max(Duration::from_ps(1)),
+        time_quantum: word("time-quantum")
+            .and_then(|text| text.parse().ok())
+            .map(|tick: Duration| tick.max(Duration::from_ps(1))),
         processing_delay_max: span("processing-delay-max"),
         schedulers_per_group: word("schedulers-per-group").and_then(|text| text.parse().ok()),
         arrival_recognition_delay_max: span("arrival-recognition-delay-max"),

@@ -96,6 +96,7 @@ pub(crate) fn drafts<'t, 'a>(
             talker_port: None,
             destination: None,
             rate_step_ppb: 0,
+            covering: false,
             largest_place: None,
         });
     };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tautwire_core::Priority;
-use tautwire_units::{Bytes, Duration};
+use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
@@ -12,6 +12,7 @@ use super::{Input, reservation, time_triggered, traffic, virtual_links};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, PAYLOAD_MAX, TAG, frame_length};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::text::faults::{Faults, did_you_mean};
+use crate::text::language::COVERING;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, scalar};
 
@@ -39,6 +40,8 @@ pub(crate) struct StreamDraft<'t, 'a> {
     pub(crate) destination: Option<MacAddress>,
     /// By how much the rate of each further scheduler is above the one before, in parts in 10⁹.
     pub(crate) rate_step_ppb: u32,
+    /// Whether the rates of its schedulers are chosen here (`covering.rs`).
+    pub(crate) covering: bool,
     /// What makes its largest frame, where that is not its description: an event.
     pub(crate) largest_place: Option<Place>,
 }
@@ -233,6 +236,7 @@ fn draft<'t, 'a>(
         rate_step_ppb: shaper
             .and_then(|shaper| scalar::deviation(shaper.get("rate-step")?.text()?).ok())
             .unwrap_or(0),
+        covering: shaper.is_some_and(is_covering),
         largest_place: None,
     })
 }
@@ -398,8 +402,21 @@ fn count_late(node: &Node<'_>) -> Vec<Duration> {
     spans
 }
 
+/// Whether a shaper leaves its rate to `covering.rs`.
+fn is_covering(shaper: &Node<'_>) -> bool {
+    shaper.get("committed-information-rate").and_then(Node::text) == Some(COVERING)
+}
+
 /// Reads `committed-…` keys.
 pub(crate) fn shaper_settings(node: &Node<'_>, faults: &mut Faults) -> Option<ShaperSettings> {
+    if is_covering(node) {
+        // Chosen when its way is known.
+        let committed_information_rate = BitRate::from_bps(1);
+        return Some(ShaperSettings {
+            committed_information_rate,
+            committed_burst_size: node.parsed("committed-burst-size")?,
+        });
+    }
     let settings = ShaperSettings {
         committed_information_rate: node.parsed("committed-information-rate")?,
         committed_burst_size: node.parsed("committed-burst-size")?,

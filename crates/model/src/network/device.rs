@@ -127,8 +127,8 @@ pub struct AtsDevice {
     pub grouping: Grouping,
     /// Octets beside the frame (destination to FCS) that a scheduler charges: 20 by the standard.
     pub charged_overhead: Bytes,
-    /// Step of the scheduler's times; a picosecond at the finest.
-    pub time_quantum: Duration,
+    /// Step of the scheduler's times; none: they are exact.
+    pub time_quantum: Option<Duration>,
     /// ProcessingDelayMax, added to every eligibility time.
     pub processing_delay_max: Duration,
     /// Most schedulers of one group beside the default one, which streams above it share. None: no limit.

@@ -116,7 +116,11 @@ pub(super) static ATS: Shape = Shape {
             Kind::Octets,
             "Octets beside the frame that a scheduler charges; 20 B by the standard.",
         ),
-        key("time-quantum", Kind::Duration, "Step of the scheduler's times; 1 ps."),
+        key(
+            "time-quantum",
+            Kind::Duration,
+            "Step of the scheduler's times, to which they are rounded up; without it they are exact, as in the standard.",
+        ),
         key("processing-delay-max", Kind::Duration, "ProcessingDelayMax, added to every eligibility time."),
         key(
             "schedulers-per-group",

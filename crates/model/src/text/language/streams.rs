@@ -89,11 +89,18 @@ pub(super) static PAYLOAD_RANGE: Shape = Shape {
     keys: &[&[must("min", Kind::Octets, "Least."), must("max", Kind::Octets, "Most.")]],
 };
 
+/// The word for a rate that is chosen.
+pub(crate) const COVERING: &str = "covering";
+
 pub(super) static SHAPER: Shape = Shape {
     name: "shaper parameters",
     about: "Parameters of the ATS schedulers (802.1Q-2022 8.6.8.5), in charged bits.",
     keys: &[&[
-        must("committed-information-rate", Kind::Rate, "CommittedInformationRate."),
+        must(
+            "committed-information-rate",
+            Kind::OneOf(&[Kind::Word(&[COVERING]), Kind::Rate]),
+            "CommittedInformationRate. `covering`: the least with which each scheduler, its clock at its slowest, passes what its stream's talker and the scheduler before it send at their fastest.",
+        ),
         must("committed-burst-size", Kind::Bits, "CommittedBurstSize."),
         key(
             "rate-step",

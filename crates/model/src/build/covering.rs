@@ -1,0 +1,253 @@
+//! The least CommittedInformationRate that is enough for a stream, clocks at their worst.
+//!
+//! A scheduler that is slower than its stream, if only because its clock is, delays it more and more. It covers the stream if its
+//! rate, at its slowest clock, is at least what the talker sends at its fastest: in charged bits, rounded up once where frames
+//! of one size come in intervals. With `committed-information-rate: covering` each scheduler also covers the one before it, as
+//! groups of several streams need it whose clocks drift. The bounds check this on their own (`analysis`).
+
+use tautwire_units::{BitRate, Bytes};
+
+use super::models::Models;
+use super::streams::{StreamDraft, Streams};
+use super::topology::Topology;
+use crate::frame::{frame_length, wire_bits};
+use crate::network::{
+    Clock, DeviceModel, Hop, NodeIndex, NodeKind, PortIndex, ShaperSettings, Stream, Traffic,
+    TransmissionSelection,
+};
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+const PPB: u128 = 1_000_000_000;
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+/// What the schedulers of a stream are reckoned from.
+#[derive(Clone, Copy)]
+pub(crate) struct Covering<'a, 't, 'm> {
+    pub(crate) topology: &'a Topology<'t>,
+    pub(crate) models: &'a Models<'t, 'm>,
+    /// By how much a servo may run a talker's clock faster yet, parts in 10⁹.
+    pub(crate) faster_ppb: u64,
+    /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
+    pub(crate) changes: bool,
+}
+
+/// A scheduler on the way of a stream.
+struct Place<'a> {
+    device: &'a DeviceModel,
+    node: NodeIndex,
+    hop: Hop,
+    before: Hop,
+    /// By how much its clock differs from its node's.
+    deviation_ppb: u128,
+}
+
+impl Covering<'_, '_, '_> {
+    /// Chooses the rates of the streams that leave it to us: of the talker's shaper, or of the first scheduler.
+    pub(crate) fn choose(&self, streams: &mut Streams<'_, '_>, faults: &mut Faults) {
+        for draft in streams.list.iter_mut().filter(|draft| draft.covering) {
+            let first = (0..draft.stream.hops.len()).find_map(|hop| self.settings(draft, hop));
+            let rate = match (draft.stream.arrival, first) {
+                (None, _) => {
+                    let message = "its talker promises no rate that its shapers could cover".to_owned();
+                    let help = "give it an `arrival-curve`, or state `committed-information-rate`";
+                    faults.error(codes::SHAPER_RATE, draft.place("shaper"), message, help);
+                    continue;
+                }
+                (Some(curve), _) if draft.stream.shaped_at_talker => {
+                    self.at_talker(&draft.stream, curve.rate)
+                }
+                (Some(_), Some(first)) => first.committed_information_rate,
+                (Some(curve), None) => curve.rate,
+            };
+            if let Some(shaper) = &mut draft.stream.shaper {
+                shaper.committed_information_rate = rate;
+            }
+        }
+    }
+
+    /// The parameters at a hop of a stream that leaves its rate to us; none at a hop without a scheduler.
+    pub(crate) fn settings(&self, draft: &StreamDraft<'_, '_>, hop: usize) -> Option<ShaperSettings> {
+        let stream = &draft.stream;
+        let shaper = stream.shaper?;
+        let place = self.place(stream, hop)?;
+        let needed = self.least(stream, &place)?;
+        let mut before = stream.hops[hop].previous;
+        while let Some(number) = before {
+            if let Some(from) = self.place(stream, number as usize) {
+                let known = self.settings(draft, number as usize)?;
+                if needed <= known.committed_information_rate && self.is_same(stream, &from, &place) {
+                    return Some(known);
+                }
+                let rate = known.committed_information_rate.as_bps();
+                let through = (u128::from(rate) * (PPB + from.deviation_ppb)).div_ceil(PPB);
+                let sent = self.fastest(from.node, scaled(through, wire_per_charged(stream, &from)));
+                let rate = self.covered(&place, self.here(stream, &place, from.hop.tagged, sent));
+                return Some(ShaperSettings {
+                    committed_information_rate: rate.max(needed),
+                    committed_burst_size: known.committed_burst_size + Bytes::new(1).bits(),
+                });
+            }
+            before = stream.hops[number as usize].previous;
+        }
+        let mut rate = needed;
+        if let Some(curve) = stream.arrival.filter(|_| stream.shaped_at_talker) {
+            let shaped = u128::from(self.at_talker(stream, curve.rate).as_bps());
+            let sent = self.fastest(stream.talker, shaped);
+            rate = rate.max(self.covered(&place, self.here(stream, &place, stream.tagged, sent)));
+        }
+        Some(ShaperSettings { committed_information_rate: rate, ..shaper })
+    }
+
+    /// The least rate that is enough for all schedulers of a stream, and the port of the one that needs it; none for a stream
+    /// without schedulers, or that promises nothing.
+    pub(crate) fn least_of_all(&self, stream: &Stream) -> Option<(BitRate, PortIndex)> {
+        let places = (0..stream.hops.len()).filter_map(|hop| self.place(stream, hop));
+        let rates = places.filter_map(|place| Some((self.least(stream, &place)?, place.hop.port)));
+        rates.max_by_key(|(rate, port)| (*rate, core::cmp::Reverse(*port)))
+    }
+
+    /// As fast as the talker sends, for its own shaper, which its own clock drives.
+    fn at_talker(&self, stream: &Stream, promised: BitRate) -> BitRate {
+        let rate = self.fastest(stream.talker, u128::from(promised.fastest(self.faster_ppb).as_bps()));
+        bit_rate(self.fastest(stream.talker, rate))
+    }
+
+    /// The scheduler of a hop, if it has one.
+    fn place(&self, stream: &Stream, hop: usize) -> Option<Place<'_>> {
+        let hop = stream.hops[hop];
+        let before = stream.hops[hop.previous? as usize];
+        let port = &self.topology.ports[hop.port.index()];
+        if port.classes[hop.class.index()].selection != TransmissionSelection::Ats {
+            return None;
+        }
+        let node = &self.topology.nodes[port.node.index()];
+        let NodeKind::Bridge { device, .. } = node.kind else { return None };
+        let device = self.models.device_at(device);
+        let links = self.topology.ports[before.port.index()].links?;
+        let reception = self.topology.links[links.egress.index()].to;
+        let first = node.ports.start;
+        let deviation = device.clock_rate_deviation_max_ppb(reception.0 - first, hop.port.0 - first);
+        Some(Place { device, node: port.node, hop, before, deviation_ppb: u128::from(deviation) })
+    }
+
+    /// The least rate that covers what the talker of a stream sends.
+    fn least(&self, stream: &Stream, place: &Place<'_>) -> Option<BitRate> {
+        let promised = stream.arrival?.rate.fastest(self.faster_ppb);
+        let sent = self.fastest(stream.talker, u128::from(promised.as_bps()));
+        let mut here = self.here(stream, place, stream.tagged, sent);
+        if let Traffic::Periodic { interval, burst, .. } = stream.traffic
+            && !self.changes
+            && self.faster_ppb == 0
+        {
+            let frame = frame_length(stream.payload_max, place.before.tagged);
+            let bits = (frame + place.device.ats.charged_overhead).bits().get();
+            let bits = u128::from(bits) * u128::from(burst) * PS_PER_S;
+            let sent = self.fastest(stream.talker, bits.div_ceil(u128::from(interval.as_ps().max(1))));
+            here = here.min(self.fastest(place.node, sent));
+        }
+        Some(self.covered(place, here))
+    }
+
+    /// A rate of bits of the wire in true time, as charged bits on the clock of a scheduler's node.
+    fn here(&self, stream: &Stream, place: &Place<'_>, tagged: bool, sent: u128) -> u128 {
+        let here = scaled(sent, tag_ratio(stream, tagged, place.hop.tagged));
+        let charged = charged_per_wire(stream, place);
+        scaled(self.fastest(place.node, here), charged)
+    }
+
+    /// The least rate of a scheduler that surely passes a rate on the clock of its node: its own may be slower, and with a tick it
+    /// loses what it rounds with every frame.
+    fn covered(&self, place: &Place<'_>, rate: u128) -> BitRate {
+        let mut rate = rate;
+        if let Some(tick) = place.device.ats.time_quantum {
+            let octets = u128::from(place.before_min().get() + place.device.ats.charged_overhead.get());
+            let lost = 4 * u128::from(tick.as_ps()) + 4;
+            let time = (octets * 8 * PS_PER_S / rate.max(1)).saturating_sub(lost).max(1);
+            rate = (octets * 8 * PS_PER_S).div_ceil(time).max(rate);
+        }
+        bit_rate((rate * PPB).div_ceil(PPB - place.deviation_ppb.min(PPB - 1)))
+    }
+
+    /// A rate on a node's clock as fast as it can seem in true time, and the other way round.
+    fn fastest(&self, node: NodeIndex, rate: u128) -> u128 {
+        let Clock { tolerance_ppb, .. } = self.topology.nodes[node.index()].clock;
+        let rho = u128::from(tolerance_ppb).min(PPB - 1);
+        let deviation = (rho * PPB).div_ceil(PPB - rho);
+        (rate * (PPB + deviation)).div_ceil(PPB)
+    }
+
+    /// Whether two schedulers in a row do the same at all times.
+    fn is_same(&self, stream: &Stream, one: &Place<'_>, other: &Place<'_>) -> bool {
+        let is_perfect = |place: &Place<'_>| {
+            self.topology.nodes[place.node.index()].clock.tolerance_ppb == 0 && place.deviation_ppb == 0
+        };
+        let is_next = other.hop.previous.is_some_and(|number| stream.hops[number as usize] == one.hop);
+        is_next
+            && is_perfect(one)
+            && is_perfect(other)
+            && one.before.tagged == other.before.tagged
+            && one.device.ats.time_quantum == other.device.ats.time_quantum
+            && one.device.ats.charged_overhead == other.device.ats.charged_overhead
+    }
+}
+
+impl Place<'_> {
+    /// The smallest frame of all.
+    fn before_min(&self) -> Bytes {
+        frame_length(Bytes::ZERO, self.before.tagged)
+    }
+}
+
+fn bit_rate(bps: u128) -> BitRate {
+    BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
+}
+
+fn scaled(rate: u128, (num, den): (u64, u64)) -> u128 {
+    (rate * u128::from(num)).div_ceil(u128::from(den))
+}
+
+/// Bits that a scheduler charges of a frame as it came, and those of the wire as it leaves: at the ends of its sizes, and where
+/// it begins to be padded with a tag and without.
+fn charged_and_wire(stream: &Stream, place: &Place<'_>) -> [(u64, u64); 4] {
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    let overhead = place.device.ats.charged_overhead;
+    [min, max, Bytes::new(42).clamp(min, max), Bytes::new(46).clamp(min, max)].map(|payload| {
+        let came = frame_length(payload, place.before.tagged) + overhead;
+        (came.bits().get(), wire_bits(payload, place.hop.tagged).get())
+    })
+}
+
+fn greatest(ratios: [(u64, u64); 4]) -> (u64, u64) {
+    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+    ratios.into_iter().fold(
+        (0, 1),
+        |most, one| {
+            if product(one.0, most.1) > product(most.0, one.1) { one } else { most }
+        },
+    )
+}
+
+/// Charged bits to one of the wire, at most.
+fn charged_per_wire(stream: &Stream, place: &Place<'_>) -> (u64, u64) {
+    greatest(charged_and_wire(stream, place))
+}
+
+/// The other way round.
+fn wire_per_charged(stream: &Stream, place: &Place<'_>) -> (u64, u64) {
+    greatest(charged_and_wire(stream, place).map(|(charged, wire)| (wire, charged)))
+}
+
+/// Bits of the wire with one tagging to one bit with another, at most.
+fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
+    let ratio = |payload| (wire_bits(payload, to).get(), wire_bits(payload, from).get());
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    match (from, to) {
+        (false, true) => ratio(Bytes::new(46).clamp(min, max)),
+        (true, false) => {
+            let (small, large) = (ratio(min), ratio(max));
+            if small.0 * large.1 >= large.0 * small.1 { small } else { large }
+        }
+        _ => (1, 1),
+    }
+}
