@@ -50,6 +50,12 @@ struct Sketch {
     /// Per bridge and class.
     selections: Vec<[Selection; 8]>,
     tolerance_ppm: u64,
+    /// Step of the clocks, in nanoseconds; 0: none.
+    granularity_ns: u64,
+    /// Octets beside a frame that credit-based shapers charge.
+    credit_overhead: u64,
+    /// Whether schedulers have no tick, and some CommittedInformationRates are those of their streams.
+    exact: bool,
     trunk_rate: u64,
     edge_rate: u64,
 }
@@ -80,8 +86,13 @@ impl Sketch {
                 |_| if dice.chance(70) { base } else { core::array::from_fn(|_| Self::selection(&mut dice)) },
             )
             .collect();
+        // Dice of its own: what else a seed draws stays as it was.
+        let mut shaping = Dice::new(seed ^ 0x7368_6170);
         let mut sketch = Self {
             seed,
+            granularity_ns: *shaping.one_of(&[0, 0, 0, 0, 1, 8, 100]),
+            credit_overhead: *shaping.one_of(&[20, 20, 0, 8, 21, 24, 60]),
+            exact: shaping.chance(40),
             trunks,
             bridges,
             stations,
@@ -141,8 +152,12 @@ impl Sketch {
         let _ = write!(
             text,
             "name: random-{}\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults:\n  rate: {} Mbit/s\n  traffic-class-table: identity\n  \
-             clock: {{tolerance: {} ppm}}\nrun: {{duration: 8 ms, seed: {}}}\n",
-            self.seed, self.edge_rate, self.tolerance_ppm, self.seed
+             clock: {{tolerance: {} ppm{}}}\nrun: {{duration: 8 ms, seed: {}}}\n",
+            self.seed,
+            self.edge_rate,
+            self.tolerance_ppm,
+            self.granularity(),
+            self.seed
         );
         self.write_device(&mut text);
         self.write_nodes(&mut text);
@@ -175,7 +190,9 @@ impl Sketch {
         let quantum = dice.one_of(&[1, 8_000, 100_000]);
         let _ = write!(
             text,
-            "devices:\n  drawn:\n    switching: {switching}\n    tie-rule: {tie}\n    two-stage: {two_stage}\n"
+            "devices:\n  drawn:\n    switching: {switching}\n    tie-rule: {tie}\n    two-stage: {two_stage}\n    \
+             credit-charged-overhead: {} B\n",
+            self.credit_overhead
         );
         if switching == "cut-through" {
             // Dice of its own: what else a seed draws stays as it was.
@@ -206,9 +223,12 @@ impl Sketch {
         let _ = write!(
             text,
             "    ats:\n      organisation: {organisation}\n      grouping: {grouping}\n      \
-             time-quantum: {quantum} ps\n      processing-delay-max: {} ns\n",
+             processing-delay-max: {} ns\n",
             processing_max_ns + margin
         );
+        if !self.exact {
+            let _ = writeln!(text, "      time-quantum: {quantum} ps");
+        }
         // Without a function every stream has a scheduler of its own; with one or with few, some share.
         if self.names.chance(35) {
             let function = self.names.one_of(&["null-stream", "smac-vlan-stream", "ip-stream"]);
@@ -256,6 +276,8 @@ impl Sketch {
                             .filter(|stream| stream.priority == class as u64)
                             .map(|stream| self.committed(stream.rate))
                             .sum();
+                        // The smallest frame is charged most beyond the wire.
+                        let load = (load * (64 + self.credit_overhead.max(20))).div_ceil(84);
                         if load > 0 {
                             let _ = write!(
                                 text,
@@ -283,9 +305,16 @@ impl Sketch {
         let ppm = self.tolerance_ppm;
         match self.dice.between(0, 3) {
             _ if ppm == 0 => String::new(),
-            0 => format!("clock: {{tolerance: {ppm} ppm, drift: {ppm} ppm}}, "),
-            1 => format!("clock: {{tolerance: {ppm} ppm, drift: -{ppm} ppm}}, "),
+            0 => format!("clock: {{tolerance: {ppm} ppm, drift: {ppm} ppm{}}}, ", self.granularity()),
+            1 => format!("clock: {{tolerance: {ppm} ppm, drift: -{ppm} ppm{}}}, ", self.granularity()),
             _ => String::new(),
+        }
+    }
+
+    fn granularity(&self) -> String {
+        match self.granularity_ns {
+            0 => String::new(),
+            step => format!(", granularity: {step} ns"),
         }
     }
 
@@ -327,7 +356,8 @@ impl Sketch {
             };
             let listeners: Vec<String> =
                 stream.listeners.iter().map(|listener| format!("e{listener}")).collect();
-            let cir = self.committed(stream.rate);
+            let is_exact = self.exact && self.tolerance_ppm == 0 && number % 2 == 0;
+            let cir = if is_exact { stream.rate } else { self.committed(stream.rate) };
             let committed_burst = if self.dice.chance(80) { burst_bits } else { wire };
             let udp = self.udp(least);
             let stream = &self.streams[number];

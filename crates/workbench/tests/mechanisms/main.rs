@@ -7,6 +7,7 @@ mod avb_profile;
 mod avb_profile_seven_links;
 mod central;
 mod elementary_cycles;
+mod explained;
 mod harts_admission;
 mod harts_derived;
 mod harts_multi_switch;
