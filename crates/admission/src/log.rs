@@ -235,8 +235,8 @@ impl Log {
             _ => contents.checks.is_empty(),
         });
         let copy = sound.is_none().then(|| {
-            let names = (1_u32..).map(|number| folder.join(format!("{NAME}.found-{number}")));
-            names.into_iter().find(|name| !name.exists()).expect("a number that is free")
+            let mut names = (1_u32..).map(|number| folder.join(format!("{NAME}.found-{number}")));
+            names.find(|name| !name.exists()).expect("a number that is free")
         });
         if let Some(copy) = &copy {
             std::fs::write(copy, &octets).map_err(failed)?;
