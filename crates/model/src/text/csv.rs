@@ -206,6 +206,8 @@ impl<'t> Reader<'t> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn cells(text: &str) -> (Vec<Vec<String>>, Vec<String>) {
@@ -247,6 +249,20 @@ mod tests {
         );
         assert_eq!(cells("\"a\n1\n").1.len(), 1);
         assert_eq!(cells(""), (Vec::new(), Vec::new()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "[a,;\t\r\n\"# ä\u{feff}\u{a0}=sep1]{0,60}") {
+            let mut faults = Faults::default();
+            if let Some(table) = read(0, &text, &mut faults) {
+                prop_assert!(table.rows.iter().all(|row| row.len() == table.heading.len()));
+                for cell in table.rows.iter().flatten() {
+                    let place = cell.place.start as usize..cell.place.end as usize;
+                    prop_assert!(text.get(place).is_some());
+                }
+            }
+        }
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(crate) fn read(path: &Path, faults: &mut Faults) -> Result<Trace, Unfit> {
 }
 
 /// A file's octets. A device has no end, and is none.
-fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
     if kind.is_dir() {

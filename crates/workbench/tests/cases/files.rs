@@ -34,14 +34,12 @@ fn told(loaded: &Loaded) -> Vec<(&'static str, String, usize)> {
     loaded.diagnostics.iter().map(of).collect()
 }
 
-/// A pcapng without `if_tsresol` counts microseconds: eight frames a millisecond apart were replayed within 7 us.
+/// A pcapng without `if_tsresol` counts microseconds: its frames of 9 ms were replayed within 9 us.
 #[test]
 fn a_capture_of_microseconds_is_as_long_as_it_was() {
-    let frames = frames("microseconds.pcapng");
-    let first: Vec<_> =
-        frames.iter().take(3).map(|(at, size)| (at.as_ps() / 1_000_000, size.get())).collect();
-    assert_eq!(first[..2], [(0, 86), (1_000, 186)]);
-    assert!(frames.windows(2).all(|pair| pair[1].0 - pair[0].0 == Duration::from_ms(1)), "{frames:?}");
+    let micros: Vec<_> =
+        frames("microseconds.pcapng").iter().map(|(at, size)| (at.as_ps() / 1_000_000, size.get())).collect();
+    assert_eq!(micros, [(0, 86), (1_000, 186), (2_500, 286), (9_000, 386)]);
 }
 
 /// Linux cooked packets have a header of 16 octets of their own in place of the 14 of Ethernet.
@@ -58,14 +56,14 @@ fn a_snapped_capture_is_replayed_with_its_original_lengths() {
     assert!(frames("snapped.pcap").iter().all(|(_, size)| *size == Bytes::new(1_500)));
 }
 
-/// A capture of real stations: frames of MSRP go to the group address of their own, from two stations.
+/// A capture of real stations: frames of MSRP and LLDP go to group addresses of their own.
 #[test]
 fn what_frames_differ_in_cannot_be_taken() {
     let capture = "../../../../wire/tests/captures/msrp-two-end-stations.pcapng";
     let loaded = load_text("case", &replaying(capture, ", take: addresses"));
     assert_eq!(told(&loaded), [("trace::taken", "case".to_owned(), 11)], "{:#?}", loaded.diagnostics);
     let message = &loaded.diagnostics[0].message;
-    assert!(message.contains("differ in their source"), "{message}");
+    assert!(message.contains("differ in their destination"), "{message}");
 }
 
 #[test]
