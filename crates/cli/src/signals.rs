@@ -1,13 +1,15 @@
-//! What goes when the process is asked to end (SIGINT, SIGTERM): what is half written, and the socket that it listens on.
+//! What goes when the process is asked to end (SIGINT, SIGTERM, SIGHUP): what is half written, and the socket that it
+//! listens on.
 //!
-//! The process then ends as it would have without this: by the signal.
+//! The process then ends as it would have without this: by the signal. One that it was started to ignore (`nohup`) stays
+//! ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -20,7 +22,9 @@ pub(crate) fn remove_on_kill(place: &Path) {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner).push(place);
     WATCHED.call_once(|| {
         // Without signals it is as if it were killed: the next run takes away what this one leaves.
-        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        let ignored = ignored();
+        let watched = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let Ok(mut signals) = Signals::new(watched) else { return };
         let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 remove();
@@ -28,6 +32,13 @@ pub(crate) fn remove_on_kill(place: &Path) {
             }
         });
     });
+}
+
+/// The signals that the process ignores, a bit for each; none where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 fn remove() {
