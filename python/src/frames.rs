@@ -48,7 +48,7 @@ impl Frames {
             ("octets", small(|one| one.octets)),
             ("queued_ps", time(|one| one.queued.as_ps())),
             ("selected_ps", time(|one| one.selected.as_ps())),
-            ("held_ps", time(|one| one.held.as_ps())),
+            ("held_ps", time(|one| one.parts.shaping.as_ps())),
             ("start_ps", time(|one| one.start.as_ps())),
             ("end_ps", time(|one| one.end.as_ps())),
             ("received_ps", time(|one| one.received.as_ps())),
