@@ -1,4 +1,4 @@
-//! What the commands say of listeners: whose loss it is, who was refused, and where results of files of one name go.
+//! What the commands say of listeners: whose loss it is, and who was refused; and that reasons have names.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -64,41 +64,6 @@ fn what_failures_took_is_not_shown_as_if_nothing_had_been_lost() {
     assert!(row(&ended.stdout, &["s", "b"]).ends_with("proven but for losses"), "{}", ended.stdout);
     assert!(ended.stdout.contains("link-down (failure)"), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("1 stream: 1 proven but for losses\n"), "{}", ended.stdout);
-}
-
-#[test]
-fn a_second_run_of_another_file_of_the_same_name_leaves_the_first() {
-    let folder = folder("listeners-same-name");
-    let text = |name: &str| {
-        format!(
-            "name: {name}\nnetwork-control: none\ndefaults: {{rate: 100 Mbit/s}}\n\
-             nodes: {{a: {{type: end-station}}, b: {{type: end-station}}}}\nlinks: [{{between: [a, b]}}]\n\
-             streams:\n  - {{name: s, talker: a, listeners: b, payload: 100 B, traffic: {{type: periodic, interval: 1 ms}}}}\n\
-             run: {{duration: 3 ms}}\n"
-        )
-    };
-    for side in ["left", "right"] {
-        fs::create_dir(folder.join(side)).unwrap();
-        fs::write(folder.join(side).join("net.yaml"), text(side)).unwrap();
-    }
-    let run = |path: &str| {
-        let ended = tautwire(&folder, &["verify", path]);
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        ended.stderr
-    };
-    assert!(run("left/net.yaml").contains("results in runs/net-1\n"));
-    assert!(run("right/net.yaml").contains("results in runs/net-1-2\n"));
-    // The same file again goes where it was, changed or not.
-    fs::write(folder.join("left/net.yaml"), text("left-changed")).unwrap();
-    assert!(run("left/net.yaml").contains("results in runs/net-1\n"));
-    assert!(run("right/../right/net.yaml").contains("results in runs/net-1-2\n"));
-    let summary =
-        |place: &str| fs::read_to_string(folder.join("runs").join(place).join("summary.json")).unwrap();
-    assert!(summary("net-1").contains("\"left-changed\"") && summary("net-1-2").contains("\"right\""));
-    // Where the user says the place, that is the place.
-    let ended = tautwire(&folder, &["verify", "right/net.yaml", "--out", "runs/net-1"]);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(summary("net-1").contains("\"right\""));
 }
 
 #[test]
