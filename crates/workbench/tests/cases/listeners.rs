@@ -301,7 +301,8 @@ fn what_an_acmaster_refuses_is_not_reckoned_as_if_granted() {
     let without: String =
         text.lines().filter(|line| !is_of_late(line)).map(|line| format!("{line}\n")).collect();
     let without = answer(&without);
-    for stream in ["f2", "f6"] {
+    // The policer of `f4` has no tolerance for a picosecond of its talker's clock: what it may discard is another matter.
+    for stream in ["f2", "f3", "f6"] {
         assert_eq!(with.verdict(stream, "n2"), Verdict::Proven, "{stream}");
     }
     // The talker of these asks for nothing else: its port sends the same messages in both.
@@ -311,7 +312,6 @@ fn what_an_acmaster_refuses_is_not_reckoned_as_if_granted() {
             answer.bounds.streams[stream].listeners[listener].delay.clone().ok()
         };
         assert_eq!(bound(&with), bound(&without), "{stream}");
-        assert_eq!(with.verdict(stream, "n2"), Verdict::Proven, "{stream}");
     }
     let (late, listener) = with.place("late", "n2");
     assert!(with.bounds.streams[late].listeners[listener].delay.is_err());
@@ -367,7 +367,7 @@ fn bounds_alone_leave_out_what_is_sure_to_be_refused() {
         verdicts.streams[place].verdict
     };
     assert_eq!(proven("late"), Verdict::Refused);
-    assert!(["f2", "f3", "f4", "f5", "f6"].iter().all(|name| proven(name) == Verdict::Proven));
+    assert!(["f2", "f3", "f5", "f6"].iter().all(|name| proven(name) == Verdict::Proven));
     // Asked for at the same time, any of them may be refused instead.
     let together =
         harts_scenario("harts-admission").replace("stream: late, at: 100 ms", "stream: late, at: 5 ms");
