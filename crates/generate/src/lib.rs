@@ -6,6 +6,7 @@
 
 mod backbone;
 mod grain;
+mod mutation;
 mod random_admission;
 mod random_answers;
 mod random_avionics;
@@ -28,6 +29,7 @@ mod seeds;
 mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
+pub use mutation::{Grammar, KeyIndex, Mutant, Mutation, Mutator, Path, Step, Tree, with};
 pub use random_admission::random_admission;
 pub use random_answers::random_answers;
 pub use random_avionics::random_avionics;
