@@ -94,6 +94,11 @@ pub(crate) fn untold_losses(
             let in_host = seen.application.iter().flat_map(|application| &application.dropped);
             let dropped: Vec<_> =
                 seen.dropped.iter().chain(in_host).filter(|one| is_by_limit(one.0)).collect();
+            // Over two networks a frame is lost if both copies are; older messages are meant to be.
+            let replaced = seen.dropped.iter().any(|(reason, _)| *reason == DropReason::Overwritten);
+            if seen.lost.is_some_and(|lost| lost == 0 || replaced) {
+                continue;
+            }
             let may_be_lost = told.may_be_lost(StreamIndex::at(number), listener);
             // What has no bound is never proven, whatever is lost.
             let bound = &bounds.streams[number].listeners[listener];
