@@ -20,7 +20,7 @@ pub(crate) use self::stacks::{reception_overflows, sending_overflows};
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex};
+use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
 
 use crate::result::Bounds;
 
@@ -108,7 +108,8 @@ impl Losses {
 
 /// Where frames may be lost although nothing fails.
 ///
-/// Of a stream over two networks whose copies a listener takes once, a frame is lost where both copies may be.
+/// Of a stream over two networks whose copies a listener takes once, a frame is lost where both copies may be; with a stated
+/// failure, of which nobody knows which network it takes, where either may be.
 ///
 /// # Panics
 /// If `bounds` are not those of `network`.
@@ -157,13 +158,30 @@ pub(crate) fn at_listener(
     let once = stream.virtual_link.is_some_and(|link| link.skew_max.is_some()) && ways.len() > 1;
     let is_safe = |way: &Vec<Limit>| way.iter().all(Limit::is_meant);
     let mut all = Vec::new();
-    let spared = once && ways.iter().any(is_safe);
+    // Where one network fails, as stated, what is lost on the other is lost.
+    let spared = once && !something_fails(network) && ways.iter().any(is_safe);
     for limit in ways.into_iter().flatten().filter(|limit| !spared || limit.is_meant()) {
         if !all.contains(&limit) {
             all.push(limit);
         }
     }
     all
+}
+
+/// Whether the description states a failure that may take frames of one network.
+fn something_fails(network: &Network) -> bool {
+    let fails = |action: &TimelineAction| {
+        matches!(
+            action,
+            TimelineAction::CutCable(_)
+                | TimelineAction::StopNode(_)
+                | TimelineAction::Babble(..)
+                | TimelineAction::Mistime(..)
+                | TimelineAction::ChangeBitErrorRate(..)
+        )
+    };
+    network.events.iter().any(|event| fails(&event.action))
+        || network.links.iter().any(|link| link.bit_error_rate > 0)
 }
 
 /// The hops to an end, first the talker's.
