@@ -115,7 +115,8 @@ def test_what_was_expected_otherwise_before_the_first_run_is_explained(study: St
     first = {row["claim"]: row["verdict"] for row in study.table("first_verdicts")}
     now = {id: said.verdict.value for id, said in study.expected().items()}
     assert list(first) == list(now)
-    changed = {id for id in now if first[id] != now[id]}
+    # There was one word for both when the first ones were written.
+    changed = {id for id in now if first[id] != now[id].replace("not reproduced", "refuted")}
     assert changed == {"MAPS-16", "MAPS-26"}
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     behind = readme[readme.index("## Verdicts and labels that changed") :]
