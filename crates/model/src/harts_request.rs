@@ -84,8 +84,9 @@ impl Network {
         let links: BTreeMap<u16, FttLink> =
             self.nodes[switch.index()].ports.clone().filter_map(cable).collect();
         let tolerance_ppb = self.nodes.iter().map(|node| node.clock.tolerance_ppb).max().unwrap_or(0);
+        let step = self.nodes.iter().map(|node| node.clock.step()).max().unwrap_or_default();
         let switch = short(switch.index());
-        Some(SwitchConfig { switch, acmaster, cycle, tolerance_ppb, patience, links })
+        Some(SwitchConfig { switch, acmaster, cycle, tolerance_ppb, step, patience, links })
     }
 }
 

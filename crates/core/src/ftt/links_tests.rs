@@ -29,6 +29,7 @@ fn switch() -> SwitchMaster {
         acmaster: 20,
         cycle: Duration::from_us(125),
         tolerance_ppb: 0,
+        step: Duration::ZERO,
         patience: Duration::from_ms(20),
         links: BTreeMap::from([1, 2, 3].map(link)),
     })

@@ -47,6 +47,8 @@ pub struct SwitchConfig {
     pub cycle: Duration,
     /// By how much a clock of the network may deviate, parts in 10⁹.
     pub tolerance_ppb: u32,
+    /// The longest step of a clock's readings in the network; none of clocks that are exact.
+    pub step: Duration,
     /// After how long what is not answered is said again.
     pub patience: Duration,
     /// Its cables, by the station or switch at the other end.
@@ -113,7 +115,7 @@ impl Resources {
         let further = stream.terms.further;
         if stream.offset_ns.is_some() && (enters || further == FttFurther::Synchronous) {
             let slowest = if enters { slowest.min(first) } else { slowest };
-            return Some(Self::synchronous(stream, enters, slowest, switch.cycle));
+            return Some(Self::synchronous(stream, enters, slowest, switch));
         }
         let distance = distance(stream, switch.tolerance_ppb);
         let server = server(stream, switch);
@@ -121,12 +123,13 @@ impl Resources {
         Some(Self {
             servers: to.iter().filter(|_| has_servers).map(|neighbour| (*neighbour, server)).collect(),
             pool: pool(stream, distance),
-            policing: policing(stream, distance).filter(|_| enters),
+            policing: policing(stream, policed(stream, distance, switch.step)).filter(|_| enters),
             schedule: None,
         })
     }
 
-    fn synchronous(stream: &FttStream, enters: bool, slowest: BitRate, cycle: Duration) -> Self {
+    fn synchronous(stream: &FttStream, enters: bool, slowest: BitRate, switch: &SwitchConfig) -> Self {
+        let cycle = switch.cycle;
         let cycles = |ns: u32| {
             // A whole number of cycles may have been rounded down to nanoseconds.
             let cycles = (u64::from(ns) * 1_000).div_ceil(cycle.as_ps().max(1));
@@ -134,7 +137,10 @@ impl Resources {
         };
         let scheduled = SynchronousStream {
             id: stream.id,
-            time: slowest.duration_ceil(Bytes::new(u64::from(stream.size)).bits()),
+            // A clock that is read in steps may hold the line a step longer.
+            time: slowest
+                .duration_ceil(Bytes::new(u64::from(stream.size)).bits())
+                .saturating_add(switch.step),
             period: cycles(stream.period_ns),
             offset: cycles(stream.offset_ns.unwrap_or(0)),
             deadline: cycles(stream.deadline_ns),
@@ -197,6 +203,14 @@ fn pool(stream: &FttStream, distance: Duration) -> Option<u32> {
     Some(u32::try_from(messages.saturating_mul(u64::from(stream.size))).unwrap_or(u32::MAX))
 }
 
+/// The distance that is held to: talker and switch read their clocks in steps; a stated one is as it is.
+fn policed(stream: &FttStream, distance: Duration, step: Duration) -> Duration {
+    if stream.terms.exact {
+        return distance;
+    }
+    distance.saturating_sub(step).saturating_sub(step).max(Duration::from_ps(1))
+}
+
 fn policing(stream: &FttStream, distance: Duration) -> Option<Policing> {
     let violator = match stream.terms.policing {
         FttPolicing::Open => return None,
@@ -232,6 +246,7 @@ mod tests {
             acmaster: 20,
             cycle: Duration::from_us(100),
             tolerance_ppb,
+            step: Duration::ZERO,
             patience: Duration::from_ms(20),
             links: BTreeMap::from(links),
         }

@@ -131,7 +131,15 @@ fn switch_config(switch: u16, switches: u16, stations: &[u16]) -> SwitchConfig {
     let neighbours = before.into_iter().chain(behind).chain(here);
     let links = neighbours.map(|to| (to, FttLink { rate: BitRate::from_mbps(100) })).collect();
     let (switch, cycle) = (SWITCH + switch, Duration::from_us(125));
-    SwitchConfig { switch, acmaster: MASTERS[0], cycle, tolerance_ppb: 0, patience: PATIENCE, links }
+    SwitchConfig {
+        switch,
+        acmaster: MASTERS[0],
+        cycle,
+        tolerance_ppb: 0,
+        step: Duration::ZERO,
+        patience: PATIENCE,
+        links,
+    }
 }
 
 impl Network {

@@ -60,7 +60,7 @@ fn switch(switch: u16, neighbours: &[u16]) -> SwitchConfig {
     let link = |to: &u16| (*to, FttLink { rate: BitRate::from_mbps(100) });
     let links = neighbours.iter().map(link).collect();
     let (cycle, patience) = (Duration::from_us(125), PATIENCE);
-    SwitchConfig { switch, acmaster: 20, cycle, tolerance_ppb: 0, patience, links }
+    SwitchConfig { switch, acmaster: 20, cycle, tolerance_ppb: 0, step: Duration::ZERO, patience, links }
 }
 
 fn line(replicated: bool) -> Line {
