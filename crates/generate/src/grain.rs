@@ -18,7 +18,9 @@ pub(crate) fn drawn(text: &str, seed: u64, steps: &[u64]) -> String {
     let mut grained = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         grained.push_str(CLOCK);
-        if dice.chance(75) {
+        // Some have a step already.
+        let has_step = part.split('}').next().is_some_and(|clock| clock.contains("granularity"));
+        if dice.chance(75) && !has_step {
             let step = dice.one_of(steps);
             grained.push_str(&format!("granularity: {step} ns, "));
         }
