@@ -11,8 +11,9 @@ use crate::text::{codes, form};
 /// The frames of a table, as far as they can be read; none if anything is wrong, and all that is, is told.
 pub(super) fn frames(source: u32, text: &str, faults: &mut Faults) -> Option<Vec<Frame>> {
     let reported = faults.errors();
-    let table = csv::read(source, text, faults);
-    let Some(table) = table else {
+    let mut of_rows = Faults::default();
+    let Some(table) = csv::read(source, text, &mut of_rows) else {
+        faults.append(of_rows);
         if faults.errors() == reported {
             let place = Place { source, start: 0, end: 0 };
             let message = "a trace without a line".to_owned();
@@ -31,8 +32,10 @@ pub(super) fn frames(source: u32, text: &str, faults: &mut Faults) -> Option<Vec
             message,
             "name a pcap or pcapng file, or begin the table with `time,payload`",
         );
+        // Rows under another heading are of another table: nothing is wrong with them.
         return None;
     };
+    faults.append(of_rows);
     let mut frames = Vec::with_capacity(table.rows.len());
     for (number, row) in table.rows.iter().enumerate() {
         let at: Option<Duration> = value(&row[time], Duration::from_ps(u64::MAX), faults);
@@ -83,6 +86,7 @@ mod tests {
         assert_eq!(told.len(), 4, "{told:#?}");
         assert!(told[0].contains("a size in octets needs a unit"), "{told:#?}");
         assert_eq!(read("when,payload\n1 us,1 B\n").map_err(|told| told.len()), Err(1));
+        assert_eq!(read("nodes:\n  a: {b: 1, c: 2}\n  d: {e, f, g}\n").map_err(|told| told.len()), Err(1));
         assert_eq!(read("").map_err(|told| told.len()), Err(1));
     }
 }
