@@ -41,6 +41,8 @@ pub(crate) struct Shaper {
     pub(crate) slope_max: u64,
     /// Rate of the line.
     pub(crate) rate: u64,
+    /// The same less what it loses as each frame takes whole picoseconds: a frame is charged for as long.
+    pub(crate) rate_charged: u64,
     /// Largest charged frame, bits.
     pub(crate) charged_max: u64,
     /// Bits of the wire to one that is charged, at most.
@@ -53,7 +55,7 @@ impl Shaper {
     /// −V_min, micro-bits, rounded up.
     pub(crate) fn debt_max(&self) -> u128 {
         let left = self.rate.saturating_sub(self.slope_min);
-        scaled(u128::from(self.charged_max) * MICRO, left, self.rate)
+        scaled(u128::from(self.charged_max) * MICRO, left, self.rate_charged)
     }
 
     /// V_max, micro-bits, rounded up; none if it may grow without end. `rate_served`: of the line, less
@@ -74,7 +76,12 @@ impl Shaper {
 
     /// Rate-latency service in charged bits: the rate, and the latency times the rate in micro-bits.
     pub(crate) fn service(&self, credit_max: u128) -> (u64, u128) {
-        (self.slope_min, credit_max)
+        if self.rate_charged == self.rate {
+            return (self.slope_min, credit_max);
+        }
+        // What is sent is charged as more bits than it has; the latency stays the same and is less than at the whole slope.
+        let slope = u128::from(self.slope_min) * u128::from(self.rate_charged) / u128::from(self.rate);
+        (u64::try_from(slope).expect("at most the slope"), credit_max)
     }
 
     /// What it sends at most from an instant on at which its credit is not positive, bits of the wire.
@@ -118,6 +125,7 @@ mod tests {
             slope_min: slope,
             slope_max: slope,
             rate: RATE,
+            rate_charged: RATE,
             charged_max: FRAME,
             wire_per_charged: (1, 1),
             slack: 0,
@@ -151,6 +159,16 @@ mod tests {
         // 0.5·(12336 + 12336)/0.9
         assert_eq!(bits(credit), Some(13_706));
         assert_eq!(shaper(95_000_000).credit_max(RATE, 0, &control), None, "95 % and 10 %");
+    }
+
+    /// A frame of 1936 bits takes 11 us, or a picosecond longer; its debt is paid at the slope.
+    #[test]
+    fn what_is_rounded_up_on_the_line_is_charged() {
+        let exact = Shaper { rate: 176_000_000, rate_charged: 176_000_000, ..shaper(30_000_000) };
+        let rounded = Shaper { rate_charged: 175_999_950, ..exact };
+        assert!(rounded.debt_max() > exact.debt_max());
+        assert_eq!(exact.service(0), (30_000_000, 0));
+        assert_eq!(rounded.service(0), (29_999_991, 0));
     }
 
     #[test]

@@ -310,6 +310,7 @@ impl Assess<'_> {
             slope_min,
             slope_max,
             rate: port.rate,
+            rate_charged: port.rate_charged,
             charged_max: (frame_max.get() + overhead) * 8,
             wire_per_charged: ratio(Bytes::MEDIA_OVERHEAD.get(), charged_surely),
             slack: port.slack + 1,

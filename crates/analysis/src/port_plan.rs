@@ -42,6 +42,8 @@ pub(crate) struct PortPlan {
     pub(crate) rate: u64,
     /// The same less the roundings of every frame.
     pub(crate) rate_served: u64,
+    /// The rate less what whole picoseconds alone take of it.
+    pub(crate) rate_charged: u64,
     pub(crate) deviation: Deviation,
     /// How late a timed step may be.
     pub(crate) slack: u64,
@@ -109,10 +111,12 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
     };
     // A line that takes whole picoseconds for an octet, at a perfect clock, loses nothing to rounding.
     let exact = (PS_PER_S * 8).is_multiple_of(u128::from(rate));
-    let lost = slack + if exact { 0 } else { 1 };
+    let rounding = if exact { 0 } else { 1 };
+    let lost = slack + rounding;
     Some(PortPlan {
         rate,
         rate_served: served(rate, lost),
+        rate_charged: served(rate, rounding),
         deviation,
         slack: lost,
         two_stage: device.is_some_and(|device| device.two_stage),
