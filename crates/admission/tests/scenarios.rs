@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use tautwire_admission::{AdmissionTest, Controller, EndToEndBounds, Mode, Operation, Outcome, Request};
-use tautwire_analysis::{ListenerBounds, bounds};
+use tautwire_analysis::{ListenerBounds, bounds, losses};
 use tautwire_generate::{
     Dice, Failures, TdmaFailure, random_as6802, random_gptp, random_harts_admission, random_reserved,
     random_servo, random_tdma, random_vlans, seeds,
@@ -40,6 +40,7 @@ fn asking(network: &Network) -> Vec<StreamIndex> {
 /// Whether all streams that ask are proven together, which the test must say as the bounds of the network do.
 fn judged(name: &str, network: &Network) -> bool {
     let all = bounds(network);
+    let losses = losses(network, &all);
     let is_late = |stream: &StreamIndex| {
         let (described, bounds) = (&network.streams[stream.index()], &all.streams[stream.index()]);
         let wanted = described.deadline;
@@ -47,7 +48,8 @@ fn judged(name: &str, network: &Network) -> bool {
             listener.delay.as_ref().is_ok_and(|most| wanted.is_none_or(|wanted| *most <= wanted))
         };
         let asks = wanted.is_some() || described.traffic == Traffic::Polled;
-        asks && !bounds.listeners.iter().all(holds)
+        let lost = |listener| losses.may_be_lost(*stream, listener);
+        asks && (!bounds.listeners.iter().all(holds) || (0..bounds.listeners.len()).any(lost))
     };
     let streams = asking(network);
     let late: Vec<&StreamIndex> = streams.iter().filter(|stream| is_late(stream)).collect();

@@ -22,12 +22,17 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Numbers streams in reasons as in a network of which this one has only `streams`, in this order.
-    pub(crate) fn number_anew(&mut self, streams: &[StreamIndex]) {
-        let number = |reason: &mut Unbounded| {
-            if let Unbounded::NoArrivalCurve { stream, .. } = reason {
-                *stream = streams[stream.index()];
+    /// Numbers streams in reasons and limits as in a network of which this one has only `streams`, in this order.
+    ///
+    /// # Panics
+    /// If `streams` are fewer than those of these bounds.
+    pub fn number_anew(&mut self, streams: &[StreamIndex]) {
+        let number = |reason: &mut Unbounded| match reason {
+            Unbounded::NoArrivalCurve { stream, .. } => *stream = streams[stream.index()],
+            Unbounded::SharedShaper { streams: sharers, .. } => {
+                sharers.iter_mut().for_each(|stream| *stream = streams[stream.index()]);
             }
+            _ => {}
         };
         self.overflows.iter_mut().for_each(|overflow| overflow.number_anew(streams));
         for stream in &mut self.streams {

@@ -9,17 +9,7 @@ use tautwire_units::Duration;
 /// The bounds of the running streams alone, with streams in reasons numbered as in the whole network.
 fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
     let mut bounds = bounds(&network.with_only(running));
-    let told = |reason: &mut Unbounded| {
-        if let Unbounded::NoArrivalCurve { stream, .. } = reason {
-            *stream = running[stream.index()];
-        }
-    };
-    for stream in &mut bounds.streams {
-        stream.listeners.iter_mut().filter_map(|one| one.delay.as_mut().err()).for_each(told);
-        stream.hops.iter_mut().filter_map(|hop| hop.delay.as_mut().err()).for_each(told);
-        let applications = stream.listeners.iter_mut().filter_map(|one| one.application.as_mut());
-        applications.filter_map(|(_, most)| most.as_mut().err()).for_each(told);
-    }
+    bounds.number_anew(running);
     bounds
 }
 

@@ -169,6 +169,7 @@ fn no_frame_is_later_than_its_bound_whoever_configures() {
 #[test]
 fn a_test_by_bounds_protects_what_holds_without_it() {
     let text = described("fully centralised", "bounds");
+    let text = format!("network-control: {{}}\n{text}");
     let streams = "streams:\n";
     assert!(text.contains(streams));
     let beside = |traffic: &str| {
