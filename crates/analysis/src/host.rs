@@ -427,15 +427,14 @@ fn threads(stacks: &HostStacks, flows: &mut [Flow], others: &[u32]) {
 fn waiting(flows: &mut [Flow], group: &[usize], pass: impl FnOnce(&mut [Flow]) -> bool) -> Vec<Option<u64>> {
     let before: Vec<_> = group.iter().map(|flow| (flows[*flow].bucket, flows[*flow].max)).collect();
     let takes_time = pass(flows);
-    let of = |(flow, (bucket, max)): (&usize, (Option<(u64, u64)>, u64))| {
-        let flow = &flows[*flow];
+    let of = |flow: &Flow, bucket: Option<(u64, u64)>, max: u64| {
         if !takes_time {
             return Some(1);
         }
         let (rate, burst) = flow.bucket.and(bucket)?;
         Some(grown(burst, rate, flow.max.saturating_sub(max)) / flow.least_bits.max(1))
     };
-    group.iter().zip(before).map(of).collect()
+    group.iter().zip(before).map(|(flow, (bucket, max))| of(&flows[*flow], bucket, max)).collect()
 }
 
 /// What waits for a receiving interface beyond its ring: of all, or of those of a class. No more comes than the lines bring.

@@ -158,10 +158,10 @@ Examples:
   tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
   tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
 
-Verdicts, of each stream at each listener: proven (bound within the deadline), not proven (bound above
-it, or none), may be lost (a limit on the way may be too small), missed (a frame came late or was
-lost), refused (the network refused it, or nothing came), contradiction (an observation that the
-bound excludes).
+Verdicts, of each stream at each listener: proven (bound within the deadline), not proven (bound
+above it, or none), may be lost (a limit on the way may be too small), missed (a frame came late
+or was lost), refused (the network refused it, or nothing came), contradiction (an observation
+that the bound excludes).
 
 Exit codes: 0 every deadline is proven, 1 one is not, or a stream is refused, 2 wrong input,
 3 failure, 4 a contradiction.";

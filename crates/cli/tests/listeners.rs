@@ -47,7 +47,7 @@ fn a_refused_stream_ends_with_1_and_a_code() {
             let table = ended.stdout.split("reservation ").nth(1).unwrap();
             row(table, &[stream]).split_whitespace().rev().nth(1).unwrap().to_owned()
         };
-        assert_eq!(["a1", "a2", "a3", "b1", "a4"].map(|stream| failure(stream)), ["-", "-", "-", "-", "1"]);
+        assert_eq!(["a1", "a2", "a3", "b1", "a4"].map(failure), ["-", "-", "-", "-", "1"]);
     }
 }
 

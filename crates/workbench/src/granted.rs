@@ -135,10 +135,10 @@ fn reached(
     let mut covered = vec![false; described.hops.len()];
     // Frames on a part of a way alone count as those of whoever is at its end.
     for granted in [true, false] {
-        for place in 0..described.listeners.len() {
+        for (place, is_reached) in is_reached.iter_mut().enumerate() {
             let way = way(described, place);
-            is_reached[place] |= !granted && way.iter().any(|hop| passed(*hop) && !covered[*hop]);
-            if is_reached[place] {
+            *is_reached |= !granted && way.iter().any(|hop| passed(*hop) && !covered[*hop]);
+            if *is_reached {
                 way.iter().for_each(|hop| covered[*hop] = true);
             }
         }
