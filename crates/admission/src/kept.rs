@@ -144,7 +144,8 @@ mod tests {
 
     fn change(number: usize) -> Change {
         let name = vec![format!("s{}", number % 3)];
-        let (admitted, withdrawn) = if number.is_multiple_of(2) { (name, Vec::new()) } else { (Vec::new(), name) };
+        let (admitted, withdrawn) =
+            if number.is_multiple_of(2) { (name, Vec::new()) } else { (Vec::new(), name) };
         let new = serde_json::json!({"name": format!("n{}", number % 5), "payload": number});
         Change {
             id: Some(format!("id {number}")),

@@ -24,6 +24,6 @@ pub use links::LinkState;
 pub use master::{Carried, SwitchMaster};
 pub use node::{FttNode, RequestState};
 pub use policer::{Policed, StreamPolicer, Violator};
-pub use resources::{FttLink, Policing, RELAYED_MAX, Resources, Scheduled, SwitchConfig};
+pub use resources::{FttLink, Policing, RELAYED_MAX, Resources, Scheduled, SwitchConfig, apart_by};
 pub use schedule::{SchedulerPolicy, SynchronousScheduler, SynchronousStream};
 pub use topology::Topology;

@@ -160,10 +160,20 @@ impl Resources {
 /// The period less what two clocks may differ by in it, or, if that is stated, the distance as it is; at least a picosecond.
 fn distance(stream: &FttStream, tolerance_ppb: u32) -> Duration {
     let period = u64::from(stream.period_ns) * 1_000;
-    // Rounded up: the distance is rather too short.
-    let lost = (u128::from(period) * u128::from(tolerance_ppb) * 2).div_ceil(1_000_000_000);
-    let lost = if stream.terms.exact { 0 } else { u64::try_from(lost).unwrap_or(u64::MAX) };
-    Duration::from_ps(period.saturating_sub(lost).max(1))
+    let period = Duration::from_ps(period);
+    let lost = if stream.terms.exact { Duration::ZERO } else { apart_by(period, tolerance_ppb.into()) };
+    period.saturating_sub(lost).max(Duration::from_ps(1))
+}
+
+/// What two clocks of this tolerance may differ by in a span, one fast and one slow; rounded up, and once more for the reading of
+/// each, so that a distance is rather too short.
+#[must_use]
+pub fn apart_by(span: Duration, tolerance_ppb: u64) -> Duration {
+    if tolerance_ppb == 0 {
+        return Duration::ZERO;
+    }
+    let apart = (u128::from(span.as_ps()) * u128::from(tolerance_ppb) * 2).div_ceil(1_000_000_000);
+    Duration::from_ps(u64::try_from(apart).unwrap_or(u64::MAX).saturating_add(2))
 }
 
 fn server(stream: &FttStream, switch: &SwitchConfig) -> ServerConfig {

@@ -140,9 +140,8 @@ fn reservation(
     let (cycles, frames) = own_server(interval, tolerance, harts.cycle);
     let police = item.get("police").and_then(|node| {
         // The talker's clock may be fast, and the switch's slow.
-        let lost = (u128::from(interval.as_ps()) * u128::from(tolerance) * 2).div_ceil(1_000_000_000);
+        let lost = tautwire_core::ftt::apart_by(interval, tolerance);
         // Both read their clocks in steps.
-        let lost = Duration::from_ps(u64::try_from(lost).unwrap_or(u64::MAX));
         let lost = lost.saturating_add(ftt::step_max(topology)).saturating_add(ftt::step_max(topology));
         let distance = if promises { interval.saturating_sub(lost) } else { Duration::ZERO };
         let police = ftt::police(node, stream, distance, faults)?;
