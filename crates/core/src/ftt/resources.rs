@@ -301,7 +301,7 @@ mod tests {
                 Resources::derive(&stream, 1, &BTreeSet::from([2]), &switch(1_000)).expect("a cable");
             resources.policing.expect("it enters here").distance
         };
-        assert_eq!((drifts(false), drifts(true)), (Duration::from_ps(299_999_400), Duration::from_us(300)));
+        assert_eq!((drifts(false), drifts(true)), (Duration::from_ps(299_999_398), Duration::from_us(300)));
     }
 
     #[test]
