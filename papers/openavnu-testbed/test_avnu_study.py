@@ -42,7 +42,8 @@ def test_what_was_expected_before_the_first_run_is_kept(study: Study) -> None:
     first = {row["claim"]: row["verdict"] for row in study.table("first_verdicts")}
     now = {id: said.verdict.value for id, said in study.expected().items()}
     assert list(first) == list(now)
-    assert {id for id in now if first[id] != now[id]} == {"AVN-06"}
+    # There was one word for both when the first ones were written.
+    assert {id for id in now if first[id] != now[id].replace("not reproduced", "refuted")} == {"AVN-06"}
     confirmed = sum(verdict == "confirmed" for verdict in first.values())
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert f"Before the first run {confirmed} were expected to be confirmed" in readme

@@ -156,7 +156,7 @@ class Bounds(Results):
         return None if None in found else max(found)
 
     def may_be_lost(self, stream: str, listener: str | None = None) -> list[dict[str, Any]]:
-        """Limits on the way of a stream that are not proven to be enough: frames may be lost there though nothing fails.
+        """Limits on the way of a stream that are not proven to be enough: frames may be lost though nothing fails.
 
         Each has ``kind``, ``place``, ``traffic_class`` (of a port's), ``limit``, ``needed`` (a limit that would do;
         missing if none is known), ``unit`` and ``text``. Where older messages are meant to be lost, ``meant`` is true.
