@@ -327,7 +327,9 @@ impl<'network> Analysis<'network> {
         let (queue, sending) = queue_max.zip(sending_max)?;
         let most = sent_later(queue, sending);
         let (Some(cut), Some(waiting)) = (&entry.cut, waiting) else { return Some(most) };
-        let header = entry.transmission_max.1.saturating_sub(cut.before_min.1);
+        // A frame that is padded when its tag goes leaves as long as it came, a larger one is shorter then.
+        let largest = entry.transmission_max.1.saturating_sub(cut.before_min.1);
+        let header = entry.transmission_max.0.saturating_sub(cut.before_min.0).max(largest);
         let through = entry.since_header(queue)?.saturating_add(waiting).saturating_add(header);
         Some(most.min(through))
     }

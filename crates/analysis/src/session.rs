@@ -26,7 +26,7 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::contribution::Arriving;
 use crate::graph::PortGraph;
-use crate::loss::{Fill, Limit, at_listener};
+use crate::loss::{Fill, Limit, at_listener, is_oversized};
 use crate::passage::Passage;
 use crate::plan::{NONE, Plan, Touched};
 use crate::port_state::{PortState, Stale};
@@ -58,6 +58,8 @@ pub struct Session<'network> {
     loose: Vec<u32>,
     /// What may hold more than it takes.
     fill: Fill,
+    /// Whether a stream has frames that a port on its way does not take.
+    has_oversized: bool,
     /// The order of the graph in which `waiting` stands.
     orders: u64,
     /// Whether a step goes to a port; empty where it goes to all.
@@ -98,6 +100,7 @@ impl<'network> Session<'network> {
             is_loose: vec![false; ports],
             loose: Vec::new(),
             fill: Fill::default(),
+            has_oversized: network.streams.iter().any(|stream| is_oversized(network, stream)),
             orders: 0,
             reach: Vec::new(),
         }
@@ -345,10 +348,10 @@ impl<'network> Session<'network> {
             Some(bounds) => bounds.overflows.clone(),
             None => self.fill.look(&self.analysis),
         };
-        if overflows.is_empty() {
+        let plan = &self.analysis.plan;
+        if overflows.is_empty() && !self.has_oversized {
             return None;
         }
-        let plan = &self.analysis.plan;
         let running = self.running().filter(|stream| asks(plan.stream(stream.0)));
         let mut each = running.flat_map(|number| {
             let listeners = plan.stream(number.0).listeners.len();

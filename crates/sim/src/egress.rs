@@ -204,7 +204,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         };
         // The last bit leaves before the gap, and not before it came in, whatever the clocks of a frame that is cut through say.
         let last = SimTime::from_ps(end.as_ps() - port.gap.as_ps()).max(start).max(slot.received);
-        let received = link.reception(last);
+        let received = link.reception(start, last);
         if link.errs {
             slot.corrupted |= link.corrupts(octets * 8);
         }

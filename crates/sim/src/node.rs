@@ -99,12 +99,14 @@ impl LinkState {
         true
     }
 
-    /// When a frame is received whose last bit leaves at `last`: the order of frames is kept.
+    /// When a frame is received whose first bit leaves at `start` and its last at `last`: none begins to be received before the one
+    /// before it has come.
     #[inline]
-    pub(crate) fn reception(&mut self, last: SimTime) -> SimTime {
+    pub(crate) fn reception(&mut self, start: SimTime, last: SimTime) -> SimTime {
         let mut received = last + self.propagation;
         if !self.phy_range.is_zero() {
             received = received + self.random.span_up_to(self.phy_range);
+            received = received.max(self.last_received + last.since(start));
         }
         received = received.max(self.last_received);
         self.last_received = received;

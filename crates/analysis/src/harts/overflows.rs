@@ -11,7 +11,7 @@ use tautwire_units::Duration;
 
 use super::arrivals::Arrivals;
 use super::{Analysis, FRAMES_MAX};
-use crate::loss::{Limit, LimitKind, Overflow, Whose};
+use crate::loss::{Limit, LimitKind, Overflow, Whose, buffer_limits};
 use crate::result::StreamBounds;
 
 impl Analysis<'_> {
@@ -20,11 +20,18 @@ impl Analysis<'_> {
         let mut found = Vec::new();
         // Frames and octets at each class of each port; none: no bound.
         let mut most = vec![[Some((0_u64, 0_u64)); 8]; self.network.ports.len()];
+        let mut cells = vec![[Some(0_u64); 8]; self.network.ports.len()];
         for (number, stream) in self.network.streams.iter().enumerate() {
             let index = StreamIndex::at(number);
             for (place, hop) in stream.hops.iter().enumerate() {
                 let frames = self.frames_at(index, place, &bounds[number]);
                 let octets = tautwire_model::frame_length(stream.payload_max, hop.tagged).get();
+                if let Some(buffer) = &self.network.ports[hop.port.index()].shared_buffer {
+                    let each = octets.div_ceil(buffer.cell.get());
+                    let sum = &mut cells[hop.port.index()][hop.class.index()];
+                    *sum =
+                        sum.zip(frames).map(|(all, frames)| all.saturating_add(frames.saturating_mul(each)));
+                }
                 let sum = &mut most[hop.port.index()][hop.class.index()];
                 *sum = sum.zip(frames).map(|((all, held), frames)| {
                     (all.saturating_add(frames), held.saturating_add(frames.saturating_mul(octets)))
@@ -46,6 +53,12 @@ impl Analysis<'_> {
                 let frames = u64::from(limits.limit_frames);
                 hold(LimitKind::QueueFrames(at, class), frames, sum.map(|sum| sum.0));
                 hold(LimitKind::QueueOctets(at, class), limits.limit_octets.get(), sum.map(|sum| sum.1));
+            }
+        }
+        for (port, needs) in cells.into_iter().enumerate() {
+            if let Some(buffer) = &self.network.ports[port].shared_buffer {
+                let of_port = buffer_limits(self.network, PortIndex::at(port), buffer, needs);
+                found.extend(of_port.map(|(_, overflow)| overflow));
             }
         }
         for node in (0..self.network.nodes.len()).map(NodeIndex::at) {

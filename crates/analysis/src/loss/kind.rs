@@ -53,6 +53,8 @@ pub enum LimitKind {
     ResidenceTime(PortIndex),
     /// Charged bits of the shaper's CommittedBurstSize before a port, which a frame must fit into.
     ShaperBurst(PortIndex),
+    /// Octets of MAC client data that a port takes.
+    Mtu(PortIndex),
 }
 
 impl Limit {
@@ -76,7 +78,8 @@ impl Limit {
             | LimitKind::BufferCells(at, _)
             | LimitKind::PolicedJitter(at)
             | LimitKind::ResidenceTime(at)
-            | LimitKind::ShaperBurst(at) => port(at),
+            | LimitKind::ShaperBurst(at)
+            | LimitKind::Mtu(at) => port(at),
             LimitKind::HostQueue(node)
             | LimitKind::TaskQueue(node)
             | LimitKind::SendBuffer(node)
@@ -123,6 +126,7 @@ impl Limit {
             LimitKind::PolicedJitter(_) => "policed-jitter",
             LimitKind::ResidenceTime(_) => "residence-time",
             LimitKind::ShaperBurst(_) => "shaper-burst",
+            LimitKind::Mtu(_) => "mtu",
         }
     }
 
@@ -139,7 +143,8 @@ impl Limit {
             LimitKind::QueueOctets(..)
             | LimitKind::SendBuffer(_)
             | LimitKind::ReceiveFifo(_)
-            | LimitKind::ReceiveBuffer(_) => "octets",
+            | LimitKind::ReceiveBuffer(_)
+            | LimitKind::Mtu(_) => "octets",
             LimitKind::BufferCells(..) => "cells",
             LimitKind::PolicedJitter(_)
             | LimitKind::PolicedDistance(_)
@@ -175,6 +180,7 @@ impl Limit {
             LimitKind::PolicedJitter(_) => format!("policing of what comes by {place}, jitter"),
             LimitKind::ResidenceTime(_) => format!("max-residence-time before {place}"),
             LimitKind::ShaperBurst(_) => format!("committed-burst-size before {place}"),
+            LimitKind::Mtu(_) => format!("mtu of {place}"),
         };
         let amount = |value: u64| match self.unit() {
             "ps" => Duration::from_ps(value).to_string(),

@@ -16,6 +16,7 @@ mod stacks;
 
 pub(crate) use self::fill::Fill;
 pub use self::kind::{Limit, LimitKind};
+pub(crate) use self::queues::buffer_limits;
 pub(crate) use self::stacks::{reception_overflows, sending_overflows};
 
 use tautwire_core::TrafficClass;
@@ -123,7 +124,7 @@ pub fn losses(network: &Network, bounds: &Bounds) -> Losses {
             |listener| at_listener(network, &bounds.overflows, (StreamIndex::at(number), stream), listener);
         listeners.map(of).collect()
     };
-    if bounds.overflows.is_empty() {
+    if bounds.overflows.is_empty() && !network.streams.iter().any(|stream| is_oversized(network, stream)) {
         let nothing = |stream: &Stream| vec![Vec::new(); stream.listeners.len()];
         return Losses { streams: network.streams.iter().map(nothing).collect() };
     }
@@ -151,6 +152,8 @@ pub(crate) fn at_listener(
                 .filter(on_way)
                 .map(|overflow| (place_on_way(stream, &way, overflow.whose), &overflow.limit))
                 .collect();
+            let oversize = too_large(network, stream, &way);
+            found.extend(oversize.iter().map(|(place, limit)| (*place, limit)));
             found.sort_by_key(|(place, _)| *place);
             found.into_iter().map(|(_, limit)| limit.clone()).collect()
         })
@@ -166,6 +169,23 @@ pub(crate) fn at_listener(
         }
     }
     all
+}
+
+/// Whether a port on a way of the stream takes no frames as large as its largest, which `allow: [stream::mtu]` lets pass the check.
+pub(crate) fn is_oversized(network: &Network, stream: &Stream) -> bool {
+    stream.hops.iter().any(|hop| network.ports[hop.port.index()].mtu < stream.payload_max)
+}
+
+/// Ports on a way that take no frames as large as the stream's largest.
+fn too_large(network: &Network, stream: &Stream, way: &[usize]) -> Vec<(usize, Limit)> {
+    let needed = stream.payload_max.get();
+    let small = |(place, hop): (usize, &usize)| {
+        let port = stream.hops[*hop].port;
+        let limit = network.ports[port.index()].mtu.get();
+        let limit = Limit { kind: LimitKind::Mtu(port), limit, needed: Some(needed) };
+        (limit.limit < needed).then_some((place + 1, limit))
+    };
+    way.iter().enumerate().filter_map(small).collect()
 }
 
 /// Whether the description states a failure that may take frames of one network.

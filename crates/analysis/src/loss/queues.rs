@@ -6,6 +6,7 @@
 //! a frame comes, the frame itself included. Time-triggered frames wait in places of their own.
 
 use tautwire_core::TrafficClass;
+use tautwire_model::Network;
 use tautwire_model::network::{AtsOrganisation, PortIndex, SharedBuffer};
 use tautwire_units::Bytes;
 
@@ -76,6 +77,39 @@ impl Queue {
     }
 }
 
+/// Cells of a port's shared buffer that may be too few, of so many that each class needs: a class has its own, and of the others
+/// what the rest may leave.
+pub(crate) fn buffer_limits(
+    network: &Network,
+    at: PortIndex,
+    buffer: &SharedBuffer,
+    needs: [Option<u64>; 8],
+) -> impl Iterator<Item = (usize, Overflow)> {
+    let cell = buffer.cell.get();
+    let reserved: [u64; 8] = buffer.reserved.map(u64::from);
+    let shared = u64::from(buffer.cells).saturating_sub(reserved.iter().sum());
+    // No class has more than its queue takes.
+    let beyond: [u64; 8] = std::array::from_fn(|class| {
+        let limits = &network.ports[at.index()].classes[class];
+        let (frames, octets) = (u64::from(limits.limit_frames), limits.limit_octets.get());
+        let most = octets.saturating_add(frames.saturating_mul(cell - 1)) / cell;
+        needs[class].map_or(most, |need| need.min(most)).saturating_sub(reserved[class])
+    });
+    (0..8_u8).filter_map(move |class| {
+        let number = usize::from(class);
+        let others: u64 = (0..8).filter(|other| *other != number).map(|other| beyond[other]).sum();
+        let limit = reserved[number] + shared.saturating_sub(others);
+        let needed = needs[number];
+        if needed.is_some_and(|needed| needed <= limit) {
+            return None;
+        }
+        let class = TrafficClass::new(class).expect("below eight");
+        let kind = LimitKind::BufferCells(at, class);
+        let limit = Limit { kind, limit, needed };
+        Some((number, Overflow { whose: Whose::Class(at, class), limit }))
+    })
+}
+
 impl Analysis<'_> {
     /// All limits that may be too small.
     pub(crate) fn overflows(&self) -> Vec<Overflow> {
@@ -134,37 +168,17 @@ impl Analysis<'_> {
         }
     }
 
-    /// Cells of the shared buffer: a class has its own, and of the others what the rest may leave.
+    /// Cells of the shared buffer.
     fn buffer_overflows(&self, port: u32, buffer: &SharedBuffer, found: &mut Vec<Overflow>) {
         let cell = buffer.cell.get();
-        let settings = &self.plan.network.ports[port as usize];
+        let is_used = |class: usize| !self.plan.of_class(port, class).is_empty();
         // None: of what comes nothing is known.
-        let needs: [Option<u64>; 8] = std::array::from_fn(|class| {
-            let is_used = !self.plan.of_class(port, class).is_empty() && !self.is_timed(port, class);
-            if is_used { self.queue(port, class).cells(cell) } else { Some(0) }
+        let needs = std::array::from_fn(|class| {
+            let counts = is_used(class) && !self.is_timed(port, class);
+            if counts { self.queue(port, class).cells(cell) } else { Some(0) }
         });
-        let reserved: [u64; 8] = buffer.reserved.map(u64::from);
-        let shared = u64::from(buffer.cells).saturating_sub(reserved.iter().sum());
-        // No class has more than its queue takes.
-        let beyond = |class: usize| {
-            let limits = &settings.classes[class];
-            let (frames, octets) = (u64::from(limits.limit_frames), limits.limit_octets.get());
-            let most = octets.saturating_add(frames.saturating_mul(cell - 1)) / cell;
-            needs[class].map_or(most, |need| need.min(most)).saturating_sub(reserved[class])
-        };
-        for class in 0..8_u8 {
-            let number = usize::from(class);
-            let others: u64 = (0..8).filter(|other| *other != number).map(beyond).sum();
-            let limit = reserved[number] + shared.saturating_sub(others);
-            let needed = needs[number];
-            let fits = needed.is_some_and(|needed| needed <= limit);
-            if !fits && !self.plan.of_class(port, number).is_empty() {
-                let at = PortIndex(port);
-                let class = TrafficClass::new(class).expect("below eight");
-                let kind = LimitKind::BufferCells(at, class);
-                found.push(Overflow { whose: Whose::Class(at, class), limit: Limit { kind, limit, needed } });
-            }
-        }
+        let of_port = buffer_limits(self.plan.network, PortIndex(port), buffer, needs);
+        found.extend(of_port.filter(|(class, _)| is_used(*class)).map(|(_, overflow)| overflow));
     }
 
     /// Whether a class is that of time-triggered frames, which have places of their own.

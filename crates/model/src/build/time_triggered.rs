@@ -66,6 +66,20 @@ pub(crate) fn destination(link: &TimeTriggeredLink) -> MacAddress {
     MacAddress([a, b, c, d, high, low])
 }
 
+/// Clocks that no protocol keeps together must begin together.
+fn begin_together(topology: &Topology<'_>, precision: Duration, node: &Node<'_>, faults: &mut Faults) {
+    let offsets = || topology.nodes.iter().map(|node| node.clock.offset.as_ps());
+    let (Some(least), Some(most)) = (offsets().min(), offsets().max()) else { return };
+    let apart = Duration::from_ps(u64::try_from(i128::from(most) - i128::from(least)).unwrap_or(u64::MAX));
+    if apart > precision && node.get("synchronisation").is_none() {
+        let message = format!("clocks that begin {apart} apart keep no precision of {precision}");
+        let help = "make the offsets of the clocks differ by less, `precision` larger, or describe the protocol that brings \
+            the clocks together: `synchronisation`";
+        let place = node.get("precision").map_or(node.anchor(), |precision| precision.place);
+        faults.error(codes::TIME_TRIGGERED, place, message, help);
+    }
+}
+
 /// Reads `time-triggered:` of the network.
 pub(crate) fn settings(
     input: &Input<'_, '_>,
@@ -121,6 +135,7 @@ pub(crate) fn settings(
         let place = node.get("precision").map_or(node.anchor(), |precision| precision.place);
         faults.error(codes::TIME_TRIGGERED, place, message, help);
     }
+    begin_together(topology, settings.precision, node, faults);
     if let Some(raster) = settings.raster.filter(|raster| raster.window >= raster.cycle) {
         let message = format!("a window of {} in a raster cycle of {}", raster.window, raster.cycle);
         let place = node.get("raster").map_or(node.anchor(), Node::anchor);

@@ -249,3 +249,21 @@ fn paces_that_no_run_carries_out_are_refused() {
         .replace("offset: 250 us, length: 100 us", "offset: 10 ps, length: 10 ps");
     assert!(!codes(&tiny).is_empty());
 }
+
+/// Nothing brings the clocks of a network together that has no protocol for it.
+#[test]
+fn clocks_that_begin_further_apart_than_the_precision_are_refused() {
+    let text = |offset: &str| {
+        format!(
+            "name: apart
+defaults: {{rate: 100 Mbit/s}}
+time-triggered: {{precision: 1 us}}
+nodes: {{a: {{type: end-station, clock: {{offset: {offset}}}}}, b: {{type: end-station}}}}
+links: [{{between: [a, b]}}]
+run: {{duration: 1 ms}}
+"
+        )
+    };
+    assert!(codes(&text("3 us")).contains(&"time-triggered::network"));
+    assert!(codes(&text("900 ns")).is_empty());
+}

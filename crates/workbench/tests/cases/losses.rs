@@ -277,3 +277,50 @@ fn a_request_that_may_cost_frames_is_refused() {
     standing.leave(&network, both[0]);
     assert_eq!(standing.join(&network, both[1]), None);
 }
+
+/// Two streams of a HaRTES switch whose buffer holds one of them.
+const HARTES_BUFFER: &str = "network-control: none
+defaults: {rate: 100 Mbit/s}
+nodes: {a: {type: end-station}, c: {type: end-station}, w: {type: bridge, shared-buffer: {cell: 64 B, cells: 6}}, z: {type: end-station}}
+links: [{between: [a, w]}, {between: [c, w]}, {between: [w, z]}]
+vlans: {1: {tagged: all}}
+harts: {elementary-cycle: 250 us, trigger: 10 us, turn-around: 10 us, reserve: [{stream: x}, {stream: y}]}
+streams:
+  - {name: x, talker: a, listeners: z, priority: 7, payload: 400 B, traffic: {type: periodic, interval: 1 ms}, deadline: 5 ms}
+  - {name: y, talker: c, listeners: z, priority: 5, payload: 100 B, traffic: {type: periodic, interval: 1 ms}, deadline: 5 ms}
+run: {duration: 50 ms}
+";
+
+#[test]
+fn a_buffer_of_a_switch_with_servers_is_a_limit() {
+    for (cells, holds) in [(6, false), (64, true)] {
+        let text = HARTES_BUFFER.replace("cells: 6", &format!("cells: {cells}"));
+        let network = network(&text);
+        let found = judge(&network, Some(&bounds(&network)), None);
+        let of =
+            |name: &str| network.streams.iter().position(|stream| stream.name == name).expect("a stream");
+        let verdicts = [of("x"), of("y")].map(|place| found.streams[place].verdict);
+        assert_eq!(verdicts == [Verdict::Proven; 2], holds, "{cells} cells: {verdicts:?}");
+        let (_, _, seen, _) = answer(&text);
+        let lost = seen.streams.iter().any(|stream| !stream.dropped.is_empty());
+        assert_eq!(lost, !holds, "{cells} cells");
+    }
+}
+
+#[test]
+fn frames_that_a_port_does_not_take_are_lost_at_the_listeners_behind_it() {
+    let text = "network-control: none
+allow: [\"stream::mtu\"]
+defaults: {rate: 1 Gbit/s}
+nodes: {a: {type: end-station}, w: {type: bridge, ports: {p1: {}, p2: {}, p3: {mtu: 500 B}}}, z: {type: end-station}, y: {type: end-station}}
+links: [{between: [a, w]}, {between: [w, z]}, {between: [w, y], rate: 10 Mbit/s}]
+streams: [{name: x, talker: a, listeners: [z, y], payload: {min: 400 B, max: 600 B}, traffic: {type: periodic, interval: 10 ms}, deadline: 5 ms}]
+run: {duration: 100 ms}
+";
+    let network = network(text);
+    let losses = tautwire_workbench::losses(&network, &bounds(&network));
+    let x = StreamIndex(0);
+    assert!(!losses.may_be_lost(x, 0));
+    let told: Vec<_> = losses.at(x, 1).iter().map(|limit| limit.told(&network)).collect();
+    assert_eq!(told, ["mtu of w.p3: limit 500 octets, 600 needed"]);
+}

@@ -240,3 +240,38 @@ fn a_full_queue_loses_its_newest_or_its_oldest() {
         assert!(newest.1 < 8, "the last one is lost, {class}");
     }
 }
+
+#[test]
+fn a_frame_that_is_padded_when_its_tag_goes_is_within_its_bound() {
+    for (frame, octets) in [("68 B", 42), ("88 B", 40), ("90 B", 45), ("1500 B", 10)] {
+        greatest(
+            &format!(
+                "name: padded
+devices: {{dv: {{switching: cut-through}}}}
+defaults: {{rate: 1 Gbit/s, device: dv}}
+nodes: {{e1: {{type: end-station}}, e2: {{type: end-station}}, b0: {{type: bridge}}}}
+links: [{{between: [e1, b0]}}, {{between: [e2, b0]}}]
+streams: [{{name: s0, talker: e2, listeners: e1, frame: {frame}, traffic: {{type: file, octets: {octets} B}}}}]
+"
+            ),
+            0,
+        );
+    }
+}
+
+#[test]
+fn frames_keep_their_order_behind_a_phy_whose_delay_varies() {
+    for delay in ["1 us", "3 us", "20 us"] {
+        let text = format!(
+            "name: phy
+defaults: {{rate: 1 Gbit/s}}
+devices: {{sw: {{switching: cut-through}}}}
+nodes: {{N: {{type: end-station}}, B: {{type: bridge, device: sw}}, L: {{type: end-station}}}}
+links: [{{between: [N, B], phy-delay: {{min: 0 s, max: {delay}}}}}, {{between: [B, L]}}]
+streams: [{{name: s, talker: N, listeners: L, payload: {{min: 46 B, max: 1500 B}}, traffic: {{type: periodic, interval: 1 ms, burst: 3}}}}]
+run: {{duration: 1 s}}
+"
+        );
+        greatest(&text, 0);
+    }
+}
