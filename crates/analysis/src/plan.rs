@@ -31,8 +31,9 @@ mod shared;
 mod users;
 
 pub(crate) use self::entry::Entry;
-pub(crate) use self::frame::{tag_ratio, wire};
+pub(crate) use self::frame::wire;
 pub(crate) use self::running::Touched;
+pub(crate) use tautwire_model::tag_ratio;
 
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;

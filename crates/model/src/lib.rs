@@ -48,6 +48,7 @@ pub mod standby;
 pub mod start_up;
 mod subset;
 pub mod synchronisation;
+mod tag_change;
 pub mod tdma;
 pub mod test_growth;
 mod text;
@@ -61,6 +62,7 @@ pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 pub use load::{document, load, load_text, load_text_with_streams};
 pub use network::Network;
 pub use scheduled_text::with_dispatch_points;
+pub use tag_change::{charged_per_wire, tag_ratio, wire_per_charged};
 
 /// Every code that a diagnostic can have, with what it means.
 #[must_use]

@@ -1,10 +1,11 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
 use tautwire_model::network::{Clock, Mechanism, NodeKind, Stream, Traffic};
+use tautwire_model::tag_ratio;
 use tautwire_units::Bytes;
 
-use super::frame::{frames, mechanism, ps_ceil, ps_floor, tag_ratio, wire};
-use super::{NONE, Plan, frame, index, signed};
+use super::frame::{frames, mechanism, ps_ceil, ps_floor, wire};
+use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::delay::delay_min;
@@ -111,12 +112,12 @@ impl Plan<'_> {
     /// Bits that the scheduler of an entry charges, with `overhead` octets beside the frame as it came, to one of the wire as it
     /// leaves: at most.
     pub(crate) fn charged_per_wire(&self, entry: &Entry, overhead: u64) -> (u64, u64) {
-        frame::charged_per_wire(self.stream(entry.stream), self.tags(entry), overhead)
+        tautwire_model::charged_per_wire(self.stream(entry.stream), self.tags(entry), Bytes::new(overhead))
     }
 
     /// Bits of the wire as a frame leaves to one that the scheduler of an entry charges: at most.
     pub(crate) fn wire_per_charged(&self, entry: &Entry, overhead: u64) -> (u64, u64) {
-        frame::wire_per_charged(self.stream(entry.stream), self.tags(entry), overhead)
+        tautwire_model::wire_per_charged(self.stream(entry.stream), self.tags(entry), Bytes::new(overhead))
     }
 
     /// Whether the frames of an entry came with a tag, and leave with one.

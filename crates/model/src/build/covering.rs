@@ -10,11 +10,12 @@ use tautwire_units::{BitRate, Bytes};
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use crate::frame::{frame_length, wire_bits};
+use crate::frame::frame_length;
 use crate::network::{
     Clock, DeviceModel, Hop, NodeIndex, NodeKind, PortIndex, ShaperSettings, Stream, Traffic,
     TransmissionSelection,
 };
+use crate::tag_change::{charged_per_wire, tag_ratio, wire_per_charged};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
@@ -81,7 +82,9 @@ impl Covering<'_, '_, '_> {
                 }
                 let rate = known.committed_information_rate.as_bps();
                 let through = (u128::from(rate) * (PPB + from.deviation_ppb)).div_ceil(PPB);
-                let sent = self.fastest(from.node, scaled(through, wire_per_charged(stream, &from)));
+                let (tags, overhead) = charge(&from);
+                let sent = wire_per_charged(stream, tags, overhead);
+                let sent = self.fastest(from.node, scaled(through, sent));
                 let rate = self.covered(&place, self.here(stream, &place, from.hop.tagged, sent));
                 return Some(ShaperSettings {
                     committed_information_rate: rate.max(needed),
@@ -152,8 +155,8 @@ impl Covering<'_, '_, '_> {
     /// A rate of bits of the wire in true time, as charged bits on the clock of a scheduler's node.
     fn here(&self, stream: &Stream, place: &Place<'_>, tagged: bool, sent: u128) -> u128 {
         let here = scaled(sent, tag_ratio(stream, tagged, place.hop.tagged));
-        let charged = charged_per_wire(stream, place);
-        scaled(self.fastest(place.node, here), charged)
+        let (tags, overhead) = charge(place);
+        scaled(self.fastest(place.node, here), charged_per_wire(stream, tags, overhead))
     }
 
     /// The least rate of a scheduler that surely passes a rate on the clock of its node: its own may be slower, and with a tick it
@@ -207,47 +210,7 @@ fn scaled(rate: u128, (num, den): (u64, u64)) -> u128 {
     (rate * u128::from(num)).div_ceil(u128::from(den))
 }
 
-/// Bits that a scheduler charges of a frame as it came, and those of the wire as it leaves: at the ends of its sizes, and where
-/// it begins to be padded with a tag and without.
-fn charged_and_wire(stream: &Stream, place: &Place<'_>) -> [(u64, u64); 4] {
-    let (min, max) = (stream.payload_min, stream.payload_max);
-    let overhead = place.device.ats.charged_overhead;
-    [min, max, Bytes::new(42).clamp(min, max), Bytes::new(46).clamp(min, max)].map(|payload| {
-        let came = frame_length(payload, place.before.tagged) + overhead;
-        (came.bits().get(), wire_bits(payload, place.hop.tagged).get())
-    })
-}
-
-fn greatest(ratios: [(u64, u64); 4]) -> (u64, u64) {
-    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
-    ratios.into_iter().fold(
-        (0, 1),
-        |most, one| {
-            if product(one.0, most.1) > product(most.0, one.1) { one } else { most }
-        },
-    )
-}
-
-/// Charged bits to one of the wire, at most.
-fn charged_per_wire(stream: &Stream, place: &Place<'_>) -> (u64, u64) {
-    greatest(charged_and_wire(stream, place))
-}
-
-/// The other way round.
-fn wire_per_charged(stream: &Stream, place: &Place<'_>) -> (u64, u64) {
-    greatest(charged_and_wire(stream, place).map(|(charged, wire)| (wire, charged)))
-}
-
-/// Bits of the wire with one tagging to one bit with another, at most.
-fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
-    let ratio = |payload| (wire_bits(payload, to).get(), wire_bits(payload, from).get());
-    let (min, max) = (stream.payload_min, stream.payload_max);
-    match (from, to) {
-        (false, true) => ratio(Bytes::new(46).clamp(min, max)),
-        (true, false) => {
-            let (small, large) = (ratio(min), ratio(max));
-            if small.0 * large.1 >= large.0 * small.1 { small } else { large }
-        }
-        _ => (1, 1),
-    }
+/// Whether frames come to a place with a tag and leave it with one, and what its scheduler charges beside them.
+fn charge(place: &Place<'_>) -> ((bool, bool), Bytes) {
+    ((place.before.tagged, place.hop.tagged), place.device.ats.charged_overhead)
 }

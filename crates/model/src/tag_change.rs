@@ -1,0 +1,56 @@
+//! What frames of a stream are on the wire to what they are elsewhere, where a tag comes or goes and short ones are padded.
+//!
+//! Ratios of bits, numerator and denominator, at most: of the wire with one tagging to the wire with another, and of what an ATS
+//! scheduler charges (802.1Q-2022, 8.6.11.3: the frame as it came and an overhead) to the wire as the frame leaves.
+
+use tautwire_units::Bytes;
+
+use crate::frame::{frame_length, wire_bits};
+use crate::network::Stream;
+
+/// Most MAC client data of a frame that is padded with a tag, and without.
+const PADDED: [Bytes; 2] = [Bytes::new(42), Bytes::new(46)];
+
+/// Bits of the wire with one tagging to one bit with another. Without a tag a frame is padded up to 46 octets of data; there a
+/// tag adds most.
+#[must_use]
+pub fn tag_ratio(stream: &Stream, from: bool, to: bool) -> (u64, u64) {
+    let ratio = |payload| (wire_bits(payload, to).get(), wire_bits(payload, from).get());
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    match (from, to) {
+        (false, true) => ratio(PADDED[1].clamp(min, max)),
+        (true, false) => greatest([ratio(min), ratio(max)]),
+        _ => (1, 1),
+    }
+}
+
+/// Charged bits to one of the wire; `tags`: whether a frame came with one, and leaves with one; `overhead`: what is charged beside
+/// the frame.
+#[must_use]
+pub fn charged_per_wire(stream: &Stream, tags: (bool, bool), overhead: Bytes) -> (u64, u64) {
+    greatest(charged_and_wire(stream, tags, overhead))
+}
+
+/// The other way round.
+#[must_use]
+pub fn wire_per_charged(stream: &Stream, tags: (bool, bool), overhead: Bytes) -> (u64, u64) {
+    greatest(charged_and_wire(stream, tags, overhead).map(|(charged, wire)| (wire, charged)))
+}
+
+/// At the ends of a stream's sizes, and where its frames begin to be padded.
+fn charged_and_wire(stream: &Stream, (came, leaves): (bool, bool), overhead: Bytes) -> [(u64, u64); 4] {
+    let (min, max) = (stream.payload_min, stream.payload_max);
+    [min, max, PADDED[0].clamp(min, max), PADDED[1].clamp(min, max)].map(|payload| {
+        ((frame_length(payload, came) + overhead).bits().get(), wire_bits(payload, leaves).get())
+    })
+}
+
+fn greatest<const N: usize>(ratios: [(u64, u64); N]) -> (u64, u64) {
+    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+    ratios.into_iter().fold(
+        (0, 1),
+        |most, one| {
+            if product(one.0, most.1) > product(most.0, one.1) { one } else { most }
+        },
+    )
+}
