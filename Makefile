@@ -18,7 +18,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop develop-release
+.PHONY: demo test test-rust test-python test-slow hdl-test hdl-test-slow hdl-synth hdl-place hdl-prove bench papers lint docs web clean develop
 
 CACHE := $(or $(TAUTWIRE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tautwire)
 ENV := . '$(CACHE)/env';
@@ -43,13 +43,8 @@ test-python: develop
 	@tools/setup browser
 	@$(ENV) cd python && PATH="$$VIRTUAL_ENV/bin:$$PATH" "$$TAUTWIRE_PYTHON" -m pytest $(PARALLEL) . ../papers ../web/tests
 
-# The Python module of this tree, dev profile, in the virtual environment.
+# The Python module of this tree in the virtual environment: release profile, for studies run for long.
 develop:
-	@tools/setup python
-	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --locked
-
-# The same in the release profile, for what runs for long. What was installed last is what is there: tests install theirs.
-develop-release:
 	@tools/setup python
 	@$(ENV) cd python && "$$TAUTWIRE_PYTHON" -m maturin develop --quiet --release --locked
 
@@ -86,7 +81,7 @@ bench:
 	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
 
 # What a study needs beside Python it names in papers/<id>/needs, as parts of tools/setup.
-papers: develop-release
+papers: develop
 	@tools/setup python $$(cat 'papers/$(PAPER)/needs' 2>/dev/null || true)
 	@$(ENV) FULL='$(FULL)' "$$TAUTWIRE_PYTHON" -m tautwire.claims papers/$(PAPER)
 

@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 from typing import Any
 
 import tautwire
@@ -363,5 +364,8 @@ def run_all(made: Scenario, samples: int, first_seed: int) -> list[dict[str, Any
 
 @cache
 def processes() -> ProcessPoolExecutor:
-    """One for each processor; they stay until the study ends."""
-    return ProcessPoolExecutor(max_workers=os.cpu_count())
+    """One for each processor; they stay until the study ends.
+
+    Spawned, not forked: a fork would keep the locks and the open pipes of whatever else runs in this process.
+    """
+    return ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=get_context("spawn"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 import tautwire
 from maps_testbed import FITTED, PAYLOADS, PROTOCOLS, SATURATIONS, WIRE_NS, Cell, Fit, Knobs, frame, network
@@ -162,7 +163,7 @@ def run_all(study: Study, cells: list[Cell]) -> dict[Cell, Seen]:
         fits = fit(study)
         # The longest first.
         new.sort(key=lambda cell: -cell.saturation * cell.period_ms * cell.messages)
-        with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
+        with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=get_context("spawn")) as pool:
             known.update(zip(new, pool.map(_task, [(fits, cell) for cell in new]), strict=True))
     return {cell: known[cell] for cell in cells}
 
