@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use tautwire_model::Network;
 use tautwire_workbench::admission::{Asker, Decision, Desk, LogError, Request, RequestError, Test};
+use tautwire_workbench::grammar;
 
 use crate::network::CoreNetwork;
 
@@ -69,7 +70,7 @@ impl CoreAdmission {
         }
         let (name, text) = &*network.source;
         let desk = py
-            .detach(|| Desk::open(name, text, chosen, state.as_deref()))
+            .detach(|| Desk::open(grammar(), name, text, chosen, state.as_deref()))
             .map_err(|error| PyOSError::new_err(error.to_string()))?;
         let (sender, asked) = channel();
         let decide = move || desk.serve(&mut Lines { asked, reply: None });

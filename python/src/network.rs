@@ -29,14 +29,14 @@ pub(crate) type Fault = (String, String, String, Option<String>, String, usize, 
 /// Reads a description from a file.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: &str) -> PyResult<(Option<CoreNetwork>, Vec<Fault>)> {
-    let loaded = py.detach(|| tautwire_model::load(Path::new(path)))?;
+    let loaded = py.detach(|| tautwire_workbench::load(Path::new(path)))?;
     Ok(converted(loaded))
 }
 
 /// Reads a description from a text.
 #[pyfunction]
 pub(crate) fn load_text(py: Python<'_>, name: &str, text: &str) -> (Option<CoreNetwork>, Vec<Fault>) {
-    converted(py.detach(|| tautwire_model::load_text(name, text)))
+    converted(py.detach(|| tautwire_workbench::load_text(name, text)))
 }
 
 fn converted(loaded: Loaded) -> (Option<CoreNetwork>, Vec<Fault>) {

@@ -7,6 +7,7 @@ import { integer, span, verdictText } from "./format";
 import { Ladders } from "./ladder";
 import { Links } from "./links";
 import { Losses } from "./losses";
+import { MechanismTables } from "./mechanism-tables";
 import { Provenance } from "./provenance";
 import { Takeover, hasTakeover } from "./takeover";
 import { Timetable } from "./timetable";
@@ -59,6 +60,7 @@ export function App({ data }: { data: PageData }) {
           {summary.virtual_links && <a href="#virtual-links">Virtual links</a>}
           {summary.test && <a href="#test-bed">Messages</a>}
           {summary.reservations && <a href="#reservations">Reservations</a>}
+          {summary.mechanisms && <a href="#mechanisms">Mechanisms</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
         </nav>
@@ -100,6 +102,7 @@ export function App({ data }: { data: PageData }) {
           <TestBed data={data} messages={summary.test.messages} onSelect={setSelection} />
         )}
         {summary.reservations && <Ladders reservations={summary.reservations} />}
+        {summary.mechanisms && <MechanismTables tables={summary.mechanisms} />}
         {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}
         <Provenance data={data} />
       </main>

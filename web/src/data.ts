@@ -169,6 +169,16 @@ export interface Summary {
   harts?: { frames?: CycleFrame[] };
   virtual_links?: VirtualLink[];
   test?: { messages: TestMessages[] };
+  mechanisms?: MechanismTable[];
+}
+
+/** What a mechanism observed; a column whose name ends in `_ps` has times. */
+export interface MechanismTable {
+  name: string;
+  title: string;
+  about: string;
+  columns: { name: string; title: string }[];
+  rows: (string | number | null)[][];
 }
 
 /** Spans of time; of two clocks they may be below zero. */

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tautwire_model::network::StreamIndex;
-use tautwire_model::{Loaded, Network, Severity, load_text_with_streams};
+use tautwire_model::{Grammar, Loaded, Network, Severity};
 
 use crate::choice::Test;
 use crate::controller::Controller;
@@ -39,6 +39,7 @@ pub trait Asker {
 /// A description and what of it is admitted.
 #[derive(Debug)]
 pub struct Desk {
+    grammar: &'static Grammar,
     name: String,
     text: String,
     test: Test,
@@ -47,7 +48,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk for the description in `text`, whose file has the path `name`; with a folder it goes on where the log
+    /// A desk for the description in `text`, read by `grammar`, whose file has the path `name`; with a folder it goes on where the log
     /// there ends, and keeps it.
     ///
     /// # Errors
@@ -55,13 +56,19 @@ impl Desk {
     ///
     /// # Panics
     /// If the description has errors: read it before.
-    pub fn open(name: &str, text: &str, test: Test, folder: Option<&Path>) -> Result<Self, LogError> {
+    pub fn open(
+        grammar: &'static Grammar,
+        name: &str,
+        text: &str,
+        test: Test,
+        folder: Option<&Path>,
+    ) -> Result<Self, LogError> {
         let kept = folder.map(Kept::of_log).transpose()?.unwrap_or_default();
-        let loaded = load_text_with_streams(name, text, "[]");
+        let loaded = grammar.load_text_with_streams(name, text, "[]");
         assert!(!loaded.has_errors(), "a description without errors");
-        let loaded = load_text_with_streams(name, text, &kept.descriptions(&[]));
+        let loaded = grammar.load_text_with_streams(name, text, &kept.descriptions(&[]));
         let network = network(loaded).map_err(LogError::Unfit)?;
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), test, network, kept })
+        Ok(Self { grammar, name: name.to_owned(), text: text.to_owned(), test, network, kept })
     }
 
     /// Takes the log of a folder as it stands, whatever its checks and its anchor say, so that it can be opened. Where a
@@ -92,7 +99,7 @@ impl Desk {
     /// # Errors
     /// What the asker gives, and a log that cannot be used; an answer is given only to what is on disk.
     pub fn serve<A: Asker>(self, asker: &mut A) -> Result<(), A::Error> {
-        let Self { name, text, test, mut network, mut kept } = self;
+        let Self { grammar, name, text, test, mut network, mut kept } = self;
         loop {
             let mut controller = Controller::resume(&network, test, kept)?;
             let next = loop {
@@ -114,7 +121,7 @@ impl Desk {
                     continue;
                 }
                 let more = controller.kept().descriptions(&request.new);
-                let tried = match self::network(load_text_with_streams(&name, &text, &more)) {
+                let tried = match self::network(grammar.load_text_with_streams(&name, &text, &more)) {
                     Ok(tried) => tried,
                     Err(why) => {
                         asker.told(&network, Decision::unfit(request.id, why))?;

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tautwire_admission::{Asker, Decision, Desk, LogError, Operation, Outcome, Request, RequestError, Test};
-use tautwire_model::Network;
+use tautwire_model::{Grammar, Network};
 
 const DESCRIPTION: &str = include_str!("../../../scenarios/admission.yaml");
 
@@ -130,7 +130,8 @@ fn decisions(lines: &[String]) -> Vec<Decision> {
         left.extend([line.clone(), list.clone()]);
     }
     let mut asker = Lines { left, decisions: Vec::new() };
-    Desk::open("admission.yaml", DESCRIPTION, Test::Bounds, None).unwrap().serve(&mut asker).unwrap();
+    let desk = Desk::open(Grammar::kernel(), "admission.yaml", DESCRIPTION, Test::Bounds, None);
+    desk.unwrap().serve(&mut asker).unwrap();
     asker.decisions
 }
 

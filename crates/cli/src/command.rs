@@ -16,8 +16,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, listener_frames, loss, network_time, refusal, reservation, served,
-    slot_usage as slots, start_up, takeover, test_bed, virtual_links, vlan_registration,
+    clocks, datagrams, harts, listener_frames, loss, mechanism_tables, network_time, refusal, reservation,
+    served, slot_usage as slots, start_up, takeover, test_bed, virtual_links, vlan_registration,
 };
 
 use crate::args::Command;
@@ -105,6 +105,7 @@ fn tables_with(summary: &Summary, remark: &str) -> String {
         start_up::table(summary),
         network_time::table(summary),
         test_bed::table(summary),
+        mechanism_tables::tables(summary, options),
     ];
     for part in parts {
         if !part.is_empty() {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 const SKIPPED: [&str; 5] = ["target", "node_modules", "runs", "__pycache__", "dist"];
 
 /// units <- wire <- core <- model <- { analysis, sim } <- report <- admission <- workbench <- cli; observe stands
-/// on core, under sim and report; synthesis on model, under workbench. A crate may use any crate that its arrows reach.
+/// on core, under sim and report; synthesis on model, under workbench; mechanisms on sim, under workbench. A crate may use any
+/// crate that its arrows reach.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("wire", &["units"]),
@@ -161,22 +162,55 @@ fn manifest(path: &str) -> String {
     fs::read_to_string(root().join(path).join("Cargo.toml")).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Names of the folders in crates/.
-fn crates() -> Vec<String> {
-    let names = fs::read_dir(root().join("crates")).unwrap();
+/// Names of the folders in a folder.
+fn folders(place: &str) -> Vec<String> {
+    let names = fs::read_dir(root().join(place)).unwrap();
     names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// What a mechanism may use, which nothing but workbench uses.
+const OF_MECHANISMS: [&str; 9] =
+    ["units", "wire", "core", "model", "generate", "observe", "analysis", "sim", "report"];
+
+#[test]
+fn the_kernel_names_no_mechanism_that_is_a_plug_in() {
+    let kernel =
+        ["units", "wire", "core", "observe", "model", "analysis", "sim", "report", "admission", "cli"];
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        if !kernel.iter().any(|name| path.starts_with(&format!("crates/{name}/src/"))) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            let line = line.to_lowercase();
+            for name in folders("mechanisms").iter().filter(|name| line.contains(name.as_str())) {
+                faults.push(format!("{path}:{}: names `{name}`", number + 1));
+            }
+        }
+    }
+    assert_none(&faults);
 }
 
 #[test]
 fn arrows_between_crates_point_one_way() {
     let mut faults = Vec::new();
-    for name in crates() {
+    let mechanisms = folders("mechanisms");
+    for name in &mechanisms {
+        for used in dependencies(&manifest(&format!("mechanisms/{name}"))) {
+            if let Some(used) = used.strip_prefix("tautwire-").filter(|used| !OF_MECHANISMS.contains(used)) {
+                faults.push(format!("mechanisms/{name}: must not depend on {used}"));
+            }
+        }
+    }
+    for name in folders("crates") {
         let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
             faults.push(format!("crates/{name}: has no place among the arrows"));
             continue;
         };
         for used in dependencies(&manifest(&format!("crates/{name}"))) {
-            if let Some(used) = used.strip_prefix("tautwire-").filter(|used| !allowed.contains(used)) {
+            let is_listed = |used: &&str| name == "workbench" && mechanisms.iter().any(|known| known == used);
+            let Some(used) = used.strip_prefix("tautwire-") else { continue };
+            if !allowed.contains(&used) && !is_listed(&used) {
                 faults.push(format!("crates/{name}: must not depend on {used}"));
             }
         }
@@ -225,7 +259,9 @@ fn exact_crates_have_no_floating_point() {
 
 #[test]
 fn manifests_take_what_the_workspace_fixes() {
-    let members = crates().into_iter().map(|name| format!("crates/{name}"));
+    let of =
+        |place: &str| folders(place).into_iter().map(|name| format!("{place}/{name}")).collect::<Vec<_>>();
+    let members = of("crates").into_iter().chain(of("mechanisms"));
     let mut faults = Vec::new();
     for member in members.chain(["python".to_owned(), "benches".to_owned()]) {
         let text = manifest(&member);

@@ -40,6 +40,7 @@ pub mod buffer;
 pub mod cbs;
 pub mod central;
 mod class;
+pub mod control;
 pub mod dispatcher;
 #[cfg(feature = "planted-faults")]
 pub mod fault;

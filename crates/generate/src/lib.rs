@@ -6,6 +6,7 @@
 
 mod backbone;
 mod grain;
+mod kinds;
 mod mutation;
 mod random_admission;
 mod random_answers;
@@ -29,6 +30,7 @@ mod seeds;
 mod time_triggered;
 
 pub use backbone::{Backbone, Topology};
+pub use kinds::{KINDS, Kind};
 pub use mutation::{Grammar, KeyIndex, Mutant, Mutation, Mutator, Path, Step, Tree, with};
 pub use random_admission::random_admission;
 pub use random_answers::random_answers;

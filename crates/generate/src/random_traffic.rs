@@ -8,7 +8,7 @@ use crate::Dice;
 /// Least and most payload of a stream.
 type Sizes = (u64, u64);
 
-/// A random network of changing traffic, which replays some of `traces` (paths): the same text for the same seed. Some overload
+/// A random network of changing traffic, which replays some of `traces` (paths), if there are any: the same text for the same seed. Some overload
 /// a port, or state an arrival curve that their traffic does not keep, which are errors of the description.
 #[must_use]
 pub fn random_traffic(seed: u64, traces: &[String]) -> String {
@@ -131,7 +131,7 @@ fn traffic(dice: &mut Dice, (_, most): Sizes, traces: &[String]) -> String {
     let (interval, count) = (dice.between(1_000, 5_000), dice.between(1, 4));
     let (kind, frames) = match dice.between(0, 8) {
         0 => (format!("{{type: file, octets: {} B, at: {} us}}", dice.between(1, 20_000), interval), 0),
-        1 => (format!("{{type: replay, file: {}}}", dice.one_of(traces)), 0),
+        1 if !traces.is_empty() => (format!("{{type: replay, file: {}}}", dice.one_of(traces)), 0),
         2 => {
             let (threads, late) = (dice.between(1, 3), dice.between(0, 90));
             let text = format!(

@@ -1,7 +1,7 @@
 //! The description of a network: text, spans, grammar, and the resolved [`Network`].
 //!
 //! [`load`] reads a description and gives the network or all its faults at once, each with its place
-//! and a remedy. Nothing outside this crate reads a description, and nothing but it makes a
+//! and a remedy; a [`Grammar`] knows sections of mechanisms too. Nothing outside this crate reads a description, and nothing but it makes a
 //! [`Network`], so nothing behind it can be invalid.
 //!
 //! ```text
@@ -34,6 +34,7 @@ mod diagnostic;
 mod frame;
 pub mod ftt;
 pub mod gptp;
+mod grammar;
 pub mod harts;
 pub mod harts_admission;
 mod harts_request;
@@ -44,6 +45,7 @@ pub mod network;
 pub mod reservation;
 pub mod reserved_class;
 mod scheduled_text;
+pub mod section;
 pub mod standby;
 pub mod start_up;
 mod subset;
@@ -59,25 +61,8 @@ pub mod vlan_registration;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
-pub use load::{document, load, load_text, load_text_with_streams};
+pub use grammar::Grammar;
+pub use load::{document, load, load_text};
 pub use network::Network;
 pub use scheduled_text::with_dispatch_points;
 pub use tag_change::{charged_per_wire, tag_ratio, wire_per_charged};
-
-/// Every code that a diagnostic can have, with what it means.
-#[must_use]
-pub fn fault_codes() -> &'static [(&'static str, &'static str)] {
-    text::codes::CATALOGUE
-}
-
-/// The JSON Schema of a description, as `docs/schema/tautwire.schema.json` has it.
-#[must_use]
-pub fn schema() -> serde_json::Value {
-    text::schema::schema()
-}
-
-/// The reference of every key, as `docs/guide/description.md` has it.
-#[must_use]
-pub fn reference() -> String {
-    text::reference::reference()
-}

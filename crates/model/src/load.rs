@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::build;
+use crate::grammar::Grammar;
 use crate::text::faults::Faults;
 use crate::text::shape::Kind;
 use crate::text::tree::{Node, Place, Value};
@@ -13,23 +14,52 @@ use crate::{Loaded, Source, trace};
 /// Faults of streams that run together.
 const TOGETHER: [&str; 2] = [codes::OVERLOAD, codes::CLASS_OVERLOAD];
 
-static GRAMMAR: Kind = Kind::Object(&language::NETWORK);
 static STREAM: Kind = Kind::Object(&language::STREAM);
 static STREAMS: Kind = Kind::List(0, usize::MAX, &STREAM);
 
-/// Reads the description in the file at `path`, and the files that it names.
-///
-/// Wrong input is no error of this function: see [`Loaded::diagnostics`].
+impl Grammar {
+    /// Reads the description in the file at `path`, and the files that it names.
+    ///
+    /// Wrong input is no error of this function: see [`Loaded::diagnostics`].
+    ///
+    /// # Errors
+    /// If the file cannot be read at all.
+    pub fn load(&'static self, path: &Path) -> std::io::Result<Loaded> {
+        let octets = std::fs::read(path)?;
+        let name = path.display().to_string();
+        match String::from_utf8(octets) {
+            Ok(text) => Ok(self.load_text(&name, &text)),
+            Err(error) => Ok(not_utf8(name, &error)),
+        }
+    }
+
+    /// Reads a description; `name` is the path of its text, relative to which other files are found.
+    #[must_use]
+    pub fn load_text(&'static self, name: &str, text: &str) -> Loaded {
+        load_with(self, name, text, None)
+    }
+
+    /// Reads a description with further streams: `more` is a list of them, in YAML or JSON, as it would stand under
+    /// `streams`. One that has the name of a stream of the description takes its place. The streams of `more` stand
+    /// behind the others. They need not all run together: that all of them would overload a line or a class is no fault.
+    #[must_use]
+    pub fn load_text_with_streams(&'static self, name: &str, text: &str, more: &str) -> Loaded {
+        load_with(self, name, text, Some(more))
+    }
+}
+
+/// [`Grammar::load`] of what the kernel itself knows.
 ///
 /// # Errors
 /// If the file cannot be read at all.
 pub fn load(path: &Path) -> std::io::Result<Loaded> {
-    let octets = std::fs::read(path)?;
-    let name = path.display().to_string();
-    match String::from_utf8(octets) {
-        Ok(text) => Ok(load_text(&name, &text)),
-        Err(error) => Ok(not_utf8(name, &error)),
-    }
+    Grammar::kernel().load(path)
+}
+
+/// [`Grammar::load_text`] of what the kernel itself knows.
+#[must_use]
+pub fn load_text(name: &str, text: &str) -> Loaded {
+    Grammar::kernel().load_text(name, text)
 }
 
 fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
@@ -54,28 +84,14 @@ pub fn document(text: &str) -> serde_json::Value {
     plain::plain(&tree::read(0, text, &mut Faults::default()))
 }
 
-/// Reads a description; `name` is the path of its text, relative to which other files are found.
-#[must_use]
-pub fn load_text(name: &str, text: &str) -> Loaded {
-    load_with(name, text, None)
-}
-
-/// Reads a description with further streams: `more` is a list of them, in YAML or JSON, as it would stand under
-/// `streams`. One that has the name of a stream of the description takes its place. The streams of `more` stand
-/// behind the others. They need not all run together: that all of them would overload a line or a class is no fault.
-#[must_use]
-pub fn load_text_with_streams(name: &str, text: &str, more: &str) -> Loaded {
-    load_with(name, text, Some(more))
-}
-
-fn load_with(name: &str, text: &str, more: Option<&str>) -> Loaded {
+fn load_with(grammar: &'static Grammar, name: &str, text: &str, more: Option<&str>) -> Loaded {
     let mut faults = Faults::default();
     let main = Source { name: name.to_owned(), text: text.to_owned() };
     let mut root = tree::read(0, &main.text, &mut faults);
     let readable = faults.errors() == 0;
     if readable {
         let owner = root.anchor();
-        form::check(&mut root, &GRAMMAR, owner, &mut faults);
+        form::check(&mut root, grammar.root(), owner, &mut faults);
     }
     let directory = Path::new(name).parent().unwrap_or(Path::new(""));
     let mut tables = read_tables(&root, directory, &mut faults);
@@ -97,7 +113,8 @@ fn load_with(name: &str, text: &str, more: Option<&str>) -> Loaded {
     trace::take(root.items_mut("streams").iter_mut().chain(&mut rows), directory, &mut faults);
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let network = if readable {
-        let input = build::Input { root: &root, rows: &rows, directory, stem: stem.as_deref() };
+        let stem = stem.as_deref();
+        let input = build::Input { grammar, root: &root, rows: &rows, directory, stem };
         build::build(&input, &mut faults)
     } else {
         None

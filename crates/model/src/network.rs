@@ -138,6 +138,8 @@ pub struct Network {
     pub gptp: Option<crate::gptp::Gptp>,
     /// HaRTES in all bridges; none: they select by class.
     pub harts: Option<crate::harts::Harts>,
+    /// What the description says of mechanisms that have a section of their own.
+    pub sections: crate::section::Sections,
 }
 
 /// Network control traffic of protocols that are not described, as interference in every bound.

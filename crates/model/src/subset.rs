@@ -76,6 +76,7 @@ impl Network {
                 }
                 harts
             }),
+            sections: self.sections.moved(&place),
         }
     }
 }

@@ -447,15 +447,18 @@ streams:
         )
     };
     let more = format!("[{}, {}]", stream("x", "300 B"), stream("z", "200 B"));
-    let loaded = tautwire_model::load_text_with_streams("net.yaml", text, &more);
+    let loaded = tautwire_model::Grammar::kernel().load_text_with_streams("net.yaml", text, &more);
     let streams = loaded.network.expect("no errors").streams;
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
     assert_eq!(names, ["y", "x", "z"]);
     assert_eq!(streams[1].payload_max.get(), 300);
-    let wrong =
-        tautwire_model::load_text_with_streams("net.yaml", text, &format!("[{}]", stream("z", "200")));
+    let wrong = tautwire_model::Grammar::kernel().load_text_with_streams(
+        "net.yaml",
+        text,
+        &format!("[{}]", stream("z", "200")),
+    );
     assert_eq!(wrong.diagnostics[0].source, 1, "the fault stands in the further streams");
     assert!(wrong.network.is_none());
-    let none = tautwire_model::load_text_with_streams("net.yaml", text, "{}");
+    let none = tautwire_model::Grammar::kernel().load_text_with_streams("net.yaml", text, "{}");
     assert!(none.network.is_none(), "not a list");
 }

@@ -1,4 +1,4 @@
-//! What is observed of frames: moments, histograms and the parts of a delay.
+//! What is observed of frames: moments, histograms and the parts of a delay; and what mechanisms observe, as tables.
 //!
 //! All integers: two equal runs give equal bytes, and results of several runs can be merged.
 
@@ -7,9 +7,11 @@ mod histogram;
 mod moments;
 mod parts;
 mod signed_moments;
+mod tables;
 
 pub use frame_record::{FrameEvent, FrameRecord};
 pub use histogram::Histogram;
 pub use moments::Moments;
 pub use parts::{DelayParts, Part};
 pub use signed_moments::SignedMoments;
+pub use tables::{Cell, Column, Observed, Shown, Table};

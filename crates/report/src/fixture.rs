@@ -83,6 +83,7 @@ fn empty() -> Network {
         synchronisation: None,
         time_triggered: None,
         harts: None,
+        sections: tautwire_model::section::Sections::default(),
     };
     for (index, (name, bridge)) in END_STATIONS.into_iter().enumerate() {
         let _ = bridge;
@@ -389,6 +390,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
         .collect();
     let frame_hops = ports.iter().map(|port| port.frames).sum();
     Observation {
+        mechanisms: tautwire_observe::Observed::default(),
         seed: 1,
         end: network.run.duration,
         frame_hops,

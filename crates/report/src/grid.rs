@@ -21,20 +21,20 @@ impl Default for TableOptions {
 
 /// One column.
 #[derive(Clone, Copy)]
-pub(crate) struct Column {
-    title: &'static str,
+pub(crate) struct Column<'t> {
+    title: &'t str,
     is_text: bool,
     /// The column with the greatest number goes first if there is no room; 0 stays.
     expendable: u8,
 }
 
 /// A column of texts, to the left.
-pub(crate) const fn text(title: &'static str, expendable: u8) -> Column {
+pub(crate) const fn text(title: &str, expendable: u8) -> Column<'_> {
     Column { title, is_text: true, expendable }
 }
 
 /// A column of numbers, to the right.
-pub(crate) const fn number(title: &'static str, expendable: u8) -> Column {
+pub(crate) const fn number(title: &str, expendable: u8) -> Column<'_> {
     Column { title, is_text: false, expendable }
 }
 
@@ -42,7 +42,7 @@ pub(crate) const fn number(title: &'static str, expendable: u8) -> Column {
 const TEXT_MIN: usize = 8;
 
 /// The rows below their titles, the first ones if there are too many; nothing without rows.
-pub(crate) fn render(columns: &[Column], rows: &[Vec<String>], options: TableOptions) -> String {
+pub(crate) fn render(columns: &[Column<'_>], rows: &[Vec<String>], options: TableOptions) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -54,7 +54,7 @@ pub(crate) fn render(columns: &[Column], rows: &[Vec<String>], options: TableOpt
     table
 }
 
-fn lines(columns: &[Column], rows: &[Vec<String>], width: usize) -> String {
+fn lines(columns: &[Column<'_>], rows: &[Vec<String>], width: usize) -> String {
     let mut widths: Vec<usize> = columns
         .iter()
         .enumerate()
@@ -98,7 +98,7 @@ fn lines(columns: &[Column], rows: &[Vec<String>], width: usize) -> String {
     table
 }
 
-fn write_row(table: &mut String, columns: &[Column], shown: &[usize], widths: &[usize], row: &[String]) {
+fn write_row(table: &mut String, columns: &[Column<'_>], shown: &[usize], widths: &[usize], row: &[String]) {
     let mut line = String::new();
     for index in shown {
         let (width, cell) = (widths[*index], cut(&row[*index], widths[*index]));

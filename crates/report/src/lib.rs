@@ -31,6 +31,7 @@ mod json;
 pub mod listener_frames;
 pub mod loss;
 mod manifest;
+pub mod mechanism_tables;
 mod name;
 pub mod network_control;
 pub mod network_time;

@@ -84,6 +84,7 @@ impl Summary {
             refusals: observation.map_or_else(Vec::new, |seen| crate::refusal::summaries(network, seen)),
             vlan_registrations: observation
                 .map_or_else(Vec::new, |seen| crate::vlan_registration::summaries(network, seen)),
+            mechanisms: observation.map_or_else(Vec::new, crate::mechanism_tables::summaries),
         }
     }
 }

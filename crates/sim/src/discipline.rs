@@ -42,7 +42,7 @@ impl Discipline {
     }
 
     /// The grandmaster's clock reads `time` when the oscillator reads `local`; what is done, if it is time.
-    fn correct(&mut self, local: Instant, time: i128) -> Option<Adjustment> {
+    pub(crate) fn correct(&mut self, local: Instant, time: i128) -> Option<Adjustment> {
         let since = self.last.map(|last| local.since(last));
         // Clocks of neighbours: nine tenths of an interval are one.
         if since.is_some_and(|since| since * 10 < self.interval * 9) {
@@ -58,25 +58,15 @@ impl Discipline {
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// What a node's oscillator reads when its corrected clock first reads `wanted`; none without one.
-    pub(crate) fn oscillator_at(&self, node: usize, wanted: Instant) -> Option<Instant> {
-        Some(self.disciplined(node)?.first_at(wanted))
-    }
-
-    /// A node's corrected clock, if it has one.
-    pub(crate) fn disciplined(&self, node: usize) -> Option<DisciplinedClock> {
-        self.driven.as_ref()?.gptp.as_ref()?.disciplined(node)
-    }
-
-    /// Corrects a node's clock, if it is time, and gives what it sends the new instants.
-    pub(crate) fn discipline(&mut self, number: usize) {
+    /// A node's corrected clock was adjusted: what it sends gets the new instants.
+    pub(crate) fn offer_by_corrected_clock(
+        &mut self,
+        node: NodeIndex,
+        clock: DisciplinedClock,
+        adjustment: Adjustment,
+    ) {
+        let number = node.index();
         let local = self.nodes[number].clock.local(self.now);
-        let node = &mut self.gptp().nodes[number];
-        let time = node.machine.as_ref().and_then(|machine| machine.grandmaster_time(local));
-        let (Some(discipline), Some(time)) = (&mut node.discipline, time) else { return };
-        let Some(adjustment) = discipline.correct(local, time) else { return };
-        let clock = discipline.clock;
-        self.recorder.disciplined(index(number), clock);
         let network = self.network;
         for (stream, described) in network.streams.iter().enumerate() {
             if described.talker.index() != number || !self.talkers[stream].running {

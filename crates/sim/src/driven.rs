@@ -17,11 +17,12 @@ use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::{Attached, Controls, Mechanism};
 use crate::datagrams::Datagrams;
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
 use crate::ftt::Ftt;
-use crate::gptp::Gptp;
+use crate::gptp;
 use crate::harts_admission::Admission;
 use crate::host_stacks::HostStacks;
 use crate::plan::{Plan, index};
@@ -43,6 +44,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
         || network.reservation.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.gptp.is_some()
+        || network.sections.keys().next().is_some()
         || network.harts.is_some()
         || network.time_triggered.is_some()
         || network.streams.iter().any(|stream| stream.datagrams.is_some())
@@ -53,8 +55,18 @@ pub(crate) fn are_there(network: &Network) -> bool {
             .any(|stream| stream.listeners.iter().any(|node| network.reception(*node).is_some()))
 }
 
+/// The mechanisms of a network, in the order in which they act.
+fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> Vec<Attached<'n>> {
+    for key in network.sections.keys() {
+        let is_given = mechanisms.iter().any(|mechanism| mechanism.section() == key);
+        assert!(is_given, "a run of a network with `{key}` is given its mechanism");
+    }
+    let further = mechanisms.iter().filter_map(|mechanism| mechanism.attach(network));
+    gptp::attach(network).into_iter().chain(further).collect()
+}
+
 /// The machines of a run.
-pub(crate) struct Driven {
+pub(crate) struct Driven<'n> {
     /// Per node.
     stations: Vec<Option<Station>>,
     /// Per stream: what its last synchronisation frames say, if it has such.
@@ -75,8 +87,8 @@ pub(crate) struct Driven {
     pub(crate) stacks: HostStacks,
     /// Datagrams that are put together.
     pub(crate) datagrams: Datagrams,
-    /// gPTP.
-    pub(crate) gptp: Option<Gptp>,
+    /// Mechanisms that are plug-ins.
+    pub(crate) controls: Controls<'n>,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
     /// Masters and nodes of HaRTES.
@@ -94,14 +106,14 @@ struct Station {
     synchronisation: Option<u32>,
 }
 
-impl Driven {
+impl<'n> Driven<'n> {
     pub(crate) fn new(
-        network: &Network,
+        network: &'n Network,
         plan: &Plan,
         clocks: &[LocalClock],
-        seed: u64,
-        histograms: bool,
+        (seed, histograms): (u64, bool),
         admission: Option<Box<dyn AdmissionControl>>,
+        mechanisms: &[&'static dyn Mechanism],
     ) -> Self {
         let streams = || network.streams.iter();
         let mut answers = vec![Vec::new(); network.streams.len()];
@@ -131,7 +143,7 @@ impl Driven {
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             datagrams: Datagrams::new(network),
-            gptp: Gptp::new(network, clocks, seed),
+            controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
             synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             ftt: Ftt::new(network, plan, clocks, seed),
@@ -182,8 +194,8 @@ impl Driven {
     }
 }
 
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    pub(crate) fn driven(&mut self) -> &mut Driven {
+impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
+    pub(crate) fn driven(&mut self) -> &mut Driven<'run> {
         self.driven.as_mut().expect("a run that has machines")
     }
 
@@ -197,7 +209,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         });
         let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
-        let gptp = driven.gptp.as_ref().and_then(Gptp::next);
+        let controls = driven.controls.next();
         let corrected = driven.timed.as_ref().map(Timed::next);
         let clock = |node: usize| self.nodes[node].clock;
         let living = |node: usize| self.nodes[node].up.then(|| self.nodes[node].clock);
@@ -206,7 +218,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let started = driven.start_up.as_ref();
         let started = started.and_then(|start_up| start_up.next(living));
         let synchronised = driven.synchronisation.as_ref().and_then(ControlFrames::next);
-        let protocols = ftt.into_iter().chain(srp).chain(gptp).chain(stacks).chain(corrected);
+        let protocols = ftt.into_iter().chain(srp).chain(controls).chain(stacks).chain(corrected);
         let protocols = protocols.chain(started).chain(synchronised).chain(admits);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
@@ -259,7 +271,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
         }
         self.drive_srp();
-        self.drive_gptp();
+        self.drive_controls();
         self.drive_ftt();
         self.drive_harts_admission();
         self.arm_timeline();
@@ -316,7 +328,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return;
         }
         if self.take_pdu(slot.stream, slot.number, time)
-            || self.take_message(slot.stream, slot.number, time)
+            || self.take_into_host(slot.stream, slot.number)
             || self.take_trigger(slot.stream, slot.number, time)
             || self.take_ftt_message(slot.stream, slot.number)
             || self.take_control(slot.stream, slot.number, time)

@@ -244,7 +244,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
         if PLUGGED {
             self.tell_pdu(stream, number, start);
-            self.stamp_message(stream, number, start, received.since(last));
+            self.control_frame_leaves((stream, number), line, start, received.since(last));
         }
         if !to_bridge {
             if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {

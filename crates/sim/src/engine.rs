@@ -10,6 +10,7 @@
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
+use tautwire_observe::Observed;
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::agenda::Agenda;
@@ -74,7 +75,7 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) next_event: usize,
     pub(crate) spurious: Random,
     /// Machines that make frames, if there are any.
-    pub(crate) driven: Option<Box<Driven>>,
+    pub(crate) driven: Option<Box<Driven<'run>>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
     /// What an ACMaster tests with.
@@ -143,7 +144,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             spurious: Random::new(seed, Purpose::Spurious, 0),
             driven: PLUGGED.then(|| {
                 let admission = options.admission.take();
-                Box::new(Driven::new(network, &plan, &clocks, seed, histograms, admission))
+                let mechanisms = options.mechanisms;
+                Box::new(Driven::new(network, &plan, &clocks, (seed, histograms), admission, mechanisms))
             }),
             events: 0,
             progress: match &mut options.progress {
@@ -286,12 +288,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let slots = self.driven.as_mut().map(|driven| driven.slots.finish());
         let (slots, cycles) = slots.unwrap_or_default();
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
-        let gptp = self.driven.as_mut().and_then(|driven| driven.gptp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
         let mut admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
         self.observe_network_time();
         let network_time = self.network_time_observation();
-        let clocks = gptp.map_or_else(Vec::new, |gptp| gptp.observations(self.network));
         let (reservations, vlan_registrations, mut refusals) =
             srp.map_or_else(Default::default, |srp| srp.observations(self.network));
         refusals.extend(admission.iter_mut().flat_map(Admission::take_refusals));
@@ -312,7 +312,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             self.statistics.is_in_flight(slot.stream, slot.number, whereabouts);
             self.recorder.in_flight(slot.stream, slot.number);
         }
-        let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams));
+        let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams, driven.controls));
         let talkers = &self.talkers;
         let mut observation = Observation {
             seed: self.seed,
@@ -324,7 +324,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             reservations,
             refusals,
             vlan_registrations,
-            clocks,
+            clocks: Vec::new(),
+            mechanisms: Observed::default(),
             virtual_links: self.virtual_links.observations(),
             slots,
             cycles,
@@ -336,7 +337,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 .statistics
                 .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
         };
-        if let Some((stacks, datagrams)) = machines {
+        if let Some((stacks, datagrams, controls)) = machines {
+            for host in controls.into_hosts() {
+                host.finish(&mut observation);
+            }
             stacks.finish(&mut observation);
             datagrams.finish(self.network, &mut observation);
         }

@@ -10,6 +10,7 @@
 
 mod agenda;
 mod clock;
+mod control;
 mod cycles;
 mod datagrams;
 mod discipline;
@@ -57,6 +58,7 @@ use tautwire_model::Network;
 use engine::Engine;
 
 pub use clock::SimTime;
+pub use control::{Attached, Attachment, Machines, Mechanism, Plane, Stamping};
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};

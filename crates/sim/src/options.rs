@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::control::Mechanism;
 use crate::refusal::Late;
 use crate::srp::AdmissionControl;
 
@@ -54,6 +55,8 @@ pub struct Options<'a> {
     pub admission: Option<Box<dyn AdmissionControl>>,
     /// What an ACMaster of HaRTES tests with; without it everything is admitted.
     pub harts_test: Option<HartsTest>,
+    /// Mechanisms that are plug-ins, in the order in which they act at one instant; those of the network must be among them.
+    pub mechanisms: &'static [&'static dyn Mechanism],
     /// Is told now and then where the run stands.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -67,6 +70,7 @@ impl fmt::Debug for Options<'_> {
             .field("driver", &self.driver)
             .field("admission", &self.admission.is_some())
             .field("harts_test", &self.harts_test.is_some())
+            .field("mechanisms", &self.mechanisms.len())
             .field("progress", &self.progress.is_some())
             .finish()
     }

@@ -53,14 +53,26 @@ pub(crate) enum Purpose {
     TestClock = 43,
 }
 
+/// The number of the purpose of a mechanism that is named: the upper half of the numbers is theirs.
+pub(crate) fn of_mechanism(name: &str) -> u16 {
+    let hash =
+        name.bytes().fold(0x811c_9dc5_u32, |hash, octet| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193));
+    0x8000 | (hash >> 17) as u16
+}
+
 /// A random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {
     pub(crate) fn new(seed: u64, purpose: Purpose, index: usize) -> Self {
+        Self::numbered(seed, purpose as u16, index)
+    }
+
+    /// That of the number of a purpose.
+    pub(crate) fn numbered(seed: u64, purpose: u16, index: usize) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        generator.set_stream(((purpose as u64) << 48) | index as u64);
+        generator.set_stream((u64::from(purpose) << 48) | index as u64);
         Self(generator)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Lists stand in the order of the network's: `streams[i]` is stream *i*, `ports[i]` port *i*.
 
-use tautwire_observe::{DelayParts, Histogram, Moments, SignedMoments};
+use tautwire_observe::{DelayParts, Histogram, Moments, Observed, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
 use crate::cycles::CyclesObservation;
@@ -143,6 +143,8 @@ pub struct Observation {
     pub vlan_registrations: Vec<VlanObservation>,
     /// Per node, in a network with gPTP.
     pub clocks: Vec<ClockObservation>,
+    /// What mechanisms that are plug-ins observed, each by its type.
+    pub mechanisms: Observed,
     /// Masters and nodes of HaRTES, in a network that has it.
     pub harts: Option<Box<HartsObservation>>,
     /// Per virtual link, in the order of their first streams.

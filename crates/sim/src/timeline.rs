@@ -47,7 +47,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 self.cut_link(LinkIndex(cable * 2 + 1));
                 if PLUGGED {
                     self.srp_link(*cable, false);
-                    self.gptp_link(*cable, false);
+                    self.controls_link(*cable, false);
                     self.harts_link(*cable);
                 }
             }
@@ -57,7 +57,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 }
                 if PLUGGED {
                     self.srp_link(*cable, true);
-                    self.gptp_link(*cable, true);
+                    self.controls_link(*cable, true);
                     self.harts_link(*cable);
                 }
             }
@@ -67,7 +67,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.stop_station(node.index());
                     self.start_up_node(*node, false);
                     self.srp_node(node.index(), false);
-                    self.gptp_node(node.index(), false);
+                    self.controls_node(*node, false);
                     self.synchronised_node(node.index(), false);
                     self.harts_admission_node(node.index(), false);
                     self.arm_timeline();
@@ -81,7 +81,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.reopen_cycles(*node);
                     self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
-                    self.gptp_node(node.index(), true);
+                    self.controls_node(*node, true);
                     self.synchronised_node(node.index(), true);
                     self.harts_admission_node(node.index(), true);
                     self.arm_timeline();
@@ -135,7 +135,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             Some(timed) => timed.network(node, clock, self.now),
             None => {
                 let local = clock.local(self.now);
-                let corrected = self.disciplined(node).map(|clock| clock.reading(local));
+                let corrected = self.corrected_clock(node).map(|clock| clock.reading(local));
                 let corrected = corrected.map(|ps| Instant::from_ps(u64::try_from(ps).unwrap_or(0)));
                 corrected.unwrap_or(local)
             }

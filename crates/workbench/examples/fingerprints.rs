@@ -6,39 +6,8 @@
 
 use std::path::Path;
 
-use tautwire_generate::{
-    Failures, Relation, TdmaFailure, random_admission, random_answers, random_as6802, random_avionics,
-    random_clusters, random_gptp, random_halves, random_harts, random_harts_admission, random_host_stacks,
-    random_network, random_reserved, random_resets, random_servo, random_slot_pairs, random_tdma,
-    random_thirds, random_time_triggered, random_traffic, random_vlans,
-};
+use tautwire_generate::KINDS;
 use tautwire_workbench::{Manifest, Network, Options, Summary, bounds, load, load_text, simulate};
-
-/// A kind of network, and what draws one.
-type Kind = (&'static str, fn(u64) -> String);
-
-const KINDS: [Kind; 20] = [
-    ("admission", random_admission),
-    ("answers", random_answers),
-    ("as6802", |seed| random_as6802(seed, Failures::None)),
-    ("avionics", random_avionics),
-    ("clusters", |seed| random_clusters(seed, Relation::Domains, false)),
-    ("gptp", |seed| random_gptp(seed).0),
-    ("halves", random_halves),
-    ("harts", random_harts),
-    ("harts-admission", random_harts_admission),
-    ("host-stacks", random_host_stacks),
-    ("network", random_network),
-    ("reserved", random_reserved),
-    ("resets", random_resets),
-    ("servo", |seed| random_servo(seed, false)),
-    ("slot-pairs", random_slot_pairs),
-    ("tdma", |seed| random_tdma(seed, TdmaFailure::ALL[usize::try_from(seed).expect("few") % 14])),
-    ("thirds", random_thirds),
-    ("time-triggered", |seed| random_time_triggered(seed, false)),
-    ("traffic", |seed| random_traffic(seed, &[])),
-    ("vlans", random_vlans),
-];
 
 fn main() {
     let count = std::env::args().nth(1).map_or(300, |count| count.parse().expect("a number of networks"));

@@ -20,6 +20,7 @@ mod central;
 mod granted;
 mod harts_test;
 mod late;
+mod mechanisms;
 mod scenario;
 mod schedule;
 mod slot_document;
@@ -33,18 +34,17 @@ pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, stories, story};
 
 pub use granted::{bounds, bounds_in_run};
+pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};
 pub use tautwire_admission as admission;
 pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, explain, losses};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
-pub use tautwire_model::{
-    Diagnostic, Label, Loaded, Network, Severity, Source, load, load_text, load_text_with_streams,
-};
+pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_report::{
     Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, network_control, network_time,
-    refusal, reservation, served, slots as slot_usage, start_up, table, takeover, test_bed, verify,
-    virtual_links, vlan_registration,
+    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, mechanism_tables, network_control,
+    network_time, refusal, reservation, served, slots as slot_usage, start_up, table, takeover, test_bed,
+    verify, virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;
@@ -69,13 +69,16 @@ pub fn simulate_with(
 ) -> Observation {
     central::give_admission(network, options);
     options.harts_test.get_or_insert(harts_test::test);
+    if options.mechanisms.is_empty() {
+        options.mechanisms = mechanisms::in_runs();
+    }
     tautwire_sim::run_with(network, options, recorder)
 }
 
 /// The JSON Schema of the description.
 #[must_use]
 pub fn description_schema() -> String {
-    format!("{:#}\n", tautwire_model::schema())
+    format!("{:#}\n", grammar().schema())
 }
 
 /// The JSON Schema of `summary.json`.

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use tautwire_workbench::admission::{
     Asker, Decision, Desk, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request, RequestError,
 };
-use tautwire_workbench::{Duration, Network};
+use tautwire_workbench::{Duration, Network, grammar};
 
 use super::admit_socket::{self, Limits};
 use super::{say, scenario};
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     {
         say(&format!("the log is taken as it stands; as it was found it is in {}", copy.display()));
     }
-    let desk = Desk::open(&name, &text, arguments.test.into(), arguments.state.as_deref())?;
+    let desk = Desk::open(grammar(), &name, &text, arguments.test.into(), arguments.state.as_deref())?;
     if let Some(reason) = desk.no_longer_holds() {
         let why = why(&network, "", &reason);
         say(&format!(

@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::ptp::{
-    FollowUpInformation, PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, PtpTlv, flags,
+    FollowUpInformation, PTP_ETHER_TYPE, PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, PtpTlv,
+    flags,
 };
 
 use super::best_master::{BestMaster, PortRole, SystemIdentity};
@@ -18,6 +19,7 @@ use super::peer_delay::{
     PeerDelay, PeerDelayConfig, answer, answer_follow_up, interval, reading_ps, time_fields,
 };
 use super::sync::SyncReceived;
+use crate::control::{Event, Machine, Output};
 
 /// A time-aware system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -304,5 +306,36 @@ impl GptpNode {
             control: 0,
             log_interval,
         }
+    }
+}
+
+impl Machine for GptpNode {
+    fn handle(&mut self, now: Instant, event: Event<'_>) {
+        let read = |octets| PtpMessage::parse(octets).ok().map(|(message, _)| message);
+        match event {
+            Event::Received { port, ether_type: PTP_ETHER_TYPE, octets, stamp } => {
+                if let Some(message) = read(octets) {
+                    self.receive(now, port, &message, stamp);
+                }
+            }
+            Event::Sent { port, octets, stamp, .. } => {
+                let message = read(octets).expect("a message of its own");
+                self.sent(port, &message, stamp);
+            }
+            Event::Received { .. } => {}
+            Event::Link { port, up } => self.set_up(now, port, up),
+            Event::Due => self.advance(now),
+        }
+    }
+
+    fn poll(&mut self) -> Option<Output> {
+        let (port, message) = Self::poll(self)?;
+        let mut octets = Vec::new();
+        message.emit(&mut octets);
+        Some(Output { port, ether_type: PTP_ETHER_TYPE, octets })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Some(Self::deadline(self))
     }
 }

@@ -7,16 +7,21 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::topology::Topology;
 use crate::network::{ArrivalCurve, Hop, PortIndex, Stream, Traffic};
 
-/// What is to say of them.
-pub(crate) struct ControlFrames {
-    /// Names the stream, with the port.
-    pub(crate) protocol: &'static str,
-    pub(crate) destination: MacAddress,
-    pub(crate) priority: Priority,
-    pub(crate) payload_min: Bytes,
-    pub(crate) payload_max: Bytes,
+/// What is to say of the frames that a port sends of a protocol.
+#[derive(Clone, Debug)]
+pub struct ControlFrames {
+    /// The protocol; names the stream, with the port.
+    pub protocol: &'static str,
+    /// Destination, of a group that bridges do not forward to.
+    pub destination: MacAddress,
+    /// Priority whose traffic class they take.
+    pub priority: Priority,
+    /// Least MAC client data, padding in it.
+    pub payload_min: Bytes,
+    /// Most MAC client data.
+    pub payload_max: Bytes,
     /// What the port sends of them at most; none if that is unknown.
-    pub(crate) arrival: Option<ArrivalCurve>,
+    pub arrival: Option<ArrivalCurve>,
 }
 
 impl ControlFrames {

@@ -14,6 +14,7 @@ mod clusters;
 mod control_frames;
 mod covering;
 mod datagrams;
+mod draft;
 mod events;
 mod flooding;
 mod ftt;
@@ -53,14 +54,20 @@ use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
 use crate::frame::FRAME_MIN;
+use crate::grammar::Grammar;
 use crate::network::{ArrivalCurve, Network, NetworkControl, RunSettings};
+use crate::section::Sections;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
+pub(crate) use control_frames::ControlFrames;
+pub use draft::Draft;
 pub(crate) use traffic::read_trace;
 
 /// What a network is made from.
 pub(crate) struct Input<'t, 'a> {
+    /// What it may say.
+    pub(crate) grammar: &'static Grammar,
     /// The description.
     pub(crate) root: &'a Node<'t>,
     /// Streams of its tables.
@@ -100,9 +107,11 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     let test = test::test(input, &topology, &streams, &events, &run, faults);
     let tdma = tdma::tdma(input, &topology, &models, &mut streams, faults);
     let (mut reservation, mut gptp) = (None, None);
+    let mut sections = Sections::default();
     if faults.errors() == 0 {
         reservation = reservation::reservation(input, &topology, &mut streams, faults);
         gptp = gptp::gptp(input, &topology, &mut streams, faults);
+        sections = draft::sections(input, &topology, &events, &mut streams, faults);
     }
     let harts = harts::harts(input, &topology, &models, &mut streams, faults);
     granted::check(&events, &streams, reservation.as_ref(), harts.as_ref(), faults);
@@ -169,6 +178,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         reserved_classes,
         gptp,
         harts,
+        sections,
     };
     if faults.errors() == 0 && network.costs_slots() {
         let derived = network.derived_lifetime();
@@ -212,7 +222,7 @@ fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
 
 /// Of protocols that the description does not have; those that it has are streams of their own. None unless stated.
 /// A stated one that says nothing else: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every
-/// second), MRP (every 200 ms) and LLDP (every 30 s), one frame of each at once, with PDUs of MRP and LLDP up to
+/// second), MRP (every 200 ms) and link layer discovery (every 30 s), one frame of each at once, with PDUs of the latter two up to
 /// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
 fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
     let node = root.get("network-control").filter(|node| node.text() != Some("none"))?;

@@ -75,7 +75,6 @@ impl Faults {
         help: String,
         other: Option<(Place, &str)>,
     ) {
-        debug_assert!(super::codes::CATALOGUE.iter().any(|(known, _)| *known == code), "{code}");
         if !self.known.insert((code, place)) {
             return;
         }

@@ -227,7 +227,6 @@ fn not_supported(key: &str) -> Option<&'static str> {
         "cqf" | "cyclic-queuing-and-forwarding" | "cyclic-queueing" | "cyclic-queuing" => {
             "cyclic queuing and forwarding (802.1Q-2022 Annex T)"
         }
-        "lldp" => "LLDP (802.1AB)",
         "spanning-tree" | "stp" | "rstp" | "mstp" => "spanning tree",
         "link-aggregation" | "lag" | "lacp" => "link aggregation (802.1AX)",
         "deficit-round-robin" | "weighted-round-robin" | "ets" | "wrr" | "drr" => {

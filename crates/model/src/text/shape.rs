@@ -1,8 +1,8 @@
 //! What a part of a description may look like: the types of the grammar's tables.
 
 /// Of what kind a value is.
-#[derive(Debug)]
-pub(crate) enum Kind {
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
     /// Any text.
     Text,
     /// A name: letters, digits, `-`, `_`, `.`; or `node:port` where one is meant.
@@ -52,44 +52,58 @@ pub(crate) enum Kind {
 }
 
 /// The keys of a mapping.
-#[derive(Debug)]
-pub(crate) struct Shape {
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
     /// What it describes: `a stream`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What it is for.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Its keys, in groups that several shapes share.
-    pub(crate) keys: &'static [&'static [Key]],
+    pub keys: &'static [&'static [Key]],
 }
 
 /// A key of a mapping.
-#[derive(Debug)]
-pub(crate) struct Key {
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What stands behind it.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Whether it must be there.
-    pub(crate) required: bool,
+    pub required: bool,
     /// What it says, with its default.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
+}
+
+impl Key {
+    /// A key that may be left out.
+    #[must_use]
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: false, about }
+    }
+
+    /// A key that must be there.
+    #[must_use]
+    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: true, about }
+    }
 }
 
 impl Shape {
     /// All keys.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
         self.keys.iter().copied().flatten()
     }
 
     /// The key `name`.
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
 }
 
 /// The forms of YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     Scalar,
     List,
     Map,
@@ -97,7 +111,7 @@ pub(crate) enum Form {
 
 impl Kind {
     /// The form of the kind; none if it has several.
-    pub(crate) fn form(&self) -> Option<Form> {
+    pub fn form(&self) -> Option<Form> {
         Some(match self {
             Self::Object(_) | Self::Tagged(_) | Self::Names(_) | Self::Numbers(..) => Form::Map,
             Self::List(..) => Form::List,
@@ -107,7 +121,7 @@ impl Kind {
     }
 
     /// What is expected, in words.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Name => "a name".to_owned(),

@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 32;
 
 /// A place in one of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub struct Place {
     /// Which text.
     pub(crate) source: u32,
     /// First octet.
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 
 /// A node of the tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<'t> {
+pub struct Node<'t> {
     /// Where it stands.
     pub(crate) place: Place,
     /// What it is.
@@ -54,7 +54,7 @@ pub(crate) enum Value<'t> {
 
 /// The key of a mapping's entry.
 #[derive(Clone, Debug)]
-pub(crate) struct Key<'t> {
+pub struct Key<'t> {
     /// Where it stands.
     pub(crate) place: Place,
     /// Its text.
@@ -63,7 +63,7 @@ pub(crate) struct Key<'t> {
 
 impl<'t> Node<'t> {
     /// The text of a scalar.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(text) => Some(text),
             _ => None,
@@ -71,7 +71,7 @@ impl<'t> Node<'t> {
     }
 
     /// The elements of a list; none for anything else.
-    pub(crate) fn items(&self) -> &[Node<'t>] {
+    pub fn items(&self) -> &[Node<'t>] {
         match &self.value {
             Value::List(items) => items,
             _ => &[],
@@ -88,7 +88,7 @@ impl<'t> Node<'t> {
     }
 
     /// The entries of a mapping; none for anything else.
-    pub(crate) fn entries(&self) -> &[(Key<'t>, Node<'t>)] {
+    pub fn entries(&self) -> &[(Key<'t>, Node<'t>)] {
         match &self.value {
             Value::Map(entries) => entries,
             _ => &[],
@@ -96,7 +96,7 @@ impl<'t> Node<'t> {
     }
 
     /// The value under `key`.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node<'t>> {
+    pub fn get(&self, key: &str) -> Option<&Node<'t>> {
         self.entries().iter().find(|(name, _)| name.text == key).map(|(_, node)| node)
     }
 
@@ -127,12 +127,12 @@ impl<'t> Node<'t> {
     }
 
     /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
-    pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+    pub fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()
     }
 
     /// A place of one line that stands for the node: a mapping's first key.
-    pub(crate) fn anchor(&self) -> Place {
+    pub fn anchor(&self) -> Place {
         match &self.value {
             Value::Map(entries) => entries.first().map_or(self.place, |(key, _)| key.place),
             Value::List(items) => items.first().map_or(self.place, Node::anchor),

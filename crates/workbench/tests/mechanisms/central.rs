@@ -49,7 +49,7 @@ fn sparse(text: &str) -> String {
 }
 
 fn network(text: &str) -> Network {
-    let loaded = tautwire_model::load_text("central.yaml", text);
+    let loaded = tautwire_workbench::load_text("central.yaml", text);
     loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics))
 }
 

@@ -2,40 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use tautwire_generate::{
-    Failures, Grammar, Mutator, Relation, TdmaFailure, random_admission, random_answers, random_as6802,
-    random_avionics, random_clusters, random_gptp, random_halves, random_harts, random_harts_admission,
-    random_host_stacks, random_network, random_reserved, random_resets, random_servo, random_slot_pairs,
-    random_tdma, random_thirds, random_time_triggered, random_traffic, random_vlans,
-};
-use tautwire_workbench::description_schema;
+use tautwire_generate::{Grammar, KINDS, Mutator, random_traffic};
+use tautwire_workbench::{MECHANISMS, description_schema};
 
-/// A kind of drawn network, and what draws one.
-type Kind = (&'static str, fn(u64) -> String);
-
-/// What all generators draw.
-pub(crate) const KINDS: [Kind; 20] = [
-    ("admission", random_admission),
-    ("answers", random_answers),
-    ("as6802", |seed| random_as6802(seed, Failures::None)),
-    ("avionics", random_avionics),
-    ("clusters", |seed| random_clusters(seed, Relation::Domains, false)),
-    ("gptp", |seed| random_gptp(seed).0),
-    ("halves", random_halves),
-    ("harts", random_harts),
-    ("harts-admission", random_harts_admission),
-    ("host-stacks", random_host_stacks),
-    ("network", random_network),
-    ("reserved", random_reserved),
-    ("resets", random_resets),
-    ("servo", |seed| random_servo(seed, false)),
-    ("slot-pairs", random_slot_pairs),
-    ("tdma", |seed| random_tdma(seed, TdmaFailure::ALL[usize::try_from(seed).expect("few") % 14])),
-    ("thirds", random_thirds),
-    ("time-triggered", |seed| random_time_triggered(seed, false)),
-    ("traffic", |seed| random_traffic(seed, &["plant/trace.csv".to_owned()])),
-    ("vlans", random_vlans),
-];
+/// Networks of a seed that generators draw, each with its kind: one of every generator and one of every mechanism.
+pub(crate) fn drawn(seed: u64) -> Vec<(String, String)> {
+    let kinds = KINDS.iter().map(|(name, draw)| ((*name).to_owned(), draw(seed)));
+    let own = MECHANISMS.iter().map(|mechanism| (mechanism.key().name.to_owned(), mechanism.draw(seed)));
+    let replayed = random_traffic(seed, &["plant/trace.csv".to_owned()]);
+    kinds.chain(own).chain([("replays".to_owned(), replayed)]).collect()
+}
 
 /// Where the scenarios stand.
 pub(crate) fn folder() -> PathBuf {
@@ -57,7 +33,6 @@ pub(crate) fn scenarios() -> Vec<(String, String)> {
 
 /// A mutator of the scenarios, with parts of drawn networks.
 pub(crate) fn mutator() -> Mutator {
-    let drawn =
-        KINDS.iter().flat_map(|(name, draw)| (0..3).map(move |seed| ((*name).to_owned(), draw(seed))));
-    Mutator::new(Grammar::of_schema(&description_schema()), scenarios(), drawn.collect())
+    let drawn = (0..3).flat_map(drawn).collect();
+    Mutator::new(Grammar::of_schema(&description_schema()), scenarios(), drawn)
 }

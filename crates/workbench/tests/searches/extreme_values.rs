@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use tautwire_model::load_text;
 use tautwire_workbench::bounds;
+use tautwire_workbench::load_text;
 
 #[test]
 fn bounds_of_descriptions_with_a_value_at_its_limit_are_there_or_have_a_reason() {

@@ -24,6 +24,7 @@ mod harts_admission_holds;
 mod harts_holds;
 mod host_stacks_hold;
 mod losses_hold;
+mod mechanisms_hold;
 mod planted_faults;
 mod protocols_hold;
 mod reservation_holds;

@@ -29,11 +29,11 @@ use time_triggered::TIME_TRIGGERED;
 use topology::{CLOCK, LINK, NODE, PORT_KEYS, VLAN};
 
 const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, required: false, about }
+    Key::optional(name, kind, about)
 }
 
 const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, required: true, about }
+    Key::required(name, kind, about)
 }
 
 const MANY: usize = usize::MAX;
@@ -73,7 +73,7 @@ pub(crate) static NETWORK: Shape = Shape {
         key(
             "network-control",
             Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
-            "Frames of protocols that the description does not have (spanning tree, LLDP, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count. `none`.",
+            "Frames of protocols that the description does not have (spanning tree, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count. `none`.",
         ),
         key(
             "tdma",
@@ -121,7 +121,7 @@ static DEFAULTS: Shape = Shape {
 
 static NETWORK_CONTROL: Shape = Shape {
     name: "network control traffic",
-    about: "Frames of gPTP, MRP, LLDP and the like that no key of the description makes, as interference in every bound. Without keys it is what these three send at their usual intervals.",
+    about: "Frames of gPTP, MRP, link layer discovery and the like that no key of the description makes, as interference in every bound. Without keys it is what these three send at their usual intervals.",
     keys: &[&[
         key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
         key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most; 100 kbit/s."),

@@ -1,0 +1,150 @@
+//! What a section of a mechanism sees of the network that is being made, and what it may add to it.
+
+use super::control_frames::ControlFrames;
+use super::events::Event;
+use super::streams::Streams;
+use super::topology::Topology;
+use super::{Input, priority};
+use crate::network::{
+    Link, Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction, TransmissionSelection,
+};
+use crate::section::Sections;
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::{Key, Node, Place};
+
+/// A network on its way: its nodes and ports are there, and the streams of its description.
+pub struct Draft<'d, 't, 'a> {
+    input: &'d Input<'t, 'a>,
+    topology: &'d Topology<'a>,
+    events: &'d [Event],
+    streams: &'d mut Streams<'t, 'a>,
+    faults: &'d mut Faults,
+}
+
+impl std::fmt::Debug for Draft<'_, '_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Draft").field("nodes", &self.topology.nodes.len()).finish_non_exhaustive()
+    }
+}
+
+/// Resolves the sections that the description has.
+pub(crate) fn sections<'t, 'a>(
+    input: &Input<'t, 'a>,
+    topology: &Topology<'a>,
+    events: &[Event],
+    streams: &mut Streams<'t, 'a>,
+    faults: &mut Faults,
+) -> Sections {
+    let mut sections = Sections::default();
+    for section in input.grammar.sections() {
+        let key = section.key().name;
+        let Some(node) = input.root.get(key) else { continue };
+        let mut draft = Draft { input, topology, events, streams, faults };
+        if let Some(value) = section.resolve(node, &mut draft) {
+            sections.add(key, value);
+        }
+    }
+    sections
+}
+
+impl Draft<'_, '_, '_> {
+    /// The nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &[NetworkNode] {
+        &self.topology.nodes
+    }
+
+    /// The ports of all nodes.
+    #[must_use]
+    pub fn ports(&self) -> &[Port] {
+        &self.topology.ports
+    }
+
+    /// Both directions of all cables.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.topology.links
+    }
+
+    /// The node of a key; one that is not there is a fault.
+    pub fn node(&mut self, key: &Key<'_>) -> Option<NodeIndex> {
+        self.topology.node(&key.text, key.place, self.faults)
+    }
+
+    /// The port of a node; one that is not there is a fault.
+    pub fn port(&mut self, node: NodeIndex, key: &Key<'_>) -> Option<PortIndex> {
+        let found = self.topology.port_named(node, &key.text);
+        if found.is_none() {
+            let message = format!("`{}` has no port `{}`", self.topology.nodes[node.index()].name, key.text);
+            self.faults.error(codes::UNKNOWN_PORT, key.place, message, "name one of its ports");
+        }
+        found
+    }
+
+    /// The value of another key of the whole description.
+    #[must_use]
+    pub fn other(&self, key: &str) -> Option<&Node<'_>> {
+        self.input.root.get(key)
+    }
+
+    /// How often a node comes back or a link is mended in the run, so that what a protocol does there begins anew.
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        let begins = |event: &&Event| {
+            matches!(event.timeline.action, TimelineAction::StartNode(_) | TimelineAction::MendCable(_))
+        };
+        self.events.iter().filter(begins).count() as u64
+    }
+
+    /// The priority under `key`.
+    #[must_use]
+    pub fn priority(&self, node: &Node<'_>, key: &str) -> Option<tautwire_core::Priority> {
+        priority(node, key)
+    }
+
+    /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes that priority.
+    ///
+    /// # Panics
+    /// If the port has no cable.
+    pub fn send_to_neighbour(
+        &mut self,
+        port: PortIndex,
+        frames: &ControlFrames,
+        place: Place,
+    ) -> Option<StreamIndex> {
+        let described = &self.topology.ports[port.index()];
+        let class = described.class_table.class_of(frames.priority, true);
+        if described.classes[class.index()].selection != TransmissionSelection::StrictPriority {
+            let message =
+                format!("frames of {} would be shaped at {}", frames.protocol, self.topology.port_name(port));
+            let help =
+                format!("give `{}` a `priority` whose class is `strict-priority` there", frames.protocol);
+            self.faults.error(codes::CONFLICT, place, message, help);
+            return None;
+        }
+        let stream = StreamIndex::at(self.streams.list.len() + self.streams.protocol.len());
+        self.streams.protocol.push(frames.to_neighbour(self.topology, port));
+        Some(stream)
+    }
+
+    /// Adds an error: two keys exclude each other.
+    pub fn conflict(&mut self, place: Place, message: String, help: &str) {
+        self.faults.error(codes::CONFLICT, place, message, help);
+    }
+
+    /// Adds an error: a value is too small or too large.
+    pub fn out_of_range(&mut self, place: Place, message: String, help: &str) {
+        self.faults.error(codes::RANGE, place, message, help);
+    }
+
+    /// Adds a warning: a key changes nothing.
+    pub fn no_effect(&mut self, place: Place, message: String, help: &str) {
+        self.faults.warning(codes::NO_EFFECT, place, message, help);
+    }
+
+    /// Adds an error of the section's own.
+    pub fn error(&mut self, code: &'static str, place: Place, message: String, help: &str) {
+        self.faults.error(code, place, message, help);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a mechanism observed in a run, by its type, and the tables that show it.
+//!
+//! A mechanism that is a plug-in keeps what it saw in a type of its own; the run carries it without knowing it. To be seen by people it
+//! is tables: summary, page, command and Python show them as they are, with no code of a mechanism's.
+
+use core::any::Any;
+use core::fmt;
+use std::sync::Arc;
+
+/// A table of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// By which programs know it: lower case and `_`.
+    pub name: &'static str,
+    /// What stands over it.
+    pub title: &'static str,
+    /// What a row is, in a sentence.
+    pub about: &'static str,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// By which programs know it: lower case and `_`; the name of a time ends in `_ps`.
+    pub name: &'static str,
+    /// What stands over it; of a time, without its unit.
+    pub title: &'static str,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    None,
+    /// A text.
+    Text(String),
+    /// A number.
+    Count(u64),
+    /// A time or a span, in picoseconds.
+    Time(u64),
+}
+
+/// What a mechanism observed.
+pub trait Shown: Any + fmt::Debug + Send + Sync {
+    /// The tables that show it.
+    fn tables(&self) -> Vec<Table>;
+}
+
+/// As [`Shown`], compared with others: any that can be.
+trait Kept: Shown {
+    fn is_same(&self, other: &dyn Any) -> bool;
+}
+
+impl<T: Shown + PartialEq> Kept for T {
+    fn is_same(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<T>().is_some_and(|other| other == self)
+    }
+}
+
+/// What all mechanisms of a run observed, each by its type.
+#[derive(Clone, Debug, Default)]
+pub struct Observed(Vec<Arc<dyn Kept>>);
+
+impl Observed {
+    /// Adds what one of them observed.
+    pub fn add<T: Shown + PartialEq>(&mut self, seen: T) {
+        self.0.push(Arc::new(seen));
+    }
+
+    /// What was observed of this type.
+    #[must_use]
+    pub fn of<T: Shown>(&self) -> Option<&T> {
+        self.0.iter().find_map(|seen| {
+            let seen: &dyn Any = &**seen;
+            seen.downcast_ref()
+        })
+    }
+
+    /// All tables.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        self.0.iter().flat_map(|seen| seen.tables()).collect()
+    }
+}
+
+impl PartialEq for Observed {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Arc<dyn Kept>, &Arc<dyn Kept>)| {
+            let other: &dyn Any = &**other;
+            one.is_same(other)
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq)]
+    struct Seen(u64);
+
+    impl Shown for Seen {
+        fn tables(&self) -> Vec<Table> {
+            vec![Table {
+                name: "seen",
+                title: "Seen",
+                about: "What was seen.",
+                columns: vec![Column { name: "count", title: "count" }],
+                rows: vec![vec![Cell::Count(self.0)]],
+            }]
+        }
+    }
+
+    #[test]
+    fn what_was_observed_is_found_by_its_type_and_compared_by_value() {
+        let [mut one, mut same, mut other] = [Observed::default(), Observed::default(), Observed::default()];
+        one.add(Seen(3));
+        same.add(Seen(3));
+        other.add(Seen(4));
+        assert_eq!(one.of::<Seen>(), Some(&Seen(3)));
+        assert!(one == same && one != other && one != Observed::default());
+        assert_eq!(one.tables()[0].rows, [[Cell::Count(3)]]);
+    }
+}

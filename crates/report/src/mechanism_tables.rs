@@ -1,0 +1,103 @@
+//! Tables of mechanisms that are plug-ins, as results show them all alike: in `summary.json`, on the page, in the command's output.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tautwire_observe::{Cell, Table};
+use tautwire_sim::Observation;
+
+use crate::grid::{Column, TableOptions, number, render, text};
+use crate::summary::Summary;
+
+/// A table of what a mechanism observed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MechanismTable {
+    /// Its name: the mechanism's, and what a row is.
+    pub name: String,
+    /// What stands over it.
+    pub title: String,
+    /// What a row is, in a sentence.
+    pub about: String,
+    /// Its columns; the name of a time ends in `_ps`.
+    pub columns: Vec<TableColumn>,
+    /// Its rows: a text, a number or nothing for each column.
+    pub rows: Vec<Vec<TableCell>>,
+}
+
+/// A column of such a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TableColumn {
+    /// Its name for programs.
+    pub name: String,
+    /// What stands over it.
+    pub title: String,
+}
+
+/// A cell of such a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TableCell {
+    /// A number; of picoseconds, if its column is a time.
+    Number(u64),
+    /// A text.
+    Text(String),
+    /// Nothing.
+    None(()),
+}
+
+/// The tables of a run.
+pub(crate) fn summaries(observation: &Observation) -> Vec<MechanismTable> {
+    observation.mechanisms.tables().into_iter().map(summary).collect()
+}
+
+fn summary(table: Table) -> MechanismTable {
+    let column = |column: &tautwire_observe::Column| TableColumn {
+        name: column.name.to_owned(),
+        title: column.title.to_owned(),
+    };
+    let cell = |cell| match cell {
+        Cell::None => TableCell::None(()),
+        Cell::Text(text) => TableCell::Text(text),
+        Cell::Count(number) | Cell::Time(number) => TableCell::Number(number),
+    };
+    MechanismTable {
+        name: table.name.to_owned(),
+        title: table.title.to_owned(),
+        about: table.about.to_owned(),
+        columns: table.columns.iter().map(column).collect(),
+        rows: table.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect(),
+    }
+}
+
+/// All of them, one below the other; empty if there are none.
+#[must_use]
+pub fn tables(summary: &Summary, options: TableOptions) -> String {
+    let rendered: Vec<String> = summary.mechanisms.iter().map(|table| rendered(table, options)).collect();
+    rendered.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn rendered(table: &MechanismTable, options: TableOptions) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let is_time = |column: &TableColumn| column.name.ends_with("_ps");
+    let titles: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| if is_time(column) { format!("{} ms", column.title) } else { column.title.clone() })
+        .collect();
+    let is_number = |place: usize| !table.rows.iter().any(|row| matches!(row[place], TableCell::Text(_)));
+    let columns: Vec<Column<'_>> = (0..titles.len())
+        .map(|place| if is_number(place) { number(&titles[place], 0) } else { text(&titles[place], 0) })
+        .collect();
+    let cell = |(column, cell): (&TableColumn, &TableCell)| match cell {
+        TableCell::Number(ps) if is_time(column) => {
+            format!("{}.{:03}", ps / 1_000_000_000, ps / 1_000_000 % 1_000)
+        }
+        TableCell::Number(number) => number.to_string(),
+        TableCell::Text(text) => text.clone(),
+        TableCell::None(()) => "-".to_owned(),
+    };
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|row| table.columns.iter().zip(row).map(cell).collect()).collect();
+    format!("{}\n{}", table.title, render(&columns, &rows, options))
+}

@@ -1,0 +1,327 @@
+//! The host of a mechanism's machines: what every protocol needs of a run, written once.
+//!
+//! Frames of a port are on its line in the order in which they left; what one of them holds stands here by its number until it is
+//! delivered. Invariant: a machine is told nothing that is later than now, and everything in the order of time.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use tautwire_core::control::{Event, Machine, Output};
+use tautwire_core::gptp::DisciplinedClock;
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_units::Instant;
+use tautwire_wire::EtherType;
+
+use super::{Attachment, Machines, Plane, Stamping};
+use crate::clock::{LocalClock, SimTime};
+use crate::plan::{NONE, index};
+use crate::random::Random;
+use crate::result::Observation;
+
+/// An attachment before a run has clocks and a seed.
+pub(crate) struct Parts<'n, A> {
+    pub(super) network: &'n Network,
+    pub(super) purpose: u16,
+    pub(super) attachment: A,
+}
+
+/// What makes a host of it.
+pub(crate) trait Make<'n> {
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Hosted + 'n>;
+}
+
+impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Hosted + 'n> {
+        Box::new(Host::new(*self, clocks, seed))
+    }
+}
+
+/// A frame that begins to leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    pub(crate) stream: u32,
+    pub(crate) number: u32,
+    /// When its time-stamp point passes the sender.
+    pub(crate) left: SimTime,
+    /// When it passes the receiver.
+    pub(crate) comes: SimTime,
+}
+
+/// A host, whatever its machines are.
+pub(crate) trait Hosted {
+    /// The streams that carry its frames.
+    fn streams(&self) -> Vec<u32>;
+
+    /// The corrected clocks of nodes at the start.
+    fn corrected(&self, clocks: &[LocalClock]) -> Vec<Option<DisciplinedClock>>;
+
+    /// When something is to be done next.
+    fn next(&self) -> Option<SimTime>;
+
+    /// Does all that is to be done now.
+    fn drive(&mut self, plane: &mut dyn Plane);
+
+    /// A frame begins to leave: its stamps are known.
+    fn left(&mut self, departure: Departure, plane: &dyn Plane);
+
+    /// A frame was delivered: its node has it to process.
+    fn received(&mut self, stream: u32, number: u32, plane: &dyn Plane);
+
+    /// The link of a port goes down or comes up.
+    fn link(&mut self, port: PortIndex, up: bool, plane: &dyn Plane);
+
+    /// A node stops, or begins anew; its neighbours see their links go and come.
+    fn node(&mut self, node: NodeIndex, up: bool, plane: &dyn Plane);
+
+    /// What was observed.
+    fn finish(self: Box<Self>, observation: &mut Observation);
+}
+
+/// One node's part.
+pub(crate) struct Agent<M> {
+    /// None while the node is stopped.
+    pub(crate) machine: Option<M>,
+    ports: Vec<PortIndex>,
+    /// Items, by when they are told.
+    inbox: BTreeMap<(SimTime, u64), Item>,
+    busy_until: SimTime,
+    random: Random,
+    due: Option<SimTime>,
+}
+
+/// What a machine is told at its time.
+struct Item {
+    port: usize,
+    frame: Rc<Frame>,
+    stamp: Instant,
+    is_own: bool,
+}
+
+struct Frame {
+    ether_type: EtherType,
+    octets: Vec<u8>,
+}
+
+/// A frame on its way.
+struct Flying {
+    number: u32,
+    frame: Rc<Frame>,
+    /// When its time-stamp point passes the receiver.
+    comes: SimTime,
+}
+
+struct Host<'n, A: Attachment> {
+    network: &'n Network,
+    attachment: A,
+    agents: Vec<Agent<A::Machine>>,
+    agenda: BTreeSet<(SimTime, u32)>,
+    /// Per stream of the network: the port that sends its frames, or [`NONE`].
+    senders: Vec<u32>,
+    on_line: BTreeMap<u32, VecDeque<Flying>>,
+    told: u64,
+}
+
+impl<'n, A: Attachment> Host<'n, A> {
+    fn new(parts: Parts<'n, A>, clocks: &[LocalClock], seed: u64) -> Self {
+        let Parts { network, purpose, attachment } = parts;
+        let mut host = Self {
+            network,
+            attachment,
+            agents: Vec::with_capacity(clocks.len()),
+            agenda: BTreeSet::new(),
+            senders: vec![NONE; network.streams.len()],
+            on_line: BTreeMap::new(),
+            told: 0,
+        };
+        for (number, clock) in clocks.iter().enumerate() {
+            let node = NodeIndex::at(number);
+            let ports = host.attachment.ports(node);
+            for port in &ports {
+                if let Some(stream) = host.attachment.stream(*port) {
+                    host.senders[stream.index()] = port.0;
+                }
+            }
+            host.agents.push(Agent {
+                machine: host.attachment.machine(node, clock.local(SimTime::ZERO), false),
+                ports,
+                inbox: BTreeMap::new(),
+                busy_until: SimTime::ZERO,
+                random: Random::numbered(seed, purpose, number),
+                due: None,
+            });
+            host.schedule(number, |reading| clock.true_at(reading), SimTime::ZERO);
+        }
+        host
+    }
+
+    /// Puts a node into the agenda, where it is due next.
+    fn schedule(&mut self, number: usize, true_at: impl Fn(Instant) -> SimTime, now: SimTime) {
+        let agent = &mut self.agents[number];
+        let timers = agent.machine.as_ref().and_then(Machine::deadline).map(true_at);
+        let told = agent.inbox.first_key_value().map(|((at, _), _)| *at);
+        let due = timers.into_iter().chain(told).min().map(|due| due.max(now));
+        if due != agent.due {
+            let before = std::mem::replace(&mut agent.due, due);
+            if let Some(before) = before {
+                self.agenda.remove(&(before, index(number)));
+            }
+            self.agenda.extend(due.map(|due| (due, index(number))));
+        }
+    }
+
+    fn schedule_by(&mut self, number: usize, plane: &dyn Plane) {
+        let node = NodeIndex::at(number);
+        self.schedule(number, |reading| plane.true_at(node, reading), plane.now());
+    }
+
+    fn tell(&mut self, number: usize, at: SimTime, item: Item) {
+        self.told += 1;
+        self.agents[number].inbox.insert((at, self.told), item);
+    }
+
+    /// A node's machine acts, and sends what it has to send.
+    fn act(&mut self, number: usize, plane: &mut dyn Plane) {
+        let (now, node) = (plane.now(), NodeIndex::at(number));
+        let local = plane.reading(node, now);
+        let agent = &mut self.agents[number];
+        let mut outputs = Vec::new();
+        if let Some(machine) = &mut agent.machine {
+            while let Some(entry) = agent.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
+                let Item { port, frame, stamp, is_own } = entry.remove();
+                let (ether_type, octets) = (frame.ether_type, &*frame.octets);
+                machine.handle(
+                    local,
+                    match is_own {
+                        true => Event::Sent { port, ether_type, octets, stamp },
+                        false => Event::Received { port, ether_type, octets, stamp },
+                    },
+                );
+            }
+            if machine.deadline().is_some_and(|deadline| deadline <= local) {
+                machine.handle(local, Event::Due);
+            }
+            outputs.extend(std::iter::from_fn(|| machine.poll()));
+        }
+        for output in outputs {
+            self.send(number, output, plane);
+        }
+        if let Some(machine) = &mut self.agents[number].machine {
+            self.attachment.settle(node, machine, plane);
+        }
+        self.schedule_by(number, plane);
+    }
+
+    fn send(&mut self, number: usize, output: Output, plane: &mut dyn Plane) {
+        let port = self.agents[number].ports[output.port];
+        let stream = self.attachment.stream(port).expect("a port of a machine has a stream");
+        let frame = Rc::new(Frame { ether_type: output.ether_type, octets: output.octets });
+        let number = plane.next_number(stream);
+        let flying = Flying { number, frame: Rc::clone(&frame), comes: plane.now() };
+        self.on_line.entry(stream.0).or_default().push_back(flying);
+        plane.send(stream, number, frame.ether_type, &frame.octets);
+    }
+
+    /// The node and the number of one of its ports to its machine.
+    fn place(&self, port: PortIndex) -> (usize, usize) {
+        let number = self.network.ports[port.index()].node.index();
+        let place = self.agents[number].ports.iter().position(|own| *own == port);
+        (number, place.expect("a port of the machine"))
+    }
+
+    /// A stamp of what passes a node's ports at a true time.
+    fn stamp(&mut self, number: usize, at: SimTime, plane: &dyn Plane) -> Instant {
+        let node = NodeIndex::at(number);
+        let Stamping { error, quantum } = self.attachment.stamping(node);
+        let late = self.agents[number].random.delay(&error, 0);
+        let reading = plane.reading(node, at + late).as_ps();
+        let quantum = quantum.as_ps().max(1);
+        Instant::from_ps(reading / quantum * quantum)
+    }
+}
+
+impl<A: Attachment> Hosted for Host<'_, A> {
+    fn streams(&self) -> Vec<u32> {
+        (0..).zip(&self.senders).filter(|(_, port)| **port != NONE).map(|(stream, _)| stream).collect()
+    }
+
+    fn corrected(&self, clocks: &[LocalClock]) -> Vec<Option<DisciplinedClock>> {
+        let of = |(number, clock): (usize, &LocalClock)| {
+            self.attachment.corrected(NodeIndex::at(number), clock.local(SimTime::ZERO))
+        };
+        clocks.iter().enumerate().map(of).collect()
+    }
+
+    fn next(&self) -> Option<SimTime> {
+        let first = self.agenda.first().map(|(time, _)| *time);
+        first.into_iter().chain(self.attachment.next_look()).min()
+    }
+
+    fn drive(&mut self, plane: &mut dyn Plane) {
+        let now = plane.now();
+        while let Some((_, number)) = self.agenda.first().copied().filter(|(time, _)| *time <= now) {
+            self.act(number as usize, plane);
+        }
+        if self.attachment.next_look().is_some_and(|at| at <= now) {
+            self.attachment.look(&Machines(&self.agents), plane);
+        }
+    }
+
+    fn left(&mut self, departure: Departure, plane: &dyn Plane) {
+        let (number, port) = self.place(PortIndex(self.senders[departure.stream as usize]));
+        let on_line = self.on_line.entry(departure.stream).or_default();
+        let flying = on_line.iter_mut().find(|flying| flying.number == departure.number);
+        let flying = flying.expect("a frame on its way");
+        flying.comes = departure.comes;
+        let frame = Rc::clone(&flying.frame);
+        let stamp = self.stamp(number, departure.left, plane);
+        self.tell(number, departure.left, Item { port, frame, stamp, is_own: true });
+        self.schedule_by(number, plane);
+    }
+
+    fn received(&mut self, stream: u32, frame: u32, plane: &dyn Plane) {
+        let sender = self.network.ports[self.senders[stream as usize] as usize].links;
+        let to = self.network.links[sender.expect("it has a cable").egress.index()].to;
+        // A link keeps the order of frames: those before it were lost.
+        let on_line = self.on_line.entry(stream).or_default();
+        let found = std::iter::from_fn(|| on_line.pop_front()).find(|flying| flying.number == frame);
+        let Flying { frame, comes, .. } = found.expect("a frame on its way");
+        let (number, port) = self.place(to);
+        let stamp = self.stamp(number, comes, plane);
+        let agent = &mut self.agents[number];
+        let mut draw = |delay: &_, octets| agent.random.delay(delay, octets);
+        let taken = self.attachment.processing(NodeIndex::at(number), &frame.octets, &mut draw);
+        agent.busy_until = agent.busy_until.max(plane.now()) + taken;
+        let done = agent.busy_until;
+        self.tell(number, done, Item { port, frame, stamp, is_own: false });
+        self.schedule_by(number, plane);
+    }
+
+    fn link(&mut self, port: PortIndex, up: bool, plane: &dyn Plane) {
+        let number = self.network.ports[port.index()].node.index();
+        let Some(place) = self.agents[number].ports.iter().position(|own| *own == port) else { return };
+        let local = plane.reading(NodeIndex::at(number), plane.now());
+        if let Some(machine) = &mut self.agents[number].machine {
+            machine.handle(local, Event::Link { port: place, up });
+        }
+        self.schedule_by(number, plane);
+    }
+
+    fn node(&mut self, node: NodeIndex, up: bool, plane: &dyn Plane) {
+        let local = plane.reading(node, plane.now());
+        let machine = if up { self.attachment.machine(node, local, true) } else { None };
+        let agent = &mut self.agents[node.index()];
+        agent.machine = machine;
+        agent.inbox.clear();
+        self.schedule_by(node.index(), plane);
+        for port in self.network.nodes[node.index()].ports.clone() {
+            if let Some(links) = self.network.ports[port as usize].links {
+                self.link(self.network.links[links.egress.index()].to, up, plane);
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, observation: &mut Observation) {
+        self.attachment.finish(&Machines(&self.agents), observation);
+    }
+}

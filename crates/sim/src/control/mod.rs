@@ -1,0 +1,145 @@
+//! Control mechanisms in a run: the one host that drives their machines, and what it asks of a mechanism.
+//!
+//! ```text
+//!  machine (core::control) ◄── events ── host ── octets ──► frames of the port's own stream ──► host of the neighbour
+//!                          ── octets ──►   │
+//!  attachment ── effects ──► plane (clocks, talkers, ports)
+//! ```
+//! A mechanism is one [`Attachment`]: it makes the machine of every node and says which streams carry its frames, how long a node
+//! takes for one, and how its ports stamp. The host does the rest for all of them alike: a frame that came in waits for the processor,
+//! one after the other; deadlines run on the node's clock; a node that stops loses its machine and what it had not processed, and
+//! begins anew; its neighbours see their links go and come. What a machine's state means to the data plane the attachment does
+//! through [`Plane`], which knows no mechanism.
+//!
+//! Order at one instant: mechanisms in the order of [`Options::mechanisms`](crate::Options::mechanisms), then nodes.
+
+mod host;
+mod plane;
+
+use tautwire_core::control::Machine;
+use tautwire_core::gptp::DisciplinedClock;
+use tautwire_model::Network;
+use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
+use tautwire_units::{Duration, Instant};
+
+use crate::clock::SimTime;
+use crate::random::of_mechanism;
+use crate::result::Observation;
+
+use host::{Agent, Make, Parts};
+pub(crate) use plane::Controls;
+pub use plane::Plane;
+
+/// A mechanism that runs may have: a plug-in.
+pub trait Mechanism: Sync {
+    /// The key of its section in the description.
+    fn section(&self) -> &'static str;
+
+    /// Its part in the runs of a network; none if the network does not have it.
+    fn attach<'n>(&self, network: &'n Network) -> Option<Attached<'n>>;
+}
+
+/// What a mechanism is to a run of one network.
+pub trait Attachment {
+    /// One node's part.
+    type Machine: Machine;
+
+    /// The machine of a node that begins when its clock reads `now`: at the start of the run, or when it is back. None if the node
+    /// has no part.
+    fn machine(&mut self, node: NodeIndex, now: Instant, is_back: bool) -> Option<Self::Machine>;
+
+    /// The ports of a node that its machine counts, in this order.
+    fn ports(&self, node: NodeIndex) -> Vec<PortIndex>;
+
+    /// The stream that carries what a port sends to its neighbour.
+    fn stream(&self, port: PortIndex) -> Option<StreamIndex>;
+
+    /// How long a node takes for a frame that came in; `draw` draws a delay for so many octets.
+    fn processing(
+        &self,
+        node: NodeIndex,
+        octets: &[u8],
+        draw: &mut dyn FnMut(&Delay, u64) -> Duration,
+    ) -> Duration {
+        let _ = (node, octets, draw);
+        Duration::ZERO
+    }
+
+    /// How the ports of a node stamp.
+    fn stamping(&self, node: NodeIndex) -> Stamping {
+        let _ = node;
+        Stamping::default()
+    }
+
+    /// The corrected clock that a node's applications see, if the mechanism corrects it, when its oscillator reads `now` at the start.
+    fn corrected(&self, node: NodeIndex, now: Instant) -> Option<DisciplinedClock> {
+        let _ = (node, now);
+        None
+    }
+
+    /// A machine has acted: what follows from it for the data plane.
+    fn settle(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
+        let _ = (node, machine, plane);
+    }
+
+    /// When the mechanism itself looks at all of its machines next.
+    fn next_look(&self) -> Option<SimTime> {
+        None
+    }
+
+    /// It looks at all of its machines.
+    fn look(&mut self, machines: &Machines<'_, Self::Machine>, plane: &mut dyn Plane) {
+        let _ = (machines, plane);
+    }
+
+    /// The run has ended: what was observed.
+    fn finish(self, machines: &Machines<'_, Self::Machine>, observation: &mut Observation);
+}
+
+/// How ports stamp frames: late by an error, in steps that are rounded down.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stamping {
+    /// By how much a stamp is late.
+    pub error: Delay,
+    /// Its step; none if zero.
+    pub quantum: Duration,
+}
+
+/// The machines of all nodes.
+pub struct Machines<'h, M>(&'h [Agent<M>]);
+
+impl<M> core::fmt::Debug for Machines<'_, M> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Machines of {} nodes", self.0.len())
+    }
+}
+
+impl<'h, M> Machines<'h, M> {
+    /// That of a node; none while it is stopped.
+    #[must_use]
+    pub fn of(&self, node: NodeIndex) -> Option<&'h M> {
+        self.0[node.index()].machine.as_ref()
+    }
+}
+
+/// A mechanism's part in a run, whatever its machines are.
+pub struct Attached<'n>(pub(crate) Box<dyn Make<'n> + 'n>);
+
+impl core::fmt::Debug for Attached<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Attached")
+    }
+}
+
+impl<'n> Attached<'n> {
+    /// That of an attachment; random numbers of its nodes are those of `name`.
+    #[must_use]
+    pub fn new<A: Attachment + 'n>(network: &'n Network, name: &'static str, attachment: A) -> Self {
+        Self::drawing(network, of_mechanism(name), attachment)
+    }
+
+    /// As [`Attached::new`], with random numbers of a purpose.
+    pub(crate) fn drawing<A: Attachment + 'n>(network: &'n Network, purpose: u16, attachment: A) -> Self {
+        Self(Box::new(Parts { network, purpose, attachment }))
+    }
+}

@@ -1,0 +1,86 @@
+//! Random networks with LLDP: lines of bridges, slow links that its frames fill, every key of its section drawn, nodes and links that
+//! come and go, and streams below and beside it.
+
+use std::fmt::Write as _;
+
+use tautwire_generate::Dice;
+
+const STATUSES: [&str; 6] = ["tx-and-rx", "tx-and-rx", "tx-and-rx", "tx-only", "rx-only", "disabled"];
+
+pub(crate) fn draw(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x6c6c_6470);
+    let bridges = dice.between(1, 3);
+    let tolerance = *dice.one_of(&["0 ppm", "100 ppm", "1000 ppm"]);
+    let granularity = *dice.one_of(&["", ", granularity: 100 ns", ", granularity: 1 ms"]);
+    let mut text = format!(
+        "name: drawn\ndefaults: {{rate: {}, clock: {{tolerance: {tolerance}{granularity}}}}}\nnodes:\n  a: {{type: end-station}}\n  b: {{type: end-station}}\n",
+        dice.one_of(&["10 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"]),
+    );
+    for bridge in 0..bridges {
+        let _ = writeln!(text, "  s{bridge}: {{type: bridge}}");
+    }
+    text.push_str("links:\n");
+    let names: Vec<String> = ["a".to_owned()]
+        .into_iter()
+        .chain((0..bridges).map(|bridge| format!("s{bridge}")))
+        .chain(["b".to_owned()])
+        .collect();
+    for (number, pair) in names.windows(2).enumerate() {
+        let _ = writeln!(
+            text,
+            "  - {{name: l{number}, between: [{}, {}], length: {} m}}",
+            pair[0],
+            pair[1],
+            dice.between(1, 100)
+        );
+    }
+    section(&mut text, &mut dice, bridges);
+    text.push_str("streams:\n");
+    for stream in 0..dice.between(1, 3) {
+        let priority = dice.between(0, 7);
+        let interval = dice.between(20, 400);
+        let _ = writeln!(
+            text,
+            "  - {{name: x{stream}, talker: a, listeners: b, priority: {priority}, payload: {} B, traffic: {{type: periodic, interval: {interval} ms}}}}",
+            dice.between(46, 1_500)
+        );
+    }
+    if dice.chance(30) {
+        let at = dice.between(100, 2_000);
+        let again = at + dice.between(1, 1_500);
+        let [stop, start] = match dice.chance(50) {
+            true => ["stop-node: s0", "start-node: s0"],
+            false => ["cut-link: l0", "mend-link: l0"],
+        };
+        let _ = writeln!(text, "events:\n  - {{at: {at} ms, {stop}}}\n  - {{at: {again} ms, {start}}}");
+    }
+    let _ = write!(text, "run: {{duration: {} s}}\n", dice.between(1, 9));
+    text
+}
+
+fn section(text: &mut String, dice: &mut Dice, bridges: u64) {
+    text.push_str("lldp:\n");
+    let interval = *dice.one_of(&[1, 1, 2, 3, 30]);
+    let fast = dice.between(1, 2);
+    for (key, value) in [
+        ("priority", dice.between(0, 7).to_string()),
+        ("message-tx-interval", format!("{interval} s")),
+        ("message-tx-hold-multiplier", dice.between(2, 10).to_string()),
+        ("message-fast-tx", format!("{fast} s")),
+        ("tx-fast-init", dice.between(1, 8).to_string()),
+        ("tx-credit-max", dice.between(1, 10).to_string()),
+        ("admin-status", (*dice.one_of(&STATUSES)).to_owned()),
+    ] {
+        if dice.chance(60) {
+            let _ = writeln!(text, "  {key}: {value}");
+        }
+    }
+    let node = dice.between(0, bridges - 1);
+    let (own, port) = (dice.one_of(&STATUSES), dice.one_of(&STATUSES));
+    if dice.chance(60) {
+        let _ = writeln!(
+            text,
+            "  nodes:\n    s{node}: {{admin-status: {own}, ports: {{p1: {{admin-status: {port}}}}}}}\n    a: {{admin-status: tx-and-rx}}"
+        );
+    }
+}

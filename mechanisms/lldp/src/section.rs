@@ -1,0 +1,247 @@
+//! `lldp:` of a description, with the names of the YANG module ieee802-dot1ab-lldp, and the streams of the frames.
+//!
+//! A port promises as many frames at once as it has credits, again for every link that is mended and every node that comes back
+//! in the run, and a frame a second.
+
+use std::sync::Arc;
+
+use tautwire_core::Priority;
+use tautwire_model::network::{ArrivalCurve, NodeIndex, NodeKind, PortIndex, StreamIndex};
+use tautwire_model::section::{ControlFrames, Draft, Key, Kind, Moved, Node, Section, Shape, Value};
+use tautwire_model::wire_bits;
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use crate::Lldp;
+use crate::agent::{AdminStatus, PortConfig, Settings};
+use crate::pdu::{Identifier, Lldpdu, NEAREST_BRIDGE};
+
+const SECOND: Duration = Duration::from_s(1);
+/// Least payload of a frame.
+const PAYLOAD_MIN: Bytes = Bytes::new(46);
+
+static KEY: Key = Key::optional(
+    "lldp",
+    Kind::Object(&LLDP),
+    "The Link Layer Discovery Protocol (802.1AB) at every port; without this key nobody tells neighbours who it is.",
+);
+
+static LLDP: Shape = Shape {
+    name: "LLDP",
+    about: "Every port tells its neighbour who it is, and learns who is there. Times are whole seconds of the node's clock.",
+    keys: &[&[
+        Key::optional(
+            "priority",
+            Kind::Integer(0, 7),
+            "Priority whose traffic class its frames take at every port; 7.",
+        ),
+        Key::optional(
+            "message-tx-interval",
+            Kind::Duration,
+            "From one frame to the next; 30 s, at most 3600 s.",
+        ),
+        Key::optional(
+            "message-tx-hold-multiplier",
+            Kind::Integer(2, 10),
+            "For how many of these intervals a neighbour is remembered, and a second longer; 4.",
+        ),
+        Key::optional(
+            "message-fast-tx",
+            Kind::Duration,
+            "From one frame to the next while a neighbour is new; 1 s, at most 3600 s.",
+        ),
+        Key::optional("tx-fast-init", Kind::Integer(1, 8), "How many frames these are; 4."),
+        Key::optional(
+            "tx-credit-max",
+            Kind::Integer(1, 10),
+            "Frames that a port may send at once; in the long run it is one a second. 5.",
+        ),
+        STATUS,
+        Key::optional("nodes", Kind::Names(&Kind::Object(&NODE)), "What single nodes do."),
+    ]],
+};
+
+static NODE: Shape = Shape {
+    name: "a node in LLDP",
+    about: "What the ports of a node do.",
+    keys: &[&[STATUS, Key::optional("ports", Kind::Names(&Kind::Object(&PORT)), "What single ports do.")]],
+};
+
+static PORT: Shape = Shape { name: "a port in LLDP", about: "What a port does.", keys: &[&[STATUS]] };
+
+const STATUS: Key = Key::optional(
+    "admin-status",
+    Kind::Word(&["tx-and-rx", "tx-only", "rx-only", "disabled"]),
+    "Whether a port tells (tx) and learns (rx); `tx-and-rx`.",
+);
+
+/// LLDP of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LldpSection {
+    /// Parameters of all ports.
+    pub settings: Settings,
+    /// Per port of the network; none without a cable.
+    pub ports: Vec<Option<LldpPort>>,
+}
+
+/// A port with a cable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LldpPort {
+    /// What its agent begins with.
+    pub config: PortConfig,
+    /// The stream of its frames, if it sends.
+    pub stream: Option<StreamIndex>,
+}
+
+impl Moved for LldpSection {
+    fn moved(&self, place: &[Option<StreamIndex>]) -> Option<Self> {
+        let mut moved = self.clone();
+        for port in moved.ports.iter_mut().flatten() {
+            if let Some(stream) = &mut port.stream {
+                *stream = place[stream.index()]?;
+            }
+        }
+        Some(moved)
+    }
+}
+
+impl Section for Lldp {
+    fn key(&self) -> &'static Key {
+        &KEY
+    }
+
+    fn resolve(&self, node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Option<Arc<dyn Value>> {
+        for other in ["tdma", "harts"] {
+            if draft.other(other).is_some() {
+                let message = format!("LLDP beside `{other}`, whose ports send nothing of it");
+                draft.conflict(node.anchor(), message, "leave out one of the two");
+                return None;
+            }
+        }
+        let settings = settings(node, draft);
+        let statuses = statuses(node, draft);
+        let priority = draft.priority(node, "priority").unwrap_or(Priority::new(7).expect("below eight"));
+        let mut ports = Vec::with_capacity(draft.ports().len());
+        for (number, status) in statuses.into_iter().enumerate() {
+            let port = PortIndex::at(number);
+            if draft.ports()[number].links.is_none() {
+                ports.push(None);
+                continue;
+            }
+            let config = PortConfig { status, tells: tells(draft, port, settings) };
+            let stream = if status.sends() {
+                let frames = frames(draft, port, &config, (settings, priority));
+                Some(draft.send_to_neighbour(port, &frames, node.anchor())?)
+            } else {
+                None
+            };
+            ports.push(Some(LldpPort { config, stream }));
+        }
+        if ports.iter().flatten().all(|port| port.config.status == AdminStatus::Disabled) {
+            draft.no_effect(
+                node.anchor(),
+                "LLDP that no port takes part in".to_owned(),
+                "give ports with a cable another `admin-status`, or remove `lldp`",
+            );
+        }
+        Some(Arc::new(LldpSection { settings, ports }))
+    }
+
+    fn draw(&self, seed: u64) -> String {
+        crate::draw::draw(seed)
+    }
+}
+
+fn settings(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Settings {
+    let usual = Settings::default();
+    let mut seconds = |key: &str, usual: u16| {
+        let Some(stated) = node.parsed::<Duration>(key) else { return usual };
+        let whole = stated.as_ps() / SECOND.as_ps();
+        match u16::try_from(whole).ok().filter(|_| (1..=3_600).contains(&whole) && SECOND * whole == stated) {
+            Some(seconds) => seconds,
+            None => {
+                let place = node.get(key).unwrap_or(node).anchor();
+                let message = format!("`{key}` of {stated}");
+                draft.out_of_range(place, message, "write whole seconds, from 1 s to 3600 s");
+                usual
+            }
+        }
+    };
+    let (interval, fast) =
+        (seconds("message-tx-interval", usual.interval), seconds("message-fast-tx", usual.fast));
+    Settings {
+        interval,
+        fast,
+        hold: node.parsed("message-tx-hold-multiplier").unwrap_or(usual.hold),
+        fast_init: node.parsed("tx-fast-init").unwrap_or(usual.fast_init),
+        credit_max: node.parsed("tx-credit-max").unwrap_or(usual.credit_max),
+    }
+}
+
+/// The status of every port: its own, its node's, or that of all.
+fn statuses(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Vec<AdminStatus> {
+    let status = |node: &Node<'_>| {
+        Some(match node.get("admin-status")?.text()? {
+            "tx-only" => AdminStatus::TxOnly,
+            "rx-only" => AdminStatus::RxOnly,
+            "disabled" => AdminStatus::Disabled,
+            _ => AdminStatus::TxAndRx,
+        })
+    };
+    let all = status(node).unwrap_or_default();
+    let mut statuses = vec![all; draft.ports().len()];
+    for (key, own) in node.get("nodes").map_or(&[][..], Node::entries) {
+        let Some(number) = draft.node(key) else { continue };
+        if let Some(status) = status(own) {
+            for port in draft.nodes()[number.index()].ports.clone() {
+                statuses[port as usize] = status;
+            }
+        }
+        for (key, own) in own.get("ports").map_or(&[][..], Node::entries) {
+            if let (Some(port), Some(status)) = (draft.port(number, key), status(own)) {
+                statuses[port.index()] = status;
+            }
+        }
+    }
+    statuses
+}
+
+/// What a port tells.
+fn tells(draft: &Draft<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
+    let described = &draft.ports()[port.index()];
+    let node = &draft.nodes()[described.node.index()];
+    let kind = match node.kind {
+        NodeKind::Bridge { .. } => Lldpdu::BRIDGE,
+        NodeKind::EndStation { .. } => Lldpdu::STATION_ONLY,
+    };
+    Lldpdu {
+        chassis: Identifier::chassis(draft.ports()[node.ports.start as usize].address),
+        port: Identifier::interface(&described.name),
+        time_to_live: settings.time_to_live(),
+        system_name: Some(node.name.clone()),
+        capabilities: Some((kind, kind)),
+    }
+}
+
+/// The frames of a port.
+fn frames(
+    draft: &Draft<'_, '_, '_>,
+    port: PortIndex,
+    config: &PortConfig,
+    (settings, priority): (Settings, Priority),
+) -> ControlFrames {
+    let payload = Bytes::new(config.tells.emit().len() as u64).max(PAYLOAD_MIN);
+    let frame = wire_bits(payload, false);
+    let node: NodeIndex = draft.ports()[port.index()].node;
+    let fast = u64::from(draft.nodes()[node.index()].clock.tolerance_ppb);
+    let rate = BitRate::per_period_ceil(frame, SECOND).expect("a second is no empty period").fastest(fast);
+    // A second of a clock that is read in steps may be shorter by one of them: a frame more at once.
+    let at_once = u64::from(settings.credit_max) * (1 + draft.restarts()) + 1;
+    ControlFrames {
+        protocol: "lldp",
+        destination: NEAREST_BRIDGE,
+        priority,
+        payload_min: PAYLOAD_MIN,
+        payload_max: payload,
+        arrival: Some(ArrivalCurve { rate, burst: frame * at_once }),
+    }
+}
