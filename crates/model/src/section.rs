@@ -84,11 +84,12 @@ impl Sections {
 
 impl PartialEq for Sections {
     fn eq(&self, other: &Self) -> bool {
-        let same = |((key, value), (other, its)): (&(&str, Arc<dyn Value>), &(&str, Arc<dyn Value>))| {
-            let its: &dyn Any = &**its;
-            key == other && value.is_same(its)
+        let is_same = |one: &Arc<dyn Value>, other: &Arc<dyn Value>| {
+            let other: &dyn Any = &**other;
+            one.is_same(other)
         };
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+        self.keys().eq(other.keys())
+            && self.0.iter().zip(&other.0).all(|((_, one), (_, other))| is_same(one, other))
     }
 }
 

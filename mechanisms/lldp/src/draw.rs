@@ -54,7 +54,7 @@ pub(crate) fn draw(seed: u64) -> String {
         };
         let _ = writeln!(text, "events:\n  - {{at: {at} ms, {stop}}}\n  - {{at: {again} ms, {start}}}");
     }
-    let _ = write!(text, "run: {{duration: {} s}}\n", dice.between(1, 9));
+    let _ = writeln!(text, "run: {{duration: {} s}}", dice.between(1, 9));
     text
 }
 
