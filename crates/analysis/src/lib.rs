@@ -72,7 +72,7 @@ pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use granted::bounds_where_granted;
-pub use loss::{Limit, LimitKind, Losses, Overflow, losses};
+pub use loss::{Limit, LimitKind, Losses, Overflow, StatedFailure, losses, stated_failures};
 pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
 pub use session::Session;
 pub use tdma::{

@@ -421,7 +421,7 @@ fn is_restarted(network: &Network, number: usize) -> bool {
 }
 
 /// The talker's first dispatch point at `network` time or behind it.
-fn point_from(link: &TimeTriggeredLink, network: u64) -> u64 {
+pub(crate) fn point_from(link: &TimeTriggeredLink, network: u64) -> u64 {
     let (period, offset) = (link.period.as_ps(), link.points[0].offset.as_ps() % link.period.as_ps());
     offset + network.saturating_sub(offset).div_ceil(period) * period
 }

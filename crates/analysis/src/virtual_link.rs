@@ -99,7 +99,7 @@ impl LinkPlan {
 }
 
 /// Messages of a sub-virtual-link on their talker's clock: `burst` every `interval`, late by `jitter`.
-struct Messages {
+pub(crate) struct Messages {
     interval: u64,
     /// Of the application.
     jitter: u64,
@@ -110,7 +110,7 @@ struct Messages {
 
 impl Messages {
     /// None if the application keeps no period over the whole run.
-    fn of(network: &Network, number: u32, host: u64, learned: &Learned) -> Option<Self> {
+    pub(crate) fn of(network: &Network, number: u32, host: u64, learned: &Learned) -> Option<Self> {
         let stream = &network.streams[number as usize];
         let clock = &network.nodes[stream.talker.index()].clock;
         let (deviation, slack) = (Deviation::of(clock), slack_ps(clock));
@@ -142,7 +142,7 @@ impl Messages {
     }
 
     /// The most that come within a span.
-    fn within(&self, span: u64) -> u64 {
+    pub(crate) fn within(&self, span: u64) -> u64 {
         (span.saturating_add(self.late) / self.interval).saturating_add(1).saturating_mul(self.burst)
     }
 }

@@ -1,11 +1,10 @@
 //! What waits before a talker's port, and what shapers and policers may discard by nature.
 //!
 //! A frame is in its host's queue from its creation until the host hands it to the port, with a talker's own shaper until that
-//! lets it go. Messages of a virtual link wait for their BAG in a queue of their own. A shaper discards frames that do not fit
+//! lets it go. A shaper discards frames that do not fit
 //! into its bucket or would stay too long, a policer those that come with more jitter than it grants. Not here: hosts with
-//! protocol stacks.
+//! protocol stacks, messages of virtual links (`newest.rs`).
 
-use tautwire_core::virtual_link::LinkBuffer;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 
 use super::queues::frames_of;
@@ -74,6 +73,9 @@ impl Analysis<'_> {
         };
         if entry.previous == NONE {
             self.link_queue(stream, &mut hold);
+            if let Some(limit) = self.timed_place(stream) {
+                hold(Whose::Stream(stream), limit.kind, limit.limit, limit.needed);
+            }
         }
         if arriving.policed.is_some()
             && let Some((granted, jitter)) = self.policed_jitter(number, entry)
@@ -102,23 +104,6 @@ impl Analysis<'_> {
         }
         if let Some((residence, staying)) = self.residence_of(entry) {
             hold(whose, LimitKind::ResidenceTime(port), residence, staying);
-        }
-    }
-
-    /// The queue of a sub-virtual-link in its end system, or the place of its newest message.
-    fn link_queue(&self, stream: StreamIndex, hold: &mut impl FnMut(Whose, LimitKind, u64, Option<u64>)) {
-        let Some(link) = self.plan.links[stream.index()].as_ref().filter(|link| link.is_regulated()) else {
-            return;
-        };
-        let most = link.waiting_max();
-        let buffer = self.plan.stream(stream.0).virtual_link.map(|link| link.buffer);
-        let (kind, limit) = match buffer {
-            Some(LinkBuffer::Queueing(limit)) => (LimitKind::LinkQueue(stream), u64::from(limit)),
-            Some(LinkBuffer::Overwriting) => (LimitKind::NewestMessage(stream), 1),
-            None => return,
-        };
-        if most.is_none_or(|most| most > limit) {
-            hold(Whose::Stream(stream), kind, limit, most);
         }
     }
 

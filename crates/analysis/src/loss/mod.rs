@@ -2,18 +2,21 @@
 //!
 //! In: bounds, and the limits that the description sets: places in queues, hosts and buffers, and what discards by nature.
 //! Out: per stream and listener the limits that are not proven to be enough ([`losses`]). Stated failures (links that are cut,
-//! nodes that stop, bit errors) are none of them: all that is proven is proven apart from these.
+//! nodes that stop, bit errors) are none of them: all that is proven is proven apart from these, which [`stated_failures`] names.
 //!
 //! How much waits at each place is found with the bounds themselves: by `queues.rs` at the ports of a network, by `hosts.rs`
 //! before them; what they find stands in [`Bounds::overflows`]. Not here: frames that come late
 //! (`bounds`), copies that are taken twice ([`taken_twice`](crate::taken_twice)).
 
+mod failures;
 mod fill;
 mod hosts;
 mod kind;
+mod newest;
 mod queues;
 mod stacks;
 
+pub use self::failures::{StatedFailure, stated_failures};
 pub(crate) use self::fill::Fill;
 pub use self::kind::{Limit, LimitKind};
 pub(crate) use self::queues::buffer_limits;

@@ -89,7 +89,12 @@ pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
     bounded(Cycle::new(network, tdma))
 }
 
-/// The same with a fault in it.
+/// Whether something that fails may cost stations any number of slots, so that their frames wait for as long as they live.
+pub(crate) fn costs_any_slots(network: &Network, tdma: &Tdma) -> bool {
+    Cycle::new(network, tdma).lifetime.is_some()
+}
+
+/// The bounds with a fault in them.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn bounds_with_fault(network: &Network, tdma: &Tdma, fault: Option<PlantedFault>) -> Bounds {
     let mut cycle = Cycle::new(network, tdma);

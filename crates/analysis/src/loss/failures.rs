@@ -1,0 +1,203 @@
+//! Failures that a description states, and whose frames they may take: links with bit errors, cables that are cut, nodes that stop.
+//!
+//! A failure takes frames that pass it. It also takes frames that pass it nowhere: a TDMA station that hears of no cycle has no slot
+//! while they live, and a node without network time sends nothing time-triggered. Of a stream whose copies go over two networks a
+//! frame is lost only if something fails on both. Nothing here says that a frame is lost: a run may be lucky, or a failure come when
+//! no frame is there. Not here: limits that may be too small though nothing fails.
+
+use std::collections::BTreeSet;
+
+use tautwire_model::Network;
+use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
+use tautwire_model::synchronisation::SyncRole;
+
+use super::way;
+
+/// A failure that the description states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatedFailure {
+    /// Bits on this cable (links 2*n* and 2*n*+1) are received wrong, all the time or from an event on.
+    BitErrors(u32),
+    /// This cable is down, from the start or from an event on.
+    Cut(u32),
+    /// This node stops.
+    Stops(NodeIndex),
+    /// Frames that open TDMA cycles are lost on their way to this station, or are not sent: no slot takes its frames meanwhile.
+    NoCycles(NodeIndex),
+    /// Protocol control frames are lost on their way to this node, or are not sent: it has no network time meanwhile.
+    NoNetworkTime(NodeIndex),
+}
+
+impl StatedFailure {
+    /// In words: `bit errors between b1.p2 and b2.p1`.
+    #[must_use]
+    pub fn told(&self, network: &Network) -> String {
+        let node = |node: &NodeIndex| &network.nodes[node.index()].name;
+        let port = |at: PortIndex| {
+            let port = &network.ports[at.index()];
+            format!("{}.{}", node(&port.node), port.name)
+        };
+        let cable = |cable: &u32| {
+            let link = &network.links[*cable as usize * 2];
+            format!("between {} and {}", port(link.from), port(link.to))
+        };
+        match self {
+            Self::BitErrors(at) => format!("bit errors {}", cable(at)),
+            Self::Cut(at) => format!("a cut {}", cable(at)),
+            Self::Stops(at) => format!("a stop of {}", node(at)),
+            Self::NoCycles(at) => format!("failures on the way of TDMA cycles to {}", node(at)),
+            Self::NoNetworkTime(at) => format!("failures on the way of network time to {}", node(at)),
+        }
+    }
+}
+
+/// Per stream and listener: the stated failures that may take frames on their way to it, each once and in order.
+#[must_use]
+pub fn stated_failures(network: &Network) -> Vec<Vec<Vec<StatedFailure>>> {
+    let failing = Failing::of(network);
+    let none = |stream: &Stream| vec![Vec::new(); stream.listeners.len()];
+    if failing.is_empty() {
+        return network.streams.iter().map(none).collect();
+    }
+    let silent = failing.silent_stations(network);
+    let timeless = failing.timeless_nodes(network);
+    let at_listener = |stream: &Stream, listener: usize| {
+        let mut all = failing.at(network, stream, listener, |way| {
+            let timed = stream.time_triggered.is_some();
+            let nodes = way.iter().filter(|_| timed).flat_map(|hop| ends(network, stream, *hop));
+            nodes.filter(|node| timeless.contains(node)).map(StatedFailure::NoNetworkTime).collect()
+        });
+        let sends_in_slots = !stream.traffic.is_control();
+        if sends_in_slots && silent.contains(&stream.talker) {
+            all.insert(StatedFailure::NoCycles(stream.talker));
+        }
+        all.into_iter().collect()
+    };
+    let of = |stream: &Stream| (0..stream.listeners.len()).map(|one| at_listener(stream, one)).collect();
+    network.streams.iter().map(of).collect()
+}
+
+/// The nodes at both ends of a hop's cable.
+fn ends(network: &Network, stream: &Stream, hop: usize) -> [NodeIndex; 2] {
+    let port = &network.ports[stream.hops[hop].port.index()];
+    let to = port
+        .links
+        .map_or(port.node, |links| network.ports[network.links[links.egress.index()].to.index()].node);
+    [port.node, to]
+}
+
+/// What fails, by cable and by node.
+#[derive(Default)]
+struct Failing {
+    cut: BTreeSet<u32>,
+    errs: BTreeSet<u32>,
+    stops: BTreeSet<NodeIndex>,
+}
+
+impl Failing {
+    fn of(network: &Network) -> Self {
+        let mut failing = Self::default();
+        for (cable, pair) in (0..).zip(network.links.chunks(2)) {
+            if pair.iter().any(|link| link.bit_error_rate > 0) {
+                failing.errs.insert(cable);
+            }
+            if pair.iter().any(|link| !link.up) {
+                failing.cut.insert(cable);
+            }
+        }
+        for event in &network.events {
+            match event.action {
+                TimelineAction::CutCable(cable) => failing.cut.insert(cable),
+                TimelineAction::StopNode(node) => failing.stops.insert(node),
+                TimelineAction::ChangeBitErrorRate(cable, rate) if rate > 0 => failing.errs.insert(cable),
+                _ => false,
+            };
+        }
+        failing
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cut.is_empty() && self.errs.is_empty() && self.stops.is_empty()
+    }
+
+    /// What fails on the way to a listener, with what `more` finds on each way; nothing if one of two ways is whole.
+    fn at(
+        &self,
+        network: &Network,
+        stream: &Stream,
+        listener: usize,
+        more: impl Fn(&[usize]) -> Vec<StatedFailure>,
+    ) -> BTreeSet<StatedFailure> {
+        let ends = (0..stream.hops.len())
+            .filter(|hop| stream.hops[*hop].listener.is_some_and(|one| one as usize == listener));
+        let on_way = |end: usize| {
+            let way = way(stream, end);
+            let mut found: BTreeSet<StatedFailure> = more(&way).into_iter().collect();
+            for hop in &way {
+                self.at_hop(network, stream, *hop, &mut found);
+            }
+            found
+        };
+        let ways: Vec<BTreeSet<StatedFailure>> = ends.map(on_way).collect();
+        let once = stream.virtual_link.is_some_and(|link| link.skew_max.is_some())
+            || stream.time_triggered.as_ref().is_some_and(|link| link.redundant);
+        if once && ways.iter().any(BTreeSet::is_empty) {
+            return BTreeSet::new();
+        }
+        ways.into_iter().flatten().collect()
+    }
+
+    fn at_hop(&self, network: &Network, stream: &Stream, hop: usize, found: &mut BTreeSet<StatedFailure>) {
+        let port = &network.ports[stream.hops[hop].port.index()];
+        if let Some(links) = port.links {
+            let cable = links.egress.0 / 2;
+            found.extend(self.errs.contains(&cable).then_some(StatedFailure::BitErrors(cable)));
+            found.extend(self.cut.contains(&cable).then_some(StatedFailure::Cut(cable)));
+        }
+        let stops = ends(network, stream, hop).into_iter().filter(|node| self.stops.contains(node));
+        found.extend(stops.map(StatedFailure::Stops));
+    }
+
+    /// Whether a stream's frames may be lost on their way to a node; none if it is no listener.
+    fn misses(&self, network: &Network, stream: StreamIndex, node: NodeIndex) -> Option<bool> {
+        let stream = &network.streams[stream.index()];
+        let listener = stream.listeners.iter().position(|one| *one == node)?;
+        Some(!self.at(network, stream, listener, |_| Vec::new()).is_empty())
+    }
+
+    /// Stations whose frames may wait for longer than they live, for they do not hear of cycles.
+    fn silent_stations(&self, network: &Network) -> BTreeSet<NodeIndex> {
+        let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.lifetime.is_some()) else {
+            return BTreeSet::new();
+        };
+        // What a standby makes good costs a known number of slots, which the lifetime is held against.
+        let any = crate::tdma::costs_any_slots(network, tdma);
+        let opens = [Some(tdma.synchronisation), tdma.standby.map(|standby| standby.synchronisation)];
+        let is_silent = |node: &NodeIndex| {
+            let mut missed = opens.iter().flatten().filter_map(|frames| self.misses(network, *frames, *node));
+            let first = missed.next();
+            first.is_some_and(|first| match any {
+                true => first || missed.any(|misses| misses),
+                false => first && missed.all(|misses| misses),
+            })
+        };
+        (0..network.nodes.len()).map(NodeIndex::at).filter(is_silent).collect()
+    }
+
+    /// Nodes to which the control frames of every compression master of their cluster may be lost.
+    fn timeless_nodes(&self, network: &Network) -> BTreeSet<NodeIndex> {
+        let Some(made) = network.synchronisation.as_ref() else { return BTreeSet::new() };
+        let is_timeless = |node: &NodeIndex| {
+            let cluster = made.cluster_of[node.index()];
+            let compresses = |master: &usize| {
+                made.cluster_of[*master] == cluster
+                    && matches!(made.roles[*master], SyncRole::CompressionMaster(_))
+            };
+            let masters = (0..network.nodes.len()).filter(compresses);
+            let frames = masters.filter_map(|master| made.frames[master]);
+            let missed: Vec<bool> = frames.filter_map(|frames| self.misses(network, frames, *node)).collect();
+            !missed.is_empty() && missed.iter().all(|misses| *misses)
+        };
+        (0..network.nodes.len()).map(NodeIndex::at).filter(is_timeless).collect()
+    }
+}
