@@ -155,6 +155,15 @@ class Bounds(Results):
             raise UnknownNameError(f"no listener `{listener}`", code="listener::unknown", help=f"there are: {names}")
         return None if None in found else max(found)
 
+    def provisos(self) -> list[tuple[str, str, str]]:
+        """Stream, listener and what is proven but for, of what is proven with a proviso.
+
+        ``but-for-losses``: a failure that the description states may take frames. ``for-the-newest``: a virtual link
+        may replace older messages. ``once-synchronised``: frames may be sent before all nodes have network time.
+        """
+        rows = ((one["name"], end) for one in self.summary["streams"] for end in one["listeners"])
+        return [(name, end["listener"], end["proviso"]) for name, end in rows if "proviso" in end]
+
     def may_be_lost(self, stream: str, listener: str | None = None) -> list[dict[str, Any]]:
         """Limits on the way of a stream that are not proven to be enough: frames may be lost though nothing fails.
 
@@ -314,7 +323,10 @@ class Verification(Bounds, Observation):
 
     @property
     def verdict(self) -> str:
-        """The worst verdict: no-requirement, proven, not-proven, may-be-lost, missed, refused or contradiction."""
+        """The worst verdict: no-requirement, proven, not-proven, may-be-lost, missed, refused or contradiction.
+
+        What is proven may have a proviso: :meth:`provisos`.
+        """
         found: str = self.summary["verification"]["verdict"]
         return found
 

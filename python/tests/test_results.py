@@ -40,6 +40,24 @@ def test_what_may_be_lost_is_not_proven() -> None:
         proven.may_be_lost("x", "nowhere")
 
 
+def test_what_is_proven_but_for_a_stated_failure_says_so(tmp_path: Path) -> None:
+    text = (
+        "name: errs\nnetwork-control: none\ndefaults: {rate: 100 Mbit/s}\n"
+        "nodes: {a: {type: end-station}, b: {type: end-station}}\n"
+        "links: [{between: [a, b], bit-error-rate: 1e-5}]\n"
+        "streams: [{name: s, talker: a, listeners: b, payload: 100 B, deadline: 1 ms,"
+        " traffic: {type: periodic, interval: 1 ms}}]\nrun: {duration: 100 ms}\n"
+    )
+    path = tmp_path / "errs.yaml"
+    path.write_text(text, encoding="utf-8")
+    for result in (tautwire.bounds(path), tautwire.verify(path)):
+        assert result.provisos() == [("s", "b", "but-for-losses")]
+        [reason] = result.stream("s")["listeners"][0]["apart_from"]
+        assert reason == {"proviso": "but-for-losses", "text": "bit errors between a.p1 and b.p1"}
+        assert list(result.listeners.column("proviso")) == ["but-for-losses"]
+    assert tautwire.verify(path).holds
+
+
 def test_seed_and_duration_can_be_given(two_hosts: tautwire.Network) -> None:
     run = tautwire.simulate(two_hosts, seed=7, duration="2 ms").summary["run"]
     assert (run["seed"], run["duration_ps"]) == (7, 2_000_000_000)

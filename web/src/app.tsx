@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageData, VerdictName } from "./data";
-import { VERDICTS, isButForLosses, nodeOf } from "./data";
-import { integer, span, verdictText } from "./format";
+import { PROVISOS, VERDICTS, nodeOf } from "./data";
+import { integer, provisoText, span, verdictText } from "./format";
 import { Ladders } from "./ladder";
 import { Links } from "./links";
 import { Losses } from "./losses";
@@ -40,15 +40,14 @@ export function App({ data }: { data: PageData }) {
   }, []);
   const ports = useMemo(() => focusedPorts(data, focus), [data, focus]);
   const stream = summary.streams[selection.stream];
-  const anyLoses = summary.streams.some(isButForLosses);
-  const losses = summary.streams.some((s) => Object.keys(s.frames?.dropped ?? {}).length > 0);
+  const proviso = PROVISOS.find((one) => summary.streams.some((s) => s.verdict === "proven" && s.proviso === one));
   return (
     <>
       <header class="top">
         <div class="title">
           <span class="brand">Tautwire</span>
           <h1>{network.name}</h1>
-          {summary.verification && <Badge verdict={summary.verification.verdict} loses={anyLoses} />}
+          {summary.verification && <Badge verdict={summary.verification.verdict} proviso={proviso} />}
         </div>
         <nav aria-label="Sections">
           <a href="#topology">Topology</a>
@@ -103,7 +102,7 @@ export function App({ data }: { data: PageData }) {
         )}
         {summary.reservations && <Ladders reservations={summary.reservations} />}
         {summary.mechanisms && <MechanismTables tables={summary.mechanisms} />}
-        {summary.run && <Losses data={data} any={losses} onSelect={setSelection} />}
+        {summary.run && <Losses data={data} onSelect={setSelection} />}
         <Provenance data={data} />
       </main>
     </>
@@ -117,8 +116,11 @@ function Facts(props: {
 }) {
   const { summary, network } = props.data;
   const counts = summary.verification?.streams;
-  const butForLosses = summary.streams.filter(isButForLosses).length;
-  const losing = (verdict: VerdictName) => (verdict === "proven" ? butForLosses : 0);
+  const held = PROVISOS.map((proviso) => ({
+    proviso,
+    count: summary.streams.filter((s) => s.verdict === "proven" && s.proviso === proviso).length,
+  })).filter(({ count }) => count > 0);
+  const provisos = (verdict: VerdictName) => (verdict === "proven" ? held : []);
   return (
     <section class="facts" aria-label="At a glance">
       {counts && (
@@ -127,12 +129,12 @@ function Facts(props: {
             <button
               key={verdict}
               type="button"
-              class={`verdict-count ${losing(verdict) > 0 ? "may-be-lost" : verdict}`}
+              class={`verdict-count ${provisos(verdict).length > 0 ? "may-be-lost" : verdict}`}
               aria-pressed={props.verdict === verdict}
               onClick={() => props.onVerdict(props.verdict === verdict ? undefined : verdict)}
             >
               <b>{counts[verdict]}</b> {verdictText[verdict]}
-              {losing(verdict) > 0 && `, ${losing(verdict)} but for losses`}
+              {provisos(verdict).map(({ proviso, count }) => `, ${count} ${provisoText(proviso)}`)}
             </button>
           ))}
         </div>

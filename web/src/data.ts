@@ -10,6 +10,12 @@ export type VerdictName =
   | "proven"
   | "no-requirement";
 
+/** What a proven row is proven but for. */
+export type ProvisoName = "but-for-losses" | "for-the-newest" | "once-synchronised";
+
+/** From worst to best. */
+export const PROVISOS: ProvisoName[] = ["but-for-losses", "for-the-newest", "once-synchronised"];
+
 /** From worst to best. */
 export const VERDICTS: VerdictName[] = [
   "contradiction",
@@ -62,6 +68,10 @@ export interface ListenerFrames {
   in_flight: number;
   withheld?: number;
   dropped: Record<string, number>;
+  /** What was lost behind the listener's port, by reason. */
+  dropped_in_host?: Record<string, number>;
+  /** Who took what is lost for a reason, where not the network of its own accord: failure, start-up, meant. */
+  causes?: Record<string, string>;
   lost_by_failures?: number;
   loss_ppm: number;
 }
@@ -72,6 +82,9 @@ export interface Listener {
   bound?: Bound;
   margin_ps?: number;
   skew_bound_ps?: number;
+  proviso?: ProvisoName;
+  /** Reasons for provisos. */
+  apart_from?: { proviso: ProvisoName; text: string }[];
   /** Limits on its way that are not proven to be enough. */
   may_be_lost?: { text: string; meant?: boolean }[];
   frames?: ListenerFrames;
@@ -111,6 +124,7 @@ export interface Stream {
   deadline_ps?: number;
   skew_max_ps?: number;
   verdict?: VerdictName;
+  proviso?: ProvisoName;
   frames?: Frames;
   listeners: Listener[];
   hops: Hop[];
@@ -400,14 +414,32 @@ export function observedMax(listener: Listener): number | undefined {
   return listener.observed?.observed_max_ps;
 }
 
-/** Whether anything was lost on the way to a listener. */
-export function loses(listener: Listener): boolean {
-  return (listener.frames?.loss_ppm ?? 0) > 0;
+/** A loss at a listener. */
+export interface Loss {
+  stream: Stream;
+  index: number;
+  at: Listener;
+  listener: number;
+  reason: string;
+  count: number;
 }
 
-/** Whether a stream is proven and yet lost frames: by failures, or because newer ones took their place. */
-export function isButForLosses(stream: Stream): boolean {
-  return stream.verdict === "proven" && stream.listeners.some(loses);
+/** All losses at listeners, the greatest first. */
+export function lossesOf(streams: Stream[]): Loss[] {
+  const rows = streams.flatMap((stream, index) =>
+    stream.listeners.flatMap((at, listener) => {
+      const row = (reason: string, count: number): Loss => ({ stream, index, at, listener, reason, count });
+      const by = (reason: string) => at.frames?.causes?.[reason];
+      const onWay = Object.entries(at.frames?.dropped ?? {}).map(([reason, count]) =>
+        row(by(reason) && by(reason) !== "meant" ? `${reason} (${by(reason)})` : reason, count),
+      );
+      const inHost = Object.entries(at.frames?.dropped_in_host ?? {}).map(([reason, count]) =>
+        row(`${reason} (in the host${by(reason) ? `, ${by(reason)}` : ""})`, count),
+      );
+      return [...onWay, ...inHost];
+    }),
+  );
+  return rows.sort((a, b) => b.count - a.count);
 }
 
 /** The hops from the talker to a listener, as indices of the stream's. */

@@ -45,6 +45,11 @@ export function rate(bps: number): string {
   return `${Number((bps / 1e3).toPrecision(6))} kbit/s`;
 }
 
+/** The words behind a verdict. */
+export function provisoText(proviso: string): string {
+  return proviso.replaceAll("-", " ");
+}
+
 export const verdictText: Record<string, string> = {
   contradiction: "Contradiction",
   refused: "Refused",

@@ -2,27 +2,23 @@
 
 import type { Selection } from "./app";
 import type { PageData } from "./data";
+import { lossesOf } from "./data";
 import { integer, share } from "./format";
 
-export function Losses(props: { data: PageData; any: boolean; onSelect: (selection: Selection) => void }) {
+export function Losses(props: { data: PageData; onSelect: (selection: Selection) => void }) {
   const { streams } = props.data.summary;
-  const rows = streams.flatMap((stream, index) =>
-    stream.listeners.flatMap((at, listener) =>
-      Object.entries(at.frames?.dropped ?? {}).map(([reason, count]) => ({ stream, index, at, listener, reason, count })),
-    ),
-  );
+  const rows = lossesOf(streams);
   const copies = streams.flatMap((stream) => Object.values(stream.frames?.dropped ?? {}));
-  rows.sort((a, b) => b.count - a.count);
   const ports = props.data.summary.ports.filter((port) => port.observed?.scheduler_discarded);
   return (
     <section id="losses" class="panel">
       <div class="heading">
         <h2>Losses</h2>
         <span class="note">
-          {props.any ? `${integer(copies.reduce((sum, count) => sum + count, 0))} copies lost` : ""}
+          {copies.length > 0 ? `${integer(copies.reduce((sum, count) => sum + count, 0))} copies lost` : ""}
         </span>
       </div>
-      {props.any ? (
+      {rows.length > 0 ? (
         <div class="scroll">
           <table>
             <thead>

@@ -3,9 +3,9 @@
 import { Breakdown } from "./breakdown";
 import type { Selection } from "./app";
 import type { Application, PageData } from "./data";
-import { loses, observedMax } from "./data";
+import { observedMax } from "./data";
 import { Distribution } from "./distribution";
-import { delay, integer, share, span } from "./format";
+import { delay, integer, provisoText, share, span } from "./format";
 import { Badge } from "./ui";
 
 /** How far apart the copies over two networks may come. */
@@ -32,6 +32,7 @@ export function StreamDetail(props: {
   add("Deadline", stream.deadline_ps === undefined ? "none" : delay(stream.deadline_ps));
   if (bound) add("Bound", bound.unbounded ? `unbounded: ${bound.unbounded.text}` : delay(bound.delay_max_ps));
   if (listener.margin_ps !== undefined) add("Margin", delay(listener.margin_ps));
+  for (const { proviso, text } of listener.apart_from ?? []) add(`Proven ${provisoText(proviso)}`, text);
   for (const limit of listener.may_be_lost ?? []) {
     add(limit.meant ? "Lost as meant at" : "May be lost at", limit.text);
   }
@@ -74,7 +75,7 @@ export function StreamDetail(props: {
             {stream.talker} → {listener.listener}
           </span>
         </h2>
-        {listener.verdict && <Badge verdict={listener.verdict} loses={loses(listener)} />}
+        {listener.verdict && <Badge verdict={listener.verdict} proviso={listener.proviso} />}
         {stream.listeners.length > 1 && (
           <label class="tools">
             Listener{" "}

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Selection } from "./app";
 import type { Listener, PageData, Stream, VerdictName } from "./data";
-import { VERDICTS, loses, observedMax } from "./data";
+import { VERDICTS, observedMax } from "./data";
 import { share, us, verdictText } from "./format";
 import { Badge } from "./ui";
 
@@ -233,7 +233,7 @@ export function Streams(props: {
                   <td class="rank-1">
                     <Gauge row={row} />
                   </td>
-                  {hasBounds && <td class="text">{row.at.verdict && <Badge verdict={row.at.verdict} loses={loses(row.at)} />}</td>}
+                  {hasBounds && <td class="text">{row.at.verdict && <Badge verdict={row.at.verdict} proviso={row.at.proviso} />}</td>}
                 </tr>
               );
             })}

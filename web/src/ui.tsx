@@ -1,7 +1,7 @@
 // Small parts that several sections share.
 
-import type { VerdictName } from "./data";
-import { verdictText } from "./format";
+import type { ProvisoName, VerdictName } from "./data";
+import { provisoText, verdictText } from "./format";
 
 const MARK: Record<VerdictName, string> = {
   contradiction: "‼",
@@ -13,13 +13,13 @@ const MARK: Record<VerdictName, string> = {
   "no-requirement": "·",
 };
 
-/** A verdict in words, with a mark and a colour. What is proven though frames were lost is not as green as what lost none. */
-export function Badge({ verdict, loses = false }: { verdict: VerdictName; loses?: boolean }) {
-  const but = verdict === "proven" && loses;
+/** A verdict in words, with a mark and a colour. What is proven with a proviso is not as green as what is proven without. */
+export function Badge({ verdict, proviso }: { verdict: VerdictName; proviso?: ProvisoName | undefined }) {
+  const but = verdict === "proven" && proviso !== undefined;
   return (
     <span class={`badge ${but ? "may-be-lost" : verdict}`}>
       <span aria-hidden="true">{but ? "!" : MARK[verdict]}</span> {verdictText[verdict]}
-      {but && " but for losses"}
+      {but && ` ${provisoText(proviso)}`}
     </span>
   );
 }

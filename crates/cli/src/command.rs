@@ -16,8 +16,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, listener_frames, loss, mechanism_tables, network_time, refusal, reservation,
-    served, slot_usage as slots, start_up, takeover, test_bed, virtual_links, vlan_registration,
+    clocks, datagrams, harts, listener_frames, loss, mechanism_tables, network_time, proviso, refusal,
+    reservation, served, slot_usage as slots, start_up, takeover, test_bed, virtual_links, vlan_registration,
 };
 
 use crate::args::Command;
@@ -87,6 +87,7 @@ fn tables_with(summary: &Summary, remark: &str) -> String {
     let parts = [
         table::not_proven(summary),
         loss::table(summary),
+        proviso::table(summary),
         served::table(summary),
         listener_frames::table(summary, options),
         table::late(summary, options),

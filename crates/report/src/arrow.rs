@@ -13,6 +13,7 @@ use arrow_schema::{DataType, Field, Schema};
 
 use crate::listener_frames::ListenerFrames;
 use crate::name::kebab;
+use crate::proviso::Proviso;
 use crate::summary::{
     BoundSummary, DelaySummary, HopSummary, ListenerSummary, PartsSummary, PortSummary, StreamSummary,
     Summary,
@@ -114,6 +115,7 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
     };
     let not_served =
         rows.iter().map(|(_, _, listener)| listener.not_served.as_ref().map(|why| why.reason.as_str()));
+    let provisos = rows.iter().map(|(_, _, listener)| listener.proviso.map(Proviso::key));
     let quantile = |value: fn(&crate::summary::Quantiles) -> u64| {
         rows.iter().map(move |(_, _, listener)| {
             listener.observed.as_ref().and_then(|seen| seen.delays.quantiles.as_ref()).map(value)
@@ -154,6 +156,7 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
         .u64("lost_by_failures", frames(|frames| frames.lost_by_failures))
         .u64("loss_ppm", frames(|frames| frames.loss_ppm))
         .text("not_served", not_served)
+        .text("proviso", provisos)
         .batch()
 }
 
@@ -263,24 +266,47 @@ pub fn classes(summary: &Summary) -> RecordBatch {
         .batch()
 }
 
-/// A row for each reason of the losses on the way to each listener. A copy that is lost before it is replicated counts at each
-/// listener that it was for.
+/// A row for each reason of the losses on the way to each listener, and of those in its host. A copy that is lost before it is
+/// replicated counts at each listener that it was for.
 #[must_use]
 pub fn drops(summary: &Summary) -> RecordBatch {
     let listeners =
         summary.streams.iter().flat_map(|stream| stream.listeners.iter().map(move |l| (stream, l)));
-    let rows: Vec<(&StreamSummary, &ListenerSummary, &String, u64)> = listeners
-        .flat_map(|(stream, listener)| {
-            let dropped = listener.frames.iter().flat_map(|frames| &frames.dropped);
-            dropped.map(move |(reason, count)| (stream, listener, reason, *count))
-        })
-        .collect();
+    let rows: Vec<Lost<'_>> = listeners.flat_map(|(stream, at)| lost(stream, at)).collect();
     Columns::default()
-        .text("stream", rows.iter().map(|(stream, ..)| Some(stream.name.as_str())))
-        .text("listener", rows.iter().map(|(_, listener, ..)| Some(listener.listener.as_str())))
-        .text("reason", rows.iter().map(|(_, _, reason, _)| Some(reason.as_str())))
-        .u64("count", rows.iter().map(|(_, _, _, count)| Some(*count)))
+        .text("stream", rows.iter().map(|row| Some(row.stream)))
+        .text("listener", rows.iter().map(|row| Some(row.listener)))
+        .text("reason", rows.iter().map(|row| Some(row.reason)))
+        .u64("count", rows.iter().map(|row| Some(row.count)))
+        .text("place", rows.iter().map(|row| Some(row.place)))
+        .text("cause", rows.iter().map(|row| row.cause))
         .batch()
+}
+
+/// What was lost for one reason, on the way to a listener or in its host.
+struct Lost<'a> {
+    stream: &'a str,
+    listener: &'a str,
+    reason: &'a str,
+    count: u64,
+    place: &'static str,
+    cause: Option<&'a str>,
+}
+
+fn lost<'a>(stream: &'a StreamSummary, at: &'a ListenerSummary) -> Vec<Lost<'a>> {
+    let Some(frames) = &at.frames else { return Vec::new() };
+    let row = |place| {
+        move |(reason, count): (&'a String, &'a u64)| Lost {
+            stream: &stream.name,
+            listener: &at.listener,
+            reason,
+            count: *count,
+            place,
+            cause: frames.causes.get(reason).map(String::as_str),
+        }
+    };
+    let in_host = frames.dropped_in_host.iter().map(row("host"));
+    frames.dropped.iter().map(row("way")).chain(in_host).collect()
 }
 
 #[cfg(test)]

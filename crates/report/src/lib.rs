@@ -17,6 +17,7 @@
 
 mod admission_bounds;
 pub mod arrow;
+mod cause;
 pub mod clocks;
 mod contradiction;
 pub mod cycles;
@@ -38,6 +39,7 @@ pub mod network_time;
 pub mod parquet;
 mod partial;
 mod pcapng;
+pub mod proviso;
 pub mod refusal;
 pub mod reservation;
 mod run_folder;
@@ -66,6 +68,7 @@ pub use html::html;
 pub use manifest::Manifest;
 pub use name::{port as port_name, unbounded_text};
 pub use pcapng::PcapngWriter;
+pub use proviso::Proviso;
 pub use run_folder::{RunFolder, RunFolderWriter};
 pub use schedule::{ScheduleDocument, ScheduleRow, ScheduleSlot};
 pub use sha256::sha256;

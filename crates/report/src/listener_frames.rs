@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_sim::{DropReason, ListenerObservation};
 
+use crate::cause::{Cause, Causes};
 use crate::grid::{TableOptions, number, render, text};
 use crate::summarise::parts_per_million;
 use crate::summary::{ListenerSummary, StreamSummary, Summary};
@@ -28,11 +29,19 @@ pub struct ListenerFrames {
     pub withheld: u64,
     /// Copies lost on their way to it, by reason. One that is lost before it is replicated counts at each listener that it was for.
     pub dropped: BTreeMap<String, u64>,
-    /// Those of them that failures took: a cut cable, a stopped node, a bit error.
+    /// Frames that came to its port and were lost in its host, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub dropped_in_host: BTreeMap<String, u64>,
+    /// By reason who took them, where it was not the network of its own accord: `failure`, one that the description states;
+    /// `start-up`, before there was network time; `meant`, a virtual link that is there to take them out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub causes: BTreeMap<String, String>,
+    /// Copies and frames that failures took: a cut cable, a stopped node, a bit error, and cycles of TDMA or network time that these
+    /// kept away.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_by_failures: u64,
-    /// Copies lost for any reason, parts per million of those created for it, rounded up. Of a redundant virtual link: frames of
-    /// which no copy was taken, of those created.
+    /// Copies lost for any reason, in its host too, parts per million of those created for it, rounded up. Of a redundant virtual
+    /// link: frames of which no copy was taken, of those created.
     pub loss_ppm: u64,
 }
 
@@ -43,64 +52,79 @@ fn is_zero(count: &u64) -> bool {
 
 impl ListenerFrames {
     /// What a listener observed of a stream of which so many frames were created.
-    pub(crate) fn of(seen: &ListenerObservation, created: u64) -> Self {
+    pub(crate) fn of(seen: &ListenerObservation, created: u64, causes: Causes) -> Self {
         let (lost, all) = match seen.lost {
             Some(lost) => (lost, created),
             None => (lost(seen), created),
         };
+        let in_host = dropped_in_host(seen);
+        let in_host_all: u64 = in_host.iter().map(|(_, count)| count).sum();
+        let named = |dropped: &[(DropReason, u64)]| {
+            dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect()
+        };
+        let reasons = seen.dropped.iter().chain(in_host).map(|(reason, _)| *reason);
+        let cause =
+            |reason: DropReason| Some((reason.name().to_owned(), causes.cause(reason).name()?.to_owned()));
         Self {
             delivered: seen.delivered,
             in_flight: seen.in_flight,
             withheld: seen.withheld,
-            dropped: seen.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), *n)).collect(),
-            lost_by_failures: count(&seen.dropped, is_failure),
-            loss_ppm: parts_per_million(lost, all),
+            dropped: named(&seen.dropped),
+            dropped_in_host: named(in_host),
+            causes: reasons.filter_map(cause).collect(),
+            lost_by_failures: causes.count(&seen.dropped, Cause::Failure)
+                + causes.count(in_host, Cause::Failure),
+            loss_ppm: parts_per_million(lost + in_host_all, all),
         }
     }
 }
 
-/// Whether a failure takes the frame: of a cable, of bits, of a node.
-pub(crate) const fn is_failure(reason: DropReason) -> bool {
-    matches!(reason, DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown)
-}
-
-/// What a virtual link is there to take out: older messages, and second copies.
-const fn is_meant(reason: DropReason) -> bool {
-    matches!(reason, DropReason::Overwritten | DropReason::IntegrityCheck | DropReason::Eliminated)
-}
-
-fn count(dropped: &[(DropReason, u64)], counts: impl Fn(DropReason) -> bool) -> u64 {
-    dropped.iter().filter(|(reason, _)| counts(*reason)).map(|(_, count)| count).sum()
+/// What was lost between a listener's port and its application.
+fn dropped_in_host(seen: &ListenerObservation) -> &[(DropReason, u64)] {
+    seen.application.as_ref().map_or(&[], |host| &host.dropped)
 }
 
 /// Copies lost on their way to a listener for any reason; one that was eliminated because the other had come is none. Over two
 /// networks: frames of which no copy was taken.
 pub(crate) fn lost(seen: &ListenerObservation) -> u64 {
-    seen.lost.unwrap_or_else(|| count(&seen.dropped, |reason| reason != DropReason::Eliminated))
+    let taken = |(reason, _): &&(DropReason, u64)| *reason != DropReason::Eliminated;
+    seen.lost.unwrap_or_else(|| seen.dropped.iter().filter(taken).map(|(_, count)| count).sum())
 }
 
-/// Copies that the network, or the listener's host behind its port, discarded of its own accord: failures apart, of which no bound
-/// speaks, time-triggered frames without network time where that is `excused`, and what a virtual link is there to take out. Over two
-/// networks no more than the frames of which no copy was taken.
-pub(crate) fn discarded(seen: &ListenerObservation, excused: bool) -> u64 {
-    let is_unsent = |reason| reason == DropReason::Unsynchronised && excused;
-    let counts = |reason| !is_failure(reason) && !is_meant(reason) && !is_unsent(reason);
-    let in_host = seen.application.as_ref().map_or(0, |host| count(&host.dropped, counts));
-    let on_way = count(&seen.dropped, counts);
-    seen.lost.map_or(on_way, |lost| on_way.min(lost)) + in_host
+/// Copies that the network, or the listener's host behind its port, discarded of its own accord: what nobody stated as failing, and
+/// what is not meant to be taken out. Over two networks no more than the frames of which no copy was taken. A datagram that was given
+/// up counts, if no piece of it may have been taken otherwise.
+pub(crate) fn discarded(seen: &ListenerObservation, causes: Causes) -> u64 {
+    let all = |dropped: &[(DropReason, u64)]| causes.count(dropped, Cause::Network);
+    let in_host = dropped_in_host(seen);
+    let pieces: u64 = seen.dropped.iter().chain(in_host).map(|(_, count)| count).sum();
+    let given_up = seen.datagrams.as_ref().map_or(0, |datagrams| datagrams.given_up.saturating_sub(pieces));
+    let on_way = all(&seen.dropped);
+    seen.lost.map_or(on_way, |lost| on_way.min(lost)) + all(in_host) + given_up
 }
 
-/// Reasons as a table says them, those that took most first.
-fn causes(frames: &ListenerFrames) -> String {
-    let is_stated = |name: &str| DropReason::ALL.into_iter().any(|one| one.name() == name && is_failure(one));
-    let mut causes: Vec<_> =
-        frames.dropped.iter().filter(|(name, _)| *name != DropReason::Eliminated.name()).collect();
-    causes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let cause = |(name, count): &(&String, &u64)| {
-        let by = if is_stated(name) { " (failure)" } else { "" };
-        format!("{count} {name}{by}")
-    };
-    causes.iter().map(cause).collect::<Vec<_>>().join(", ")
+/// Causes as a table says them, those that took most first.
+fn causes(listener: &ListenerSummary) -> Option<String> {
+    let frames = listener.frames.as_ref()?;
+    let lost = |name: &&String| **name != DropReason::Eliminated.name();
+    let on_way = frames.dropped.iter().filter(|(name, _)| lost(name));
+    let mut causes: Vec<(u64, String)> = on_way
+        .map(|(name, count)| {
+            let by = frames.causes.get(name).filter(|by| *by != "meant");
+            (*count, by.map_or_else(|| name.clone(), |by| format!("{name} ({by})")))
+        })
+        .chain(frames.dropped_in_host.iter().map(|(name, count)| {
+            let by = frames.causes.get(name).map_or_else(String::new, |by| format!(", {by}"));
+            (*count, format!("{name} (in the host{by})"))
+        }))
+        .collect();
+    let given_up = listener.datagrams.as_ref().map_or(0, |datagrams| datagrams.given_up);
+    if given_up > 0 {
+        causes.push((given_up, "datagrams given up".to_owned()));
+    }
+    causes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let told = causes.iter().map(|(count, cause)| format!("{count} {cause}"));
+    (!causes.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
 }
 
 /// A table of what was lost on the way to whom and why, a row for each listener; empty if nothing was.
@@ -108,10 +132,8 @@ fn causes(frames: &ListenerFrames) -> String {
 pub fn table(summary: &Summary, options: TableOptions) -> String {
     let columns = [text("losses", 0), text("listener", 0), number("share", 0), text("copies and causes", 0)];
     let row = |stream: &StreamSummary, listener: &ListenerSummary| {
-        let frames = listener.frames.as_ref()?;
-        let causes = causes(frames);
-        let ends = [stream.name.clone(), listener.listener.clone()];
-        (!causes.is_empty()).then(|| ends.into_iter().chain([per_cent(frames.loss_ppm), causes]).collect())
+        let (causes, share) = (causes(listener)?, listener.frames.as_ref()?.loss_ppm);
+        Some(vec![stream.name.clone(), listener.listener.clone(), per_cent(share), causes])
     };
     let pairs = described(summary).flat_map(|s| s.listeners.iter().map(move |l| (s, l)));
     let rows: Vec<Vec<String>> = pairs.filter_map(|(s, l)| row(s, l)).collect();
@@ -122,35 +144,44 @@ pub fn table(summary: &Summary, options: TableOptions) -> String {
 mod tests {
     use super::*;
 
+    fn told(frames: ListenerFrames) -> Option<String> {
+        causes(&ListenerSummary { frames: Some(frames), ..ListenerSummary::default() })
+    }
+
     #[test]
     fn two_copies_of_which_one_came_are_no_loss() {
         let dropped = vec![(DropReason::QueueFull, 3), (DropReason::Eliminated, 90)];
         let seen = ListenerObservation { delivered: 107, dropped, lost: Some(0), ..Default::default() };
-        assert_eq!((lost(&seen), discarded(&seen, false)), (0, 0));
-        let frames = ListenerFrames::of(&seen, 100);
+        let causes = Causes::default();
+        assert_eq!((lost(&seen), discarded(&seen, causes)), (0, 0));
+        let frames = ListenerFrames::of(&seen, 100, causes);
         assert_eq!((frames.loss_ppm, frames.lost_by_failures), (0, 0));
-        assert_eq!(causes(&frames), "3 queue-full");
+        assert_eq!(told(frames).as_deref(), Some("3 queue-full"));
         let alone = ListenerObservation { lost: None, ..seen };
-        assert_eq!((lost(&alone), discarded(&alone, false)), (3, 3));
+        assert_eq!((lost(&alone), discarded(&alone, causes)), (3, 3));
     }
 
     #[test]
     fn what_failures_take_is_told_apart() {
         let dropped = vec![(DropReason::QueueFull, 1), (DropReason::LinkDown, 4)];
         let seen = ListenerObservation { delivered: 5, dropped, ..Default::default() };
-        let frames = ListenerFrames::of(&seen, 10);
-        assert_eq!((frames.lost_by_failures, discarded(&seen, false)), (4, 1));
+        let frames = ListenerFrames::of(&seen, 10, Causes::default());
+        assert_eq!((frames.lost_by_failures, discarded(&seen, Causes::default())), (4, 1));
         assert_eq!(frames.loss_ppm, 500_000);
-        assert_eq!(causes(&frames), "4 link-down (failure), 1 queue-full");
+        assert_eq!(told(frames).as_deref(), Some("4 link-down (failure), 1 queue-full"));
     }
 
     #[test]
-    fn what_the_host_discards_is_discarded() {
+    fn what_the_host_discards_is_discarded_and_named() {
         let application = tautwire_sim::ApplicationObservation {
             dropped: vec![(DropReason::SocketBufferFull, 2), (DropReason::NodeDown, 1)],
             ..Default::default()
         };
         let seen = ListenerObservation { application: Some(Box::new(application)), ..Default::default() };
-        assert_eq!(discarded(&seen, false), 2);
+        assert_eq!(discarded(&seen, Causes::default()), 2);
+        let frames = ListenerFrames::of(&seen, 6, Causes::default());
+        assert_eq!((frames.loss_ppm, frames.lost_by_failures), (500_000, 1));
+        let expected = "2 socket-buffer-full (in the host), 1 node-down (in the host, failure)";
+        assert_eq!(told(frames).as_deref(), Some(expected));
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Not here: how they are found (`tautwire-analysis`), what a run lost (`summary.rs`).
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use tautwire_analysis::Limit;
 use tautwire_model::Network;
 
-use crate::summary::{LimitSummary, StreamSummary, Summary};
+use crate::summary::{LimitSummary, ListenerSummary, StreamSummary, Summary};
+use crate::table::described;
 use crate::verdict::Verdict;
 
 /// A limit as it stands in results.
@@ -27,24 +29,13 @@ pub(crate) fn summary(network: &Network, limit: &Limit) -> LimitSummary {
 /// Where streams with deadlines may lose frames, a line for each limit with the streams that meet it; nothing if there is none.
 #[must_use]
 pub fn table(summary: &Summary) -> String {
-    let mut limits: Vec<(&str, Vec<&str>)> = Vec::new();
-    let asks =
-        |stream: &&StreamSummary| stream.verdict.is_some_and(|verdict| verdict != Verdict::NoRequirement);
-    for stream in summary.streams.iter().filter(asks) {
-        let each = stream.listeners.iter().flat_map(|listener| &listener.may_be_lost);
-        for limit in each.filter(|limit| !limit.meant) {
-            note(&mut limits, &limit.text, stream);
-        }
-    }
+    let limits = |listener: &ListenerSummary| {
+        let all = listener.may_be_lost.iter().filter(|limit| !limit.meant);
+        all.map(|limit| limit.text.clone()).collect()
+    };
     let mut text = String::new();
-    for (limit, streams) in limits {
-        let shown = streams.len().min(SHOWN);
-        let names = streams[..shown].join(", ");
-        let more = match streams.len() - shown {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        writeln!(text, "may be lost: {names}{more} at {limit}").expect("a string can be written");
+    for (limit, streams) in grouped(summary, limits) {
+        writeln!(text, "may be lost: {streams} at {limit}").expect("a string can be written");
     }
     text
 }
@@ -52,12 +43,34 @@ pub fn table(summary: &Summary) -> String {
 /// Streams that are named for a limit.
 const SHOWN: usize = 4;
 
-fn note<'a>(limits: &mut Vec<(&'a str, Vec<&'a str>)>, text: &'a str, stream: &'a StreamSummary) {
-    let place = limits.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
-        limits.push((text, Vec::new()));
-        limits.len() - 1
-    });
-    if !limits[place].1.contains(&stream.name.as_str()) {
-        limits[place].1.push(&stream.name);
+/// What is said of listeners of streams with deadlines, each with the names of the streams of which it is said.
+pub(crate) fn grouped(
+    summary: &Summary,
+    said: impl Fn(&ListenerSummary) -> Vec<String>,
+) -> Vec<(String, String)> {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let asks =
+        |stream: &&StreamSummary| stream.verdict.is_some_and(|verdict| verdict != Verdict::NoRequirement);
+    for stream in described(summary).filter(asks) {
+        for text in stream.listeners.iter().flat_map(&said) {
+            let place = *places.entry(text.clone()).or_insert(all.len());
+            if place == all.len() {
+                all.push((text, Vec::new()));
+            }
+            // Listeners of one stream stand side by side.
+            if all[place].1.last() != Some(&stream.name.as_str()) {
+                all[place].1.push(&stream.name);
+            }
+        }
     }
+    let names = |streams: Vec<&str>| {
+        let shown = streams.len().min(SHOWN);
+        let more = match streams.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", streams[..shown].join(", "))
+    };
+    all.into_iter().map(|(text, streams)| (text, names(streams))).collect()
 }

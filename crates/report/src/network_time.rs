@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_analysis::Bounds;
 use tautwire_model::containment::Uncontained;
-use tautwire_model::network::{Network, NodeIndex, Stream};
+use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::time_triggered::Release;
 use tautwire_sim::{NetworkTimeObservation, Observation};
 use tautwire_units::Duration;
@@ -201,12 +201,31 @@ fn jitter_observed(network: &Network, observation: &Observation) -> Option<Durat
     jitters.max()
 }
 
-/// Whether a time-triggered frame that a node without network time did not send counts against its stream:
-/// not while the network starts, nor where the run makes something fail.
-pub(crate) fn is_excused(network: &Network, observation: &Observation) -> bool {
-    let Some(seen) = &observation.network_time else { return false };
-    let fails = network.may_lose_frames();
-    seen.nodes.iter().all(|node| node.synchronised_at.is_some() && (node.lost == 0 || fails))
+/// After which time all nodes have network time, if a time-triggered stream may send frames before that: those are lost.
+pub(crate) fn begins_without(network: &Network, stream: StreamIndex) -> Option<Duration> {
+    network.synchronisation.as_ref()?;
+    network.streams[stream.index()].time_triggered.as_ref()?;
+    let until = network.resynchronisation_max()?;
+    (first_frame(network, stream)? < until).then_some(until)
+}
+
+/// When the first frame of a stream is created at the earliest; none if never.
+fn first_frame(network: &Network, number: StreamIndex) -> Option<Duration> {
+    let stream = &network.streams[number.index()];
+    if let Traffic::Response { to, .. } = stream.traffic {
+        return first_frame(network, to);
+    }
+    let starts = network.events.iter().filter_map(|event| match event.action {
+        TimelineAction::StartStream(other) if other == number => Some(event.at),
+        _ => None,
+    });
+    let start = if stream.started { Some(Duration::ZERO) } else { starts.min() };
+    let offset = match stream.traffic {
+        Traffic::Periodic { offset, .. } => offset,
+        _ => Duration::ZERO,
+    };
+    // By its own clock it may be a thousandth early.
+    Some(start? + offset.saturating_sub(Duration::from_ps(offset.as_ps() / 1_000)))
 }
 
 /// A line on a node that was without network time.

@@ -1,6 +1,6 @@
 //! Listeners that were not served: the network refused them, or their stream was never sent, or nothing of it came.
 //!
-//! Such a row is not proven, whatever its bound says. What the description itself ends keeps its meaning: a talker that an
+//! Such a row is not proven, whatever its bound says. What nothing ever starts is known without a run, too. What the description itself ends keeps its meaning: a talker that an
 //! event stops, an offer that is withdrawn, a listener that asks no more, a cable that is cut before the first frame.
 //! Not here: frames that were lost among others that came (`listener_frames.rs`).
 
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_sim::{Observation, RungEvent, Told};
 
-use crate::listener_frames::{discarded, is_failure};
+use crate::cause::{Cause, Causes};
+use crate::listener_frames::discarded;
 use crate::summary::Summary;
 use crate::table::described;
 
@@ -22,6 +23,8 @@ pub enum NotServed {
     Refused(Option<u8>),
     /// No frame of the stream was created.
     NeverSent,
+    /// Nothing of the description starts the stream, so no run sends it.
+    NeverStarted,
     /// Frames were created, and none of them came.
     NothingDelivered,
 }
@@ -46,9 +49,37 @@ impl NotServed {
                 ("refused", Some(code), format!("refused with failure code {code}, {}", failure(code)))
             }
             Self::NeverSent => ("never-sent", None, "no frame of it was sent".to_owned()),
+            Self::NeverStarted => {
+                ("never-sent", None, "no frame of it is sent, for nothing starts it".to_owned())
+            }
             Self::NothingDelivered => ("nothing-delivered", None, "no frame of it came".to_owned()),
         };
         NotServedSummary { reason: reason.to_owned(), failure_code, text }
+    }
+}
+
+/// Whether nothing starts a stream that asks for something: no run sends it. What is sent when it is granted is another matter.
+pub(crate) fn never_starts(network: &Network, number: StreamIndex) -> bool {
+    let stream = &network.streams[number.index()];
+    if stream.traffic.is_control() || stream.deadline.is_none() {
+        return false;
+    }
+    !is_started(network, number)
+}
+
+fn is_started(network: &Network, number: StreamIndex) -> bool {
+    let stream = &network.streams[number.index()];
+    let requests = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
+    let is_granted = requests.is_some_and(|admission| admission.request(number).is_some())
+        || network.reservation.as_ref().is_some_and(|all| all.streams.iter().any(|one| one.stream == number));
+    // What an event of the description starts behind the end of its run, that run never does.
+    let mut events = network.events.iter().filter(|event| event.at <= network.run.duration);
+    let starts = stream.started
+        || is_granted
+        || events.any(|event| event.action == TimelineAction::StartStream(number));
+    match stream.traffic {
+        Traffic::Response { to, .. } => starts && is_started(network, to),
+        _ => starts,
     }
 }
 
@@ -56,8 +87,8 @@ impl NotServed {
 pub(crate) fn not_served(
     network: &Network,
     observation: &Observation,
-    stream: StreamIndex,
-    listener: usize,
+    (stream, listener): (StreamIndex, usize),
+    causes: Causes,
 ) -> Option<NotServed> {
     let described = &network.streams[stream.index()];
     if described.traffic.is_control() {
@@ -76,7 +107,7 @@ pub(crate) fn not_served(
         return (!is_ended(network, observation, stream, listener)).then_some(NotServed::NeverSent);
     }
     // All that did not come was taken by failures, or the listener asked no more.
-    let failed = seen.dropped.iter().any(|(reason, _)| is_failure(*reason)) && discarded(seen, false) == 0;
+    let failed = causes.count(&seen.dropped, Cause::Failure) > 0 && discarded(seen, causes) == 0;
     let left = told.asked && !told.asks;
     (!failed && !left).then_some(NotServed::NothingDelivered)
 }

@@ -2,7 +2,7 @@
 
 use tautwire_analysis::{Bounds, ClassBounds, ListenerBounds, StreamBounds, Unbounded};
 use tautwire_core::TrafficClass;
-use tautwire_model::network::{Hop, Network, Port, TransmissionSelection};
+use tautwire_model::network::{Hop, Network, Port, StreamIndex, TransmissionSelection};
 use tautwire_observe::{DelayParts, Histogram, Moments, Part};
 use tautwire_sim::{
     ApplicationObservation, ClassObservation, HopObservation, ListenerObservation, Observation,
@@ -15,6 +15,7 @@ use crate::datagrams;
 use crate::listener_frames::ListenerFrames;
 use crate::name;
 use crate::network_time;
+use crate::proviso;
 use crate::reservation;
 use crate::served::NotServed;
 use crate::slots;
@@ -120,14 +121,19 @@ fn stream(
                 margin_ps: verification.margin_ps,
                 skew_bound_ps: bound.and_then(|bound| bound.skew).map(Duration::as_ps),
                 taken_twice: verification.taken_twice,
+                proviso: bound.and(verification.proviso),
+                apart_from: bound.map_or_else(Vec::new, |_| {
+                    proviso::reasons(network, StreamIndex::at(index), verification)
+                }),
                 may_be_lost: verification
                     .may_be_lost
                     .iter()
                     .map(|one| crate::loss::summary(network, one))
                     .collect(),
                 lost: observed.and_then(|observed| observed.listeners[listener].lost),
-                frames: observed
-                    .map(|observed| ListenerFrames::of(&observed.listeners[listener], observed.created)),
+                frames: observed.map(|seen| {
+                    ListenerFrames::of(&seen.listeners[listener], seen.created, verification.causes)
+                }),
                 not_served: verification.not_served.map(NotServed::summary),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
                 stamped: observed
@@ -152,6 +158,7 @@ fn stream(
         deadline_ps: stream.deadline.map(Duration::as_ps),
         skew_max_ps: stream.virtual_link.and_then(|link| link.skew_max).map(Duration::as_ps),
         verdict: bounds.map(|_| verification.verdict),
+        proviso: bounds.and(verification.proviso),
         frames: observed.map(frames),
         listeners,
         hops: (0..stream.hops.len())

@@ -15,6 +15,7 @@ use crate::clocks::ClockSummary;
 use crate::datagrams::DatagramSummary;
 use crate::listener_frames::ListenerFrames;
 use crate::network_time::NetworkTimeSummary;
+use crate::proviso::{Proviso, ProvisoSummary};
 use crate::reservation::ReservationSummary;
 use crate::served::NotServedSummary;
 use crate::slots::SlotSummary;
@@ -129,6 +130,9 @@ pub struct StreamSummary {
     /// The worst verdict of its listeners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What it is proven but for, if it is proven with a proviso: the worst of its listeners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proviso: Option<Proviso>,
     /// Its frames in the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<FrameCounts>,
@@ -159,7 +163,7 @@ pub struct FrameCounts {
 }
 
 /// A stream at one listener.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListenerSummary {
     /// Listener.
     pub listener: String,
@@ -180,6 +184,12 @@ pub struct ListenerSummary {
     /// listener may begin anew between them; copies of all sub-virtual-links count. A deadline is not proven then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken_twice: bool,
+    /// What it is proven but for, if it is proven with a proviso.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proviso: Option<Proviso>,
+    /// The reasons for that, and for any other proviso.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart_from: Vec<ProvisoSummary>,
     /// Limits on its way that are not proven to be enough: where frames may be lost although nothing fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_lost: Vec<LimitSummary>,

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 pub use crate::grid::TableOptions;
 use crate::grid::{number, render, text};
+use crate::proviso::Proviso;
 use crate::summary::{ListenerSummary, PortSummary, StreamSummary, Summary};
 use crate::verdict::Verdict;
 
@@ -71,20 +72,17 @@ pub(crate) fn described(summary: &Summary) -> impl Iterator<Item = &StreamSummar
     summary.streams.iter().filter(move |stream| !stream.name.contains(':') || fails(stream))
 }
 
-/// What is proven, but for frames that failures took, or that a newer one of their virtual link replaced.
-const BUT_FOR_LOSSES: &str = "proven but for losses";
-
-/// The verdict in a table: what is proven, but for failures that took frames, says so.
-fn verdict(listener: &ListenerSummary) -> &'static str {
-    match listener.verdict {
-        Some(Verdict::Proven) if loses(listener) => BUT_FOR_LOSSES,
-        verdict => verdict.map_or("", Verdict::name),
-    }
+/// The verdict in a table: what is proven with a proviso says so.
+fn verdict(listener: &ListenerSummary) -> String {
+    listener.verdict.map_or_else(String::new, |verdict| words(verdict, listener.proviso))
 }
 
-/// Whether anything was lost on the way to a listener.
-fn loses(listener: &ListenerSummary) -> bool {
-    listener.frames.as_ref().is_some_and(|frames| frames.loss_ppm > 0)
+/// `proven`, `proven but for losses`.
+fn words(verdict: Verdict, proviso: Option<Proviso>) -> String {
+    match proviso {
+        Some(proviso) => format!("{} {}", verdict.name(), proviso.name()),
+        None => verdict.name().to_owned(),
+    }
 }
 
 fn stream_row(
@@ -115,7 +113,7 @@ fn stream_row(
     }
     if has_bounds {
         row.push(listener.margin_ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into())));
-        row.push(verdict(listener).to_owned());
+        row.push(verdict(listener));
     }
     row
 }
@@ -345,14 +343,13 @@ pub fn ports(summary: &Summary, options: TableOptions) -> String {
 /// One line that says how it stands: `12 streams: 10 proven, 2 not proven`.
 #[must_use]
 pub fn outcome(summary: &Summary) -> String {
-    let is_but = |stream: &StreamSummary| {
-        stream.verdict == Some(Verdict::Proven) && stream.listeners.iter().any(loses)
-    };
-    let of = |verdict| move |stream: &&StreamSummary| stream.verdict == Some(verdict) && !is_but(stream);
-    let named = Verdict::ALL.into_iter().rev().flat_map(|verdict| {
-        let but = (verdict == Verdict::Proven).then(|| described(summary).filter(|s| is_but(s)).count());
-        let rest = described(summary).filter(of(verdict)).count();
-        [(but.unwrap_or(0), BUT_FOR_LOSSES), (rest, verdict.name())]
+    let provisos = |verdict| Proviso::ALL.into_iter().rev().filter(move |_| verdict == Verdict::Proven);
+    let each = Verdict::ALL.into_iter().rev();
+    let each = each
+        .flat_map(|verdict| provisos(verdict).map(Some).chain([None]).map(move |proviso| (verdict, proviso)));
+    let named = each.map(|(verdict, proviso)| {
+        let is_so = |stream: &&StreamSummary| stream.verdict == Some(verdict) && stream.proviso == proviso;
+        (described(summary).filter(is_so).count(), words(verdict, proviso))
     });
     let counts: Vec<_> =
         named.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();

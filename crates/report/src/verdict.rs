@@ -8,15 +8,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tautwire_analysis::{Bounds, Limit, Losses, Unbounded};
+use tautwire_analysis::{Bounds, Limit, Losses, StatedFailure, Unbounded};
 use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex, Traffic};
 use tautwire_sim::{DropReason, ListenerObservation, Observation, StreamObservation};
 use tautwire_units::Duration;
 
+use crate::cause::Causes;
 use crate::contradiction::{self, Contradiction};
 use crate::listener_frames;
-use crate::network_time;
-use crate::served::{NotServed, not_served};
+use crate::proviso::{self, Proviso};
+use crate::served::{NotServed, never_starts, not_served};
 
 /// What is known of a stream's requirement, from best to worst.
 #[derive(
@@ -34,9 +35,9 @@ pub enum Verdict {
     NotProven,
     /// Its bound is within its deadline, but a limit that it meets on its way may be too small, and a frame be discarded there.
     MayBeLost,
-    /// A frame was later than the deadline, or was discarded on its way.
+    /// A frame was later than the deadline, or was discarded on its way, or all were.
     Missed,
-    /// The network refused the stream, or nothing of it was delivered that could be in time.
+    /// The network refused the stream or forwarded nothing of it, or it was never sent.
     Refused,
     /// An observation is above its bound.
     Contradiction,
@@ -98,6 +99,8 @@ pub struct StreamVerification {
     pub stream: StreamIndex,
     /// The worst of its listeners.
     pub verdict: Verdict,
+    /// What it is proven but for, if it is proven: the worst of its listeners.
+    pub proviso: Option<Proviso>,
     /// Per listener.
     pub listeners: Vec<ListenerVerification>,
     /// Copies that were lost, whatever the reason; none without an observation.
@@ -129,6 +132,12 @@ pub struct ListenerVerification {
     pub taken_twice: bool,
     /// Limits on its way that may be too small, if bounds were asked for.
     pub may_be_lost: Vec<Limit>,
+    /// Failures that the description states and that may take frames on its way.
+    pub stated: Vec<StatedFailure>,
+    /// What it is proven but for, if it is proven.
+    pub proviso: Option<Proviso>,
+    /// Whom losses are put down to.
+    pub(crate) causes: Causes,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -173,10 +182,13 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
     };
     let twice = bounds.map(|bounds| tautwire_analysis::taken_twice(network, bounds));
     let losses = bounds.map(|bounds| tautwire_analysis::losses(network, bounds));
+    let stated = tautwire_analysis::stated_failures(network);
+    let causes = Causes::of_run(network, observation);
     let streams: Vec<_> = (0..network.streams.len())
         .map(|index| {
             let twice = twice.as_ref().map(|twice| &twice[index][..]);
-            judge_stream(network, index, (bounds, twice, losses.as_ref()), observation, &contradictions)
+            let known = Known { bounds, twice, losses: losses.as_ref(), stated: &stated[index], causes };
+            judge_stream(network, index, &known, observation, &contradictions)
         })
         .collect();
     let of_streams = streams.iter().map(|stream| stream.verdict).max().unwrap_or_default();
@@ -184,26 +196,40 @@ pub fn judge(network: &Network, bounds: Option<&Bounds>, observation: Option<&Ob
     Verification { verdict, streams, contradictions }
 }
 
+/// What is known of a stream without a look at its own observation.
+struct Known<'a> {
+    bounds: Option<&'a Bounds>,
+    /// Per listener.
+    twice: Option<&'a [bool]>,
+    losses: Option<&'a Losses>,
+    /// Per listener.
+    stated: &'a [Vec<StatedFailure>],
+    causes: Causes,
+}
+
 fn judge_stream(
     network: &Network,
     index: usize,
-    (bounds, twice, losses): (Option<&Bounds>, Option<&[bool]>, Option<&Losses>),
+    known: &Known<'_>,
     observation: Option<&Observation>,
     contradictions: &[Contradiction],
 ) -> StreamVerification {
     let (stream, index_of_stream) = (&network.streams[index], StreamIndex::at(index));
     let observed = observation.map(|observation| &observation.streams[index]);
-    let not_served =
-        |listener| observation.and_then(|seen| not_served(network, seen, index_of_stream, listener));
     // What a faulty master makes is held to nothing: others police it, or leave it out.
     let is_faulty = stream.traffic == Traffic::Protocol && network.faulty_nodes().contains(&stream.talker);
-    let excused = observation.is_some_and(|observation| network_time::is_excused(network, observation));
+    let never_starts = observation.is_none() && never_starts(network, index_of_stream);
     let listeners: Vec<_> = (0..stream.listeners.len())
         .map(|listener| {
-            let bound = bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
+            let bound = known.bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
             let contradicted = contradictions.iter().any(|c| c.is_of(index_of_stream, listener));
+            let limits = known.losses.map_or(&[][..], |losses| losses.at(index_of_stream, listener));
+            let stated = &known.stated[listener];
+            let causes = known.causes.at(stated, limits);
+            let not_served =
+                observation.and_then(|seen| not_served(network, seen, (index_of_stream, listener), causes));
             let mut verification =
-                judge_listener(stream, listener, observed, (contradicted, excused), not_served(listener));
+                judge_listener(stream, listener, observed, (contradicted, causes), not_served);
             if is_faulty && !contradicted {
                 verification.verdict = Verdict::NoRequirement;
             }
@@ -214,30 +240,30 @@ fn judge_stream(
             }
             let in_time = verification.margin_ps.is_some_and(|ps| ps >= 0);
             // Copies of any sub-virtual-link that come too late, and a listener that forgets, count for all of its link.
-            let once = twice.is_some_and(|twice| !twice[listener]);
-            verification.taken_twice = twice.is_some_and(|twice| twice[listener]);
-            if let Some(losses) = losses {
-                verification.may_be_lost = losses.at(index_of_stream, listener).to_vec();
-            }
+            let once = known.twice.is_some_and(|twice| !twice[listener]);
+            verification.taken_twice = known.twice.is_some_and(|twice| twice[listener]);
+            verification.may_be_lost = limits.to_vec();
+            verification.stated.clone_from(stated);
             let not_granted = matches!(verification.bound, Some(Err(Unbounded::NotGranted { .. })));
             // Of a run the observation says whether it was asked for at all.
-            if not_granted && observation.is_none() {
+            if observation.is_none() && (not_granted || never_starts) {
                 verification.verdict = Verdict::Refused;
-                verification.not_served = Some(NotServed::Refused(None));
+                let why = if not_granted { NotServed::Refused(None) } else { NotServed::NeverStarted };
+                verification.not_served = Some(why);
             }
-            if verification.verdict == Verdict::NotProven && in_time && once {
+            let is_served = verification.not_served.is_none();
+            if verification.verdict == Verdict::NotProven && in_time && once && is_served {
                 let kept = verification.may_be_lost.iter().all(Limit::is_meant);
                 verification.verdict = if kept { Verdict::Proven } else { Verdict::MayBeLost };
             }
+            let seen = observed.map(|observed| &observed.listeners[listener]);
+            verification.proviso = proviso::of(network, index_of_stream, &verification, seen);
             verification
         })
         .collect();
-    StreamVerification {
-        stream: index_of_stream,
-        verdict: listeners.iter().map(|listener| listener.verdict).max().unwrap_or_default(),
-        listeners,
-        lost: observed.map(lost),
-    }
+    let verdict = listeners.iter().map(|listener| listener.verdict).max().unwrap_or_default();
+    let proviso = listeners.iter().filter(|_| verdict == Verdict::Proven).filter_map(|one| one.proviso).max();
+    StreamVerification { stream: index_of_stream, verdict, proviso, listeners, lost: observed.map(lost) }
 }
 
 /// The verdict by observation alone: `NotProven` where only a bound could say more.
@@ -245,7 +271,7 @@ fn judge_listener(
     stream: &Stream,
     listener: usize,
     observed: Option<&StreamObservation>,
-    (contradicted, excused): (bool, bool),
+    (contradicted, causes): (bool, Causes),
     not_served: Option<NotServed>,
 ) -> ListenerVerification {
     let seen = observed.map(|observed| &observed.listeners[listener]);
@@ -254,10 +280,14 @@ fn judge_listener(
     let missed = stream.deadline.is_some_and(|deadline| {
         late > 0
             || delay.is_some_and(|delay| delay.max > deadline)
-            || seen.is_some_and(|seen| listener_frames::discarded(seen, excused) > 0)
+            || seen.is_some_and(|seen| listener_frames::discarded(seen, causes) > 0)
     });
+    let withheld = seen.is_some_and(|seen| seen.withheld > 0);
     let verdict = match (contradicted, not_served, missed, stream.deadline) {
         (true, ..) => Verdict::Contradiction,
+        // What was lost says more than that nothing came, and what is still on its way was neither lost nor refused.
+        (_, Some(NotServed::NothingDelivered), true, _) => Verdict::Missed,
+        (_, Some(NotServed::NothingDelivered), false, _) if !withheld => Verdict::NotProven,
         (_, Some(_), ..) => Verdict::Refused,
         (_, _, true, _) => Verdict::Missed,
         (_, _, _, Some(_)) => Verdict::NotProven,
@@ -275,6 +305,9 @@ fn judge_listener(
         margin_ps: None,
         taken_twice: false,
         may_be_lost: Vec::new(),
+        stated: Vec::new(),
+        proviso: None,
+        causes,
         verdict,
     }
 }

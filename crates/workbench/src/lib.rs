@@ -36,15 +36,15 @@ pub use story::{Reason, Story, StoryHop, WaitedFor, stories, story};
 pub use granted::{bounds, bounds_in_run};
 pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};
 pub use tautwire_admission as admission;
-pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, explain, losses};
+pub use tautwire_analysis::{Bounds, Explanation, Limit, LimitKind, Losses, StatedFailure, explain, losses};
 pub use tautwire_model::network::{self, StreamIndex};
 pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_report::{
-    Contradiction, Manifest, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict, Verification,
-    arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, mechanism_tables, network_control,
-    network_time, refusal, reservation, served, slots as slot_usage, start_up, table, takeover, test_bed,
-    verify, virtual_links, vlan_registration,
+    Contradiction, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict,
+    Verification, arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, mechanism_tables,
+    network_control, network_time, proviso, refusal, reservation, served, slots as slot_usage, start_up,
+    table, takeover, test_bed, verify, virtual_links, vlan_registration,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

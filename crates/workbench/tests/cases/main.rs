@@ -8,6 +8,7 @@ mod listeners;
 mod losses;
 mod mutations;
 mod plane;
+mod provisos;
 mod shaping;
 
 use std::path::{Path, PathBuf};
