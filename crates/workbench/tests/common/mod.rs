@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, reason = "each search uses a part")]
 
 mod admitted;
+mod causes;
 mod crossed;
 mod limits;
 mod newest;
@@ -10,6 +11,7 @@ mod slots;
 mod synchronised;
 
 pub(crate) use admitted::broken_admissions;
+pub(crate) use causes::without_cause;
 pub(crate) use crossed::was_crossed;
 pub(crate) use limits::{limit, untold_losses};
 pub(crate) use newest::run_links;

@@ -5,7 +5,7 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
-use crate::common::{network_time, synchronised};
+use crate::common::{network_time, synchronised, without_cause};
 use tautwire_analysis::{late_control_frames, proven_precision};
 use tautwire_generate::{Failures, random_as6802, seeds};
 use tautwire_sim::{DropReason, Observation};
@@ -26,6 +26,8 @@ fn hold(seed: u64, network: &Network, observation: &Observation) -> u64 {
     let found = verify(network, &bounds, observation).contradictions;
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
+    let untold = without_cause(network, &bounds, observation);
+    assert!(untold.is_empty(), "seed {seed}:\n  {}", untold.join("\n  "));
     let Some(proven) = network.precision_bound() else {
         // A babbling master of two is not contained.
         assert!(network.uncontained(0).is_some(), "seed {seed}");

@@ -3,7 +3,7 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
-use crate::common::{avionics, described, limit, network, run, untold_losses};
+use crate::common::{avionics, described, limit, network, run, untold_losses, without_cause};
 use tautwire_generate::{TdmaFailure, random_harts, random_host_stacks, random_tdma, seeds};
 use tautwire_workbench::Network;
 
@@ -15,7 +15,9 @@ fn search(cases: u64, drawn: impl Fn(u64) -> Network) {
         let mut network = drawn(*seed);
         limit(&mut network, *seed);
         let bounds = tautwire_analysis::bounds(&network);
-        let (found, kept, dropped) = untold_losses(&network, &bounds, &run(&network));
+        let observation = run(&network);
+        let (mut found, kept, dropped) = untold_losses(&network, &bounds, &observation);
+        found.extend(without_cause(&network, &bounds, &observation));
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
         (safe, lost) = (safe + kept, lost + dropped);
     }

@@ -9,7 +9,7 @@ use tautwire_generate::{TdmaFailure, random_tdma, seeds};
 use tautwire_sim::DropReason;
 use tautwire_workbench::{Options, bounds, simulate};
 
-use crate::common::{described as network, run_slots};
+use crate::common::{described as network, run_slots, without_cause};
 
 /// Streams of a network that have a bound, frames that were lost because no slot took them in their lifetime, datagrams
 /// that were put together, and that were not, and stations that came back and run again.
@@ -19,6 +19,8 @@ fn hold(seed: u64, failure: TdmaFailure) -> [u64; 5] {
     let bounds = bounds(&network);
     let run = run_slots(&network, &bounds, seed);
     assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed} ({failure:?}): {:#?}\n{text}", run.wrong);
+    let untold = without_cause(&network, &bounds, &run.observation);
+    assert!(untold.is_empty(), "TAUTWIRE_SEED={seed} ({failure:?}): {untold:#?}\n{text}");
     let dropped = run.observation.streams.iter().flat_map(|stream| &stream.dropped);
     let lost = dropped.filter(|(reason, _)| *reason == DropReason::Expired).map(|(_, count)| count).sum();
     let proven = bounds.streams.iter().flat_map(|stream| &stream.listeners);

@@ -8,7 +8,7 @@ use tautwire_generate::{random_resets, random_time_triggered, seeds};
 use tautwire_sim::{DropReason, Observation};
 use tautwire_workbench::{Bounds, Network, Options, load_text, simulate, verify};
 
-use crate::common::{dropped, run_links};
+use crate::common::{dropped, run_links, without_cause};
 
 /// The tight network of a seed if its links do not meet, else the loose one.
 fn network(seed: u64) -> (Network, bool) {
@@ -40,6 +40,8 @@ fn no_frame_is_later_than_its_bound() {
         let bounds = tautwire_analysis::bounds(&network);
         let (observation, found) = broken(&network, &bounds);
         assert!(found.is_empty(), "seed {seed}:\n  {}", found.join("\n  "));
+        let untold = without_cause(&network, &bounds, &observation);
+        assert!(untold.is_empty(), "seed {seed}:\n  {}", untold.join("\n  "));
         for (number, stream) in network.streams.iter().enumerate() {
             let (observed, bounds) = (&observation.streams[number], &bounds.streams[number]);
             let Ok(bound) = &bounds.listeners[0].delay else {
