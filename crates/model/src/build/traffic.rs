@@ -109,8 +109,7 @@ pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults)
     match trace::read(&directory.join(name), faults) {
         Ok(trace) => Some(trace),
         Err(trace::Unfit::Told) => None,
-        Err(trace::Unfit::Because(reason)) => {
-            let help = "name a pcap, pcapng or CSV (`time,payload`) file, relative to the description";
+        Err(trace::Unfit::Because { reason, help }) => {
             faults.error(codes::FILE, file.place, format!("`{name}` {reason}"), help);
             None
         }

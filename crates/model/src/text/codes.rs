@@ -21,6 +21,8 @@ codes! {
     TABLE = "text::table";
     /// A capture that ends within a frame: the whole ones are replayed.
     TRACE_CUT = "trace::cut-short";
+    /// Records of a capture that are no frames: too short for one, or with lengths that contradict each other.
+    TRACE_SKIPPED = "trace::skipped";
     /// Frames of a capture that have no time.
     TRACE_TIMES = "trace::no-time";
     /// Addresses, VLAN or priority that cannot be taken from a trace: its frames differ, or have none.

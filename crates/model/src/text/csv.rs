@@ -1,7 +1,8 @@
 //! Text tables as spreadsheets and people write them: CSV (RFC 4180) and its relatives.
 //!
 //! * The text is UTF-8 or UTF-16, with or without a byte order mark; lines end in LF, CRLF or CR.
-//! * Cells are apart by commas, semicolons or tabs: by what the heading has most of, or what a first line `sep=;` says.
+//! * Cells are apart by commas, semicolons or tabs: by what the heading has most of, or what a first line `sep=;` says, as
+//!   Excel writes and reads it. A first line that says anything else is a fault.
 //! * Blanks around a cell do not count, around a quoted one neither. A quoted cell may hold the separator, line ends, and
 //!   quotes that are doubled.
 //! * Blank lines, lines that begin with `#`, rows of empty cells and empty cells behind the last column are none.
@@ -61,7 +62,7 @@ pub(crate) fn decoded(octets: Vec<u8>) -> Result<String, String> {
 pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Option<Table<'t>> {
     let mut reader = Reader { source, text, at: 0, separator: ',' };
     let reported = faults.errors();
-    reader.find_separator();
+    reader.find_separator(faults);
     let mut heading = reader.record(faults)?;
     if faults.errors() > reported {
         return None;
@@ -85,6 +86,14 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Optio
     Some(Table { heading, rows })
 }
 
+/// What a line `sep=;` says that cells are apart by, quoted or not; none: it is no such line.
+fn said_separator(line: &str) -> Option<&str> {
+    let line = line.trim_matches(' ');
+    let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    let (sep, said) = line.split_at_checked(4)?;
+    sep.eq_ignore_ascii_case("sep=").then_some(said)
+}
+
 struct Reader<'t> {
     source: u32,
     text: &'t str,
@@ -94,12 +103,20 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// Reads what cells are apart by, from a line `sep=;` or from the heading.
-    fn find_separator(&mut self) {
+    fn find_separator(&mut self, faults: &mut Faults) {
         self.skip_to_record();
         let rest = &self.text[self.at..];
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
-        if let Some(separator @ (";" | "," | "\t")) = line.strip_prefix("sep=") {
-            self.separator = separator.chars().next().unwrap_or(',');
+        if let Some(said) = said_separator(line) {
+            match said {
+                ";" | "," | "\t" => self.separator = said.chars().next().unwrap_or(','),
+                _ => {
+                    let message = format!("cells apart by `{said}`: commas, semicolons and tabs are known");
+                    let help =
+                        "write `sep=;` (or `,`, or a tab) with nothing behind it, or leave the line out";
+                    faults.error(codes::TABLE, self.place(self.at, self.at + line.len()), message, help);
+                }
+            }
             self.at += line.len();
             return;
         }
@@ -231,6 +248,19 @@ mod tests {
             "sep=;\na;b;c;;\n\n# remark, with; all\t\n1 us;x y;;;\n;;\n2,5;\"say \"\"no\"\"\";z\n",
         ] {
             assert_eq!(cells(other), plain, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_says_the_separator_is_taken_or_told() {
+        let plain = cells("a,b\n1,2\n");
+        for other in
+            ["sep=;\r\na;b\r\n1;2", "\"sep=;\"\na;b\n1;2", "SEP=\t\na\tb\n1\t2", "# x\n sep=, \na,b\n1,2"]
+        {
+            assert_eq!(cells(other), plain, "{other:?}");
+        }
+        for other in ["sep=|\na|b\n", "sep=\na;b\n", "sep=;;\na;b\n"] {
+            assert_eq!(cells(other).1.len(), 1, "{other:?}");
         }
     }
 

@@ -291,8 +291,19 @@ fn unit_fault(
         ParseUnitError::UnknownUnit { .. } => codes::UNIT_UNKNOWN,
         ParseUnitError::TooFine { .. } | ParseUnitError::TooLarge { .. } => codes::RANGE,
     };
-    let help = format!("write {name} such as `{example}`");
+    let help = match text.split_once(',').map(|(whole, rest)| format!("{whole}.{rest}")) {
+        // As spreadsheets of many countries save it.
+        Some(pointed) if starts_with_comma(text) => format!("write a decimal point: `{pointed}`"),
+        _ => format!("write {name} such as `{example}`"),
+    };
     faults.error(code, place, format!("`{text}`: {error}"), help);
+}
+
+/// Whether a text begins with a number with a decimal comma.
+fn starts_with_comma(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    whole > 0 && text[whole..].strip_prefix(',').is_some_and(|rest| digits(rest) > 0)
 }
 
 fn scalar_fault<T>(

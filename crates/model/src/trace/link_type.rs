@@ -3,11 +3,13 @@
 //! A Linux cooked capture has a header of its own in place of the Ethernet header, and raw IP has none: the frame had one.
 //! Frames that were captured at their sender are not padded yet: on the wire they were. A VLAN tag, of customers or of
 //! services, is no MAC client data; a second one is.
+//!
+//! Records of which that cannot be told are skipped: of less than a header, of another IP, with lengths that contradict.
 
 use tautwire_units::Bytes;
 use tautwire_wire::MacAddress;
 
-use super::packet::Packet;
+use super::packet::{Packet, Refusal};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, TAG};
 
 const ETHERNET: u16 = 1;
@@ -31,10 +33,9 @@ pub(crate) struct Header {
 }
 
 /// MAC client data and header of the frame that a packet was on the wire.
-pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), String> {
+pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), Refusal> {
     let octets = packet.octets;
-    let captured = u32::try_from(octets.len()).unwrap_or(u32::MAX);
-    let original = u64::from(packet.original.max(captured)).saturating_sub(packet.fcs.into());
+    let original = whole_length(packet)?;
     let (length, header) = match packet.link {
         ETHERNET => {
             let tag = tag(octets, ADDRESSES, ADDRESSES + 2);
@@ -45,28 +46,72 @@ pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), String
             hardware(octets, 2)?;
             let source = address(octets, 6).filter(|_| octets[4..6] == [0, 6]);
             let header = Header { destination: None, source, tag: tag(octets, 14, SLL_HEADER) };
-            (original.saturating_sub(SLL_HEADER as u64) + ETHERNET_HEADER, header)
+            (original - SLL_HEADER as u64 + ETHERNET_HEADER, header)
         }
         LINUX_SLL2 => {
             hardware(octets, 8)?;
             let source = address(octets, 12).filter(|_| octets[11] == 6);
             let header = Header { destination: None, source, tag: tag(octets, 0, SLL2_HEADER) };
-            (original.saturating_sub(SLL2_HEADER as u64) + ETHERNET_HEADER, header)
+            (original - SLL2_HEADER as u64 + ETHERNET_HEADER, header)
         }
         // Raw IP, under the numbers that systems give it; IPv4 and IPv6 alone.
-        101 | 12 | 14 | 228 | 229 => (original + ETHERNET_HEADER, Header::default()),
+        101 | 12 | 14 | 228 | 229 => {
+            version(packet)?;
+            (original + ETHERNET_HEADER, Header::default())
+        }
         other => {
-            return Err(format!(
+            return Err(Refusal::Capture(format!(
                 "is of the link type {other} ({}), of which no Ethernet frame can be made; Ethernet (1), Linux cooked \
                  (113, 276) and raw IP (101) are known",
                 name(other)
-            ));
+            )));
         }
     };
     let overhead = if header.tag.is_some() { HEADER_AND_FCS + TAG } else { HEADER_AND_FCS };
     // Without the FCS a frame has at least 60 octets.
     let frame = Bytes::new(length + 4).max(FRAME_MIN);
     Ok((frame - overhead, header))
+}
+
+/// Octets that were there without an FCS: as many as were captured at least, and a header at least.
+fn whole_length(packet: &Packet<'_>) -> Result<u64, Refusal> {
+    let skip = |why: String| Err(Refusal::Record(why));
+    let captured = packet.octets.len() as u64;
+    let original = u64::from(packet.original);
+    let (header, kind) = match packet.link {
+        ETHERNET => (ETHERNET_HEADER, "an Ethernet header"),
+        LINUX_SLL => (SLL_HEADER as u64, "a Linux cooked header"),
+        LINUX_SLL2 => (SLL2_HEADER as u64, "a Linux cooked header of version 2"),
+        // The least one of IP.
+        101 | 12 | 14 | 228 | 229 => (20, "an IP header"),
+        _ => (0, "no header"),
+    };
+    if original < captured {
+        return skip(format!("holds {captured} octets, and says that {original} were there"));
+    }
+    let length = original.saturating_sub(packet.fcs.into());
+    if length < header {
+        let without = if packet.fcs > 0 { " without its FCS" } else { "" };
+        return skip(format!("is of {length} octets{without}, and {kind} has {header}"));
+    }
+    Ok(length)
+}
+
+/// Skips raw packets that are neither IPv4 nor IPv6, or not the one that the link type says.
+fn version(packet: &Packet<'_>) -> Result<(), Refusal> {
+    let known: &[u8] = match packet.link {
+        228 => &[4],
+        229 => &[6],
+        _ => &[4, 6],
+    };
+    // Where nothing was captured, nothing says otherwise.
+    let Some(version) = packet.octets.first().map(|first| first >> 4) else { return Ok(()) };
+    if known.contains(&version) {
+        return Ok(());
+    }
+    let known: Vec<String> = known.iter().map(u8::to_string).collect();
+    let known = known.join(" or ");
+    Err(Refusal::Record(format!("is raw IP of version {version}, which is to be {known}")))
 }
 
 /// The address at `at`.
@@ -87,7 +132,7 @@ fn tag(octets: &[u8], kind: usize, control: usize) -> Option<(u8, u16)> {
 }
 
 /// Refuses cooked packets of interfaces whose protocol field is none of Ethernet.
-fn hardware(octets: &[u8], at: usize) -> Result<(), String> {
+fn hardware(octets: &[u8], at: usize) -> Result<(), Refusal> {
     let hardware = octets.get(at..).and_then(<[u8]>::first_chunk).map(|number| u16::from_be_bytes(*number));
     let name = match hardware {
         Some(778) => "GRE",
@@ -96,9 +141,9 @@ fn hardware(octets: &[u8], at: usize) -> Result<(), String> {
         _ => return Ok(()),
     };
     let number = hardware.unwrap_or_default();
-    Err(format!(
+    Err(Refusal::Capture(format!(
         "was captured on an interface of the hardware type {number} ({name}), which carries no Ethernet frames"
-    ))
+    )))
 }
 
 /// The name of a link type.

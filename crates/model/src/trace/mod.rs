@@ -4,6 +4,7 @@
 //!   without an FCS that was captured, padded to the least size. Its MAC client data count.
 //! * Times count from the earliest frame, in picoseconds; frames are put in order of time.
 //! * What stands whole in a file that was cut short is replayed, and the cut is told.
+//! * Records that are no frames are skipped and told; a capture of which times or structure are in doubt is refused.
 //!
 //! Readers are total: any octets give frames or a reason, never a panic, and no length that a file states is allocated.
 
@@ -24,7 +25,7 @@ use crate::text::csv;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
 use link_type::Header;
-use packet::{Collector, Cut};
+use packet::{Collector, Cut, Skipped};
 pub(crate) use taken::put as take;
 
 /// Most MAC client data of a jumbo frame.
@@ -39,7 +40,7 @@ pub(crate) struct Frame {
     pub(crate) payload: Bytes,
     /// What its header said; none in a table.
     pub(crate) header: Header,
-    /// Its place in the file, from 1.
+    /// Its place in the file, from 1; records that are skipped count.
     pub(crate) number: usize,
 }
 
@@ -51,6 +52,8 @@ pub(crate) struct Trace {
     pub(crate) cut: Option<Cut>,
     /// Frames without a time stamp: each comes with the frame before it.
     pub(crate) unstamped: usize,
+    /// Records that are no frames, in the order of the file.
+    pub(crate) skipped: Vec<Skipped>,
     /// Whether it is a table, in which frames have no headers.
     pub(crate) is_table: bool,
 }
@@ -58,34 +61,38 @@ pub(crate) struct Trace {
 /// Why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// For this reason, to be told where the file is named.
-    Because(String),
+    /// For this reason, to be told where the file is named, and with this remedy.
+    Because { reason: String, help: &'static str },
     /// All is told.
     Told,
 }
 
-impl From<String> for Unfit {
-    fn from(reason: String) -> Self {
-        Self::Because(reason)
+impl Unfit {
+    /// For this reason: a file that is none of those that are read.
+    fn file(reason: impl Into<String>) -> Self {
+        let help = "name a pcap, pcapng or CSV (`time,payload`) file, relative to the description";
+        Self::Because { reason: reason.into(), help }
     }
-}
 
-impl From<&str> for Unfit {
-    fn from(reason: &str) -> Self {
-        Self::Because(reason.to_owned())
+    /// For this reason: a capture of which no frames can be made.
+    fn capture(reason: impl Into<String>) -> Self {
+        let help = "take the capture again, or save what it holds anew (Wireshark, `editcap`)";
+        Self::Because { reason: reason.into(), help }
     }
 }
 
 /// Reads the trace at `path`; faults of a table are told at their lines.
 pub(crate) fn read(path: &Path, faults: &mut Faults) -> Result<Trace, Unfit> {
-    let mut trace = parsed(octets_of(path)?, &path.display().to_string(), faults)?;
+    let octets = octets_of(path).map_err(Unfit::file)?;
+    let mut trace = parsed(octets, &path.display().to_string(), faults)?;
     if let Some(large) = trace.frames.iter().find(|frame| frame.payload > PAYLOAD_LIMIT) {
-        return Err(format!("frame {} has {}, which no frame carries", large.number, large.payload).into());
+        return Err(Unfit::capture(format!(
+            "says that frame {} has {} of MAC client data, and no frame carries more than {PAYLOAD_LIMIT}",
+            large.number, large.payload
+        )));
     }
     if trace.frames.is_empty() {
-        return Err(
-            if trace.cut.is_some() { "ends before its first whole frame" } else { "has no frame" }.into()
-        );
+        return Err(without_frames(&trace));
     }
     trace.frames.sort_by_key(|frame| frame.at);
     let first = trace.frames[0].at;
@@ -93,6 +100,33 @@ pub(crate) fn read(path: &Path, faults: &mut Faults) -> Result<Trace, Unfit> {
         frame.at = frame.at.saturating_sub(first);
     }
     Ok(trace)
+}
+
+/// Why a trace without frames is none.
+fn without_frames(trace: &Trace) -> Unfit {
+    if !trace.skipped.is_empty() {
+        return Unfit::capture(format!("holds no frame: {}", reasons(&trace.skipped)));
+    }
+    if trace.cut.is_some() {
+        return Unfit::capture("ends before its first whole frame");
+    }
+    let (reason, help) = if trace.is_table {
+        ("is a table without a row", "give it a row for each frame, such as `125 us,100 B`")
+    } else {
+        ("is a capture that holds no frame", "take the capture while frames pass")
+    };
+    Unfit::Because { reason: reason.to_owned(), help }
+}
+
+/// Why records are no frames: the first ones, and how many more there are.
+fn reasons(skipped: &[Skipped]) -> String {
+    const SHOWN: usize = 3;
+    let one = |record: &Skipped| format!("record {} at octet {} {}", record.number, record.at, record.why);
+    let mut text = skipped.iter().take(SHOWN).map(one).collect::<Vec<_>>().join("; ");
+    if skipped.len() > SHOWN {
+        text += &format!("; and {} more", skipped.len() - SHOWN);
+    }
+    text
 }
 
 /// A file's octets. A device has no end, and is none.
@@ -119,28 +153,31 @@ pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
 
 /// Frames with their times since any moment.
 fn parsed(octets: Vec<u8>, name: &str, faults: &mut Faults) -> Result<Trace, Unfit> {
+    let capture = |read: fn(&[u8]) -> Result<Collector, String>| {
+        read(&octets).and_then(collected).map_err(Unfit::capture)
+    };
     match octets.get(..4) {
-        Some([0x0a, 0x0d, 0x0d, 0x0a]) => Ok(collected(pcapng::read(&octets)?)?),
-        Some([0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d]) => Ok(collected(pcap::read(&octets)?)?),
-        Some([0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1]) => Ok(collected(pcap::read(&octets)?)?),
-        Some([0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1]) => {
-            Err("is a pcap with records of another form (magic number a1b2cd34); save it as pcap or pcapng"
-                .into())
-        }
+        Some([0x0a, 0x0d, 0x0d, 0x0a]) => capture(pcapng::read),
+        Some([0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d]) => capture(pcap::read),
+        Some([0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1]) => capture(pcap::read),
+        Some([0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1]) => Err(Unfit::capture(
+            "is a pcap with records of another form (magic number a1b2cd34); save it as pcap or pcapng",
+        )),
         Some([0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd] | [0x04, 0x22, 0x4d, 0x18]) => {
-            Err("is compressed: unpack it first".into())
+            Err(Unfit::file("is compressed: unpack it first"))
         }
         Some(b"snoo" | b"GMBU" | b"RTSS" | b"TRSN") => {
-            Err("is a capture of another kind; save it as pcap or pcapng".into())
+            Err(Unfit::capture("is a capture of another kind; save it as pcap or pcapng"))
         }
+        _ if octets.is_empty() => Err(Unfit::file("is empty")),
         _ => {
             let binary = octets.contains(&0)
                 && !octets.starts_with(&[0xff, 0xfe])
                 && !octets.starts_with(&[0xfe, 0xff]);
             if binary {
-                return Err("is neither a capture (pcap, pcapng) nor a text".into());
+                return Err(Unfit::file("is neither a capture (pcap, pcapng) nor a text"));
             }
-            let text = csv::decoded(octets)?;
+            let text = csv::decoded(octets).map_err(Unfit::file)?;
             let frames = faults.of_file(name, &text, |source, faults| table::frames(source, &text, faults));
             let frames = frames.ok_or(Unfit::Told)?;
             Ok(Trace { frames, is_table: true, ..Trace::default() })
@@ -152,12 +189,13 @@ fn parsed(octets: Vec<u8>, name: &str, faults: &mut Faults) -> Result<Trace, Unf
 fn collected(packets: Collector) -> Result<Trace, String> {
     let earliest = packets.frames.iter().map(|(at, ..)| *at).min().unwrap_or_default();
     let mut frames = Vec::with_capacity(packets.frames.len());
-    for (number, (at, payload, header)) in packets.frames.iter().enumerate() {
+    for (at, payload, header, number) in packets.frames {
         let since = at.checked_sub(earliest).and_then(|span| u64::try_from(span).ok());
         let at = since.map(Duration::from_ps).ok_or("is longer than 213 days")?;
-        frames.push(Frame { at, payload: *payload, header: *header, number: number + 1 });
+        frames.push(Frame { at, payload, header, number });
     }
-    Ok(Trace { frames, cut: packets.cut, unstamped: packets.unstamped, is_table: false })
+    let (cut, unstamped, skipped) = (packets.cut, packets.unstamped, packets.skipped);
+    Ok(Trace { frames, cut, unstamped, skipped, is_table: false })
 }
 
 /// Tells, where the file is named, what is to be said of its trace.
@@ -171,6 +209,16 @@ pub(crate) fn tell(trace: &Trace, name: &str, place: Place, faults: &mut Faults)
         );
         let help = "take the capture again, or go on without what is missing";
         faults.warning(codes::TRACE_CUT, place, message, help);
+    }
+    if !trace.skipped.is_empty() {
+        let message = format!(
+            "`{name}` has {} of {} records that are no frames, and are skipped: {}",
+            trace.skipped.len(),
+            trace.skipped.len() + trace.frames.len(),
+            reasons(&trace.skipped)
+        );
+        let help = "take the capture again, or go on without them";
+        faults.warning(codes::TRACE_SKIPPED, place, message, help);
     }
     if trace.unstamped > 0 {
         let message = format!(

@@ -11,9 +11,31 @@ pub(crate) struct Cut {
     pub(crate) at: usize,
 }
 
+/// A record that is no frame, and is passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// Its place among the records, from 1.
+    pub(super) number: usize,
+    /// The octet of the file at which it begins.
+    pub(super) at: usize,
+    /// Why it is none: `holds 3 octets, ...`.
+    pub(super) why: String,
+}
+
+/// Why no frame is made of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// This record is none.
+    Record(String),
+    /// The whole capture is of another kind.
+    Capture(String),
+}
+
 /// A packet as it was captured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet<'o> {
+    /// The octet of the file at which its record begins.
+    pub(super) begins: usize,
     /// Picoseconds since any moment; none: the frame has no stamp.
     pub(super) at: Option<i128>,
     /// Octets that were there, those that were not captured included.
@@ -29,24 +51,36 @@ pub(super) struct Packet<'o> {
 /// The frames of a capture, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    /// Picoseconds since any moment, MAC client data, and header.
-    pub(super) frames: Vec<(i128, Bytes, Header)>,
+    /// Picoseconds since any moment, MAC client data, header, and number of the record.
+    pub(super) frames: Vec<(i128, Bytes, Header, usize)>,
     pub(super) unstamped: usize,
     pub(super) cut: Option<Cut>,
+    /// Records, those that are skipped included.
+    pub(super) records: usize,
+    pub(super) skipped: Vec<Skipped>,
 }
 
 impl Collector {
     pub(super) fn add(&mut self, packet: Packet<'_>) -> Result<(), String> {
-        let number = self.frames.len() + 1;
-        let (payload, header) =
-            link_type::on_the_wire(&packet).map_err(|reason| format!("frame {number}: {reason}"))?;
+        self.records += 1;
+        let number = self.records;
+        let (payload, header) = match link_type::on_the_wire(&packet) {
+            Ok(frame) => frame,
+            Err(Refusal::Record(why)) => {
+                self.skipped.push(Skipped { number, at: packet.begins, why });
+                return Ok(());
+            }
+            Err(Refusal::Capture(reason)) => {
+                return Err(format!("cannot be replayed: record {number} {reason}"));
+            }
+        };
         // A frame without a stamp comes with the frame before it, and the first ones with the first that has one.
         let at = packet.at.or(self.frames.last().map(|(at, ..)| *at)).unwrap_or_default();
         if packet.at.is_some() && self.unstamped > 0 && self.unstamped == self.frames.len() {
             self.frames.iter_mut().for_each(|(unknown, ..)| *unknown = at);
         }
         self.unstamped += usize::from(packet.at.is_none());
-        self.frames.push((at, payload, header));
+        self.frames.push((at, payload, header, number));
         Ok(())
     }
 }

@@ -19,7 +19,9 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
     if major != 2 {
         return Err(format!("is a pcap of version {major}, which is not known (2 is)"));
     }
-    let unit: i128 = if magic == 0xa1b2_3c4d { 1_000 } else { 1_000_000 };
+    let is_nano = magic == 0xa1b2_3c4d;
+    let (unit, in_second): (i128, u32) =
+        if is_nano { (1_000, 1_000_000_000) } else { (1_000_000, 1_000_000) };
     // Bit 26 says that the first four bits tell the FCS: in units of 2 octets, or in octets as some write it.
     let fcs = if network & 0x0400_0000 != 0 { fcs_octets(network >> 28, &[2, 4])? } else { 0 };
     let link = (network & 0xffff) as u16;
@@ -30,16 +32,29 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
             packets.cut = Some(Cut { at });
             break;
         };
+        let number = packets.records + 1;
         if captured > CAPTURED_LIMIT {
-            let number = packets.frames.len() + 1;
-            return Err(format!("is damaged: frame {number} says that it has {captured} captured octets"));
+            return Err(format!(
+                "is damaged at octet {at}: record {number} says that it has {captured} captured octets"
+            ));
+        }
+        if fraction >= in_second {
+            let (name, hint) = if is_nano {
+                ("nanoseconds", "")
+            } else {
+                ("microseconds", "; stamps in nanoseconds need the magic number a1b23c4d")
+            };
+            return Err(format!(
+                "is damaged at octet {at}: record {number} has {fraction} {name} beside its seconds, and a second has \
+                 {in_second}{hint}"
+            ));
         }
         let Some(captured) = file.slice(at + PACKET, captured) else {
             packets.cut = Some(Cut { at });
             break;
         };
         let stamp = i128::from(seconds) * 1_000_000_000_000 + i128::from(fraction) * unit;
-        packets.add(Packet { at: Some(stamp), original, fcs, link, octets: captured })?;
+        packets.add(Packet { begins: at, at: Some(stamp), original, fcs, link, octets: captured })?;
         at += PACKET + captured.len();
     }
     Ok(packets)

@@ -74,7 +74,8 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
             }
             INTERFACE => interfaces.push(interface(body).map_err(|why| damaged(&why))?),
             PACKET | SIMPLE_PACKET | ENHANCED_PACKET => {
-                packets.add(packet(kind, body, &interfaces).map_err(|why| damaged(&why))?)?;
+                let packet = packet(kind, body, &interfaces).map_err(|why| damaged(&why))?;
+                packets.add(Packet { begins: at, ..packet })?;
             }
             _ => {}
         }
@@ -88,18 +89,44 @@ fn interface(body: Octets<'_>) -> Result<Interface, String> {
         return Err("an interface without its type".to_owned());
     };
     let mut interface = Interface { link, snap, resolution: 6, offset: 0, fcs: 0 };
-    for (code, value) in options(body, 8) {
+    for option in options(body, 8) {
+        let (code, value) = option?;
         match code {
-            IF_TSRESOL => interface.resolution = value.octets.first().copied().unwrap_or(6),
-            IF_TSOFFSET => interface.offset = value.i64(0).unwrap_or(0),
+            IF_TSRESOL => interface.resolution = resolution(of_length(value, 1, "if_tsresol")?)?,
+            IF_TSOFFSET => {
+                interface.offset = of_length(value, 8, "if_tsoffset")?.i64(0).unwrap_or(0);
+            }
             // Tools disagree whether it is told in octets or in bits.
             IF_FCSLEN => {
-                interface.fcs = fcs_octets(value.octets.first().copied().unwrap_or(0).into(), &[4, 32])?;
+                let said = of_length(value, 1, "if_fcslen")?.octets[0];
+                interface.fcs = fcs_octets(said.into(), &[4, 32])?;
             }
             _ => {}
         }
     }
     Ok(interface)
+}
+
+/// The value of an option that has so many octets.
+fn of_length<'o>(value: Octets<'o>, octets: usize, name: &str) -> Result<Octets<'o>, String> {
+    if value.octets.len() == octets {
+        return Ok(value);
+    }
+    Err(format!("an option {name} of {} octets, which has {octets}", value.octets.len()))
+}
+
+/// What `if_tsresol` says; stamps of 64 bits that do not count to a second are none.
+fn resolution(value: Octets<'_>) -> Result<u8, String> {
+    let said = value.octets[0];
+    let exponent = said & 0x7f;
+    let (base, finest) = if said & 0x80 == 0 { (10, 19) } else { (2, 64) };
+    if exponent <= finest {
+        return Ok(said);
+    }
+    Err(format!(
+        "an interface whose stamps count {base}^-{exponent} s (if_tsresol): 64 bits of that are less than a second; \
+         {base}^-{finest} s is the finest"
+    ))
 }
 
 /// The packet of a block.
@@ -111,7 +138,14 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
         let original = body.u32(0).ok_or_else(short)?;
         let captured = if interface.snap == 0 { original } else { original.min(interface.snap) };
         let octets = body.slice(4, captured).ok_or_else(short)?;
-        return Ok(Packet { at: None, original, fcs: interface.fcs, link: interface.link, octets });
+        return Ok(Packet {
+            begins: 0,
+            at: None,
+            original,
+            fcs: interface.fcs,
+            link: interface.link,
+            octets,
+        });
     }
     // The obsolete block has 16 bits for the interface, and 16 for packets that were dropped.
     let number = if kind == PACKET { body.u16(0).map(u32::from) } else { body.u32(0) };
@@ -123,15 +157,17 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
     }
     let octets = body.slice(20, captured).ok_or_else(short)?;
     let mut fcs = interface.fcs;
-    for (code, value) in options(body, 20 + octets.len().next_multiple_of(4)) {
+    for option in options(body, 20 + octets.len().next_multiple_of(4)) {
+        let (code, value) = option?;
         if code == PACKET_FLAGS {
-            let said = value.u32(0).unwrap_or(0) >> 5 & 0xf;
+            let said = of_length(value, 4, "epb_flags")?.u32(0).unwrap_or(0) >> 5 & 0xf;
             // None said: as the interface has it.
             fcs = if said == 0 { fcs } else { fcs_octets(said, &[4])? };
         }
     }
     let units = u64::from(high) << 32 | u64::from(low);
-    Ok(Packet { at: Some(picoseconds(units, interface)), original, fcs, link: interface.link, octets })
+    let at = Some(picoseconds(units, interface));
+    Ok(Packet { begins: 0, at, original, fcs, link: interface.link, octets })
 }
 
 /// A stamp in picoseconds, rounded down where an interface is finer than that.
@@ -145,19 +181,27 @@ fn picoseconds(units: u64, interface: &Interface) -> i128 {
     } else if exponent <= 12 {
         units * 10_u128.pow(12 - exponent)
     } else {
-        10_u128.checked_pow(exponent - 12).map_or(0, |finer| units / finer)
+        units / 10_u128.pow(exponent - 12)
     };
     i128::try_from(ps).expect("below 2^104")
         + i128::from(interface.offset) * i128::try_from(PS).expect("small")
 }
 
-/// Codes and values of the options from `at` on, up to what is none.
-fn options<'o>(body: Octets<'o>, at: usize) -> impl Iterator<Item = (u16, Octets<'o>)> {
+/// Codes and values of the options from `at` on, up to their end or one that is not whole.
+fn options<'o>(body: Octets<'o>, at: usize) -> impl Iterator<Item = Result<(u16, Octets<'o>), String>> {
     let mut at = at;
     std::iter::from_fn(move || {
         let (code, length) = (body.u16(at)?, body.u16(at + 2)?);
-        let value = body.slice(at + 4, length.into()).filter(|_| code != 0)?;
+        if code == 0 {
+            return None;
+        }
+        let Some(value) = body.slice(at + 4, length.into()) else {
+            let rest = body.octets.len() - at - 4;
+            at = body.octets.len();
+            let why = format!("an option ({code}) of {length} octets, where its block has {rest} left");
+            return Some(Err(why));
+        };
         at += 4 + value.len().next_multiple_of(4);
-        Some((code, Octets { octets: value, is_big: body.is_big }))
+        Some(Ok((code, Octets { octets: value, is_big: body.is_big })))
     })
 }

@@ -75,7 +75,7 @@ fn read(octets: &[u8]) -> Trace {
 
 fn refused(octets: &[u8]) -> String {
     match parsed(octets.to_vec(), "case", &mut Faults::default()) {
-        Err(Unfit::Because(reason)) => reason,
+        Err(Unfit::Because { reason, .. }) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -148,7 +148,7 @@ fn sections_have_interfaces_of_their_own_and_other_blocks_are_passed_over() {
         LITTLE.block(4, &[0; 8]),
         BIG.section(),
         BIG.interface(101, &[BIG.option(9, &[9])]),
-        BIG.enhanced(0, 11_000, &octets, &[]),
+        BIG.enhanced(0, 11_000, &[0x45; 100], &[]),
     ];
     assert_eq!(frames(&read(&file.concat())), [(0, 86), (1_000, 100)]);
 }
@@ -215,7 +215,6 @@ fn frames_are_those_that_were_on_the_wire() {
         (14, vec![0x45; 100], 100),
         (228, vec![0x45; 100], 100),
         (229, vec![0x60; 100], 100),
-        (1, vec![], 46),
     ] {
         let original = u32::try_from(octets.len()).expect("short");
         let file = LITTLE.pcap(MICRO, network, &[(1, 0, original, octets)]);
@@ -301,9 +300,88 @@ fn what_is_damaged_is_told() {
     assert!(refused(&strange).contains("not described"));
     let mut pcap = LITTLE.pcap(MICRO, 1, &[(1, 0, 60, octets)]);
     pcap[24 + 11] = 0x7f;
-    assert!(refused(&pcap).contains("frame 1"));
+    assert!(refused(&pcap).contains("octet 24: record 1"));
     assert!(refused(b"\x1f\x8b\x08\x00").contains("unpack"));
     assert!(refused(b"\x00\x01\x02\x03").contains("neither"));
+}
+
+/// Each was taken in silence: frames of another length, or at another time, than those that were captured.
+#[test]
+fn records_that_are_no_frames_are_skipped_and_told() {
+    let good = || (1, 0, 60, ethernet(60, [8, 0]));
+    let raw = |version: u8| (1, 0, 51, vec![version << 4; 51]);
+    for (network, record, why) in [
+        (1, (1, 0, 0, vec![]), "is of 0 octets, and an Ethernet header has 14"),
+        (1, (1, 0, 13, ethernet(14, [8, 0])[..13].to_vec()), "is of 13 octets"),
+        (1 | 0x2400_0000, (1, 0, 17, ethernet(17, [8, 0])), "is of 13 octets without its FCS"),
+        (1, (1, 0, 60, ethernet(200, [8, 0])), "holds 200 octets, and says that 60 were there"),
+        (113, (1, 0, 10, vec![0; 10]), "a Linux cooked header has 16"),
+        (276, (1, 0, 19, vec![0; 19]), "a Linux cooked header of version 2 has 20"),
+        (101, raw(5), "is raw IP of version 5, which is to be 4 or 6"),
+        (228, raw(6), "which is to be 4"),
+        (229, raw(4), "which is to be 6"),
+        (101, (1, 0, 19, vec![0x45; 19]), "an IP header has 20"),
+    ] {
+        let kept = match network {
+            113 | 276 => (2, 0, 60, vec![0; 60]),
+            228 => raw(4),
+            229 => raw(6),
+            101 => raw(4),
+            _ => good(),
+        };
+        let trace = read(&LITTLE.pcap(MICRO, network, &[kept.clone(), record.clone(), kept]));
+        assert_eq!(trace.frames.len(), 2, "{why}");
+        assert_eq!(trace.frames[1].number, 3, "{why}");
+        let [skipped] = &trace.skipped[..] else { panic!("{:?}", trace.skipped) };
+        assert_eq!(skipped.number, 2);
+        assert!(skipped.why.contains(why), "{skipped:?}");
+    }
+    // In a pcapng, and all of them.
+    let file = [LITTLE.section(), LITTLE.interface(1, &[]), LITTLE.enhanced(0, 1, &[], &[])].concat();
+    let trace = read(&file);
+    assert_eq!((trace.frames.len(), trace.skipped[0].at), (0, 28 + 24));
+}
+
+#[test]
+fn stamps_that_cannot_be_are_told() {
+    let stamped = |fraction| [(1, fraction, 60, ethernet(60, [8, 0]))];
+    let told = refused(&LITTLE.pcap(MICRO, 1, &stamped(1_500_000)));
+    assert!(
+        told.contains("octet 24: record 1 has 1500000 microseconds") && told.contains("a1b23c4d"),
+        "{told}"
+    );
+    let nano = |fraction| LITTLE.pcap(0xa1b2_3c4d, 1, &stamped(fraction));
+    assert!(refused(&nano(1_000_000_000)).contains("1000000000 nanoseconds"));
+    assert_eq!(read(&nano(999_999_999)).frames.len(), 1);
+    let octets = ethernet(60, [8, 0]);
+    let interface = |options: &[Vec<u8>]| {
+        [LITTLE.section(), LITTLE.interface(1, options), LITTLE.enhanced(0, 1, &octets, &[])].concat()
+    };
+    for code in [127, 20, 0x80 | 65, 0xff] {
+        let told = refused(&interface(&[LITTLE.option(9, &[code])]));
+        assert!(told.contains("octet 28") && told.contains("the finest"), "{told}");
+    }
+    for code in [19, 0x80 | 64] {
+        assert_eq!(read(&interface(&[LITTLE.option(9, &[code])])).frames.len(), 1);
+    }
+    for (option, why) in [
+        (LITTLE.option(9, &[]), "if_tsresol of 0 octets, which has 1"),
+        (LITTLE.option(14, &[0; 4]), "if_tsoffset of 4 octets, which has 8"),
+        (LITTLE.option(13, &[]), "if_fcslen of 0 octets"),
+        (
+            [LITTLE.u16(9), LITTLE.u16(60_000)].concat(),
+            "an option (9) of 60000 octets, where its block has 4 left",
+        ),
+    ] {
+        let told = refused(&interface(&[option]));
+        assert!(told.contains("damaged at octet 28") && told.contains(why), "{told}");
+    }
+    let flags = [
+        LITTLE.section(),
+        LITTLE.interface(1, &[]),
+        LITTLE.enhanced(0, 1, &octets, &[LITTLE.option(2, &[0; 3])]),
+    ];
+    assert!(refused(&flags.concat()).contains("damaged at octet 52: an option epb_flags of 3 octets"));
 }
 
 #[test]
