@@ -84,24 +84,37 @@ fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut F
 fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
     let stream = &draft.stream;
     let Some(shaper) = stream.shaper.filter(|_| !draft.covering) else { return };
-    let Some((least, port)) = covering.least_of_all(stream) else { return };
     let stated = shaper.committed_information_rate;
+    let Some((least, port)) = covering.least_of_all(stream, stated) else { return };
     if stated >= least {
         return;
     }
     let place = draft.node.get("shaper").and_then(|shaper| shaper.get("committed-information-rate"));
+    let place = place.map_or(draft.name_place, |node| node.place);
+    if let Some(coarse) = covering.too_coarse(draft) {
+        let message = format!(
+            "{stated} are not enough at {}, and neither is any other up to the {} of charged bits that its line carries: times are \
+             rounded up to {} there (`time-quantum`), and its delay grows without bound",
+            covering.topology.port_name(coarse.port),
+            coarse.line,
+            coarse.tick
+        );
+        faults.warning(codes::SHAPER_RATE, place, message, coarse.help());
+        return;
+    }
     let clock = |node: NodeIndex| covering.topology.nodes[node.index()].clock.tolerance_ppb > 0;
     let drifts = clock(stream.talker) || clock(covering.topology.ports[port.index()].node);
     let clocks =
         if drifts { ", its talker's clock at its fastest and the shaper's at its slowest" } else { "" };
     let message = format!(
-        "{stated} are less than its {} bit/s of charged bits at {}{clocks}: its delay grows without bound",
+        "{} bit/s are less than its {} bit/s of charged bits at {}{clocks}: its delay grows without bound",
+        stated.as_bps(),
         least.as_bps(),
         covering.topology.port_name(port),
     );
     let help =
         format!("write `committed-information-rate: {} bit/s` at least, or `covering`", least.as_bps());
-    faults.warning(codes::SHAPER_RATE, place.map_or(draft.name_place, |node| node.place), message, help);
+    faults.warning(codes::SHAPER_RATE, place, message, help);
 }
 
 fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults: &mut Faults) {

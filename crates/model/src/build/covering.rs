@@ -4,8 +4,11 @@
 //! rate, at its slowest clock, is at least what the talker sends at its fastest: in charged bits, rounded up once where frames
 //! of one size come in intervals. With `committed-information-rate: covering` each scheduler also covers the one before it, as
 //! groups of several streams need it whose clocks drift. The bounds check this on their own (`analysis`).
+//!
+//! With a tick a scheduler loses some of it with every frame. Where that leaves no rate that its line carries, none is named, but
+//! the longest tick with which one would do.
 
-use tautwire_units::{BitRate, Bytes};
+use tautwire_units::{BitRate, Bytes, Duration};
 
 use super::models::Models;
 use super::streams::{StreamDraft, Streams};
@@ -31,6 +34,30 @@ pub(crate) struct Covering<'a, 't, 'm> {
     pub(crate) faster_ppb: u64,
     /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
     pub(crate) changes: bool,
+    /// Least MAC client data of all streams with a shaper: any of them may share a scheduler.
+    pub(crate) payload_min: Bytes,
+    /// A tick that no scheduler's is above, to ask what would be with it; none: each has its own.
+    pub(crate) tick_max: Option<Duration>,
+}
+
+/// A tick with which no rate that a line carries covers a stream.
+pub(crate) struct TooCoarse {
+    /// Where it is too long, and what its line carries there, in charged bits.
+    pub(crate) port: PortIndex,
+    pub(crate) line: BitRate,
+    pub(crate) tick: Duration,
+    /// The longest that would do; none: not even a picosecond.
+    pub(crate) enough: Option<Duration>,
+}
+
+impl TooCoarse {
+    /// What would be right.
+    pub(crate) fn help(&self) -> String {
+        self.enough.map_or_else(
+            || "leave `time-quantum` out: then times are exact".to_owned(),
+            |tick| format!("give the device a `time-quantum` of {tick} at most"),
+        )
+    }
 }
 
 /// A scheduler on the way of a stream.
@@ -55,6 +82,7 @@ impl Covering<'_, '_, '_> {
                     faults.error(codes::SHAPER_RATE, draft.place("shaper"), message, help);
                     continue;
                 }
+                (Some(_), Some(_)) if self.tell_too_coarse(draft, faults) => continue,
                 (Some(curve), _) if draft.stream.shaped_at_talker => {
                     self.at_talker(&draft.stream, curve.rate)
                 }
@@ -65,6 +93,64 @@ impl Covering<'_, '_, '_> {
                 shaper.committed_information_rate = rate;
             }
         }
+    }
+
+    /// Says that no rate covers a stream for its schedulers' ticks; whether that is so.
+    fn tell_too_coarse(&self, draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
+        let Some(coarse) = self.too_coarse(draft) else { return false };
+        let message = format!(
+            "no rate up to the {} of charged bits that the line of {} carries covers it: times are rounded up to {} there (`time-quantum`)",
+            coarse.line,
+            self.topology.port_name(coarse.port),
+            coarse.tick
+        );
+        faults.error(codes::SHAPER_RATE, draft.place("shaper"), message, coarse.help());
+        true
+    }
+
+    /// The tick that is too long for any rate to cover a stream; none: one does, or it is not for a tick that none does.
+    pub(crate) fn too_coarse(&self, draft: &StreamDraft<'_, '_>) -> Option<TooCoarse> {
+        let stream = &draft.stream;
+        let fails = |of: &Self| {
+            (0..stream.hops.len()).find_map(|hop| {
+                let place = of.place(stream, hop)?;
+                let needed = if draft.covering {
+                    of.settings(draft, hop)?.committed_information_rate
+                } else {
+                    of.least(stream, &place)?
+                };
+                let line = of.line(stream, &place)?;
+                (needed > line).then_some((place.hop.port, line))
+            })
+        };
+        let places = (0..stream.hops.len()).filter_map(|hop| self.place(stream, hop));
+        let tick = places.filter_map(|place| self.tick(&place)).max()?;
+        let (port, line) = fails(self)?;
+        let with = |ps| Self { tick_max: Some(Duration::from_ps(ps)), ..*self };
+        if fails(&with(0)).is_some() {
+            return None;
+        }
+        let (mut enough, mut too_long) = (0, tick.as_ps());
+        while too_long - enough > 1 {
+            let middle = enough + (too_long - enough) / 2;
+            *(if fails(&with(middle)).is_some() { &mut too_long } else { &mut enough }) = middle;
+        }
+        let enough = (enough > 0).then_some(Duration::from_ps(enough));
+        Some(TooCoarse { port, line, tick, enough })
+    }
+
+    /// What a scheduler's line carries, in charged bits on the clock of its node.
+    fn line(&self, stream: &Stream, place: &Place<'_>) -> Option<BitRate> {
+        let links = self.topology.ports[place.hop.port.index()].links?;
+        let rate = u128::from(self.topology.links[links.egress.index()].rate.as_bps());
+        let (tags, overhead) = charge(place);
+        Some(bit_rate(scaled(rate, charged_per_wire(stream, tags, overhead))))
+    }
+
+    /// The step to which a scheduler rounds its times up.
+    fn tick(&self, place: &Place<'_>) -> Option<Duration> {
+        let tick = place.device.ats.time_quantum?;
+        Some(self.tick_max.map_or(tick, |most| tick.min(most))).filter(|tick| !tick.is_zero())
     }
 
     /// The parameters at a hop of a stream that leaves its rate to us; none at a hop without a scheduler.
@@ -102,12 +188,24 @@ impl Covering<'_, '_, '_> {
         Some(ShaperSettings { committed_information_rate: rate, ..shaper })
     }
 
-    /// The least rate that is enough for all schedulers of a stream, and the port of the one that needs it; none for a stream
-    /// without schedulers, or that promises nothing.
-    pub(crate) fn least_of_all(&self, stream: &Stream) -> Option<(BitRate, PortIndex)> {
+    /// The least rate that is enough for all schedulers of a stream, where they have the `stated` one, and the port of the one
+    /// that needs it; none for a stream without schedulers, or that promises nothing.
+    pub(crate) fn least_of_all(&self, stream: &Stream, stated: BitRate) -> Option<(BitRate, PortIndex)> {
+        let exact = Self { tick_max: Some(Duration::ZERO), ..*self };
         let places = (0..stream.hops.len()).filter_map(|hop| self.place(stream, hop));
-        let rates = places.filter_map(|place| Some((self.least(stream, &place)?, place.hop.port)));
+        let rates = places.filter_map(|place| {
+            let exactly = exact.least(stream, &place)?;
+            let enough = stated >= exactly && self.octet_is_whole(&place, stated);
+            let least = if enough { exactly } else { self.least(stream, &place)? };
+            Some((least, place.hop.port))
+        });
         rates.max_by_key(|(rate, port)| (*rate, core::cmp::Reverse(*port)))
+    }
+
+    /// Whether an octet takes a whole number of ticks at a rate: then nothing is lost to them.
+    fn octet_is_whole(&self, place: &Place<'_>, rate: BitRate) -> bool {
+        let tick = self.tick(place).map_or(1, |tick| u128::from(tick.as_ps()));
+        place.deviation_ppb == 0 && (8 * PS_PER_S).is_multiple_of((u128::from(rate.as_bps()) * tick).max(1))
     }
 
     /// As fast as the talker sends, for its own shaper, which its own clock drives.
@@ -163,8 +261,9 @@ impl Covering<'_, '_, '_> {
     /// loses what it rounds with every frame.
     fn covered(&self, place: &Place<'_>, rate: u128) -> BitRate {
         let mut rate = rate;
-        if let Some(tick) = place.device.ats.time_quantum {
-            let octets = u128::from(place.before_min().get() + place.device.ats.charged_overhead.get());
+        if let Some(tick) = self.tick(place) {
+            let octets = frame_length(self.payload_min, false) + place.device.ats.charged_overhead;
+            let octets = u128::from(octets.get());
             let lost = 4 * u128::from(tick.as_ps()) + 4;
             let time = (octets * 8 * PS_PER_S / rate.max(1)).saturating_sub(lost).max(1);
             rate = (octets * 8 * PS_PER_S).div_ceil(time).max(rate);
@@ -192,13 +291,6 @@ impl Covering<'_, '_, '_> {
             && one.before.tagged == other.before.tagged
             && one.device.ats.time_quantum == other.device.ats.time_quantum
             && one.device.ats.charged_overhead == other.device.ats.charged_overhead
-    }
-}
-
-impl Place<'_> {
-    /// The smallest frame of all.
-    fn before_min(&self) -> Bytes {
-        frame_length(Bytes::ZERO, self.before.tagged)
     }
 }
 

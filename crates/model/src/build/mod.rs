@@ -123,11 +123,15 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
     if faults.errors() == 0 {
         reserved_class::shapers(input, reservation.as_ref(), &mut streams);
         let servo = gptp.as_ref().and_then(|gptp| gptp.servo);
+        let shaped = streams.list.iter().map(|draft| &draft.stream).filter(|stream| stream.shaper.is_some());
+        let payload_min = shaped.map(|stream| stream.payload_min).min().unwrap_or_default();
         let covering = covering::Covering {
             topology: &topology,
             models: &models,
             faster_ppb: servo.map_or(0, |servo| u64::from(servo.rate_max_ppb)),
             changes: !events.is_empty() || gptp.is_some(),
+            payload_min,
+            tick_max: None,
         };
         covering.choose(&mut streams, faults);
         assigned = ats::assign(&covering, &mut streams, faults);

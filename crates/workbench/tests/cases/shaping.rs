@@ -202,6 +202,45 @@ fn a_covering_rate_bounds_groups_of_streams() {
     assert!(codes(&poisson).contains(&"shaper::rate"), "no rate covers it");
 }
 
+/// With a tick that takes more than the line leaves, `check` named rates of 672 Tbit/s, and `covering` took one.
+#[test]
+fn a_tick_that_no_rate_makes_up_for_is_told_with_one_that_does() {
+    let base = text("ats-exact-rate.yaml");
+    let with = |tick: &str, rate: &str| {
+        base.replace("overhead: 8 B", &format!("overhead: 8 B, time-quantum: {tick}"))
+            .replace("rate: 600000 bit/s", &format!("rate: {rate}"))
+    };
+    for rate in ["600000 bit/s", "covering", "100 Gbit/s"] {
+        for tick in ["20 ms", "1 s"] {
+            let text = with(tick, rate);
+            let loaded = tautwire_workbench::load_text("case", &text);
+            let [told] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
+            assert_eq!((told.code, loaded.has_errors()), ("shaper::rate", rate == "covering"), "{told:#?}");
+            assert!(told.message.contains("up to the ") && told.message.contains(tick), "{told:#?}");
+            let help = told.help.as_deref().expect("a tick that would do");
+            let (_, finer) = help.split_once("`time-quantum` of ").expect("a tick");
+            let finer = finer.split_once(" at most").expect("its end").0;
+            let covering = with(finer, "covering");
+            assert_eq!(codes(&covering), [] as [&str; 0], "{covering}");
+            let delays = delays(&holds(&covering).0);
+            assert!(delays.iter().all(Option::is_some), "{covering}");
+            if rate == "600000 bit/s" {
+                // There is a rate that is enough now, within what the line carries.
+                let least = least_rate(&with(finer, rate));
+                let number: u64 = least.trim_end_matches(" bit/s").parse().expect("a number");
+                assert!(number <= 100_000_000, "{least}");
+                assert_eq!(codes(&with(finer, &least)), [] as [&str; 0]);
+            }
+        }
+    }
+    // A tick that takes little is made up for; at a rate of whole ticks an octet nothing is lost.
+    let told = tautwire_workbench::load_text("case", &with("1 us", "600000 bit/s")).diagnostics;
+    assert!(told[0].message.starts_with("600000 bit/s are less than its 6"), "{told:#?}");
+    let whole = with("4 us", "500000 bit/s").replace("interval: 20000 us", "interval: 24000 us");
+    assert_eq!(codes(&whole), [] as [&str; 0], "{whole}");
+    assert!(delays(&holds(&whole).0).iter().all(Option::is_some));
+}
+
 /// Two talkers, whose streams share a scheduler each, had no bound behind their first bridge.
 #[test]
 fn streams_that_share_schedulers_are_bounded_as_one_flow() {
