@@ -50,7 +50,10 @@ impl Network {
                 TransmissionSelection::StrictPriority | TransmissionSelection::Ats => None,
             };
             let limit = QueueLimit { frames: class.limit_frames, octets: class.limit_octets.get() };
-            let lane_limit = device.and_then(|device| device.lane_limit).unwrap_or(u32::MAX);
+            // It is one of the queues that reception ports have: where one holds the frames of all, there are none.
+            let has_one = matches!(order, LaneOrder::Arrival | LaneOrder::Eligibility);
+            let lane_limit = device.and_then(|device| device.lane_limit).filter(|_| !has_one);
+            let lane_limit = lane_limit.unwrap_or(u32::MAX);
             let discards_oldest = class.discards_oldest;
             ClassConfig { idle_slope, order, lanes: lanes * groups, limit, lane_limit, discards_oldest }
         });

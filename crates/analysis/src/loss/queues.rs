@@ -134,11 +134,7 @@ impl Analysis<'_> {
             let number = usize::from(class);
             let limits = &settings.classes[number];
             let (frames, octets) = (u64::from(limits.limit_frames), limits.limit_octets.get());
-            let apart = self.has_lanes(port, number);
-            // Where a class commits a frame before the classes compete, it is kept as lanes are, and one queue is one lane.
-            let of_all = lane_limit.filter(|_| !apart && self.plan.port(port).two_stage);
-            let frames = of_all.map_or(frames, |limit| frames.min(u64::from(limit)));
-            let lane_limit = lane_limit.filter(|_| apart);
+            let lane_limit = lane_limit.filter(|_| self.has_lanes(port, number));
             if self.plan.of_class(port, number).is_empty() || self.is_timed(port, number) {
                 continue;
             }

@@ -89,6 +89,28 @@ fn the_queue_of_a_reception_port_is_a_limit() {
     the_limit_that_would_do_does(&limited(4), "reception-queue-frames", limited);
 }
 
+/// A device with two stages dropped frames by it, though one queue held the frames of all reception ports and `check` said that it
+/// has no effect; bounds named `queue-limit` for it.
+#[test]
+fn a_limit_of_reception_queues_limits_nothing_where_there_are_none() {
+    for ats in ["", ", ats: {organisation: eligibility-ordered}"] {
+        let text = two_bursts(&format!(", two-stage: true, reception-queue-limit: 4{ats}"), "", 20);
+        assert_eq!(super::codes(&text), ["form::no-effect"], "{text}");
+        let (_, _, observation, verification) = answer(&text);
+        assert!(observation.streams.iter().all(|seen| seen.dropped.is_empty()), "{text}");
+        assert_eq!(verification.verdict, Verdict::Proven, "{verification:#?}");
+    }
+    let lanes = |limit: u64| {
+        two_bursts(
+            &format!(", two-stage: true, tie-rule: round-robin, reception-queue-limit: {limit}"),
+            "",
+            20,
+        )
+    };
+    assert_eq!(super::codes(&lanes(4)), [] as [&str; 0]);
+    the_limit_that_would_do_does(&lanes(4), "reception-queue-frames", lanes);
+}
+
 #[test]
 fn a_shared_buffer_is_a_limit_and_a_reservation_is_kept() {
     // Class 5 has what it needs of its own, whatever class 3 takes.
