@@ -25,6 +25,7 @@ pub(crate) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, 
             loads[hop.port.index()][hop.class.index()] += u128::from(rate.as_bps()) * here / at_talker;
         }
         frame_fits(topology, draft, faults);
+        queue_holds(topology, draft, faults);
         deadline(topology, draft, faults);
         shaper_covers(covering, draft, faults);
     }
@@ -50,6 +51,45 @@ fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut
         );
         let place = draft.largest_place.unwrap_or_else(|| draft.place(key));
         faults.error(codes::MTU, place, message, "make the frames smaller, or raise `mtu` there");
+    }
+}
+
+/// A queue or buffer that holds no frame of a stream loses all of it; one that holds not all, the large ones.
+fn queue_holds(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
+    let stream = &draft.stream;
+    for hop in &stream.hops {
+        let port = &topology.ports[hop.port.index()];
+        let places = &topology.extras[hop.port.index()].places;
+        let class = hop.class.index();
+        let queue = places.limits[class].map(|place| (port.classes[class].limit_octets, place, "octets"));
+        let buffer = port.shared_buffer.as_ref().zip(places.cells).map(|(buffer, place)| {
+            // A frame takes whole cells: its class's own, and shared ones.
+            let others: u64 =
+                (0..8).filter(|other| *other != class).map(|other| u64::from(buffer.reserved[other])).sum();
+            let cells = u64::from(buffer.cells).saturating_sub(others);
+            (Bytes::new(cells.saturating_mul(buffer.cell.get())), place, "cells")
+        });
+        for (room, place, key) in queue.into_iter().chain(buffer) {
+            let [least, most] =
+                [stream.payload_min, stream.payload_max].map(|payload| frame_length(payload, hop.tagged));
+            if most <= room {
+                continue;
+            }
+            let at = topology.port_name(hop.port);
+            let name = &stream.name;
+            let help = format!("raise `{key}` to hold a frame at least, or leave it out");
+            if least > room {
+                let message = format!(
+                    "{room} for class {class} of {at} hold no frame of `{name}`, which has {least}: all are lost"
+                );
+                faults.error(codes::QUEUE_LIMIT, place, message, help);
+            } else {
+                let message = format!(
+                    "{room} for class {class} of {at} do not hold frames of {most} of `{name}`: these are lost"
+                );
+                faults.warning(codes::QUEUE_LIMIT, place, message, help);
+            }
+        }
     }
 }
 
@@ -138,7 +178,7 @@ fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults:
             continue;
         };
         if *load > u128::from(idle_slope.as_bps()) {
-            let place = topology.extras[port.index()].idle_slope_places[class];
+            let place = topology.extras[port.index()].places.idle_slopes[class];
             let message = format!(
                 "{} of traffic in class {class} at {}, whose idleSlope is {idle_slope}",
                 BitRate::from_bps(u64::try_from(*load).unwrap_or(u64::MAX)),

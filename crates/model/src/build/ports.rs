@@ -22,8 +22,18 @@ pub(crate) struct Settings {
     pub(crate) classes: [ClassSettings; 8],
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) max_residence_time: Option<Duration>,
-    /// Where the idleSlope of each class stands.
-    pub(crate) idle_slope_places: [Option<Place>; 8],
+    pub(crate) places: Places,
+}
+
+/// Where settings of a port stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Places {
+    /// The idleSlope of each class.
+    pub(crate) idle_slopes: [Option<Place>; 8],
+    /// The octets that the queue of each class holds.
+    pub(crate) limits: [Option<Place>; 8],
+    /// The cells of the shared buffer.
+    pub(crate) cells: Option<Place>,
 }
 
 /// Whether a node or port says anything of ports, beside what stands around it.
@@ -50,7 +60,9 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
     let of_eight = |key: &str| word(key).and_then(|text| text.parse().ok());
     let priorities: [Priority; 8] =
         std::array::from_fn(|index| Priority::all().nth(index).unwrap_or_default());
-    let (classes, idle_slope_places) = classes(layers, faults);
+    let (classes, places) = classes(layers, faults);
+    let buffer = layered(layers, "shared-buffer");
+    let places = Places { cells: buffer.and_then(|buffer| Some(buffer.get("cells")?.place)), ..places };
     Settings {
         mtu: word("mtu").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(1_500)),
         pvid: word("pvid")
@@ -67,9 +79,9 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
             ..layered(layers, "traffic-class-table").map_or(TrafficClassTable::RECOMMENDED, class_table)
         },
         classes,
-        shared_buffer: layered(layers, "shared-buffer").and_then(|node| shared_buffer(node, faults)),
+        shared_buffer: buffer.and_then(|node| shared_buffer(node, faults)),
         max_residence_time: word("max-residence-time").and_then(|text| text.parse().ok()),
-        idle_slope_places,
+        places,
     }
 }
 
@@ -87,17 +99,20 @@ fn class_table(node: &Node<'_>) -> TrafficClassTable {
     }
 }
 
-fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], [Option<Place>; 8]) {
+fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], Places) {
     let sections: Vec<&Node<'_>> = layers.iter().filter_map(|layer| layer.get("classes")).collect();
     let limits: Vec<&Node<'_>> = layers.iter().filter_map(|layer| layer.get("queue-limit")).collect();
-    let mut places = [None; 8];
+    let mut places = Places::default();
     let classes = std::array::from_fn(|number| {
         let name = ["0", "1", "2", "3", "4", "5", "6", "7"][number];
         let entries: Vec<&Node<'_>> = sections.iter().filter_map(|section| section.get(name)).collect();
         let own: Vec<&Node<'_>> = entries.iter().filter_map(|entry| entry.get("queue-limit")).collect();
-        let limit = |key: &str| layered(&own, key).or_else(|| layered(&limits, key)).and_then(Node::text);
+        let limit = |key: &str| layered(&own, key).or_else(|| layered(&limits, key));
+        let octets = limit("octets");
+        places.limits[number] = octets.map(|node| node.place);
+        let limit = |key: &str| limit(key).and_then(Node::text);
         let slope = layered(&entries, "idle-slope");
-        places[number] = slope.map(|node| node.place);
+        places.idle_slopes[number] = slope.map(|node| node.place);
         let word = layered(&entries, "transmission-selection").and_then(Node::text);
         let selection = match word {
             Some("credit-based") => credit_based(slope, &entries, faults),
@@ -113,7 +128,10 @@ fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], [O
             selection,
             limit_frames: limit("frames").and_then(|text| text.parse().ok()).unwrap_or(1_024),
             discards_oldest: limit("discard") == Some("oldest"),
-            limit_octets: limit("octets").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(2 << 20)),
+            limit_octets: octets
+                .and_then(Node::text)
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(Bytes::new(2 << 20)),
         }
     });
     (classes, places)

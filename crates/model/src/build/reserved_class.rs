@@ -79,7 +79,7 @@ pub(crate) fn resolve(
     let mut classes = Vec::with_capacity(found.len());
     for (mut reserved, last) in found.into_values() {
         strangers(&reserved, topology, streams, faults);
-        let place = topology.extras[reserved.port.index()].idle_slope_places[reserved.class.index()];
+        let place = topology.extras[reserved.port.index()].places.idle_slopes[reserved.class.index()];
         if let Some(place) = place {
             let message = format!(
                 "class {} of {} has an idleSlope, which its reservations set",

@@ -9,7 +9,7 @@ use tautwire_wire::MacAddress;
 use super::links::Cable;
 use super::models::Models;
 use super::nodes::{Drafts, unknown_node};
-use super::ports::{self, Settings};
+use super::ports::{self, Places, Settings};
 use crate::network::{
     Link, LinkIndex, Node as NetworkNode, NodeIndex, NodeKind, Port, PortIndex, PortLinks,
     TransmissionSelection,
@@ -35,7 +35,7 @@ pub(crate) struct Topology<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Extra {
     pub(crate) max_residence_time: Option<tautwire_units::Duration>,
-    pub(crate) idle_slope_places: [Option<Place>; 8],
+    pub(crate) places: Places,
 }
 
 /// Most ports of a node (port identifiers of the spanning tree have 12 bits for the number).
@@ -276,10 +276,7 @@ impl<'a> Topology<'a> {
             classes: settings.classes,
             shared_buffer: settings.shared_buffer,
         });
-        self.extras.push(Extra {
-            max_residence_time: settings.max_residence_time,
-            idle_slope_places: settings.idle_slope_places,
-        });
+        self.extras.push(Extra { max_residence_time: settings.max_residence_time, places: settings.places });
     }
 
     fn add_cable(&mut self, cable: &Cable<'a>, ports: [PortIndex; 2]) {
@@ -310,7 +307,7 @@ impl<'a> Topology<'a> {
             let Some(links) = port.links else { continue };
             let rate = self.links[links.egress.index()].rate;
             let mut sum = BitRate::ZERO;
-            for (class, place) in port.classes.iter().zip(extra.idle_slope_places) {
+            for (class, place) in port.classes.iter().zip(extra.places.idle_slopes) {
                 let TransmissionSelection::CreditBased { idle_slope } = class.selection else { continue };
                 sum = sum.saturating_add(idle_slope);
                 if let Some(place) = place.filter(|_| sum > rate) {

@@ -105,6 +105,8 @@ codes! {
     IDLE_SLOPE = "class::idle-slope";
     /// A credit-based class without its idleSlope.
     NO_IDLE_SLOPE = "class::no-idle-slope";
+    /// A queue or a shared buffer that holds no frame of a stream, or not its largest ones.
+    QUEUE_LIMIT = "port::queue-limit";
     /// A shared buffer with more cells set aside than there are.
     BUFFER = "port::buffer";
     /// A listener that no way leads to.
@@ -216,4 +218,4 @@ codes! {
 }
 
 /// The errors that a description may allow: what they are about can be run and bounded.
-pub(crate) const ALLOWED: &[&str] = &[OVERLOAD, CLASS_OVERLOAD, MTU, DEADLINE, BURST_SIZE];
+pub(crate) const ALLOWED: &[&str] = &[OVERLOAD, CLASS_OVERLOAD, MTU, QUEUE_LIMIT, DEADLINE, BURST_SIZE];

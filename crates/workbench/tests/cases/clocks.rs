@@ -139,7 +139,9 @@ fn a_newer_message_takes_the_place_of_the_older_one() {
 
 #[test]
 fn a_time_triggered_frame_above_the_limit_of_its_queue_is_lost() {
-    let given = text("tt-queue-limit-panic.yaml");
+    let refused = text("tt-queue-limit-panic.yaml");
+    assert_eq!(codes(&refused), ["port::queue-limit"], "no frame fits");
+    let given = format!("{refused}allow: [port::queue-limit]\n");
     let sent = |text: &str| {
         let seen = simulate(&network(text), &mut Options::default());
         let stream = &seen.streams[0];

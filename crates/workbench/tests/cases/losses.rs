@@ -302,6 +302,7 @@ fn a_request_that_may_cost_frames_is_refused() {
 
 /// Two streams of a HaRTES switch whose buffer holds one of them.
 const HARTES_BUFFER: &str = "network-control: none
+allow: [\"port::queue-limit\"]
 defaults: {rate: 100 Mbit/s}
 nodes: {a: {type: end-station}, c: {type: end-station}, w: {type: bridge, shared-buffer: {cell: 64 B, cells: 6}}, z: {type: end-station}}
 links: [{between: [a, w]}, {between: [c, w]}, {between: [w, z]}]
