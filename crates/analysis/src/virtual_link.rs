@@ -6,6 +6,11 @@
 //!   `i` of a burst leaves at most `J + i·BAG` after its period began: none waits longer than
 //!   `J + (B − 1)·BAG`. Of several sub-virtual-links a message leaves within the busy period of all of
 //!   them. Where only the newest message is kept, none waits for more than a BAG a sub-virtual-link.
+//!   Where the queue may be full the same holds of those that it takes: each leaves no later without the others.
+//! - So message `i` of a burst is in the queue from its period's begin to `J + i·BAG` behind that, at most, and at any time
+//!   those of `⌊J/T⌋ + 1` periods are, and what is left of the burst before them.
+//! - Without a regulator messages come as their application makes them: at most `J + (B − 1)·BAG` before or behind times that
+//!   are a BAG apart.
 //! - A policer passes at most its bucket. It discards nothing of a link whose frames come with no more
 //!   jitter than it grants; else a frame may be discarded, and behind it the bucket is what is known.
 //!
@@ -45,8 +50,9 @@ pub(crate) struct LinkPlan {
     wait: Option<u64>,
     /// Most messages that wait at once; none if there is no bound.
     most: Option<u64>,
-    /// Whether its queue may be full.
-    may_overflow: bool,
+    /// By how much its messages come before or behind times that are a BAG apart, on the talker's clock, where no regulator
+    /// keeps them; none if that is not known.
+    spread: Option<u64>,
     /// The streams of the link, this one among them.
     streams: Vec<u32>,
 }
@@ -74,12 +80,14 @@ impl LinkPlan {
             all.iter().map(|number| Messages::of(network, *number, host?, learned)).collect();
         let own = all.iter().position(|one| *one == number)?;
         let (wait, most) = waits(&link, messages.as_deref(), own, all.len() as u64);
-        let may_overflow = match link.buffer {
-            LinkBuffer::Queueing(limit) => most.is_some_and(|most| most > u64::from(limit)),
-            LinkBuffer::Overwriting => false,
-        };
         let (bag, regulated) = (link.bag.as_ps(), link.regulated);
-        Some(Self { bag, regulated, wait, most, may_overflow, streams: all.to_vec() })
+        let spread = match messages.as_deref() {
+            Some([one]) if one.keeps(bag) => {
+                Some(one.jitter.saturating_add(one.step).saturating_add((one.burst - 1).saturating_mul(bag)))
+            }
+            _ => None,
+        };
+        Some(Self { bag, regulated, wait, most, spread, streams: all.to_vec() })
     }
 
     /// Whether the end system keeps the BAG.
@@ -105,6 +113,8 @@ pub(crate) struct Messages {
     jitter: u64,
     /// With that of the host.
     late: u64,
+    /// How late what the clock times may be.
+    step: u64,
     burst: u64,
 }
 
@@ -138,7 +148,23 @@ impl Messages {
         };
         // What the host takes is true time, and is measured by the talker's clock here.
         let late = jitter.saturating_add(deviation.stretch(faster(host))).saturating_add(slack);
-        (!begins_anew(network, StreamIndex(number))).then_some(Self { interval, jitter, late, burst })
+        let known = Self { interval, jitter, late, step: slack, burst };
+        (!begins_anew(network, StreamIndex(number))).then_some(known)
+    }
+
+    /// Whether no more of them come than one a BAG, in the long run.
+    fn keeps(&self, bag: u64) -> bool {
+        self.burst.saturating_mul(bag) <= self.interval
+    }
+
+    /// The most of them that wait at once, if they alone leave, a BAG apart, and keep it. At the times at which a period
+    /// begins, or the last message of a burst that came with the greatest jitter and none before it waits.
+    fn waiting(&self, bag: u64) -> u64 {
+        let late = self.late.saturating_add(self.step);
+        let periods = (late / self.interval).saturating_add(1);
+        // When the next period begins.
+        let gone = periods.saturating_mul(self.interval).saturating_sub(late).div_ceil(bag);
+        periods.saturating_mul(self.burst).saturating_add(self.burst.saturating_sub(gone))
     }
 
     /// The most that come within a span.
@@ -157,10 +183,10 @@ fn waits(
 ) -> (Option<u64>, Option<u64>) {
     let bag = link.bag.as_ps();
     let queued = messages.and_then(|all| match all {
-        [one] if one.burst.saturating_mul(bag) <= one.interval => {
+        [one] if one.keeps(bag) => {
             // The host's part of the jitter is in its own greatest delay already.
             let wait = (one.burst - 1).saturating_mul(bag);
-            Some((wait.saturating_add(one.jitter), one.burst + one.late.div_ceil(bag)))
+            Some((wait.saturating_add(one.jitter), one.waiting(bag)))
         }
         [_] => None,
         _ => {
@@ -279,8 +305,6 @@ impl Analysis<'_> {
             arriving.reason
         } else if ready.is_none() {
             self.reason(Unbounded::RegulatorTooSlow { port })
-        } else if link.may_overflow {
-            self.reason(Unbounded::MayBeDiscarded { port })
         } else {
             NO_REASON
         };
@@ -351,12 +375,17 @@ impl Analysis<'_> {
         Some(Duration::from_ps(Deviation::of(clock).stretch(apart) + 2 * slack_ps(clock)))
     }
 
-    /// With what jitter the frames of a link come that left their end system a BAG apart.
+    /// With what jitter the frames of a link come that left their end system a BAG apart, or that their application made so.
     fn jitter_here(&self, entry: &Entry, link: &LinkPlan) -> Option<u64> {
         let place = entry.previous - self.plan.first_entry[entry.stream as usize];
         let (mut most, mut least) = (0, i64::MAX);
         if !link.regulated {
-            return None;
+            let passage = &self.passages[entry.previous as usize];
+            let way = passage.next_max.filter(|_| passage.reason == NO_REASON)?;
+            let jitter = u64::try_from(signed(way) - entry.here_min).unwrap_or(0);
+            let talker = self.plan.stream(entry.stream).talker;
+            let clock = &self.plan.network.nodes[talker.index()].clock;
+            return Some(jitter.saturating_add(Deviation::of(clock).stretch(link.spread?)));
         }
         for stream in &link.streams {
             let number = self.plan.first_entry[*stream as usize] + place;

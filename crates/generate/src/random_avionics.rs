@@ -1,7 +1,8 @@
 //! Small random networks of virtual links (ARINC 664 part 7): two networks of switches, redundant and
 //! single links, sub-virtual-links, applications faster than their BAG, an end system that babbles, and
 //! a cable of one network that fails. In some, hosts have protocol stacks, and links answer other ones; in some the second
-//! network is slower, so that copies come apart, and answers queue.
+//! network is slower, so that copies come apart, and answers queue. Some links have few places, and some talkers keep the BAG
+//! without a regulator.
 //!
 //! All applications stop half way, so that every frame has come or is lost at the end.
 
@@ -16,6 +17,7 @@ pub fn random_avionics(seed: u64) -> String {
     // Of its own, so that the rest of a seed is the same with and without.
     let mut hosts = Hosts::draw(&mut Dice::new(seed ^ 0x5eed_0f05));
     let mut uneven = Uneven::draw(seed);
+    let mut few = Dice::new(seed ^ 0xfe3_91ace);
     let switches = dice.between(1, 3);
     let stations = dice.between(3, 6);
     let tolerance = *dice.one_of(&[0, 100]);
@@ -54,7 +56,8 @@ pub fn random_avionics(seed: u64) -> String {
     say("streams:\n".to_owned());
     let mut names = Vec::new();
     for id in 1..=dice.between(3, 9) {
-        let link = Link::draw(&mut dice, stations);
+        let mut link = Link::draw(&mut dice, stations);
+        link.settings += link.places(&mut few);
         for sub_link in 1..=link.sub_links {
             names.push(format!("v{id}-{sub_link}"));
             say(link.stream(&mut dice, id, sub_link, hosts.stack()));
@@ -229,6 +232,20 @@ impl Link {
         }
         let sub_links = if dice.chance(25) { dice.between(2, 4) } else { 1 };
         Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }
+    }
+
+    /// What it says of its place in the end system.
+    fn places(&self, dice: &mut Dice) -> &'static str {
+        if self.overwriting || !dice.chance(40) {
+            return "";
+        }
+        match dice.between(0, 4) {
+            0 => ", buffer-frames: 1",
+            1 => ", buffer-frames: 2",
+            2 => ", buffer-frames: 3",
+            _ if self.sub_links == 1 => ", regulated: false",
+            _ => "",
+        }
     }
 
     fn stream(&self, dice: &mut Dice, id: u64, sub_link: u64, stack: &str) -> String {

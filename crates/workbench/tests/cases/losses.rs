@@ -148,11 +148,10 @@ run: {{duration: 100 ms}}
     the_limit_that_would_do_does(&limited(3), "host-queue-frames", limited);
 }
 
-#[test]
-fn what_virtual_links_discard_is_told() {
-    let link = |traffic: &str, link: &str| {
-        format!(
-            "name: link
+/// A virtual link with a BAG of 2 ms.
+fn link(traffic: &str, link: &str) -> String {
+    format!(
+        "name: link
 network-control: none
 nodes:
   a: {{type: end-station}}
@@ -165,8 +164,46 @@ streams:
   - {{name: x, talker: a, listeners: z, payload: 100 B, traffic: {{type: periodic, {traffic}}}, virtual-link: {{id: 1, bag: 2 ms{link}}}, deadline: 40 ms}}
 run: {{duration: 200 ms}}
 "
-        )
-    };
+    )
+}
+
+/// Messages that never wait for one another were said to need places, and a talker that keeps the BAG of itself to be policed.
+#[test]
+fn what_virtual_links_never_lose_is_proven() {
+    for (traffic, keys) in [
+        ("interval: 20 ms, jitter: 5 ms", ", buffer-frames: 1"),
+        ("interval: 2 ms, jitter: 1900 us", ", buffer-frames: 1"),
+        ("interval: 2 ms, jitter: 3900 us", ", buffer-frames: 2"),
+        ("interval: 8 ms, jitter: 1 ms, burst: 3", ", buffer-frames: 3"),
+        ("interval: 2 ms", ", regulated: false"),
+        ("interval: 3 ms, jitter: 200 us", ", regulated: false"),
+    ] {
+        for clock in ["", "defaults: {clock: {tolerance: 100 ppm, granularity: 40 ns}}\n"] {
+            let text = format!("{clock}{}", link(traffic, keys));
+            let (_, _, observation, verification) = answer(&text);
+            assert_eq!(verification.verdict, Verdict::Proven, "{text}\n{verification:#?}");
+            assert!(observation.streams.iter().all(|seen| seen.dropped.is_empty()), "{text}");
+        }
+    }
+    // One place less is too few, and more before or behind the BAG than the switch grants is policed.
+    for (traffic, keys, name) in [
+        ("interval: 2 ms, jitter: 3900 us", ", buffer-frames: 1", "link-queue-messages"),
+        ("interval: 8 ms, jitter: 1 ms, burst: 4", ", buffer-frames: 2", "link-queue-messages"),
+        ("interval: 4 ms, burst: 2", ", regulated: false", "policed-jitter"),
+    ] {
+        let (_, bounds, observation, verification) = answer(&link(traffic, keys));
+        assert_ne!(verification.verdict, Verdict::Proven, "{traffic}{keys}");
+        assert!(limits(&verification).any(|limit| limit.name() == name), "{traffic}{keys}");
+        assert!(observation.streams.iter().any(|seen| !seen.dropped.is_empty()), "{traffic}{keys}");
+        // What a queue takes leaves it no later for what it does not take.
+        let is_bounded = bounds.streams[0].listeners[0].delay.is_ok();
+        assert_eq!(is_bounded, name == "link-queue-messages", "{traffic}{keys}");
+        assert!(verification.contradictions.is_empty(), "{:#?}", verification.contradictions);
+    }
+}
+
+#[test]
+fn what_virtual_links_discard_is_told() {
     let queue = |limit: u64| link("interval: 20 ms, burst: 4", &format!(", buffer-frames: {limit}"));
     let (_, verification, told) = proven(&queue(2));
     assert_ne!(verification.verdict, Verdict::Proven);

@@ -87,7 +87,7 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
         if dropped(observed, DropReason::PolicedLength) > 0 {
             found.push(format!("{}: discarded for its length", stream.name));
         }
-        if !link.regulated || bounds.listeners.iter().any(|listener| listener.delay.is_err()) {
+        if bounds.listeners.iter().any(|listener| listener.delay.is_err()) {
             continue;
         }
         if dropped(observed, DropReason::PolicedRate) > 0 {
@@ -110,7 +110,8 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
             matches!(event.action, TimelineAction::StartNode(node) if stream.listeners.contains(&node))
         });
         if link.skew_max.is_some() && !begins_anew && sisters.all(within) {
-            let left = observed.created - dropped(observed, DropReason::Overwritten);
+            let kept = [DropReason::Overwritten, DropReason::LinkQueueFull];
+            let left = observed.created - kept.map(|reason| dropped(observed, reason)).iter().sum::<u64>();
             if observed.delivered != left * stream.listeners.len() as u64 {
                 found.push(format!("{}: not once and all", stream.name));
             }
