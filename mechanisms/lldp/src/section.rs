@@ -28,51 +28,60 @@ static KEY: Key = Key::optional(
 static LLDP: Shape = Shape {
     name: "LLDP",
     about: "Every port tells its neighbour who it is, and learns who is there. Times are whole seconds of the node's clock.",
-    keys: &[&[
-        Key::optional(
-            "priority",
-            Kind::Integer(0, 7),
-            "Priority whose traffic class its frames take at every port; 7.",
-        ),
-        Key::optional(
-            "message-tx-interval",
-            Kind::Duration,
-            "From one frame to the next; 30 s, at most 3600 s.",
-        ),
-        Key::optional(
-            "message-tx-hold-multiplier",
-            Kind::Integer(2, 10),
-            "For how many of these intervals a neighbour is remembered, and a second longer; 4.",
-        ),
-        Key::optional(
-            "message-fast-tx",
-            Kind::Duration,
-            "From one frame to the next while a neighbour is new; 1 s, at most 3600 s.",
-        ),
-        Key::optional("tx-fast-init", Kind::Integer(1, 8), "How many frames these are; 4."),
-        Key::optional(
-            "tx-credit-max",
-            Kind::Integer(1, 10),
-            "Frames that a port may send at once; in the long run it is one a second. 5.",
-        ),
-        STATUS,
-        Key::optional("nodes", Kind::Names(&Kind::Object(&NODE)), "What single nodes do."),
-    ]],
+    keys: &[&[PRIORITY, INTERVAL, HOLD, FAST, FAST_INIT, CREDIT_MAX, STATUS, NODES]],
 };
+
+const PRIORITY: Key = Key::optional(
+    "priority",
+    Kind::Integer(0, 7),
+    "Priority whose traffic class its frames take at every port.",
+)
+.or("7");
+const INTERVAL: Key =
+    Key::optional("message-tx-interval", Kind::Duration, "From one frame to the next; at most 3600 s.")
+        .or("30 s");
+const HOLD: Key = Key::optional(
+    "message-tx-hold-multiplier",
+    Kind::Integer(2, 10),
+    "For how many of these intervals a neighbour is remembered, and a second longer.",
+)
+.or("4");
+const FAST: Key = Key::optional(
+    "message-fast-tx",
+    Kind::Duration,
+    "From one frame to the next while a neighbour is new; at most 3600 s.",
+)
+.or("1 s");
+const FAST_INIT: Key =
+    Key::optional("tx-fast-init", Kind::Integer(1, 8), "How many frames these are.").or("4");
+const CREDIT_MAX: Key = Key::optional(
+    "tx-credit-max",
+    Kind::Integer(1, 10),
+    "Frames that a port may send at once; in the long run it is one a second.",
+)
+.or("5");
+const NODES: Key = Key::optional("nodes", OF_NODES, "What single nodes do.");
+const OF_NODES: Kind = Kind::Names(&Kind::Object(&NODE));
 
 static NODE: Shape = Shape {
     name: "a node in LLDP",
     about: "What the ports of a node do.",
-    keys: &[&[STATUS, Key::optional("ports", Kind::Names(&Kind::Object(&PORT)), "What single ports do.")]],
+    keys: &[&[
+        OWN_STATUS,
+        Key::optional("ports", Kind::Names(&Kind::Object(&PORT)), "What single ports do."),
+    ]],
 };
 
-static PORT: Shape = Shape { name: "a port in LLDP", about: "What a port does.", keys: &[&[STATUS]] };
+static PORT: Shape = Shape { name: "a port in LLDP", about: "What a port does.", keys: &[&[OWN_STATUS]] };
 
 const STATUS: Key = Key::optional(
     "admin-status",
     Kind::Word(&["tx-and-rx", "tx-only", "rx-only", "disabled"]),
-    "Whether a port tells (tx) and learns (rx); `tx-and-rx`.",
-);
+    "Whether a port tells (tx) and learns (rx).",
+)
+.or("tx-and-rx");
+
+const OWN_STATUS: Key = Key::optional("admin-status", STATUS.kind, "The same here; that of the level above.");
 
 /// LLDP of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +128,7 @@ impl Section for Lldp {
         }
         let settings = settings(node, draft);
         let statuses = statuses(node, draft);
-        let priority = draft.priority(node, "priority").unwrap_or(Priority::new(7).expect("below eight"));
+        let priority = Priority::new(node.read(&PRIORITY)).expect("below eight, by its form");
         let mut ports = Vec::with_capacity(draft.ports().len());
         for (number, status) in statuses.into_iter().enumerate() {
             let port = PortIndex::at(number);
@@ -152,28 +161,25 @@ impl Section for Lldp {
 }
 
 fn settings(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Settings {
-    let usual = Settings::default();
-    let mut seconds = |key: &str, usual: u16| {
-        let Some(stated) = node.parsed::<Duration>(key) else { return usual };
+    let mut seconds = |key: &Key| {
+        let stated: Duration = node.read(key);
         let whole = stated.as_ps() / SECOND.as_ps();
         match u16::try_from(whole).ok().filter(|_| (1..=3_600).contains(&whole) && SECOND * whole == stated) {
             Some(seconds) => seconds,
             None => {
-                let place = node.get(key).unwrap_or(node).anchor();
-                let message = format!("`{key}` of {stated}");
+                let place = node.get(key.name).unwrap_or(node).anchor();
+                let message = format!("`{}` of {stated}", key.name);
                 draft.out_of_range(place, message, "write whole seconds, from 1 s to 3600 s");
-                usual
+                1
             }
         }
     };
-    let (interval, fast) =
-        (seconds("message-tx-interval", usual.interval), seconds("message-fast-tx", usual.fast));
     Settings {
-        interval,
-        fast,
-        hold: node.parsed("message-tx-hold-multiplier").unwrap_or(usual.hold),
-        fast_init: node.parsed("tx-fast-init").unwrap_or(usual.fast_init),
-        credit_max: node.parsed("tx-credit-max").unwrap_or(usual.credit_max),
+        interval: seconds(&INTERVAL),
+        fast: seconds(&FAST),
+        hold: node.read(&HOLD),
+        fast_init: node.read(&FAST_INIT),
+        credit_max: node.read(&CREDIT_MAX),
     }
 }
 

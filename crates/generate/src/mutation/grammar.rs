@@ -46,6 +46,8 @@ pub(super) struct Key {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) required: bool,
+    /// What holds where it is not there.
+    pub(super) default: Option<Tree>,
 }
 
 /// The keys of an object.
@@ -99,6 +101,7 @@ impl Grammar {
                     name: name.clone(),
                     kind: kind(value, &named, definitions),
                     required: required.contains(&name.as_str()),
+                    default: value.get("default").cloned(),
                 });
             }
             let keys = (first..grammar.keys.len()).collect();
@@ -144,6 +147,30 @@ impl Grammar {
             }
         }
         found
+    }
+
+    /// Whether a key has a default.
+    #[must_use]
+    pub fn has_default(&self, key: KeyIndex) -> bool {
+        self.keys[key].default.is_some()
+    }
+
+    /// The description without a key anywhere, and with its default stated everywhere; none if no object may have it, or it has none.
+    #[must_use]
+    pub fn without_and_stated(&self, key: KeyIndex, description: &Tree) -> Option<[Tree; 2]> {
+        let Key { shape, name, default, .. } = &self.keys[key];
+        let default = default.as_ref()?;
+        let (mut without, mut stated) = (description.clone(), description.clone());
+        let places = self.places(description);
+        let mut objects = places.iter().filter(|place| place.shape == Some(*shape)).peekable();
+        objects.peek()?;
+        for place in objects {
+            let mut path = place.path.clone();
+            path.push(Step::Key(name.clone()));
+            without.remove(&path);
+            stated.set(&path, default.clone());
+        }
+        Some([without, stated])
     }
 
     /// The key `name` of a shape.

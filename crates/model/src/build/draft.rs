@@ -1,10 +1,10 @@
 //! What a section of a mechanism sees of the network that is being made, and what it may add to it.
 
+use super::Input;
 use super::control_frames::ControlFrames;
 use super::events::Event;
 use super::streams::Streams;
 use super::topology::Topology;
-use super::{Input, priority};
 use crate::network::{
     Link, Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction, TransmissionSelection,
 };
@@ -95,12 +95,6 @@ impl Draft<'_, '_, '_> {
             matches!(event.timeline.action, TimelineAction::StartNode(_) | TimelineAction::MendCable(_))
         };
         self.events.iter().filter(begins).count() as u64
-    }
-
-    /// The priority under `key`.
-    #[must_use]
-    pub fn priority(&self, node: &Node<'_>, key: &str) -> Option<tautwire_core::Priority> {
-        priority(node, key)
     }
 
     /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes that priority.

@@ -77,10 +77,14 @@ fn section(page: &mut String, shape: &'static Shape) {
     if shape.keys().next().is_none() {
         return;
     }
-    let _ = writeln!(page, "| key | value | meaning |\n|---|---|---|");
-    for Key { name, kind, required, about } in shape.keys() {
-        let must = if *required { " (required)" } else { "" };
-        let _ = writeln!(page, "| `{name}`{must} | {} | {about} |", value(kind));
+    let _ = writeln!(page, "| key | value | default | meaning |\n|---|---|---|---|");
+    for Key { name, kind, required, default, about } in shape.keys() {
+        let default = match (required, default) {
+            (true, _) => "required".to_owned(),
+            (false, Some(default)) => format!("`{default}`"),
+            (false, None) => String::new(),
+        };
+        let _ = writeln!(page, "| `{name}` | {} | {default} | {about} |", value(kind));
     }
     page.push('\n');
 }

@@ -48,6 +48,9 @@ fn object(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<String
         let mut value = kind(&key.kind, definitions);
         if let Value::Object(value) = &mut value {
             value.insert("description".to_owned(), json!(key.about));
+            if let Some(default) = key.default {
+                value.insert("default".to_owned(), typed(&key.kind, default));
+            }
         }
         properties.insert(key.name.to_owned(), value);
         if key.required {
@@ -64,6 +67,16 @@ fn object(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<String
     }
     object.insert("additionalProperties".to_owned(), json!(false));
     Value::Object(object)
+}
+
+/// A default as the value that stands in a description: a number, a flag, or a text.
+fn typed(kind: &Kind, text: &str) -> Value {
+    match kind {
+        Kind::Integer(..) => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
+        Kind::Chance => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
+        Kind::Flag => json!(text == "true"),
+        _ => json!(text),
+    }
 }
 
 /// A reference to the definition of `shape`, which is made when it is first needed.

@@ -71,7 +71,9 @@ pub struct Key {
     pub kind: Kind,
     /// Whether it must be there.
     pub required: bool,
-    /// What it says, with its default.
+    /// What holds where it is not there, if that is one value for all.
+    pub default: Option<&'static str>,
+    /// What it says.
     pub about: &'static str,
 }
 
@@ -79,13 +81,19 @@ impl Key {
     /// A key that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: false, about }
+        Self { name, kind, required: false, default: None, about }
+    }
+
+    /// The same, with what holds where it is not there.
+    #[must_use]
+    pub const fn or(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
     }
 
     /// A key that must be there.
     #[must_use]
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: true, about }
+        Self { name, kind, required: true, default: None, about }
     }
 }
 

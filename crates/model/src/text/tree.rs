@@ -126,6 +126,16 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The value of a key, or its default, read as a type.
+    ///
+    /// # Panics
+    /// If the key has no default, or one that is none of this type.
+    #[must_use]
+    pub fn read<T: std::str::FromStr>(&self, key: &super::shape::Key) -> T {
+        let default = || key.default.and_then(|text| text.parse().ok());
+        self.parsed(key.name).or_else(default).expect("a key with a default of its kind")
+    }
+
     /// The value under `key`, parsed; none if it is missing or wrong (which [`super::form`] reports).
     pub fn parsed<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()

@@ -3,6 +3,7 @@
 //!
 //! `TAUTWIRE_CASES` sets how many mutants are tried, `TAUTWIRE_TIMES` multiplies the test's own number, `TAUTWIRE_SEED` tries one.
 
+mod defaults;
 mod exempt;
 mod keys;
 mod material;

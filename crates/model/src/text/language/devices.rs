@@ -22,18 +22,18 @@ pub(super) static DEVICE: Shape = Shape {
     keys: &[
         &[
             key("about", Kind::Text, "What it is, and where its values come from."),
-            key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
+            key("based-on", Kind::Text,  "A model whose values hold where this one says nothing.").or("ideal"),
             key("switching", Kind::Word(&["store-and-forward", "cut-through"]), "When forwarding may begin."),
             key(
                 "cut-through-header",
                 Kind::Octets,
-                "Octets of the frame that must be in before a cut-through begins; 64 B.",
-            ),
+                 "Octets of the frame that must be in before a cut-through begins.",
+            ).or("64 B"),
             key(
                 "cut-through-frames",
                 Kind::Word(&["all", "strict-priority-to-one-port"]),
-                "Which frames may be cut through: all of a class without ATS, or those of a class of strict priority that leave by one port; `all`.",
-            ),
+                 "Which frames may be cut through: all of a class without ATS, or those of a class of strict priority that leave by one port.",
+            ).or("all"),
             key(
                 "stages",
                 Kind::List(0, MANY, &Kind::Object(&STAGE)),
@@ -53,8 +53,8 @@ pub(super) static DEVICE: Shape = Shape {
             key(
                 "credit-charged-overhead",
                 Kind::Octets,
-                "Octets beside the frame that the credit-based shaper charges; 20 B.",
-            ),
+                 "Octets beside the frame that the credit-based shaper charges.",
+            ).or("20 B"),
             key("ats", Kind::Object(&ATS), "Asynchronous traffic shaping."),
         ],
         PORT_KEYS,
@@ -77,7 +77,7 @@ pub(super) static STAGE: Shape = Shape {
             "Only for classes of this transmission selection; all.",
         ),
         key("latency", DELAY, "From in to out."),
-        key("occupancy", DELAY, "How long the next frame of the same port must wait to enter; 0 s."),
+        key("occupancy", DELAY, "How long the next frame of the same port must wait to enter.").or("0 s"),
     ]],
 };
 
@@ -171,7 +171,7 @@ pub(super) static HOST: Shape = Shape {
     keys: &[
         &[
             key("about", Kind::Text, "What it is, and where its values come from."),
-            key("based-on", Kind::Text, "A model whose values hold where this one says nothing; `ideal`."),
+            key("based-on", Kind::Text, "A model whose values hold where this one says nothing.").or("ideal"),
             key("transmit", DELAY, "From the application to the port's queue; keeps order."),
             key(
                 "receive",
@@ -182,8 +182,9 @@ pub(super) static HOST: Shape = Shape {
             key(
                 "reassembly-buffers",
                 Kind::Integer(1, 65_535),
-                "Datagrams that it puts together at a time; a further one takes the place of the oldest; 10.",
-            ),
+                "Datagrams that it puts together at a time; a further one takes the place of the oldest.",
+            )
+            .or("10"),
             key(
                 "egress-queues",
                 Kind::Word(&["class-queues", "fifo"]),
@@ -192,8 +193,9 @@ pub(super) static HOST: Shape = Shape {
             key(
                 "credit-charged-overhead",
                 Kind::Octets,
-                "Octets beside the frame that the port's credit-based shapers charge; 20 B.",
-            ),
+                "Octets beside the frame that the port's credit-based shapers charge.",
+            )
+            .or("20 B"),
             key(
                 "time-stamp",
                 Kind::Object(&TIME_STAMP),

@@ -8,19 +8,17 @@ pub(super) static GPTP: Shape = Shape {
     name: "gPTP",
     about: "The generalized precision time protocol (802.1AS) in every node: the nodes choose a grandmaster and follow its clock.",
     keys: &[&[
-        key("priority", PRIORITY, "Priority whose traffic class its messages take at every port; 7."),
+        key("priority", PRIORITY, "Priority whose traffic class its messages take at every port.").or("7"),
         key(
             "log-sync-interval",
             Kind::Word(INTERVALS),
-            "Logarithm to the base 2 of the interval of syncs in seconds; -3.",
-        ),
-        key("log-announce-interval", Kind::Word(INTERVALS), "The same of announces; 0."),
-        key("log-pdelay-interval", Kind::Word(INTERVALS), "The same of peer delay; 0."),
-        key(
-            "sample-interval",
-            Kind::Duration,
-            "How often a run looks how far the nodes' times are off; 10 ms.",
-        ),
+            "Logarithm to the base 2 of the interval of syncs in seconds.",
+        )
+        .or("-3"),
+        key("log-announce-interval", Kind::Word(INTERVALS), "The same of announces.").or("0"),
+        key("log-pdelay-interval", Kind::Word(INTERVALS), "The same of peer delay.").or("0"),
+        key("sample-interval", Kind::Duration, "How often a run looks how far the nodes' times are off.")
+            .or("10 ms"),
         key(
             "servo",
             Kind::Object(&SERVO),
@@ -36,36 +34,39 @@ static SERVO: Shape = Shape {
     name: "a servo",
     about: "How the clock of an end station follows the grandmaster's, once in a sync interval.",
     keys: &[&[
-        key("step-min", Kind::Duration, "From here on an offset is stepped; 20 us."),
+        key("step-min", Kind::Duration,  "From here on an offset is stepped.").or("20 us"),
         key(
             "rate-max",
             Kind::Deviation,
-            "By how much the clock is run faster or slower than its oscillator, at most; bounds reckon with it. 200 ppm.",
-        ),
-        key("proportional", Kind::Chance, "Share of an offset that changes the rate at once; 0.7."),
-        key("integral", Kind::Chance, "Share of an offset that changes the rate for good; 0.3."),
+             "By how much the clock is run faster or slower than its oscillator, at most; bounds reckon with it.",
+        ).or("200 ppm"),
+        key("proportional", Kind::Chance,  "Share of an offset that changes the rate at once.").or("0.7"),
+        key("integral", Kind::Chance,  "Share of an offset that changes the rate for good.").or("0.3"),
     ]],
 };
 
 static INTERVALS: &[&str] = &["-7", "-6", "-5", "-4", "-3", "-2", "-1", "0", "1", "2", "3", "4", "5"];
 
 static KEYS: &[Key] = &[
-    key("domain", Kind::Integer(0, 127), "Its domain; messages of another are not heard. 0."),
+    key("domain", Kind::Integer(0, 127), "Its domain; messages of another are not heard.").or("0"),
     key(
         "priority1",
         Kind::Integer(0, 255),
-        "First priority as grandmaster: less is better, 255 is never one; 246.",
-    ),
-    key("priority2", Kind::Integer(0, 255), "Second priority; 248."),
-    key("delay-max", Kind::Duration, "Longest mean link delay of a capable port; 800 ns."),
-    key("lost-max", Kind::Integer(0, 255), "Most requests without an answer that leave a port capable; 9."),
+        "First priority as grandmaster: less is better, 255 is never one.",
+    )
+    .or("246"),
+    key("priority2", Kind::Integer(0, 255), "Second priority.").or("248"),
+    key("delay-max", Kind::Duration, "Longest mean link delay of a capable port.").or("800 ns"),
+    key("lost-max", Kind::Integer(0, 255), "Most requests without an answer that leave a port capable.")
+        .or("9"),
     key("stamp-quantum", Kind::Duration, "Step of its stamps, which are rounded down; none."),
-    key("stamp-error", DELAY, "By how much a stamp is late; 0 s."),
+    key("stamp-error", DELAY, "By how much a stamp is late.").or("0 s"),
     key(
         "processing",
         DELAY,
-        "How long it takes for a message, one after the other: the residence time of a bridge; 0 s.",
-    ),
+        "How long it takes for a message, one after the other: the residence time of a bridge.",
+    )
+    .or("0 s"),
 ];
 
 static NODE: Shape =

@@ -11,8 +11,8 @@ pub(super) static HARTS: Shape = Shape {
         must("elementary-cycle", Kind::Duration, "Length of the elementary cycle (EC)."),
         must("trigger", Kind::Duration, "Window of the trigger message at the start of the EC."),
         must("turn-around", Kind::Duration, "Window behind it, in which nodes decode the trigger message."),
-        key("synchronous", Kind::Duration, "Window of synchronous traffic behind that; 0 s."),
-        key("guard", Kind::Duration, "Window at the end of the EC in which nothing is sent; 0 s."),
+        key("synchronous", Kind::Duration, "Window of synchronous traffic behind that.").or("0 s"),
+        key("guard", Kind::Duration, "Window at the end of the EC in which nothing is sent.").or("0 s"),
         key("servers", Kind::List(0, MANY, &Kind::Object(&SHARED)), "Servers that streams share."),
         key(
             "reserve",
@@ -22,8 +22,9 @@ pub(super) static HARTS: Shape = Shape {
         key(
             "scheduler",
             Kind::Word(&["rate-monotonic", "earliest-deadline-first", "servers"]),
-            "How masters choose among the messages that wait: by period, by deadline, or by priority; rate-monotonic.",
-        ),
+            "How masters choose among the messages that wait: by period, by deadline, or by priority.",
+        )
+        .or("rate-monotonic"),
         key(
             "polled",
             Kind::List(0, MANY, &Kind::Object(&POLLED)),
@@ -50,8 +51,8 @@ pub(super) static HARTS: Shape = Shape {
 const KIND: Key = key(
     "kind",
     Kind::Word(&["deferrable", "polling", "sporadic"]),
-    "What becomes of unused capacity: kept for the period, lost when nothing waits, or given back a period after it was taken; deferrable.",
-);
+     "What becomes of unused capacity: kept for the period, lost when nothing waits, or given back a period after it was taken.",
+).or("deferrable");
 
 static SHARED: Shape = Shape {
     name: "a shared server",
@@ -60,7 +61,7 @@ static SHARED: Shape = Shape {
         must("name", Kind::Text, "Its name."),
         key("in", Kind::Text, "The server in which it stands, which is listed before; the root."),
         must("capacity", Kind::Octets, "Octets of the wire (frame, preamble and gap) in a period."),
-        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs; 1."),
+        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs.").or("1"),
         must("priority", PRIORITY, "Priority among those in the same server; the greater goes first."),
         KIND,
     ]],
@@ -102,15 +103,16 @@ static ADMISSION: Shape = Shape {
         key(
             "decide-by",
             Kind::Word(&["response-time", "bounds"]),
-            "What streams are tested with: equation 3 of the published comparison, or the proven bounds; response-time.",
-        ),
-        key("patience", Kind::Duration, "After how long what is not answered is said again; 100 ms."),
-        key("alive", Kind::Duration, "How often the active ACMaster says that it lives; 50 ms."),
-        key("node", DELAY, "What a node takes over a message; 0 s."),
-        key("relay", DELAY, "What a switch's master takes to relay one; 0 s."),
-        key("configure", DELAY, "What it takes to set up a stream; 0 s."),
-        key("handling", DELAY, "What the ACMaster takes over a message; 0 s."),
-        key("test", DELAY, "What it takes to test a stream; 0 s."),
+            "What streams are tested with: equation 3 of the published comparison, or the proven bounds.",
+        )
+        .or("response-time"),
+        key("patience", Kind::Duration, "After how long what is not answered is said again.").or("100 ms"),
+        key("alive", Kind::Duration, "How often the active ACMaster says that it lives.").or("50 ms"),
+        key("node", DELAY, "What a node takes over a message.").or("0 s"),
+        key("relay", DELAY, "What a switch's master takes to relay one.").or("0 s"),
+        key("configure", DELAY, "What it takes to set up a stream.").or("0 s"),
+        key("handling", DELAY, "What the ACMaster takes over a message.").or("0 s"),
+        key("test", DELAY, "What it takes to test a stream.").or("0 s"),
         key(
             "test-by-links",
             Kind::List(1, 1_000, &Kind::Object(&TEST_STEP)),
@@ -138,7 +140,7 @@ static REQUEST: Shape = Shape {
     about: "A reserved or synchronous stream that its talker and listeners ask for; it is sent from when it is granted.",
     keys: &[&[
         must("stream", Kind::Text, "The stream."),
-        key("at", Kind::Duration, "When its talker asks; 0 s."),
+        key("at", Kind::Duration, "When its talker asks.").or("0 s"),
         key("listeners-at", Kind::Duration, "When its listeners ask; when its talker does."),
         key("release-at", Kind::Duration, "When its talker gives it back; never."),
         key(
@@ -165,12 +167,9 @@ static POLICE: Shape = Shape {
     keys: &[&[
         key("frame-max", Kind::Octets, "Longest frame, destination to FCS; that of the stream."),
         key("distance", Kind::Duration, "Least distance of its frames; what its traffic promises."),
-        key(
-            "early",
-            Kind::Word(&["discard", "reshape"]),
-            "What becomes of a frame that comes too early; discard.",
-        ),
-        key("pool", Kind::Integer(1, 65_535), "Frames that may wait to be reshaped; 1."),
+        key("early", Kind::Word(&["discard", "reshape"]), "What becomes of a frame that comes too early.")
+            .or("discard"),
+        key("pool", Kind::Integer(1, 65_535), "Frames that may wait to be reshaped.").or("1"),
     ]],
 };
 
@@ -179,8 +178,8 @@ static POLLED: Shape = Shape {
     about: "A message in every `every` elementary cycles, within the synchronous windows of its switches.",
     keys: &[&[
         must("stream", Kind::Text, "The stream; its traffic is `polled`."),
-        key("every", Kind::Integer(1, 1_000_000), "Period in ECs; 1."),
-        key("offset", Kind::Integer(0, 1_000_000), "The EC of its first message; 0."),
+        key("every", Kind::Integer(1, 1_000_000),  "Period in ECs.").or("1"),
+        key("offset", Kind::Integer(0, 1_000_000),  "The EC of its first message.").or("0"),
         key(
             "within",
             Kind::Integer(1, 1_000_000),
@@ -190,9 +189,9 @@ static POLLED: Shape = Shape {
         key(
             "further-switches",
             Kind::Word(&["synchronous", "servers"]),
-            "How switches behind the first carry it: in their synchronous windows, each by its own schedule, or by its server there; synchronous.",
-        ),
-        key("pool", Kind::Integer(1, 1_000), "Messages that each of those switches may hold; 4."),
+             "How switches behind the first carry it: in their synchronous windows, each by its own schedule, or by its server there.",
+        ).or("synchronous"),
+        key("pool", Kind::Integer(1, 1_000),  "Messages that each of those switches may hold.").or("4"),
     ]],
 };
 
@@ -205,13 +204,13 @@ static RESPONSE_TIME: Shape = Shape {
             Kind::Integer(1, 1_000_000),
             "Deadline of every stream, in its periods; that of the stream, if it has one.",
         ),
-        key("switch-delay", Kind::Duration, "From the last bit received in a switch to its queue; 5 us."),
+        key("switch-delay", Kind::Duration,  "From the last bit received in a switch to its queue.").or("5 us"),
         key("guard", Kind::Duration, "The guard window; that of the elementary cycle."),
         key(
             "unreserved",
             Kind::Word(&["counted", "left-out"]),
-            "Whether frames without a reservation count in blocking and in what is left over at the end of a window; counted.",
-        ),
+             "Whether frames without a reservation count in blocking and in what is left over at the end of a window.",
+        ).or("counted"),
     ]],
 };
 
@@ -220,6 +219,6 @@ static BACKGROUND: Shape = Shape {
     about: "Carries what has no reservation, behind all others.",
     keys: &[&[
         must("capacity", Kind::Octets, "Octets of the wire in a period."),
-        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs; 1."),
+        key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs.").or("1"),
     ]],
 };

@@ -9,8 +9,8 @@ pub(super) static HOST_STACK_KEYS: &[Key] = &[
     key(
         "clock-read",
         DELAY,
-        "What reading the clock costs an application of a host with stacks, before it sends and when it has received; 0 s.",
-    ),
+         "What reading the clock costs an application of a host with stacks, before it sends and when it has received.",
+    ).or("0 s"),
     key("threads", Kind::Names(&Kind::Object(&THREAD)), "Servicing threads of the stacks, by name."),
     key("interfaces", Kind::Names(&Kind::Object(&INTERFACE)), "Network interfaces of the stacks, by name."),
     key(
@@ -24,8 +24,8 @@ static THREAD: Shape = Shape {
     name: "a servicing thread",
     about: "One thread that serves the frames of all its tasks, sent and received, as they come.",
     keys: &[&[
-        key("service", DELAY, "Time for a frame; 0 s."),
-        key("wake-up", DELAY, "Time until it runs when a frame finds it asleep; 0 s."),
+        key("service", DELAY, "Time for a frame.").or("0 s"),
+        key("wake-up", DELAY, "Time until it runs when a frame finds it asleep.").or("0 s"),
         key("tail", Kind::Object(&TAIL), "What the scheduler adds to a wake-up now and then; nothing."),
     ]],
 };
@@ -43,8 +43,8 @@ static INTERFACE: Shape = Shape {
     name: "an interface of a host",
     about: "A network interface between memory and port.",
     keys: &[&[
-        key("transmit", DELAY, "Time to hand a frame to the port; the next frame waits; 0 s."),
-        key("receive", DELAY, "Time to bring a received frame into memory; the next frame waits; 0 s."),
+        key("transmit", DELAY,  "Time to hand a frame to the port; the next frame waits.").or("0 s"),
+        key("receive", DELAY,  "Time to bring a received frame into memory; the next frame waits.").or("0 s"),
         key(
             "reception-order",
             Kind::Word(&["fifo", "class-queues"]),
@@ -58,8 +58,8 @@ static INTERFACE: Shape = Shape {
         key(
             "receive-fifo",
             Kind::Octets,
-            "Octets of received frames that wait before the descriptors of a `receive-ring`, per queue; a further frame is lost; 0 B.",
-        ),
+             "Octets of received frames that wait before the descriptors of a `receive-ring`, per queue; a further frame is lost.",
+        ).or("0 B"),
         key("moderation", Kind::Tagged(MODERATION), "When software hears of a frame in memory; at once."),
         key(
             "tail",
@@ -136,13 +136,13 @@ static STACK: Shape = Shape {
         key(
             "task-queue",
             Kind::Integer(1, 4_294_967_295),
-            "Most frames of one stream that wait for the thread on the way out, in a stack with one; 4096.",
-        ),
+             "Most frames of one stream that wait for the thread on the way out, in a stack with one.",
+        ).or("4096"),
         key(
             "socket-buffer",
             Kind::Octets,
-            "Most octets of one stream that wait for the interface on the way out, and for the thread on the way in: a message or more; 8 MB.",
-        ),
+             "Most octets of one stream that wait for the interface on the way out, and for the thread on the way in: a message or more.",
+        ).or("8 MB"),
     ]],
 };
 
@@ -151,7 +151,7 @@ static PART: Shape = Shape {
     about: "It takes time and keeps the order of its frames.",
     keys: &[&[
         must("name", Kind::Name, "Unique in its direction."),
-        key("latency", DELAY, "From in to out; 0 s."),
-        key("occupancy", DELAY, "How long the next frame must wait to enter; 0 s."),
+        key("latency", DELAY, "From in to out.").or("0 s"),
+        key("occupancy", DELAY, "How long the next frame must wait to enter.").or("0 s"),
     ]],
 };

@@ -73,8 +73,8 @@ pub(crate) static NETWORK: Shape = Shape {
         key(
             "network-control",
             Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
-            "Frames of protocols that the description does not have (spanning tree, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count. `none`.",
-        ),
+             "Frames of protocols that the description does not have (spanning tree, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count.",
+        ).or("none"),
         key(
             "tdma",
             Kind::Object(&TDMA),
@@ -110,8 +110,8 @@ static DEFAULTS: Shape = Shape {
     about: "What holds for every node, port and link that says nothing else.",
     keys: &[
         &[
-            key("device", Kind::Text, "Device model of the bridges; `ideal`."),
-            key("host", Kind::Text, "Host model of the end stations; `ideal`."),
+            key("device", Kind::Text, "Device model of the bridges.").or("ideal"),
+            key("host", Kind::Text, "Host model of the end stations.").or("ideal"),
             key("clock", Kind::Object(&CLOCK), "Clock of every node."),
             key("rate", Kind::Rate, "Rate of the links."),
         ],
@@ -124,9 +124,9 @@ static NETWORK_CONTROL: Shape = Shape {
     about: "Frames of gPTP, MRP, link layer discovery and the like that no key of the description makes, as interference in every bound. Without keys it is what these three send at their usual intervals.",
     keys: &[&[
         key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
-        key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most; 100 kbit/s."),
-        key("burst", Kind::Bits, "Bits of the wire that leave a port at once; 1228 B."),
-        key("frame-max", Kind::Octets, "Largest frame, destination to FCS; 300 B."),
+        key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most.").or("100 kbit/s"),
+        key("burst", Kind::Bits, "Bits of the wire that leave a port at once.").or("1228 B"),
+        key("frame-max", Kind::Octets, "Largest frame, destination to FCS.").or("300 B"),
     ]],
 };
 
@@ -240,17 +240,14 @@ static RUN: Shape = Shape {
     name: "run settings",
     about: "How a run is made.",
     keys: &[&[
-        key("duration", Kind::Duration, "Simulated time; 1 s."),
-        key(
-            "warm-up",
-            Kind::Duration,
-            "Frames created before it are checked but left out of statistics; 0 s.",
-        ),
+        key("duration", Kind::Duration, "Simulated time.").or("1 s"),
+        key("warm-up", Kind::Duration, "Frames created before it are checked but left out of statistics.")
+            .or("0 s"),
         key(
             "stop-after-frames",
             Kind::Integer(1, u64::MAX),
             "End after this many delivered frames, if that is earlier.",
         ),
-        key("seed", Kind::Integer(0, u64::MAX), "Seed of every random stream; 1."),
+        key("seed", Kind::Integer(0, u64::MAX), "Seed of every random stream.").or("1"),
     ]],
 };

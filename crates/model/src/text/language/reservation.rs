@@ -11,8 +11,8 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
         key(
             "model",
             Kind::Word(&["fully-distributed", "centralized-network-distributed-user", "fully-centralized"]),
-            "Who decides (802.1Q-2022 46.1.3): the bridges by MSRP, or a CNC that hears users from their edge bridges or from a CUC; fully-distributed.",
-        ),
+             "Who decides (802.1Q-2022 46.1.3): the bridges by MSRP, or a CNC that hears users from their edge bridges or from a CUC.",
+        ).or("fully-distributed"),
         key("cnc", Kind::Object(&CNC), "The central network configuration, of the centralized models."),
         key("cuc", Kind::Object(&CUC), "The central user configuration, of the fully centralized model."),
         key("management", Kind::Object(&MANAGEMENT), "Frames between users, CUC, CNC and bridges."),
@@ -24,19 +24,19 @@ pub(super) static STREAM_RESERVATION: Shape = Shape {
         key(
             "shaping",
             Kind::Word(&["described", "reserved"]),
-            "Who shapes reserved streams: the description, with frames for all listeners once one is ready; or the reservations, which set idleSlopes and ATS parameters, while a port takes frames of reserved streams alone. described.",
-        ),
+             "Who shapes reserved streams: the description, with frames for all listeners once one is ready; or the reservations, which set idleSlopes and ATS parameters, while a port takes frames of reserved streams alone.",
+        ).or("described"),
         key(
             "profile",
             Kind::Word(&["none", "avb"]),
-            "Which profile is checked: avb (802.1BA) warns of ports that are not capable, of ways of more than seven links, and of latencies above 2 ms (class A) and 50 ms (class B). Keeping it is no proof. none.",
-        ),
+             "Which profile is checked: avb (802.1BA) warns of ports that are not capable, of ways of more than seven links, and of latencies above 2 ms (class A) and 50 ms (class B). Keeping it is no proof.",
+        ).or("none"),
         key(
             "mvrp",
             Kind::Object(&MVRP),
             "Registration of VLANs (MVRP): end stations declare the VLANs of streams that they offer or ask for, and frames leave bridges where these are registered; without this key VLANs are where `vlans` has them.",
         ),
-        key("priority", PRIORITY, "Priority whose traffic class MRPDUs take at every port; 7."),
+        key("priority", PRIORITY,  "Priority whose traffic class MRPDUs take at every port.").or("7"),
         key("bridges", Kind::Object(&SRP_BRIDGE), "Times and limits of the bridges."),
         key("end-stations", Kind::Object(&SRP_NODE), "Times of the end stations."),
         key(
@@ -65,10 +65,10 @@ static CNC: Shape = Shape {
         key(
             "test",
             Kind::Word(&["bandwidth", "bounds"]),
-            "What it tests: bandwidth at every port as MSRP does, or that the bounds of all streams keep their deadlines; bandwidth.",
-        ),
-        key("processing", DELAY, "Time that it takes for a message, one after the other; 0 s."),
-        key("computation", DELAY, "Time that it takes for a test; 0 s."),
+             "What it tests: bandwidth at every port as MSRP does, or that the bounds of all streams keep their deadlines.",
+        ).or("bandwidth"),
+        key("processing", DELAY,  "Time that it takes for a message, one after the other.").or("0 s"),
+        key("computation", DELAY,  "Time that it takes for a test.").or("0 s"),
     ]],
 };
 
@@ -77,7 +77,7 @@ static CUC: Shape = Shape {
     about: "Central user configuration: it speaks for the end stations.",
     keys: &[&[
         must("node", Kind::Name, "The end station that it is; that of the CNC, or another."),
-        key("processing", DELAY, "Time that it takes for a message, one after the other; 0 s."),
+        key("processing", DELAY, "Time that it takes for a message, one after the other.").or("0 s"),
     ]],
 };
 
@@ -85,9 +85,9 @@ static MANAGEMENT: Shape = Shape {
     name: "management frames",
     about: "Channels of the centralized models: one message under way at a time, repeated until it is acknowledged.",
     keys: &[&[
-        key("message-size", Kind::Octets, "Payload of a message; 512 B."),
-        key("pace", Kind::Duration, "Least time between two frames of a channel; 1 ms."),
-        key("retry", Kind::Duration, "When a message that was not acknowledged is repeated; 100 ms."),
+        key("message-size", Kind::Octets, "Payload of a message.").or("512 B"),
+        key("pace", Kind::Duration, "Least time between two frames of a channel.").or("1 ms"),
+        key("retry", Kind::Duration, "When a message that was not acknowledged is repeated.").or("100 ms"),
     ]],
 };
 
@@ -97,28 +97,23 @@ static SR_CLASS: Shape = Shape {
     keys: &[&[
         must("class", Kind::Word(&["A", "B", "C", "D", "E", "F", "G"]), "Its letter."),
         must("priority", PRIORITY, "Priority of its frames."),
-        key("vlan", VLAN_ID, "Its default VLAN, as it is declared; 2."),
+        key("vlan", VLAN_ID, "Its default VLAN, as it is declared.").or("2"),
         must("interval", Kind::Duration, "Class measurement interval."),
         key(
             "delta-bandwidth",
             Kind::Integer(0, 100),
-            "deltaBandwidth: per cent of a port's rate that it adds to what it may use; 0.",
-        ),
+            "deltaBandwidth: per cent of a port's rate that it adds to what it may use.",
+        )
+        .or("0"),
     ]],
 };
 
 static TIMES: &[Key] = &[
-    key(
-        "join-time",
-        Kind::Duration,
-        "JoinTime: three MRPDUs leave a port in one and a half of it at most; 200 ms.",
-    ),
-    key("leave-time", Kind::Duration, "LeaveTime: from a leave to the end of the registration; 1 s."),
-    key(
-        "leave-all-time",
-        Kind::Duration,
-        "LeaveAllTime: the timer runs for one to one and a half of it; 10 s.",
-    ),
+    key("join-time", Kind::Duration, "JoinTime: three MRPDUs leave a port in one and a half of it at most.")
+        .or("200 ms"),
+    key("leave-time", Kind::Duration, "LeaveTime: from a leave to the end of the registration.").or("1 s"),
+    key("leave-all-time", Kind::Duration, "LeaveAllTime: the timer runs for one to one and a half of it.")
+        .or("10 s"),
     key("periodic-time", Kind::Duration, "Period of periodic transmission; none."),
     key(
         "join-delay",
@@ -134,11 +129,12 @@ static TIMES: &[Key] = &[
     key(
         "tick-restarts",
         Kind::Flag,
-        "Whether the steps count from the last MRPDU that was heard, or from an instant drawn by the seed; false.",
-    ),
-    key("processing", DELAY, "Time that an MRPDU takes, one after the other, before it is heard; 0 s."),
-    key("talker-processing", DELAY, "The same, beside it, for an MRPDU that declares talkers; 0 s."),
-    key("listener-processing", DELAY, "The same, beside it, for an MRPDU that declares listeners; 0 s."),
+        "Whether the steps count from the last MRPDU that was heard, or from an instant drawn by the seed.",
+    )
+    .or("false"),
+    key("processing", DELAY, "Time that an MRPDU takes, one after the other, before it is heard.").or("0 s"),
+    key("talker-processing", DELAY, "The same, beside it, for an MRPDU that declares talkers.").or("0 s"),
+    key("listener-processing", DELAY, "The same, beside it, for an MRPDU that declares listeners.").or("0 s"),
 ];
 
 static SRP_NODE: Shape =
@@ -153,39 +149,46 @@ static SRP_BRIDGE: Shape = Shape {
             key(
                 "streams-max",
                 Kind::Integer(0, 65_535),
-                "Most streams in the table of talkers; others fail with code 10. 65535.",
-            ),
+                "Most streams in the table of talkers; others fail with code 10.",
+            )
+            .or("65535"),
             key(
                 "reservations-max",
                 Kind::Integer(0, 65_535),
-                "Most reservations of the bridge, counted per egress port; others fail with code 2. 65535.",
-            ),
+                "Most reservations of the bridge, counted per egress port; others fail with code 2.",
+            )
+            .or("65535"),
             key(
                 "fan-in-max",
                 Kind::Integer(0, 65_535),
-                "Most ports that bring streams; others fail with code 15. 65535.",
-            ),
+                "Most ports that bring streams; others fail with code 15.",
+            )
+            .or("65535"),
             key(
                 "addresses-max",
                 Kind::Integer(0, 65_535),
-                "Most destinations of streams that it can store; others fail with code 12. 65535.",
-            ),
+                "Most destinations of streams that it can store; others fail with code 12.",
+            )
+            .or("65535"),
             key(
                 "address-buckets",
                 Kind::Integer(1, 65_535),
-                "Buckets in which it stores them, by a hash of address and VLAN; 1.",
-            ),
+                "Buckets in which it stores them, by a hash of address and VLAN.",
+            )
+            .or("1"),
             key(
                 "address-depth",
                 Kind::Integer(0, 65_535),
-                "Most destinations of a bucket; others fail with code 9. 65535.",
-            ),
-            key("configuration", DELAY, "Time that it takes to apply a configuration of a CNC; 0 s."),
+                "Most destinations of a bucket; others fail with code 9.",
+            )
+            .or("65535"),
+            key("configuration", DELAY, "Time that it takes to apply a configuration of a CNC.").or("0 s"),
             key(
                 "device-latency",
                 Kind::Duration,
-                "What the bridge adds to the accumulated latency beside waiting and sending; 0 s.",
-            ),
+                "What the bridge adds to the accumulated latency beside waiting and sending.",
+            )
+            .or("0 s"),
         ],
     ],
 };
@@ -194,13 +197,13 @@ pub(super) static RESERVATION: Shape = Shape {
     name: "a reservation",
     about: "The stream is reserved: its talker offers it and sends while a listener is ready.",
     keys: &[&[
-        key("advertise-at", Kind::Duration, "When its talker offers it; 0 s."),
+        key("advertise-at", Kind::Duration,  "When its talker offers it.").or("0 s"),
         key("withdraw-at", Kind::Duration, "When its talker withdraws it; never."),
         key(
             "attach-at",
             Kind::OneOf(&[Kind::Duration, Kind::List(1, MANY, &Kind::Duration)]),
-            "When its listeners ask for it: all, or each in their order; 0 s.",
-        ),
+             "When its listeners ask for it: all, or each in their order.",
+        ).or("0 s"),
         key(
             "detach-at",
             Kind::OneOf(&[
@@ -212,10 +215,10 @@ pub(super) static RESERVATION: Shape = Shape {
         key(
             "ask",
             Kind::Word(&["at-once", "when-offered"]),
-            "Whether a listener asks at once, as failed while there is no offer, or when it has heard of the stream; at-once.",
-        ),
+             "Whether a listener asks at once, as failed while there is no offer, or when it has heard of the stream.",
+        ).or("at-once"),
         key("latency-max", Kind::Duration, "Accumulated latency above which a listener refuses; none."),
-        key("rank", Kind::Word(&["emergency", "non-emergency"]), "Its rank; non-emergency."),
+        key("rank", Kind::Word(&["emergency", "non-emergency"]),  "Its rank.").or("non-emergency"),
         key(
             "frames-per-interval",
             Kind::Integer(1, 65_535),

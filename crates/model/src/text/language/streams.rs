@@ -12,9 +12,9 @@ pub(crate) static STREAM: Shape = Shape {
         must("name", Kind::Name, "Unique name."),
         must("talker", Kind::Reference, "The end station that sends it, and its port if it has several."),
         must("listeners", REFERENCES, "The end stations that receive it; `all` for a broadcast."),
-        key("priority", PRIORITY, "Priority (PCP) given by the talker; 0."),
-        key("vlan", VLAN_ID, "VLAN in which it travels; 1."),
-        key("tagged", Kind::Flag, "Whether the talker tags it; true."),
+        key("priority", PRIORITY, "Priority (PCP) given by the talker.").or("0"),
+        key("vlan", VLAN_ID, "VLAN in which it travels.").or("1"),
+        key("tagged", Kind::Flag, "Whether the talker tags it.").or("true"),
         key(
             "payload",
             Kind::OneOf(&[Kind::Octets, Kind::Object(&PAYLOAD_RANGE)]),
@@ -79,7 +79,7 @@ pub(crate) static STREAM: Shape = Shape {
             Kind::Name,
             "The protocol stack of its stations' host models that it uses; the first of each that has none of this name.",
         ),
-        key("started", Kind::Flag, "Whether it runs from the start; true."),
+        key("started", Kind::Flag, "Whether it runs from the start.").or("true"),
     ]],
 };
 
@@ -107,7 +107,7 @@ pub(super) static SHAPER: Shape = Shape {
             Kind::Deviation,
             "By how much the rate of each further bridge's scheduler is above that of the one before; 0 ppm. With a step its burst is an octet more, too, which makes up for the roundings of its ticks. With clocks that are off by up to t either way, 2 t and a little more make every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
         ),
-        key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well; false."),
+        key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well.").or("false"),
     ]],
 };
 
@@ -197,9 +197,10 @@ pub(super) static MASK_AND_MATCH: Shape = Shape {
     name: "mask-and-match stream identification",
     about: "By masked octets of the addresses and of what follows them (802.1CBdb 6.8). What is not masked is not looked at; what must be left is the stream's own, unless stated.",
     keys: &[&[
-        key("destination-mac-mask", Kind::MacAddress, "Mask of the destination address; 00:00:00:00:00:00."),
+        key("destination-mac-mask", Kind::MacAddress, "Mask of the destination address.")
+            .or("00:00:00:00:00:00"),
         key("destination-mac-match", Kind::MacAddress, "What must be left of it; its own."),
-        key("source-mac-mask", Kind::MacAddress, "Mask of the source address; 00:00:00:00:00:00."),
+        key("source-mac-mask", Kind::MacAddress, "Mask of the source address.").or("00:00:00:00:00:00"),
         key("source-mac-match", Kind::MacAddress, "What must be left of it; its own."),
         key(
             "msdu-mask",
@@ -225,7 +226,7 @@ pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
     ("polled", &POLLED),
 ];
 
-pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame; 0 s.");
+pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame.").or("0 s");
 const INTERVAL: Key = must("interval", Kind::Duration, "Period.");
 
 pub(super) static PERIODIC: Shape = Shape {
@@ -234,8 +235,8 @@ pub(super) static PERIODIC: Shape = Shape {
     keys: &[&[
         INTERVAL,
         OFFSET,
-        key("jitter", Kind::Duration, "Most delay; 0 s."),
-        key("burst", Kind::Integer(1, 1_000_000), "Frames at once; 1."),
+        key("jitter", Kind::Duration, "Most delay.").or("0 s"),
+        key("burst", Kind::Integer(1, 1_000_000), "Frames at once.").or("1"),
         key(
             "phase",
             Kind::Word(&["random"]),
@@ -297,9 +298,9 @@ pub(super) static INJECTED: Shape = Shape {
     about: "Bursts of several threads: each sends `burst` frames at once and sleeps until all threads together keep `interval` a frame, and by an overhead longer; its first burst is drawn within a sleep.",
     keys: &[&[
         INTERVAL,
-        key("threads", Kind::Integer(1, 64), "Threads; 1."),
-        key("burst", Kind::Integer(1, 1_000_000), "Frames at once; 1."),
-        key("overhead-min", Kind::Duration, "Least that a sleep is too long; 0 s."),
+        key("threads", Kind::Integer(1, 64), "Threads.").or("1"),
+        key("burst", Kind::Integer(1, 1_000_000), "Frames at once.").or("1"),
+        key("overhead-min", Kind::Duration, "Least that a sleep is too long.").or("0 s"),
         key("overhead-max", Kind::Duration, "Most; `overhead-min`."),
     ]],
 };
@@ -309,7 +310,7 @@ pub(super) static FILE: Shape = Shape {
     about: "A file handed to the port at once, in frames as large as the payload says; the last has what is left.",
     keys: &[&[
         must("octets", Kind::Octets, "MAC client data in all."),
-        key("at", Kind::Duration, "When; 0 s."),
+        key("at", Kind::Duration, "When.").or("0 s"),
     ]],
 };
 
@@ -333,7 +334,8 @@ pub(super) static RESPONSE: Shape = Shape {
         key(
             "turn-around",
             Kind::Duration,
-            "From the request at the application to the response's hand-over; 0 s.",
-        ),
+            "From the request at the application to the response's hand-over.",
+        )
+        .or("0 s"),
     ]],
 };

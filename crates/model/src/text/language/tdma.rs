@@ -46,22 +46,18 @@ static START_UP: Shape = Shape {
     name: "a start-up",
     about: "The master invites the other owners of slots, which calibrate, announce themselves, are configured and ready; then the streams begin (RTcfg). With a heartbeat who comes back starts up anew.",
     keys: &[&[
-        key(
-            "interval",
-            Kind::Duration,
-            "After which time a message that led to nothing is said again; 100 ms.",
-        ),
+        key("interval", Kind::Duration, "After which time a message that led to nothing is said again.")
+            .or("100 ms"),
         key(
             "calibrations",
             Kind::Integer(0, 1_000),
-            "Measurements of the travel time that each station makes; 100.",
-        ),
-        key("configuration", Kind::Octets, "Octets that the master hands to each station, in pieces; 0 B."),
-        key(
-            "burst",
-            Kind::Integer(1, 255),
-            "Pieces that are sent before an acknowledgement is waited for; 4.",
-        ),
+            "Measurements of the travel time that each station makes.",
+        )
+        .or("100"),
+        key("configuration", Kind::Octets, "Octets that the master hands to each station, in pieces.")
+            .or("0 B"),
+        key("burst", Kind::Integer(1, 255), "Pieces that are sent before an acknowledgement is waited for.")
+            .or("4"),
         key(
             "heartbeat",
             Kind::Duration,
@@ -70,8 +66,9 @@ static START_UP: Shape = Shape {
         key(
             "silent-heartbeats",
             Kind::Integer(1, 100),
-            "After so many of them without a sign the master takes a station for dead; 2.",
-        ),
+            "After so many of them without a sign the master takes a station for dead.",
+        )
+        .or("2"),
     ]],
 };
 
@@ -82,12 +79,14 @@ static SLOT: Shape = Shape {
         must("owner", Kind::Reference, "The end station that sends in it."),
         must("offset", Kind::Duration, "Its start, from that of the cycle."),
         must("length", Kind::Duration, "Its length; slots do not overlap."),
-        key("every", Kind::Integer(1, 1_000), "Used in every so many cycles; 1."),
-        key("phase", Kind::Integer(0, 999), "In those whose number leaves this remainder by `every`; 0."),
+        key("every", Kind::Integer(1, 1_000), "Used in every so many cycles.").or("1"),
+        key("phase", Kind::Integer(0, 999), "In those whose number leaves this remainder by `every`.")
+            .or("0"),
         key(
             "carries",
             Kind::Word(&["real-time", "ordinary", "both"]),
-            "Real-time frames, ordinary ones (the non-real-time slot), or both, real-time first; both.",
-        ),
+            "Real-time frames, ordinary ones (the non-real-time slot), or both, real-time first.",
+        )
+        .or("both"),
     ]],
 };

@@ -26,15 +26,13 @@ static CLOCKS: Shape = Shape {
     name: "the discipline of clocks",
     about: "A servo sets the rate of every station's system clock once an interval, by the quickest of some readings of its interface's clock, as phc2sys does.",
     keys: &[&[
-        key(
-            "tolerance",
-            Kind::Deviation,
-            "By how much a clock may run wrong by itself, drawn for each; 50 ppm.",
-        ),
-        key("interval", Kind::Duration, "Time between two corrections; 1 s."),
-        key("proportional", Kind::Chance, "Share of an offset that changes the rate at once; 0.35."),
-        key("integral", Kind::Chance, "Share of an offset that changes the rate for good; 0.15."),
-        key("readings", Kind::Integer(1, 100), "Readings of a correction, of which the quickest counts; 5."),
+        key("tolerance", Kind::Deviation, "By how much a clock may run wrong by itself, drawn for each.")
+            .or("50 ppm"),
+        key("interval", Kind::Duration, "Time between two corrections.").or("1 s"),
+        key("proportional", Kind::Chance, "Share of an offset that changes the rate at once.").or("0.35"),
+        key("integral", Kind::Chance, "Share of an offset that changes the rate for good.").or("0.15"),
+        key("readings", Kind::Integer(1, 100), "Readings of a correction, of which the quickest counts.")
+            .or("5"),
         key("reading", DELAY, "How long a reading takes; 4 us to 5 us."),
     ]],
 };
@@ -69,7 +67,8 @@ static TRANSMIT: Shape = Shape {
             Kind::Octets,
             "Octets of a message, header and contents; those of the stream less 28 B, or its `datagram`.",
         ),
-        key("payload-type", Kind::Word(&["sequential", "random"]), "What the messages hold; sequential."),
+        key("payload-type", Kind::Word(&["sequential", "random"]), "What the messages hold.")
+            .or("sequential"),
     ]],
 };
 

@@ -15,18 +15,18 @@ pub(super) static TIME_TRIGGERED: Shape = Shape {
         key(
             "integration-cycle",
             Kind::Duration,
-            "Time between two corrections of the clocks; half of the precision must hold what they drift meanwhile; 10 ms.",
-        ),
+             "Time between two corrections of the clocks; half of the precision must hold what they drift meanwhile.",
+        ).or("10 ms"),
         key(
             "integration",
             Kind::Word(&["timely-block", "shuffling", "preemption"]),
-            "How other traffic makes room: it begins only what ends before the next slot; a time-triggered frame waits for the frame under way; or it cuts that frame, which is sent again whole. `timely-block`.",
-        ),
+             "How other traffic makes room: it begins only what ends before the next slot; a time-triggered frame waits for the frame under way; or it cuts that frame, which is sent again whole.",
+        ).or("timely-block"),
         key(
             "empty-slot",
             Kind::Word(&["kept", "released"]),
-            "Whether a slot without a frame passes unused, or other traffic may use it; kept.",
-        ),
+             "Whether a slot without a frame passes unused, or other traffic may use it.",
+        ).or("kept"),
         key(
             "synchronisation",
             Kind::OneOf(&[
@@ -60,17 +60,17 @@ static SYNCHRONISATION: Shape = Shape {
             Kind::OneOf(&[Kind::Reference, Kind::List(0, MANY, &Kind::Reference)]),
             "Nodes that follow; of the only cluster, or of the one that does not say, all that stand nowhere else.",
         ),
-        key("domain", Kind::Integer(0, 255), "Synchronisation domain; frames of others are not heard. 0."),
+        key("domain", Kind::Integer(0, 255),  "Synchronisation domain; frames of others are not heard.").or("0"),
         key(
             "sync-priority",
             Kind::Integer(0, 255),
-            "Synchronisation priority; the nodes join clusters of their domain with a higher one while these are there. 1.",
-        ),
+             "Synchronisation priority; the nodes join clusters of their domain with a higher one while these are there.",
+        ).or("1"),
         key(
             "priority",
             PRIORITY,
-            "Priority whose traffic class protocol control frames take at every port, below that of time-triggered frames; 6.",
-        ),
+             "Priority whose traffic class protocol control frames take at every port, below that of time-triggered frames.",
+        ).or("6"),
         key(
             "faulty-masters",
             Kind::Integer(0, 10),
@@ -137,13 +137,13 @@ pub(super) static TIME_TRIGGERED_LINK: Shape = Shape {
         key(
             "redundancy",
             Kind::Flag,
-            "Whether it goes over both networks, A from the talker's first port and B from its second, at one dispatch point; a listener takes the first copy of each period. False.",
-        ),
+             "Whether it goes over both networks, A from the talker's first port and B from its second, at one dispatch point; a listener takes the first copy of each period.",
+        ).or("false"),
         key(
             "release",
             Kind::Word(&["free", "locked"]),
-            "Whether the talker's application runs by its own clock, or by the network time; free.",
-        ),
+             "Whether the talker's application runs by its own clock, or by the network time.",
+        ).or("free"),
     ]],
 };
 

@@ -38,14 +38,14 @@ pub(super) static PORT: Shape = Shape {
 
 /// Keys that stand in defaults, at a node and at a port.
 pub(super) static PORT_KEYS: &[Key] = &[
-    key("mtu", Kind::Octets, "Largest MAC client data that the port takes; 1500 B."),
-    key("pvid", VLAN_ID, "VLAN of an untagged frame; 1."),
+    key("mtu", Kind::Octets,  "Largest MAC client data that the port takes.").or("1500 B"),
+    key("pvid", VLAN_ID,  "VLAN of an untagged frame.").or("1"),
     key(
         "ingress-filtering",
         Kind::Flag,
-        "Whether a frame of a VLAN that the port is no member of is dropped on reception; false.",
-    ),
-    key("default-priority", PRIORITY, "Priority of an untagged frame; 0."),
+         "Whether a frame of a VLAN that the port is no member of is dropped on reception.",
+    ).or("false"),
+    key("default-priority", PRIORITY,  "Priority of an untagged frame.").or("0"),
     key(
         "priority-regeneration",
         Kind::List(8, 8, &PRIORITY),
@@ -57,8 +57,8 @@ pub(super) static PORT_KEYS: &[Key] = &[
             Kind::Word(&["recommended", "stream-reservation", "identity"]),
             Kind::List(8, 8, &PRIORITY),
         ]),
-        "Classes of the priorities 0 to 7 at egress: the recommended map (802.1Q-2022 Table 8-5), that with SR classes A and B (Table 34-1), priority n to class n, or one's own. `recommended`.",
-    ),
+         "Classes of the priorities 0 to 7 at egress: the recommended map (802.1Q-2022 Table 8-5), that with SR classes A and B (Table 34-1), priority n to class n, or one's own.",
+    ).or("recommended"),
     key(
         "untagged-class",
         PRIORITY,
@@ -82,8 +82,8 @@ pub(super) static PORT_KEYS: &[Key] = &[
     key(
         "max-residence-time",
         Kind::OneOf(&[Kind::Word(&["none"]), Kind::Duration]),
-        "MaxResidenceTime of the ATS scheduler groups of frames received here; `none`.",
-    ),
+         "MaxResidenceTime of the ATS scheduler groups of frames received here.",
+    ).or("none"),
 ];
 
 pub(super) static CLASS: Shape = Shape {
@@ -93,8 +93,9 @@ pub(super) static CLASS: Shape = Shape {
         key(
             "transmission-selection",
             Kind::Word(&["strict-priority", "credit-based", "ats"]),
-            "Transmission selection algorithm (802.1Q-2022 8.6.8); `strict-priority`.",
-        ),
+            "Transmission selection algorithm (802.1Q-2022 8.6.8).",
+        )
+        .or("strict-priority"),
         key("idle-slope", Kind::Rate, "idleSlope of a credit-based class, in bits of the wire per second."),
         key("queue-limit", Kind::Object(&QUEUE_LIMIT), "Limit of its queue."),
     ]],
@@ -109,8 +110,8 @@ pub(super) static QUEUE_LIMIT: Shape = Shape {
         key(
             "discard",
             Kind::Word(&["newest", "oldest"]),
-            "What is lost when a frame comes to a full queue: that frame, or those at the head of the queue until it fits. Not of a server of HaRTES, a virtual link's own queue or a host. `newest`.",
-        ),
+             "What is lost when a frame comes to a full queue: that frame, or those at the head of the queue until it fits. Not of a server of HaRTES, a virtual link's own queue or a host.",
+        ).or("newest"),
     ]],
 };
 
@@ -132,13 +133,13 @@ pub(super) static CLOCK: Shape = Shape {
     name: "a clock",
     about: "A node's clock, as bounds (tolerance) and simulation (the rest) see it.",
     keys: &[&[
-        key("tolerance", Kind::Deviation, "Largest deviation of its rate from true time; 0 ppm."),
+        key("tolerance", Kind::Deviation, "Largest deviation of its rate from true time.").or("0 ppm"),
         key(
             "drift",
             Kind::SignedDeviation,
             "Its rate's deviation in a run, within the tolerance; by default drawn by the seed.",
         ),
-        key("offset", Kind::SignedDuration, "Its reading at the start of the run; 0 s."),
+        key("offset", Kind::SignedDuration, "Its reading at the start of the run.").or("0 s"),
         key("granularity", Kind::Duration, "Step of its readings; a picosecond."),
     ]],
 };
@@ -147,12 +148,9 @@ pub(super) static LEARNING: Shape = Shape {
     name: "learning",
     about: "Learning of source addresses.",
     keys: &[&[
-        key("table-size", Kind::Integer(1, 4_294_967_295), "Most addresses; 8192."),
-        key(
-            "ageing-time",
-            Kind::Duration,
-            "After how long an address that is not heard of is forgotten; 300 s.",
-        ),
+        key("table-size", Kind::Integer(1, 4_294_967_295), "Most addresses.").or("8192"),
+        key("ageing-time", Kind::Duration, "After how long an address that is not heard of is forgotten.")
+            .or("300 s"),
     ]],
 };
 
@@ -172,7 +170,7 @@ pub(super) static LINK: Shape = Shape {
                 Kind::Rate,
                 "Bits of the wire per second, 10 Mbit/s to 100 Gbit/s; by default that of `defaults`.",
             ),
-            key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre; 0 m."),
+            key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre.").or("0 m"),
             key(
                 "up",
                 Kind::Flag,
@@ -197,9 +195,10 @@ pub(super) static DIRECTION_KEYS: &[Key] = &[
     key(
         "phy-delay",
         Kind::OneOf(&[Kind::Duration, Kind::Object(&DELAY_RANGE)]),
-        "Delay of the two PHYs together, fixed or drawn between two values; 0 s.",
-    ),
-    key("bit-error-rate", Kind::Chance, "Chance of a bit to be received wrong; 0."),
+        "Delay of the two PHYs together, fixed or drawn between two values.",
+    )
+    .or("0 s"),
+    key("bit-error-rate", Kind::Chance, "Chance of a bit to be received wrong.").or("0"),
 ];
 
 pub(super) static DELAY_RANGE: Shape = Shape {

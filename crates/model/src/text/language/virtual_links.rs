@@ -18,13 +18,14 @@ pub(super) static VIRTUAL_LINK: Shape = Shape {
             Kind::Word(&["arinc-664", "development-switch"]),
             "Which BAGs there are: 1 to 128 ms in powers of two (the default), or 1 to 255 ms in steps of 1 ms.",
         ),
-        key("sub-link", Kind::Integer(1, 4), "Which sub-virtual-link this is; they are served in turn; 1."),
+        key("sub-link", Kind::Integer(1, 4), "Which sub-virtual-link this is; they are served in turn.")
+            .or("1"),
         key(
             "buffer",
             Kind::Word(&["queueing", "overwriting"]),
             "Whether messages that wait for the BAG queue (the default), or only the last one leaves.",
         ),
-        key("buffer-frames", Kind::Integer(1, 65_535), "Most messages that queue; 64."),
+        key("buffer-frames", Kind::Integer(1, 65_535), "Most messages that queue.").or("64"),
         key(
             "regulated",
             Kind::Flag,
@@ -33,19 +34,18 @@ pub(super) static VIRTUAL_LINK: Shape = Shape {
         key(
             "policing",
             Kind::Word(&["frames", "octets", "none"]),
-            "What the token buckets of the switches are charged with; frames.",
-        ),
-        key("policing-jitter", Kind::Duration, "Jitter that the first switch grants; 500 us."),
-        key("policing-jitter-step", Kind::Duration, "What every further switch grants more; 500 us."),
+            "What the token buckets of the switches are charged with.",
+        )
+        .or("frames"),
+        key("policing-jitter", Kind::Duration, "Jitter that the first switch grants.").or("500 us"),
+        key("policing-jitter-step", Kind::Duration, "What every further switch grants more.").or("500 us"),
         key(
             "redundancy",
             Kind::Flag,
-            "Whether it goes over both networks, A from the talker's first port and B from its second; false.",
-        ),
-        key(
-            "skew-max",
-            Kind::Duration,
-            "Greatest distance of the two copies of a frame at a listener; 500 us.",
-        ),
+            "Whether it goes over both networks, A from the talker's first port and B from its second.",
+        )
+        .or("false"),
+        key("skew-max", Kind::Duration, "Greatest distance of the two copies of a frame at a listener.")
+            .or("500 us"),
     ]],
 };
