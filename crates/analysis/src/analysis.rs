@@ -21,7 +21,7 @@ use crate::result::{ClassBounds, Method, Unbounded};
 
 /// Rounds of a cycle before it is given up.
 const ROUNDS_MAX: u32 = 400;
-/// A delay beyond this is none: about a quarter of an hour.
+/// A delay beyond this is none: 1000 s.
 const DELAY_CAP: u64 = 1_000_000_000_000_000;
 
 /// The analysis of a network.
@@ -284,7 +284,8 @@ impl<'network> Analysis<'network> {
             let large = sending(entry.frame_max, entry.transmission_max.1);
             small.zip(large).map(|(small, large)| small.max(large))
         };
-        let sending_max = sending_max.filter(|sending| *sending <= DELAY_CAP);
+        let too_long = sending_max.is_some_and(|sending| sending > DELAY_CAP);
+        let sending_max = sending_max.filter(|_| !too_long);
         let add = |one: Option<u64>| one.zip(sending_max).map(|(one, sending)| one.saturating_add(sending));
         let next_max = add(arriving.ready_max);
         // The smallest frame waits longest.
@@ -296,6 +297,7 @@ impl<'network> Analysis<'network> {
             (_, reason) if reason != NO_REASON && (arriving.scheduled || arriving.queue_max.is_none()) => {
                 reason
             }
+            (None, _) if too_long => self.reason(Unbounded::TooLong { port: PortIndex(entry.port) }),
             (None, _) => class.reason,
             (Some(_), _) => NO_REASON,
         };

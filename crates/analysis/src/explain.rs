@@ -389,6 +389,19 @@ fn told(network: &Network, why: &Unbounded) -> String {
         Unbounded::Overload { port, class } => {
             format!("more comes to class {class} than can leave {}", at(port))
         }
+        Unbounded::ClockTooCoarse { port, class } => {
+            let node = &network.nodes[network.ports[port.index()].node.index()];
+            format!(
+                "each frame waits for the next step of the clock of {} (granularity {}), and more comes to class {class} than \
+                 can leave so {}",
+                node.name,
+                node.clock.granularity,
+                at(port)
+            )
+        }
+        Unbounded::TooLong { port } => {
+            format!("it may take longer than 1000 s, to which bounds reach, from where it waits {}", at(port))
+        }
         Unbounded::NoFixedPoint { port } => {
             format!("bounds in a cycle do not come to rest {}", at(port))
         }

@@ -157,6 +157,7 @@ impl Assess<'_> {
             let ppm = (u128::from(rate) * 1_000_000).div_ceil(u128::from(self.port.rate));
             u32::try_from(ppm).unwrap_or(u32::MAX)
         });
+        let rates = [&offered.plain, &offered.shaped].map(Curve::rate);
         let out = match self.port.classes[self.class].0 {
             Selection::CreditBased { slope_min, slope_max } => {
                 let reserved = self.port.reserved.iter().find(|reserved| reserved.class == self.class);
@@ -177,14 +178,23 @@ impl Assess<'_> {
             } else if let Some(unknown) = unknown {
                 unknown
             } else {
-                let class = u8::try_from(self.class).expect("below eight");
-                reasons.number(Unbounded::Overload {
-                    port: tautwire_model::network::PortIndex(self.number),
-                    class: tautwire_core::TrafficClass::new(class).expect("below eight"),
-                })
+                reasons.number(self.overload(rates))
             };
         }
         out
+    }
+
+    /// Why more comes than can leave: than the line carries, or than it does with a step of the clock for every frame.
+    fn overload(&self, own: [Option<u64>; 2]) -> Unbounded {
+        let port = tautwire_model::network::PortIndex(self.number);
+        let class = u8::try_from(self.class).expect("below eight");
+        let class = tautwire_core::TrafficClass::new(class).expect("below eight");
+        let higher = [&self.higher.plain, &self.higher.shaped].map(Curve::rate);
+        let all = own.iter().zip(&higher).filter_map(|(own, higher)| own.zip(*higher));
+        let least = all.map(|(own, higher)| own.saturating_add(higher)).min();
+        let fits = |line: u64| least.is_some_and(|least| least <= line);
+        let by_step = self.port.steps && fits(self.port.rate) && !fits(self.port.rate_served);
+        if by_step { Unbounded::ClockTooCoarse { port, class } } else { Unbounded::Overload { port, class } }
     }
 
     fn frame_min(&self) -> u64 {

@@ -47,6 +47,8 @@ pub(crate) struct PortPlan {
     pub(crate) deviation: Deviation,
     /// How late a timed step may be.
     pub(crate) slack: u64,
+    /// Whether the readings of its node's clock step by more than a picosecond.
+    pub(crate) steps: bool,
     pub(crate) two_stage: bool,
     pub(crate) credit_charged: u64,
     pub(crate) classes: [(Selection, ClassOrder); 8],
@@ -119,6 +121,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         rate_charged: served(rate, rounding),
         deviation,
         slack: lost,
+        steps: !node.clock.step().is_zero(),
         two_stage: device.is_some_and(|device| device.two_stage),
         credit_charged: credit_charged.get(),
         classes,

@@ -161,6 +161,18 @@ pub enum Unbounded {
         /// In which class.
         class: TrafficClass,
     },
+    /// A clock whose readings step: each frame waits for the next step, and so more comes than can leave.
+    ClockTooCoarse {
+        /// Where.
+        port: PortIndex,
+        /// In which class.
+        class: TrafficClass,
+    },
+    /// The way to the next node may take longer than bounds reach: 1000 s.
+    TooLong {
+        /// Where it begins.
+        port: PortIndex,
+    },
     /// Bounds of a cyclic dependency did not come to rest.
     NoFixedPoint {
         /// A port of the cycle.

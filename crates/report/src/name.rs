@@ -45,6 +45,20 @@ pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
         Unbounded::Overload { port: at, class } => {
             format!("class {class} of port {} is overloaded", port(network, *at))
         }
+        Unbounded::ClockTooCoarse { port: at, class } => {
+            let clock = &network.nodes[network.ports[at.index()].node.index()].clock;
+            format!(
+                "each frame waits for a step of {} of the clock, and class {class} of port {} is overloaded so",
+                clock.granularity,
+                port(network, *at)
+            )
+        }
+        Unbounded::TooLong { port: at } => {
+            format!(
+                "behind port {} it may take longer than 1000 s, to which bounds reach",
+                port(network, *at)
+            )
+        }
         Unbounded::NoFixedPoint { port: at } => {
             format!("the cyclic dependency through port {} does not come to rest", port(network, *at))
         }
@@ -128,6 +142,8 @@ pub(crate) const fn unbounded_port(unbounded: &Unbounded) -> PortIndex {
     match unbounded {
         Unbounded::NoArrivalCurve { port, .. }
         | Unbounded::Overload { port, .. }
+        | Unbounded::ClockTooCoarse { port, .. }
+        | Unbounded::TooLong { port }
         | Unbounded::NoFixedPoint { port }
         | Unbounded::ShaperTooSlow { port }
         | Unbounded::SharedShaper { port, .. }

@@ -147,8 +147,11 @@ fn clock(node: &Node<'_>, defaults: Option<&Node<'_>>, faults: &mut Faults) -> C
     };
     if let Some(drift) = clock.drift_ppb.filter(|drift| drift.unsigned_abs() > clock.tolerance_ppb) {
         let place = super::layered(&layers, "drift").map_or(node.place, |node| node.place);
-        let message =
-            format!("a drift of {drift} ppb is beyond the tolerance of {} ppb", clock.tolerance_ppb);
+        let message = format!(
+            "a drift of {} is beyond the tolerance of {}",
+            scalar::deviation_text(drift.into()),
+            scalar::deviation_text(clock.tolerance_ppb.into())
+        );
         faults.error(
             codes::CLOCK,
             place,

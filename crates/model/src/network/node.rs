@@ -43,7 +43,7 @@ pub struct Learning {
     pub ageing_time: Duration,
 }
 
-/// A node's clock, as bounds (tolerance) and simulation (the rest) see it.
+/// A node's clock. Bounds reckon with its tolerance and its granularity, a run with all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Largest deviation of its rate from true time, parts in 10⁹.

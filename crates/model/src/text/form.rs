@@ -319,7 +319,11 @@ fn scalar_fault<T>(
         Err(ScalarFault::Wrong) => (codes::NUMBER, format!("`{text}` is not understood")),
         Err(ScalarFault::OutOfRange) => (codes::RANGE, format!("`{text}` is too fine or too large")),
     };
-    faults.error(code, place, message, format!("write {}", kind.describe()));
+    let limits = match kind {
+        Kind::Deviation | Kind::SignedDeviation => ": a whole number of ppb, below 100000 ppm",
+        _ => "",
+    };
+    faults.error(code, place, message, format!("write {}{limits}", kind.describe()));
 }
 
 fn integer(text: &str, place: Place, min: u64, max: u64, faults: &mut Faults) {

@@ -80,6 +80,11 @@ pub(crate) fn deviation(text: &str) -> Result<u32, ScalarFault> {
     u32::try_from(ppb).ok().filter(|ppb| *ppb < 100_000_000).ok_or(ScalarFault::OutOfRange)
 }
 
+/// A deviation in parts in 10⁹ as a description has it: in ppm if it is a whole number of these.
+pub(crate) fn deviation_text(ppb: i64) -> String {
+    if ppb % 1_000 == 0 { format!("{} ppm", ppb / 1_000) } else { format!("{ppb} ppb") }
+}
+
 /// A deviation with an optional sign.
 pub(crate) fn signed_deviation(text: &str) -> Result<i32, ScalarFault> {
     let text = text.trim();
@@ -127,6 +132,7 @@ mod tests {
         assert_eq!(deviation("100 ppm"), Ok(100_000));
         assert_eq!(deviation("0.5ppm"), Ok(500));
         assert_eq!(signed_deviation("-20 ppb"), Ok(-20));
+        assert_eq!([-2_000, 0, 1_500].map(deviation_text), ["-2 ppm", "0 ppm", "1500 ppb"]);
         assert_eq!(deviation("100"), Err(ScalarFault::NoUnit));
         assert_eq!(deviation("0.1 ppb"), Err(ScalarFault::OutOfRange));
         assert_eq!(deviation("many ppm"), Err(ScalarFault::Wrong));

@@ -31,6 +31,76 @@ fn agree(text: &str) -> usize {
     listeners.filter(|listener| listener.delay.is_ok()).count()
 }
 
+/// Two end stations by a bridge, with these keys of the talker and of its cable.
+fn plain(talker: &str, cable: &str) -> String {
+    format!(
+        "network-control: none
+nodes:
+  a: {{type: end-station{talker}}}
+  b: {{type: bridge}}
+  c: {{type: end-station}}
+links:
+  - {{between: [a, b], rate: 100 Mbit/s{cable}}}
+  - {{between: [b, c], rate: 100 Mbit/s}}
+streams:
+  - {{name: s, talker: a, listeners: c, payload: 100 B, traffic: {{type: periodic, interval: 1 ms}}}}
+run: {{duration: 20 ms}}
+"
+    )
+}
+
+/// A line that a clock holds up, or a cable that is too long for bounds, was said to carry less than comes.
+#[test]
+fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
+    let told = |text: &str| {
+        let network = network(text);
+        let bounds = tautwire_workbench::bounds(&network);
+        tautwire_workbench::explain(&network, &bounds, tautwire_workbench::StreamIndex(0)).to_string()
+    };
+    for step in ["3 ms", "24 h"] {
+        let text = plain(&format!(", clock: {{granularity: {step}}}"), "");
+        let told = told(&text);
+        let step = if step == "24 h" { "86400 s" } else { step };
+        let reason = format!("each frame waits for the next step of the clock of a (granularity {step})");
+        assert!(told.contains(&reason), "{told}");
+    }
+    assert_eq!(
+        agree(&plain(", clock: {granularity: 100 us}", "")),
+        1,
+        "a step for every frame does not hold it up"
+    );
+    for cable in [", propagation-delay: 24 h", ", phy-delay: 1001 s"] {
+        let told = told(&plain("", cable));
+        assert!(told.contains("it may take longer than 1000 s"), "{told}");
+        assert!(!told.contains("can leave"), "{told}");
+    }
+    assert_eq!(agree(&plain("", ", propagation-delay: 999 s")), 1);
+    // Where the line is too slow whatever the clock, that is the reason.
+    let slow = plain(", clock: {granularity: 100 us}", "").replace("interval: 1 ms", "interval: 2 us");
+    let slow = format!("{slow}allow: [port::overload]\n");
+    assert!(told(&slow).contains("than can leave at port a.p1"), "{}", told(&slow));
+}
+
+/// Parts in 10⁹ are taken as those in 10⁶ are, and a fault says what was written.
+#[test]
+fn deviations_are_taken_and_told_in_either_unit() {
+    let with = |clock: &str| plain(&format!(", clock: {{{clock}}}"), "");
+    assert_eq!(codes(&with("tolerance: 100 ppm, drift: -99999 ppb")), [] as [&str; 0]);
+    let one = |clock: &str| {
+        let loaded = tautwire_workbench::load_text("case", &with(clock));
+        let [told] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
+        format!("{}; {}", told.message, told.help.as_deref().unwrap_or_default())
+    };
+    let told = one("tolerance: 100 ppm, drift: 200 ppm");
+    assert!(told.starts_with("a drift of 200 ppm is beyond the tolerance of 100 ppm;"), "{told}");
+    let told = one("tolerance: 100 ppb, drift: -101 ppb");
+    assert!(told.starts_with("a drift of -101 ppb is beyond the tolerance of 100 ppb;"), "{told}");
+    for clock in ["tolerance: 0.5 ppb", "tolerance: 100000 ppm", "tolerance: 1 ppm, drift: 0.0001 ppm"] {
+        let told = one(clock);
+        assert!(told.contains("ppb`: a whole number of ppb, below 100000 ppm"), "{told}");
+    }
+}
+
 #[test]
 fn tdma_and_harts_keep_their_bounds_by_clocks_that_are_read_in_steps() {
     let scenarios = [

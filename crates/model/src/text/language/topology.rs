@@ -131,16 +131,25 @@ pub(super) static SHARED_BUFFER: Shape = Shape {
 
 pub(super) static CLOCK: Shape = Shape {
     name: "a clock",
-    about: "A node's clock, as bounds (tolerance) and simulation (the rest) see it.",
+    about: "A node's clock. Bounds reckon with its tolerance and its granularity, a run with all.",
     keys: &[&[
-        key("tolerance", Kind::Deviation, "Largest deviation of its rate from true time.").or("0 ppm"),
+        key(
+            "tolerance",
+            Kind::Deviation,
+            "Largest deviation of its rate from true time, in ppm or ppb, below 100000 ppm.",
+        )
+        .or("0 ppm"),
         key(
             "drift",
             Kind::SignedDeviation,
-            "Its rate's deviation in a run, within the tolerance; by default drawn by the seed.",
+            "Its rate's deviation in a run, in ppm or ppb and within the tolerance; by default drawn by the seed.",
         ),
         key("offset", Kind::SignedDuration, "Its reading at the start of the run.").or("0 s"),
-        key("granularity", Kind::Duration, "Step of its readings; a picosecond."),
+        key(
+            "granularity",
+            Kind::Duration,
+            "Step of its readings: what the node times by it, such as the start of each frame on a line, waits for the next step. A picosecond.",
+        ),
     ]],
 };
 
