@@ -111,7 +111,8 @@ impl<'t> Reader<'t> {
             match said {
                 ";" | "," | "\t" => self.separator = said.chars().next().unwrap_or(','),
                 _ => {
-                    let message = format!("cells apart by `{said}`: commas, semicolons and tabs are known");
+                    let said = if said.is_empty() { "nothing".to_owned() } else { format!("`{said}`") };
+                    let message = format!("cells apart by {said}: commas, semicolons and tabs are known");
                     let help =
                         "write `sep=;` (or `,`, or a tab) with nothing behind it, or leave the line out";
                     faults.error(codes::TABLE, self.place(self.at, self.at + line.len()), message, help);
