@@ -389,12 +389,23 @@ impl Analysis<'_> {
         }
         for stream in &link.streams {
             let number = self.plan.first_entry[*stream as usize] + place;
-            let passage = &self.passages[number as usize];
-            // Behind a policer that may discard, frames are no longer a BAG apart.
-            let shaped = passage.shaped.filter(|_| passage.reason == NO_REASON)?;
+            // Behind a policer that may discard, frames are no longer a BAG apart; what comes to the regulator does not matter.
+            let shaped = self.passages[number as usize].shaped.filter(|_| !self.is_policed_by(number))?;
             most = most.max(shaped.way_max);
             least = least.min(self.plan.entries[number as usize].next_min - shaped.origin_min);
         }
         Some(u64::try_from(signed(most) - least).unwrap_or(0))
+    }
+
+    /// Whether a policer before an entry or any before it on its way may discard its frames.
+    fn is_policed_by(&self, number: u32) -> bool {
+        let mut at = number;
+        while let Some(entry) = self.plan.entries.get(at as usize) {
+            if self.arrivals[at as usize].policed.is_some() {
+                return true;
+            }
+            at = entry.previous;
+        }
+        false
     }
 }

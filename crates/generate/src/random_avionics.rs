@@ -1,8 +1,8 @@
 //! Small random networks of virtual links (ARINC 664 part 7): two networks of switches, redundant and
 //! single links, sub-virtual-links, applications faster than their BAG, an end system that babbles, and
 //! a cable of one network that fails. In some, hosts have protocol stacks, and links answer other ones; in some the second
-//! network is slower, so that copies come apart, and answers queue. Some links have few places, and some talkers keep the BAG
-//! without a regulator.
+//! network is slower, so that copies come apart, and answers queue. Some links have few places, and some of those too many messages
+//! for them; some talkers keep the BAG without a regulator.
 //!
 //! All applications stop half way, so that every frame has come or is lost at the end.
 
@@ -57,7 +57,7 @@ pub fn random_avionics(seed: u64) -> String {
     let mut names = Vec::new();
     for id in 1..=dice.between(3, 9) {
         let mut link = Link::draw(&mut dice, stations);
-        link.settings += link.places(&mut few);
+        link.draw_places(&mut few);
         for sub_link in 1..=link.sub_links {
             names.push(format!("v{id}-{sub_link}"));
             say(link.stream(&mut dice, id, sub_link, hosts.stack()));
@@ -205,6 +205,8 @@ struct Link {
     /// All that its sub-virtual-links have in common.
     settings: String,
     overwriting: bool,
+    /// Whether its applications make more messages than one a BAG.
+    hasty: bool,
 }
 
 impl Link {
@@ -231,20 +233,29 @@ impl Link {
             let _ = write!(settings, ", redundancy: true, skew-max: {} us", dice.between(0, 3) * 500 + 60);
         }
         let sub_links = if dice.chance(25) { dice.between(2, 4) } else { 1 };
-        Self { talker, listeners, priority: dice.between(1, 2), bag, sub_links, settings, overwriting }
+        Self {
+            talker,
+            listeners,
+            priority: dice.between(1, 2),
+            bag,
+            sub_links,
+            settings,
+            overwriting,
+            hasty: false,
+        }
     }
 
-    /// What it says of its place in the end system.
-    fn places(&self, dice: &mut Dice) -> &'static str {
+    /// Its place in the end system: few messages, from a hasty application, or no regulator.
+    fn draw_places(&mut self, dice: &mut Dice) {
         if self.overwriting || !dice.chance(40) {
-            return "";
+            return;
         }
-        match dice.between(0, 4) {
-            0 => ", buffer-frames: 1",
-            1 => ", buffer-frames: 2",
-            2 => ", buffer-frames: 3",
-            _ if self.sub_links == 1 => ", regulated: false",
-            _ => "",
+        let places = dice.between(1, 5);
+        if places <= 3 {
+            let _ = write!(self.settings, ", buffer-frames: {places}");
+            self.hasty = dice.chance(25);
+        } else if self.sub_links == 1 {
+            self.settings += ", regulated: false";
         }
     }
 
@@ -259,6 +270,7 @@ impl Link {
         } else {
             dice.between(least + 1_000, 3 * least)
         };
+        let interval = if self.hasty { interval / 4 } else { interval };
         let jitter = if dice.chance(40) { dice.between(0, interval / 2) } else { 0 };
         let (small, more) = (dice.between(20, 400), dice.between(0, 300));
         format!(

@@ -200,6 +200,9 @@ fn what_virtual_links_never_lose_is_proven() {
         assert_eq!(is_bounded, name == "link-queue-messages", "{traffic}{keys}");
         assert!(verification.contradictions.is_empty(), "{:#?}", verification.contradictions);
     }
+    // However many messages come, a regulator lets them out as the switch grants.
+    let (_, verification, told) = proven(&link("interval: 1 ms", ", buffer-frames: 2"));
+    assert!(limits(&verification).all(|limit| limit.name() == "link-queue-messages"), "{told:?}");
 }
 
 #[test]

@@ -87,10 +87,17 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
         if dropped(observed, DropReason::PolicedLength) > 0 {
             found.push(format!("{}: discarded for its length", stream.name));
         }
+        let is_policed = dropped(observed, DropReason::PolicedRate) > 0;
+        // A listener over two networks loses only what both do: of one alone nothing is told.
+        let mut limits = verified.streams[number].listeners.iter().flat_map(|listener| &listener.may_be_lost);
+        let is_told = link.skew_max.is_some() || limits.any(|limit| limit.name() == "policed-jitter");
+        if is_policed && !is_told {
+            found.push(format!("{}: policing discarded frames of a link that keeps its jitter", stream.name));
+        }
         if bounds.listeners.iter().any(|listener| listener.delay.is_err()) {
             continue;
         }
-        if dropped(observed, DropReason::PolicedRate) > 0 {
+        if is_policed {
             found.push(format!("{}: policing discarded frames of a bounded link", stream.name));
         }
         // What shares its numbers comes within SkewMax, too, and nobody forgets what has come.
