@@ -98,7 +98,8 @@ fn line(queue: &str, bits: &str, stream: &str, more: &str) -> String {
 
 #[test]
 fn what_is_all_lost_to_a_queue_is_missed_and_not_refused() {
-    let [alone, run] = both(&line(", queue-limit: {octets: 200 B}", "", "", ""));
+    let meant = "allow: [\"port::queue-limit\"]\n";
+    let [alone, run] = both(&line(", queue-limit: {octets: 200 B}", "", "", meant));
     assert_eq!(of(&alone, "x").0, Verdict::MayBeLost);
     assert_eq!(run.streams[0].listeners[0].frames.as_ref().expect("a run").delivered, 0);
     assert_eq!(of(&run, "x"), (Verdict::Missed, None));
