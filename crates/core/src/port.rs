@@ -246,7 +246,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// Takes a frame if there is room; `waited`: frames waited up to now, though none may be left.
-    #[inline]
+    #[inline(always)]
     fn take(
         &mut self,
         now: Instant,
@@ -300,7 +300,7 @@ impl<F: QueuedFrame> EgressPort<F> {
     }
 
     /// What to do at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn select(&mut self, now: Instant) -> Selection<F> {
         if self.integrated.is_some() {
             return self.select_integrated(now);

@@ -101,7 +101,7 @@ impl LinkState {
 
     /// When a frame is received whose first bit leaves at `start` and its last at `last`: none begins to be received before the one
     /// before it has come.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reception(&mut self, start: SimTime, last: SimTime) -> SimTime {
         let mut received = last + self.propagation;
         if !self.phy_range.is_zero() {

@@ -103,7 +103,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Hands a frame to the queue of the port of one hop.
-    #[inline]
+    #[inline(always)]
     fn pass_on(&mut self, place: u32, hop_index: u32) {
         let hop = &self.plan.hops[hop_index as usize];
         if hop.scheduler != NONE {

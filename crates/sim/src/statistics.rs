@@ -169,7 +169,7 @@ impl Statistics {
     }
 
     /// A frame passed a hop.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn passed(&mut self, hop: u32, created: SimTime, total: Duration, parts: &DelayParts) {
         debug_assert_eq!(parts.total(), total, "the parts of a delay add up");
         let observed = &mut self.hops[hop as usize].0;
@@ -197,7 +197,7 @@ impl Statistics {
     }
 
     /// A listener received a frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn received(
         &mut self,
         stream: u32,
