@@ -177,8 +177,18 @@ fn asks(stream: &Stream) -> bool {
 
 /// Where a frame of a stream that has a deadline may be lost, at the first of all.
 pub(crate) fn lost(network: &Network, bounds: &Bounds) -> Option<RefusalReason> {
+    first_lost(network, bounds, |_| true)
+}
+
+/// Where a frame of a stream that has a deadline may be lost, at the first of those that count.
+#[must_use]
+pub fn first_lost(
+    network: &Network,
+    bounds: &Bounds,
+    counts: impl Fn(&Stream) -> bool,
+) -> Option<RefusalReason> {
     let losses = losses(network, bounds);
-    let all = network.streams.iter().enumerate().filter(|(_, stream)| asks(stream));
+    let all = network.streams.iter().enumerate().filter(|(_, stream)| asks(stream) && counts(stream));
     let mut each =
         all.flat_map(|(number, stream)| (0..stream.listeners.len()).map(move |one| (number, stream, one)));
     each.find_map(|(number, stream, listener)| {
@@ -188,7 +198,9 @@ pub(crate) fn lost(network: &Network, bounds: &Bounds) -> Option<RefusalReason> 
     })
 }
 
-fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &Limit) -> RefusalReason {
+/// That a frame of a stream may be lost at a limit on its way to a listener.
+#[must_use]
+pub fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &Limit) -> RefusalReason {
     RefusalReason::MayBeLost {
         stream: stream.name.clone(),
         listener: network.nodes[stream.listeners[listener].index()].name.clone(),

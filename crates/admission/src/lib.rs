@@ -29,7 +29,7 @@ mod test;
 mod unique;
 
 pub use bandwidth::Bandwidth;
-pub use bounds::{EndToEndBounds, missed, wanted};
+pub use bounds::{EndToEndBounds, first_lost, may_be_lost, missed, wanted};
 pub use choice::Test;
 pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};

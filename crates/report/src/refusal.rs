@@ -47,6 +47,16 @@ pub enum LimitSummary {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         port: Option<String>,
     },
+    /// A limit at which a frame could be lost, though all deadlines would hold.
+    MayBeLost {
+        /// Whose.
+        stream: String,
+        /// On the way to which listener.
+        listener: String,
+        /// The port where, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<String>,
+    },
     /// What the classes of a port may hold.
     Bandwidth {
         /// The port.
@@ -63,6 +73,11 @@ pub(crate) fn summaries(network: &Network, observation: &Observation) -> Vec<Ref
     let name_of = |stream: StreamIndex| network.streams[stream.index()].name.clone();
     let node_of = |node| name::node(network, node).to_owned();
     let limit = |limit: &Limit| match limit {
+        Limit::Late(late) if late.may_be_lost => LimitSummary::MayBeLost {
+            stream: name_of(late.stream),
+            listener: node_of(late.listener),
+            port: late.port.map(|port| name::port(network, port)),
+        },
         Limit::Late(late) => LimitSummary::Deadline {
             stream: name_of(late.stream),
             listener: node_of(late.listener),
@@ -109,6 +124,10 @@ fn why(limit: &LimitSummary) -> String {
             let deadline = deadline_ps.as_ref().map(us).unwrap_or_default();
             let port = port.as_ref().map(|port| format!(", most of it at {port}")).unwrap_or_default();
             format!("{stream} would take up to {} us to {listener}, deadline {deadline} us{port}", us(bound))
+        }
+        LimitSummary::MayBeLost { stream, listener, port } => {
+            let port = port.as_ref().map(|port| format!(" at {port}")).unwrap_or_default();
+            format!("a frame of {stream} could be lost{port} on its way to {listener}")
         }
         LimitSummary::Bandwidth { port, wanted_bps, left_bps } => {
             format!("it needs {wanted_bps} bit/s at {port}, where {left_bps} bit/s are left")

@@ -3,7 +3,7 @@
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Duration};
 
-/// A deadline that would not hold if a stream joined those that are admitted.
+/// A deadline that would not hold if a stream joined those that are admitted, or a frame that could be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
     /// Whose.
@@ -14,8 +14,11 @@ pub struct Late {
     pub delay_max: Option<Duration>,
     /// Its deadline; none if it asks for a bound alone.
     pub deadline: Option<Duration>,
-    /// The port at which that delay grows most by the new stream (for the new one: is the greatest), if there is one.
+    /// The port at which that delay grows most by the new stream (for the new one: is the greatest), or a frame could be lost, if there
+    /// is one.
     pub port: Option<PortIndex>,
+    /// Whether its deadline would hold, and a frame of it could be lost.
+    pub may_be_lost: bool,
 }
 
 /// The limit that stood in the way.

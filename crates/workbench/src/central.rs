@@ -1,10 +1,12 @@
 //! A CNC that tests bounds, in a run: a session of bounds that knows which reserved streams are admitted.
 
-use tautwire_admission::{RefusalReason, missed};
+use std::collections::BTreeSet;
+
+use tautwire_admission::{RefusalReason, may_be_lost, missed, wanted};
 use tautwire_analysis::Session;
 use tautwire_model::Network;
 use tautwire_model::central::CentralTest;
-use tautwire_model::network::StreamIndex;
+use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_sim::{AdmissionControl, Late, Options};
 use tautwire_units::Duration;
 
@@ -26,6 +28,8 @@ struct Bounded {
     always: Vec<StreamIndex>,
     /// Those of them whose deadlines hold while nothing is reserved: what would be late anyhow stands in nobody's way.
     protected: Vec<StreamIndex>,
+    /// Those of them of which frames may be lost while nothing is reserved: that stands in nobody's way, either.
+    lossy: BTreeSet<StreamIndex>,
 }
 
 impl Bounded {
@@ -42,20 +46,30 @@ impl Bounded {
             stream.deadline.is_some() && !stream.traffic.is_control()
         };
         let protected: Vec<StreamIndex> = always.iter().copied().filter(asks).collect();
-        let protected =
+        let protected: Vec<StreamIndex> =
             protected.into_iter().filter(|stream| holds(&network, &mut session, *stream)).collect();
+        let mut lossy = BTreeSet::new();
+        while let Some((stream, ..)) =
+            session.may_be_lost(|one| asks_of(&network, one, protected.iter(), &lossy))
+        {
+            lossy.insert(stream);
+        }
         drop(session);
-        Self { network, admitted: Vec::new(), always, protected }
+        Self { network, admitted: Vec::new(), always, protected, lossy }
     }
 
-    /// What would be late if a stream joined, if something would; a reserved stream without a deadline must be bounded.
+    /// What would be late or may be lost if a stream joined, if something would; a reserved stream without a deadline must be bounded.
     fn refuse(&self, new: StreamIndex) -> Option<RefusalReason> {
         let network = &self.network;
         let mut session = Session::new(network);
         let all: Vec<StreamIndex> = self.always.iter().chain(&self.admitted).copied().chain([new]).collect();
         session.start_all(&all);
-        let mut asks = self.protected.iter().chain(&self.admitted).copied().chain([new]);
-        let late = asks.find(|stream| !holds(network, &mut session, *stream))?;
+        let asks = || self.protected.iter().chain(&self.admitted).chain([&new]);
+        let Some(late) = asks().find(|stream| !holds(network, &mut session, **stream)).copied() else {
+            let found = session.may_be_lost(|one| asks_of(network, one, asks(), &self.lossy));
+            let (stream, listener, limit) = found?;
+            return Some(may_be_lost(network, &network.streams[stream.index()], listener, &limit));
+        };
         let with = session.stream(late);
         let without = (late != new).then(|| {
             session.stop(new);
@@ -65,6 +79,17 @@ impl Bounded {
         let bounded = Duration::from_ps(u64::MAX);
         missed(network, stream, stream.deadline.unwrap_or(bounded), &with, without.as_ref())
     }
+}
+
+/// Whether a stream is one of those that ask for a deadline, and of which no frame is lost anyhow.
+fn asks_of<'a>(
+    network: &Network,
+    stream: &Stream,
+    mut all: impl Iterator<Item = &'a StreamIndex>,
+    lossy: &BTreeSet<StreamIndex>,
+) -> bool {
+    let is_it = |index: &StreamIndex| network.streams[index.index()].name == stream.name;
+    wanted(stream).is_some() && all.any(|index| is_it(index) && !lossy.contains(index))
 }
 
 /// Whether the deadline of a stream holds, or it has none and is bounded.

@@ -1,8 +1,8 @@
 //! What an ACMaster of HaRTES tests with in a run: what the description says, equation 3 or the proven bounds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tautwire_admission::{AdmissionTest, HartsResponseTime, RefusalReason, missed, wanted};
+use tautwire_admission::{AdmissionTest, HartsResponseTime, RefusalReason, first_lost, missed, wanted};
 use tautwire_analysis::{StreamBounds, bounds};
 use tautwire_model::Network;
 use tautwire_model::harts_admission::DecidesBy;
@@ -36,12 +36,19 @@ fn proven(network: &Network, new: StreamIndex, others: &[StreamIndex]) -> Option
     let asked = |stream: &StreamIndex| admission.is_some_and(|one| one.request(*stream).is_some());
     let runs = |stream: &StreamIndex| *stream == new || others.contains(stream) || !asked(stream);
     let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).filter(runs).collect();
-    let with = of(network, &all);
+    let alone = network.with_only(&all);
+    let found = bounds(&alone);
+    let with: BTreeMap<StreamIndex, &StreamBounds> = all.iter().copied().zip(&found.streams).collect();
     let is_missed = |stream: StreamIndex, without: Option<&StreamBounds>| {
         let described = &network.streams[stream.index()];
-        missed(network, described, wanted(described)?, &with[&stream], without)
+        missed(network, described, wanted(described)?, with[&stream], without)
     };
-    let late = [new].into_iter().chain(others.iter().copied()).find(|one| is_missed(*one, None).is_some())?;
+    let mut asking = [new].into_iter().chain(others.iter().copied());
+    let Some(late) = asking.find(|one| is_missed(*one, None).is_some()) else {
+        let names: BTreeSet<&str> =
+            others.iter().chain([&new]).map(|one| network.streams[one.index()].name.as_str()).collect();
+        return first_lost(&alone, &found, |stream| names.contains(stream.name.as_str()));
+    };
     let before: Vec<StreamIndex> = all.iter().copied().filter(|stream| *stream != new).collect();
     is_missed(late, (late != new).then(|| of(network, &before)).as_ref().map(|without| &without[&late]))
 }

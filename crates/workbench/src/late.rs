@@ -7,7 +7,7 @@ use tautwire_report::port_name;
 use tautwire_sim::Late;
 use tautwire_units::Duration;
 
-/// What of a refusal is late or has no bound; `new`, which asked by its listener, where nothing else is said.
+/// What of a refusal is late, may be lost or has no bound; `new`, which asked by its listener, where nothing else is said.
 pub(crate) fn late(network: &Network, reason: &RefusalReason, new: StreamIndex, asked_by: NodeIndex) -> Late {
     let itself = Late {
         stream: new,
@@ -15,13 +15,14 @@ pub(crate) fn late(network: &Network, reason: &RefusalReason, new: StreamIndex, 
         delay_max: None,
         deadline: network.streams[new.index()].deadline,
         port: None,
+        may_be_lost: false,
     };
     let (name, node, known) = match reason {
         RefusalReason::Deadline { stream, listener, port, deadline_ps, bound_ps } => {
             (stream, listener, Some((port, deadline_ps, bound_ps)))
         }
-        RefusalReason::Unbounded { stream, listener, .. }
-        | RefusalReason::MayBeLost { stream, listener, .. } => (stream, listener, None),
+        RefusalReason::MayBeLost { stream, listener, .. }
+        | RefusalReason::Unbounded { stream, listener, .. } => (stream, listener, None),
         // It promises no arrival curve: it has no bound.
         _ => return itself,
     };
@@ -40,6 +41,10 @@ pub(crate) fn late(network: &Network, reason: &RefusalReason, new: StreamIndex, 
             Some((_, deadline, _)) => Some(Duration::from_ps(*deadline)),
             None => network.streams[stream.index()].deadline,
         },
-        port: known.and_then(|(name, ..)| port(name)),
+        port: match reason {
+            RefusalReason::MayBeLost { place, .. } => port(place),
+            _ => known.and_then(|(name, ..)| port(name)),
+        },
+        may_be_lost: matches!(reason, RefusalReason::MayBeLost { .. }),
     }
 }

@@ -340,6 +340,49 @@ fn a_request_that_may_cost_frames_is_refused() {
     assert_eq!(standing.join(&network, both[1]), None);
 }
 
+/// Of whom a refusal in a run says that its frames could be lost, and at which port.
+fn refused_for_losses(text: &str) -> Vec<(String, String, Option<String>)> {
+    let (network, _, seen, _) = answer(text);
+    let summary = tautwire_workbench::Summary::new(&network, None, Some(&seen));
+    let of = |refusal: &tautwire_workbench::refusal::RefusalSummary| match &refusal.limit {
+        tautwire_workbench::refusal::LimitSummary::MayBeLost { stream, port, .. } => {
+            Some((refusal.stream.clone(), stream.clone(), port.clone()))
+        }
+        _ => None,
+    };
+    summary.refusals.iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_central_entity_that_tests_bounds_refuses_what_may_be_lost() {
+    let path = format!("{}/../../scenarios/central-requests.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("a scenario");
+    let limited = |frames: u32| {
+        let limit = format!("hall: {{type: bridge, queue-limit: {{frames: {frames}}}}}");
+        text.replace("hall: {type: bridge}", &limit)
+    };
+    assert_eq!(refused_for_losses(&limited(64)), []);
+    let [vision, stroke] = &refused_for_losses(&limited(3))[..] else { panic!("two of three") };
+    let at = |port: &str| ("motion".to_owned(), Some(format!("hall.{port}")));
+    assert_eq!((vision.0.as_str(), (vision.1.clone(), vision.2.clone())), ("vision", at("p3")));
+    assert_eq!((stroke.0.as_str(), (stroke.1.clone(), stroke.2.clone())), ("stroke", at("p2")));
+}
+
+#[test]
+fn a_master_that_tests_bounds_refuses_what_may_be_lost() {
+    let path = format!("{}/../../scenarios/harts-admission.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("a scenario");
+    let text = text.replace("    channel: channel\n", "    channel: channel\n    decide-by: bounds\n");
+    let limited = |cells: u32| {
+        let buffer = format!("sw3: {{type: bridge, shared-buffer: {{cell: 64 B, cells: {cells}}}}}");
+        text.replace("sw3: {type: bridge}", &buffer)
+    };
+    let roomy = refused_for_losses(&limited(100_000));
+    let tight = refused_for_losses(&limited(6));
+    assert!(roomy.iter().all(|(_, _, port)| port.as_deref() != Some("sw3.p1")), "{roomy:?}");
+    assert!(tight.iter().any(|(_, _, port)| port.as_deref() == Some("sw3.p1")), "{tight:?}");
+}
+
 /// Two streams of a HaRTES switch whose buffer holds one of them.
 const HARTES_BUFFER: &str = "network-control: none
 allow: [\"port::queue-limit\"]

@@ -197,3 +197,5 @@ fn is_bridge(network: &Network, node: usize) -> bool {
 
 /// The verdict of a CNC whose bounds do not hold: the latency would be too long (802.1Q-2022 Table 46-15).
 const MAX_LATENCY_EXCEEDED: FailureCode = FailureCode(21);
+/// The verdict of a CNC where a frame could be lost: a bridge has not the resources.
+const NO_RESOURCES: FailureCode = FailureCode(2);

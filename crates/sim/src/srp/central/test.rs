@@ -11,16 +11,16 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::BitRate;
 use tautwire_wire::mrp::FailureCode;
 
-use super::{MAX_LATENCY_EXCEEDED, paths};
+use super::{MAX_LATENCY_EXCEEDED, NO_RESOURCES, paths};
 use crate::refusal::{Late, Limit};
 
-/// Who tells a CNC in a run whether a stream may join those that it admitted: all deadlines hold then. The run begins with no
+/// Who tells a CNC in a run whether a stream may join those that it admitted: all deadlines hold then, and no frame is lost. The run begins with no
 /// reserved stream admitted.
 pub trait AdmissionControl {
     /// Whether a stream may join; then it has joined.
     ///
     /// # Errors
-    /// What would be late.
+    /// What would be late, or could be lost.
     fn admit(&mut self, stream: StreamIndex) -> Result<(), Late>;
 
     /// A stream that joined leaves.
@@ -69,7 +69,9 @@ impl Test {
             // What is proven for a stream is proven for all of its listeners.
             Some(bounds) => {
                 if !self.admitted.contains_key(&pair.stream) {
-                    bounds.admit(stream).map_err(|late| (MAX_LATENCY_EXCEEDED, Limit::Late(late)))?;
+                    let code =
+                        |late: &Late| if late.may_be_lost { NO_RESOURCES } else { MAX_LATENCY_EXCEEDED };
+                    bounds.admit(stream).map_err(|late| (code(&late), Limit::Late(late)))?;
                 }
             }
             None => {
