@@ -12,11 +12,10 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
-use crate::plan::{Manners, NONE, index};
+use crate::plan::{Manners, NONE, Taken, Taker, index};
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
-use crate::virtual_links::MANAGED;
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Puts a frame into the queue of the port of `hop`.
@@ -292,7 +291,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return self.fly(ring, place, ready + held, Aim::hop(next));
         }
         let (first, end) = self.plan.branches_behind[hop_index];
-        if first == end && PLUGGED && self.plan.hops[hop_index].listener != NONE {
+        if first == end && PLUGGED && self.plan.hops[hop_index].taker != Taker::NOBODY {
             // To the bridge itself.
             return self.fly(ring, place, line.received, Aim::DELIVERY);
         }
@@ -360,8 +359,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             port.link,
         );
         std::hint::black_box(lines);
-        let listener = self.plan.hops[hop as usize].listener;
-        if listener < MANAGED {
+        if let Taken::Listener(listener) = self.plan.hops[hop as usize].taker.who() {
             self.statistics.touch(stream, listener);
         }
     }

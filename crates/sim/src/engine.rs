@@ -94,8 +94,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             .map(|(number, clock)| NodeState::new(network, number, *clock, seed))
             .collect();
         let schedulers = add_schedulers(network, &mut nodes, seed);
-        let mut talker_schedulers = add_talker_schedulers(network, &mut nodes);
-        let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_schedulers);
+        let mut talker_shapers = add_talker_schedulers(network, &mut nodes);
+        let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_shapers);
         ftt::mark_policed(network, &mut plan);
         relayed::mark_relayed(network, &mut plan);
         let mut ports = port_states(network, &plan, &clocks);
@@ -133,7 +133,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             links,
             ports,
             hosts: host_states(network, seed),
-            talkers: talkers(network, &plan, &clocks, &talker_schedulers, seed),
+            talkers: talkers(network, &plan, &clocks, &talker_shapers, seed),
             nodes,
             schedulers,
             virtual_links,

@@ -14,9 +14,10 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::frame::Handle;
-use crate::plan::{NONE, Plan};
+use crate::plan::Plan;
 use crate::random::{Purpose, Random};
 use crate::stages::Stages;
+use crate::talker::TalkerShaper;
 
 /// One direction of a cable, and the reception side of the port at its end. What every frame touches
 /// stands first, in one cache line.
@@ -281,16 +282,16 @@ pub(crate) fn add_schedulers(network: &Network, nodes: &mut [NodeState], seed: u
     network.schedulers.iter().map(add).collect()
 }
 
-/// Gives every stream that its talker shapes a scheduler in the talker's bank, or [`NONE`].
-pub(crate) fn add_talker_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<u32> {
+/// Gives every stream that its talker shapes a scheduler in the talker's bank.
+pub(crate) fn add_talker_schedulers(network: &Network, nodes: &mut [NodeState]) -> Vec<TalkerShaper> {
     let add = |stream: &tautwire_model::network::Stream| match &stream.shaper {
         Some(shaper) if stream.shaped_at_talker => {
             let node = &mut nodes[stream.talker.index()];
             let group = node.ats.add_group(None);
             let parameters = node.parameters(shaper, 0);
-            node.ats.add_scheduler(group, parameters)
+            TalkerShaper::Scheduler(node.ats.add_scheduler(group, parameters))
         }
-        _ => NONE,
+        _ => TalkerShaper::None,
     };
     network.streams.iter().map(add).collect()
 }

@@ -24,9 +24,8 @@ pub(crate) struct HopPlan {
     pub(crate) port: u32,
     /// Scheduler of the node's bank, or [`NONE`].
     pub(crate) scheduler: u32,
-    /// Listener at the far end, or [`NONE`]; with [`MANAGED`](crate::virtual_links::MANAGED) the number of
-    /// a reception that a redundancy manager looks at.
-    pub(crate) listener: u32,
+    /// Who takes the frame at the far end.
+    pub(crate) taker: Taker,
     /// The only hop behind the bridge at the far end, if there is one only, or [`NONE`].
     pub(crate) next: u32,
     /// Port of that hop.
@@ -48,6 +47,46 @@ pub(crate) struct HopPlan {
 }
 
 const _: () = assert!(size_of::<HopPlan>() == 32, "half a cache line");
+
+/// Who takes a frame at the far end of a hop, in four octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taker(u32);
+
+/// The same, to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// By a listener, as it comes.
+    Listener(u32),
+    /// By a redundancy manager, or by nobody: none, or the number of its reception.
+    Otherwise(Option<u32>),
+}
+
+impl Taker {
+    /// Of a hop whose far end is no listener.
+    pub(crate) const NOBODY: Self = Self(u32::MAX);
+    const MANAGED: u32 = 1 << 31;
+
+    /// A listener, by its number within the stream.
+    pub(crate) fn listener(number: u32) -> Self {
+        assert!(number < Self::MANAGED, "fewer than 2^31 listeners");
+        Self(number)
+    }
+
+    /// A reception that a redundancy manager looks at.
+    pub(crate) fn reception(number: u32) -> Self {
+        assert!(number < Self::MANAGED - 1, "fewer than 2^31 receptions");
+        Self(number | Self::MANAGED)
+    }
+
+    /// Who it is.
+    #[inline]
+    pub(crate) fn who(self) -> Taken {
+        if self.0 < Self::MANAGED {
+            return Taken::Listener(self.0);
+        }
+        Taken::Otherwise((self != Self::NOBODY).then_some(self.0 ^ Self::MANAGED))
+    }
+}
 
 /// What is done to frames of a hop beside queueing; most hops have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -259,7 +298,7 @@ impl Plan {
                 class: hop.class.number(),
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
-                listener: hop.listener.unwrap_or(NONE),
+                taker: hop.listener.map_or(Taker::NOBODY, Taker::listener),
                 manners,
             });
             self.filtered.push(filtered);

@@ -10,10 +10,9 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Aim, Slot, octets_of};
-use crate::plan::NONE;
+use crate::plan::{NONE, Taken};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
-use crate::virtual_links::MANAGED;
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A frame has passed a link and the stages behind it.
@@ -67,11 +66,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A frame has reached an end station.
     #[inline]
     pub(crate) fn deliver(&mut self, slot: &Slot, time: SimTime) {
-        let listener = self.plan.hops[slot.hop as usize].listener;
-        if listener >= MANAGED {
-            return self.take_managed(slot, time, listener);
+        match self.plan.hops[slot.hop as usize].taker.who() {
+            Taken::Listener(listener) => self.hand_over(slot, time, listener),
+            Taken::Otherwise(reception) => self.take_managed(slot, time, reception),
         }
-        self.hand_over(slot, time, listener);
     }
 
     /// A listener takes a frame.

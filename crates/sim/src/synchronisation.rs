@@ -25,7 +25,7 @@ use tautwire_wire::EtherType;
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::Slot;
-use crate::plan::{NONE, index};
+use crate::plan::{NONE, Taker, index};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -377,7 +377,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Whether the bridge at the end of a hop hears a frame that it also passes on.
     pub(crate) fn is_heard_in_passing(&self, hop: usize) -> bool {
         let (first, end) = self.plan.branches_behind[hop];
-        first != end && self.plan.hops[hop].listener != NONE && self.synchronisation().is_some()
+        first != end && self.plan.hops[hop].taker != Taker::NOBODY && self.synchronisation().is_some()
     }
 
     /// Whether a delivered frame was a protocol control frame; then the listener's machine has it.

@@ -16,7 +16,6 @@ use crate::result::DropReason;
 use crate::source::Source;
 use crate::start_up::awaits_start_up;
 use crate::time_triggered::is_locked;
-use crate::virtual_links::REGULATED;
 
 /// The talker of a stream. What every frame touches stands first.
 #[derive(Clone, Debug)]
@@ -26,7 +25,7 @@ pub(crate) struct Talker {
     /// Grows when the source starts anew: entries of an older epoch are void.
     pub(crate) epoch: u32,
     pub(crate) node: u32,
-    pub(crate) scheduler: u32,
+    pub(crate) shaper: TalkerShaper,
     /// Number of its next frame: as many were created.
     pub(crate) number: u32,
     first_hop: u32,
@@ -37,11 +36,22 @@ pub(crate) struct Talker {
     pub(crate) source: Source,
 }
 
+/// What shapes a stream at its talker, before its port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TalkerShaper {
+    /// Nothing.
+    None,
+    /// A scheduler of the node's bank.
+    Scheduler(u32),
+    /// The regulator of its virtual link.
+    Regulator,
+}
+
 pub(crate) fn talkers(
     network: &Network,
     plan: &Plan,
     clocks: &[LocalClock],
-    schedulers: &[u32],
+    shapers: &[TalkerShaper],
     seed: u64,
 ) -> Vec<Talker> {
     let talker = |(number, stream): (usize, &Stream)| {
@@ -64,7 +74,7 @@ pub(crate) fn talkers(
             running: stream.started && !awaits_start_up(network, stream),
             epoch: 0,
             node,
-            scheduler: schedulers[number],
+            shaper: shapers[number],
             number: 0,
         }
     };
@@ -202,17 +212,17 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let talker = &self.talkers[slot.stream as usize];
         let octets = u64::from(octets_of(slot.payload, talker.overhead).get());
         let ring = index(self.links.len() + node);
-        if talker.scheduler != NONE {
-            if talker.scheduler >= REGULATED {
-                return if ready == now {
-                    self.hand_to_link(place)
-                } else {
-                    self.fly(ring, place, ready, Aim::DELIVERY)
-                };
-            }
+        if talker.shaper == TalkerShaper::Regulator {
+            return if ready == now {
+                self.hand_to_link(place)
+            } else {
+                self.fly(ring, place, ready, Aim::DELIVERY)
+            };
+        }
+        if let TalkerShaper::Scheduler(scheduler) = talker.shaper {
             let state = &mut self.nodes[node];
             let arrival = state.clock.local(ready);
-            match state.ats.process(talker.scheduler, arrival, octets) {
+            match state.ats.process(scheduler, arrival, octets) {
                 Ok(eligible) => {
                     let handed = ready;
                     ready = state.clock.true_at(eligible).max(ready);

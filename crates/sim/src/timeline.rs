@@ -6,10 +6,11 @@ use tautwire_units::Instant;
 use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::node::deviation_ppb;
-use crate::plan::{NONE, index};
+use crate::plan::index;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::talker::TalkerShaper;
 use crate::time_triggered::is_locked;
 
 /// The timeline's entity.
@@ -225,10 +226,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             state.ats.set_parameters(self.schedulers[scheduler.index()], parameters);
         }
         let talker = &self.talkers[stream.index()];
-        if talker.scheduler != NONE {
+        if let TalkerShaper::Scheduler(scheduler) = talker.shaper {
             let state = &mut self.nodes[talker.node as usize];
             let parameters = state.parameters(settings, 0);
-            state.ats.set_parameters(talker.scheduler, parameters);
+            state.ats.set_parameters(scheduler, parameters);
         }
     }
 }

@@ -22,14 +22,11 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::fates::Whereabouts;
 use crate::frame::{Aim, Slot, octets_of};
-use crate::plan::{Manners, NONE, Plan, index};
+use crate::plan::{Manners, NONE, Plan, Taker, index};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, VirtualLinkObservation};
+use crate::talker::TalkerShaper;
 
-/// Marks a talker's scheduler as the number of a virtual link.
-pub(crate) const REGULATED: u32 = 1 << 31;
-/// Marks a hop's listener as the number of a receiver; [`NONE`] is marked too.
-pub(crate) const MANAGED: u32 = 1 << 31;
 /// The epoch of a regulator's entry among its host's sources: no talker ever has it.
 pub(crate) const RELEASE: u32 = u32::MAX;
 
@@ -93,7 +90,7 @@ pub(crate) struct VirtualLinks {
 
 impl VirtualLinks {
     /// Those of a network; marks talkers' schedulers and hops.
-    pub(crate) fn new(network: &Network, plan: &mut Plan, schedulers: &mut [u32]) -> Self {
+    pub(crate) fn new(network: &Network, plan: &mut Plan, shapers: &mut [TalkerShaper]) -> Self {
         let mut all = Self::default();
         if network.streams.iter().all(|stream| stream.virtual_link.is_none()) {
             all.police_control_frames(network, plan);
@@ -124,7 +121,7 @@ impl VirtualLinks {
             });
             let before = all.of_stream.iter().filter(|(other, _)| *other == link).count();
             all.of_stream[number] = (link, index(before));
-            schedulers[number] = REGULATED | link;
+            shapers[number] = TalkerShaper::Regulator;
             for hop in 0..stream.hops.len() {
                 let place = plan.first_hop[number] as usize + hop;
                 let links = network.ports[stream.hops[hop].port.index()].links;
@@ -146,7 +143,7 @@ impl VirtualLinks {
                     all.receivers.push(Receiver { manager, node });
                     index(all.receivers.len() - 1)
                 });
-                plan.hops[place].listener = MANAGED | index(all.receptions.len());
+                plan.hops[place].taker = Taker::reception(index(all.receptions.len()));
                 let network = network_of(stream, hop);
                 let timing = (Duration::ZERO, Duration::ZERO);
                 all.receptions.push(Reception { listener, receiver, network, timing });
@@ -186,7 +183,7 @@ impl VirtualLinks {
             for (hop, point) in link.points.iter().enumerate() {
                 let Some(listener) = stream.hops[hop].listener else { continue };
                 let place = plan.first_hop[number] as usize + hop;
-                plan.hops[place].listener = MANAGED | index(self.receptions.len());
+                plan.hops[place].taker = Taker::reception(index(self.receptions.len()));
                 // The window begins again every period: its middle behind the dispatch point.
                 let (period, window) = (link.period.as_ps(), point.window);
                 let middle = (window.opens.as_ps() + window.length.as_ps() / 2) % period;
@@ -336,13 +333,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// A copy of a frame has reached an end station that is no listener, or a redundant listener.
     #[cold]
-    pub(crate) fn take_managed(&mut self, slot: &Slot, time: SimTime, listener: u32) {
-        if listener == NONE {
+    pub(crate) fn take_managed(&mut self, slot: &Slot, time: SimTime, reception: Option<u32>) {
+        let Some(reception) = reception else {
             self.statistics.streams[slot.stream as usize].consumed += 1;
             return;
-        }
+        };
         let end = Whereabouts::End(slot.hop);
-        let reception = self.virtual_links.receptions[(listener ^ MANAGED) as usize];
+        let reception = self.virtual_links.receptions[reception as usize];
         let node = self.virtual_links.receivers[reception.receiver as usize].node as usize;
         let clock = self.nodes[node].clock;
         // Who has no network time cannot tell one period from another.
