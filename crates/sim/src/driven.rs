@@ -4,7 +4,7 @@
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
 //! instant they act before frames arrive. A synchronisation frame leaves its station without its host's
-//! delay, for it is made and stamped at the interface; what it says travels beside it, by its number.
+//! delay, for it is made and stamped at the interface.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,6 +17,7 @@ use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::contents::{Contents, Frame};
 use crate::control::{Attached, Controls, Mechanism};
 use crate::datagrams::Datagrams;
 use crate::engine::Engine;
@@ -29,14 +30,12 @@ use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::rtnet::{self, TdmaMessage};
 use crate::slot_use::SlotUse;
 use crate::srp::{AdmissionControl, Srp};
 use crate::start_up::StartUps;
 use crate::synchronisation::ControlFrames;
 use crate::time_triggered::Timed;
-
-/// Synchronisation frames of one talker that may be on their way at a time.
-const SYNCHRONISATIONS: usize = 16;
 
 /// Whether a network has machines that make frames.
 pub(crate) fn are_there(network: &Network) -> bool {
@@ -69,8 +68,6 @@ fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> 
 pub(crate) struct Driven<'n> {
     /// Per node.
     stations: Vec<Option<Station>>,
-    /// Per stream: what its last synchronisation frames say, if it has such.
-    said: Vec<Option<[Synchronisation; SYNCHRONISATIONS]>>,
     /// Per stream: the streams that answer it.
     answers: Vec<Vec<u32>>,
     /// Responses to come: when, of which stream, since when their requests are under way, and their numbers.
@@ -87,6 +84,8 @@ pub(crate) struct Driven<'n> {
     pub(crate) stacks: HostStacks,
     /// Datagrams that are put together.
     pub(crate) datagrams: Datagrams,
+    /// What protocols' frames hold that are on their way.
+    pub(crate) contents: Contents,
     /// Mechanisms that are plug-ins.
     pub(crate) controls: Controls<'n>,
     /// Time-triggered virtual links, if there are any.
@@ -133,7 +132,6 @@ impl<'n> Driven<'n> {
         };
         Self {
             stations: (0..network.nodes.len()).map(station).collect(),
-            said: streams().map(|stream| synchronises(stream).then(Default::default)).collect(),
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
@@ -143,6 +141,7 @@ impl<'n> Driven<'n> {
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             datagrams: Datagrams::new(network),
+            contents: Contents::new(network),
             controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
             synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
@@ -278,22 +277,28 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     fn synchronise(&mut self, stream: u32, says: Synchronisation) {
-        let talker = &mut self.talkers[stream as usize];
-        let number = talker.number;
-        talker.number += 1;
-        let payload = self.network.streams[stream as usize].payload_min;
-        if let Some(said) = &mut self.driven().said[stream as usize] {
-            said[number as usize % SYNCHRONISATIONS] = says;
-        }
         let network = self.network;
-        let now = self.now;
+        let (now, number) = (self.now, self.talkers[stream as usize].number);
         self.driven().slots.opened(network, says, (stream, now));
         self.recorder.synchronised(stream, number, says);
-        let (place, aim) = self.insert(stream, number, payload, self.now);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
+        let payload = network.streams[stream as usize].payload_min;
+        self.send_frame(stream, rtnet::synchronisation(says), payload);
+    }
+
+    /// Whether a delivered frame of TDMA was for the node's station, which has it then.
+    pub(crate) fn take_tdma(&mut self, slot: &Slot, listener: u32, frame: &Frame, time: SimTime) -> bool {
+        let node = self.network.streams[slot.stream as usize].listeners[listener as usize].index();
+        let local = self.nodes[node].clock.local(time);
+        let Some(station) = &mut self.driven().stations[node] else { return false };
+        match rtnet::read_tdma(frame) {
+            Some(TdmaMessage::Synchronisation(heard)) => {
+                station.machine.hear(local, heard);
+                self.arm_timeline();
+            }
+            Some(message) => self.take_calibration(node, frame.beside.from, message, time),
+            None => {}
         }
+        true
     }
 
     /// Gives a frame that its host hands over at `ready` to the station of its node; false if there is none.
@@ -324,11 +329,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_start_up(slot, listener, time) {
-            return;
-        }
-        if self.take_pdu(slot.stream, slot.number, time)
-            || self.take_into_host(slot.stream, slot.number)
+        if self.take_octets(slot, listener, time)
+            || self.take_pdu(slot.stream, slot.number, time)
             || self.take_trigger(slot.stream, slot.number, time)
             || self.take_ftt_message(slot.stream, slot.number)
             || self.take_control(slot.stream, slot.number, time)
@@ -338,14 +340,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
         let network = self.network;
         let node = network.streams[slot.stream as usize].listeners[listener as usize];
-        let local = self.nodes[node.index()].clock.local(time);
-        let driven = self.driven.as_mut().expect("a run that has machines");
-        if let (Some(said), Some(station)) =
-            (&driven.said[slot.stream as usize], &mut driven.stations[node.index()])
-        {
-            station.machine.hear(local, said[slot.number as usize % SYNCHRONISATIONS]);
-            return self.arm_timeline();
-        }
         if network.has_stacks(node) {
             self.take_into_stack(slot, node, listener);
             return self.arm_timeline();

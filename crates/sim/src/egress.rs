@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
 use crate::plan::{Manners, NONE, Taken, Taker, index};
+use crate::protocols::Leaving;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
 use crate::stages::Passage;
@@ -211,6 +212,17 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if PLUGGED {
             let passed = (slot.stream, slot.number, slot.hop, slot.received);
             self.pass_control_frame(passed, start, received);
+            if self.carries_octets(passed.0) {
+                let (stream, number, hop, _) = passed;
+                self.octets_leave(Leaving {
+                    stream,
+                    number,
+                    hop,
+                    link: line,
+                    flight: received.since(last),
+                    start,
+                });
+            }
             self.note_cycle(port_index, passed.0, passed.1, start, end);
         }
         let slot = self.slab.get_mut(frame.slot);
@@ -243,7 +255,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
         if PLUGGED {
             self.tell_pdu(stream, number, start);
-            self.control_frame_leaves((stream, number), line, start, received.since(last));
         }
         if !to_bridge {
             if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {

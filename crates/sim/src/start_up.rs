@@ -5,7 +5,7 @@
 //! in their slots, and are stamped at the interface. When a station runs its streams begin, as if started then. A node that
 //! stops stops its streams; when it is back its station starts up anew, and what ran before begins again at the end of that.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use tautwire_core::rtcfg::{Addressee, StartUp, StartUpMessage, StartUpPhase};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
@@ -13,18 +13,17 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex};
 use tautwire_model::start_up::StartUp as Settings;
 use tautwire_units::{Bytes, Duration};
-use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::contents::Frame;
 use crate::engine::Engine;
-use crate::frame::Slot;
+use crate::frame::{Aim, Slot};
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
+use crate::rtnet::{self, TdmaMessage};
 
-/// Messages of a stream that may be on their way at a time.
-const ON_THE_WAY: usize = 256;
 /// The least payload of a frame.
 const PAYLOAD_MIN: usize = 46;
 
@@ -48,10 +47,6 @@ pub struct StartUpObservation {
 /// The start-up of a run.
 pub(crate) struct StartUps {
     stations: Vec<Station>,
-    /// Per stream of the network: whose start-up it carries, or [`NONE`].
-    senders: Vec<u32>,
-    /// Per stream: the last messages, by their frames' numbers.
-    said: Vec<VecDeque<(u32, Said)>>,
     /// Messages that hosts have still to look at: station, from whom.
     inbox: BTreeMap<(SimTime, u64), (u32, u32, StartUpMessage)>,
     told: u64,
@@ -70,26 +65,10 @@ struct Station {
     declared_dead: u32,
 }
 
-/// What a frame of the start-up says.
-#[derive(Clone, Copy)]
-enum Said {
-    Message(Addressee, StartUpMessage),
-    Request(CalibrationRequest),
-    Reply(CalibrationReply),
-}
-
 impl StartUps {
     /// None in a network without a start-up.
     pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
         let settings = network.tdma.as_ref()?.start_up.as_ref()?;
-        let mut senders = vec![NONE; network.streams.len()];
-        for (number, station) in settings.stations.iter().enumerate() {
-            senders[station.to_all.index()] = index(number);
-            if let Some((there, back)) = station.with_master {
-                senders[there.index()] = index(number);
-                senders[back.index()] = 0;
-            }
-        }
         let station = |(number, config)| {
             let node = settings.stations[number as usize].node;
             let machine = StartUp::new(config, clocks[node.index()].local(SimTime::ZERO));
@@ -106,8 +85,6 @@ impl StartUps {
         };
         Some(Self {
             stations: (0_u32..).zip(network.start_up_stations()).map(station).collect(),
-            senders,
-            said: network.streams.iter().map(|_| VecDeque::new()).collect(),
             inbox: BTreeMap::new(),
             told: 0,
             random: Random::new(seed, Purpose::StartUp, 0),
@@ -265,152 +242,75 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
             _ => own.to_all,
         };
-        let octets = self.rtcfg_octets(number, message);
-        let (place, aim) = self.start_up_frame(stream, EtherType::RTCFG, &octets, Said::Message(to, message));
+        let frame = rtnet::start_up(self.network, settings, (number, to), message);
+        let (place, aim) = self.start_up_frame(stream, frame);
         let Some(aim) = aim else { return self.drop_at_talker(place, DropReason::NoRoute) };
         let now = self.now;
         self.offer_to_station(place, own.node.index(), now, aim);
     }
 
     /// A frame of the start-up, and where its host sends it.
-    fn start_up_frame(
-        &mut self,
-        stream: StreamIndex,
-        ether_type: EtherType,
-        octets: &[u8],
-        says: Said,
-    ) -> (u32, Option<crate::frame::Aim>) {
-        let talker = &mut self.talkers[stream.index()];
-        let number = talker.number;
-        talker.number += 1;
-        let said = &mut self.start_ups().said[stream.index()];
-        said.push_back((number, says));
-        if said.len() > ON_THE_WAY {
-            said.pop_front();
-        }
-        self.recorder.contents(stream.0, number, ether_type, octets);
-        let payload = Bytes::new(octets.len().max(PAYLOAD_MIN) as u64);
-        self.insert(stream.0, number, payload, self.now)
-    }
-
-    /// A message behind the type of its frame.
-    fn rtcfg_octets(&self, number: usize, message: StartUpMessage) -> Vec<u8> {
-        let settings = self.start_up_settings();
-        let address = Settings::address(index(number));
-        let burst_rate = settings.burst;
-        let length = index(usize::try_from(settings.configuration.get()).expect("a checked number"));
-        let station = |ready| Announcement {
-            address: Some(address),
-            stage_2: settings.configuration > Bytes::ZERO,
-            ready,
-            burst_rate,
-        };
-        let heartbeat = settings.heartbeat.map_or(0, |heartbeat| heartbeat.as_ps() / 1_000_000_000);
-        let heartbeat_ms = u16::try_from(heartbeat).expect("a checked number");
-        // What the configuration says is not known here: its octets are zero.
-        let piece = |octets: u32| vec![0; octets as usize];
-        let mut octets = Vec::new();
-        match message {
-            StartUpMessage::Invitation => {
-                RtcfgFrame::Stage1 { addresses: None, burst_rate, data: &[] }.emit(&mut octets);
-            }
-            StartUpMessage::Announcement { ready } => {
-                RtcfgFrame::AnnounceNew(station(ready)).emit(&mut octets);
-            }
-            StartUpMessage::Reply { ready } => RtcfgFrame::AnnounceReply(station(ready)).emit(&mut octets),
-            StartUpMessage::Configuration { offset: 0, length: here } => RtcfgFrame::Stage2 {
-                ready: false,
-                stations: index(settings.stations.len()),
-                heartbeat_ms,
-                length,
-                data: &piece(here),
-            }
-            .emit(&mut octets),
-            StartUpMessage::Configuration { offset, length: here } => {
-                RtcfgFrame::Stage2Fragment { offset, data: &piece(here) }.emit(&mut octets);
-            }
-            StartUpMessage::Acknowledgement { received } => {
-                RtcfgFrame::Acknowledge { length: received }.emit(&mut octets);
-            }
-            StartUpMessage::Ready => RtcfgFrame::Ready.emit(&mut octets),
-            StartUpMessage::Heartbeat => RtcfgFrame::Heartbeat.emit(&mut octets),
-            StartUpMessage::Dead { station } => {
-                let to_all = settings.stations[station as usize].to_all;
-                let physical = self.network.streams[to_all.index()].source;
-                let address = Some(Settings::address(station));
-                RtcfgFrame::DeadStation { address, physical }.emit(&mut octets);
-            }
-        }
-        octets
+    fn start_up_frame(&mut self, stream: StreamIndex, frame: Frame) -> (u32, Option<Aim>) {
+        let payload = Bytes::new(frame.octets.len().max(PAYLOAD_MIN) as u64);
+        self.make_frame(stream.0, frame, payload)
     }
 
     /// A station asks the master how long frames travel, now.
     pub(crate) fn send_request(&mut self, node: usize, request: CalibrationRequest) {
         let number = self.start_ups().at_node(node).expect("who calibrates starts up");
         let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");
-        let frame = TdmaFrame::CalibrationRequest {
-            transmitted_ns: request.transmitted.as_ps() / 1_000,
-            reply_cycle: request.reply_cycle,
-            reply_offset_ns: request.reply_offset.as_ps() / 1_000,
-        };
-        self.send_calibration(there, frame, Said::Request(request));
+        self.send_calibration(there, rtnet::calibration_request(index(number), request));
     }
 
     /// The master replies, now.
     pub(crate) fn send_reply(&mut self, reply: CalibrationReply) {
         let station = self.start_up_settings().stations[reply.to as usize];
         let (_, back) = station.with_master.expect("the master does not ask");
-        let frame = TdmaFrame::CalibrationReply {
-            requested_ns: reply.requested.as_ps() / 1_000,
-            received_ns: reply.received.as_ps() / 1_000,
-            transmitted_ns: reply.transmitted.as_ps() / 1_000,
-        };
-        self.send_calibration(back, frame, Said::Reply(reply));
+        self.send_calibration(back, rtnet::calibration_reply(reply));
     }
 
-    fn send_calibration(&mut self, stream: StreamIndex, frame: TdmaFrame, says: Said) {
-        let mut octets = Vec::new();
-        RtmacHeader::Tdma.emit(&mut octets);
-        frame.emit(&mut octets);
-        let (place, aim) = self.start_up_frame(stream, EtherType::RTMAC, &octets, says);
+    fn send_calibration(&mut self, stream: StreamIndex, frame: Frame) {
+        let (place, aim) = self.start_up_frame(stream, frame);
         match aim {
             Some(aim) => self.take_aim(place, aim),
             None => self.drop_at_talker(place, DropReason::NoRoute),
         }
     }
 
-    /// Whether a delivered frame was one of the start-up; then its station has it to look at.
-    pub(crate) fn take_start_up(&mut self, slot: &Slot, listener: u32, time: SimTime) -> bool {
+    /// A message of the start-up was delivered: its station has it to look at, if it is for it.
+    pub(crate) fn take_start_up(&mut self, slot: &Slot, listener: u32, frame: &Frame, time: SimTime) {
         let network = self.network;
-        let Some(start_up) = &mut self.driven().start_up else { return false };
-        let from = start_up.senders[slot.stream as usize];
-        if from == NONE {
-            return false;
-        }
         let node = network.streams[slot.stream as usize].listeners[listener as usize].index();
-        let said = start_up.said[slot.stream as usize].iter().find(|(number, _)| *number == slot.number);
-        let (Some((_, said)), Some(station)) = (said.copied(), start_up.at_node(node)) else { return true };
+        let Some(station) = self.start_ups().at_node(node).map(index) else { return };
+        let Some(message) = rtnet::read_start_up(self.start_up_settings(), frame) else { return };
+        let NodeKind::EndStation { host } = &network.nodes[node].kind else { return };
+        if frame.beside.to != NONE && frame.beside.to != station {
+            return;
+        }
+        let host = &network.hosts[host.index()];
+        let start_up = self.start_ups();
+        let octets = u64::from(slot.payload);
+        let taken =
+            start_up.random.delay(&host.receive, octets) + start_up.random.delay(&host.transmit, octets);
+        start_up.told += 1;
+        let key = (time + taken, start_up.told);
+        start_up.inbox.insert(key, (station, frame.beside.from, message));
+        self.arm_timeline();
+    }
+
+    /// The master was asked, or its reply has come to who asked.
+    pub(crate) fn take_calibration(&mut self, node: usize, from: u32, message: TdmaMessage, time: SimTime) {
         let local = self.nodes[node].clock.local(time);
-        match said {
-            Said::Message(to, _) if to != Addressee::All && to != Addressee::Station(index(station)) => {}
-            Said::Message(_, message) => {
-                let NodeKind::EndStation { host } = &network.nodes[node].kind else { return true };
-                let host = &network.hosts[host.index()];
-                let start_up = self.start_ups();
-                let octets = u64::from(slot.payload);
-                let taken = start_up.random.delay(&host.receive, octets)
-                    + start_up.random.delay(&host.transmit, octets);
-                start_up.told += 1;
-                let key = (time + taken, start_up.told);
-                start_up.inbox.insert(key, (index(station), from, message));
-            }
-            Said::Request(request) => self.driven().ask(node, local, from, request),
-            Said::Reply(reply) => {
+        match message {
+            TdmaMessage::Request(request) => self.driven().ask(node, local, from, request),
+            TdmaMessage::Reply(reply) => {
                 self.driven().hear_reply(node, local, reply);
-                self.end_calibration(station);
+                if let Some(station) = self.start_ups().at_node(node) {
+                    self.end_calibration(station);
+                }
             }
+            TdmaMessage::Synchronisation(_) => {}
         }
         self.arm_timeline();
-        true
     }
 }

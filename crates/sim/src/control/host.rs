@@ -1,9 +1,9 @@
 //! The host of a mechanism's machines: what every protocol needs of a run, written once.
 //!
-//! Frames of a port are on its line in the order in which they left; what one of them holds stands here by its number until it is
-//! delivered. Invariant: a machine is told nothing that is later than now, and everything in the order of time.
+//! Invariant: a machine is told nothing that is later than now, and everything in the order of time. Not here: what frames hold
+//! that are on their way (`contents.rs`).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use tautwire_core::control::{Event, Machine, Output};
@@ -11,8 +11,8 @@ use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
 use tautwire_units::Instant;
-use tautwire_wire::EtherType;
 
+use super::contents::{Arrived, Frame};
 use super::{Attachment, Machines, Plane, Stamping};
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::{NONE, index};
@@ -38,14 +38,12 @@ impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
 }
 
 /// A frame that begins to leave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Departure {
     pub(crate) stream: u32,
-    pub(crate) number: u32,
+    pub(crate) frame: Rc<Frame>,
     /// When its time-stamp point passes the sender.
     pub(crate) left: SimTime,
-    /// When it passes the receiver.
-    pub(crate) comes: SimTime,
 }
 
 /// A host, whatever its machines are.
@@ -66,7 +64,7 @@ pub(crate) trait Hosted {
     fn left(&mut self, departure: Departure, plane: &dyn Plane);
 
     /// A frame was delivered: its node has it to process.
-    fn received(&mut self, stream: u32, number: u32, plane: &dyn Plane);
+    fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane);
 
     /// The link of a port goes down or comes up.
     fn link(&mut self, port: PortIndex, up: bool, plane: &dyn Plane);
@@ -98,19 +96,6 @@ struct Item {
     is_own: bool,
 }
 
-struct Frame {
-    ether_type: EtherType,
-    octets: Vec<u8>,
-}
-
-/// A frame on its way.
-struct Flying {
-    number: u32,
-    frame: Rc<Frame>,
-    /// When its time-stamp point passes the receiver.
-    comes: SimTime,
-}
-
 struct Host<'n, A: Attachment> {
     network: &'n Network,
     attachment: A,
@@ -118,7 +103,6 @@ struct Host<'n, A: Attachment> {
     agenda: BTreeSet<(SimTime, u32)>,
     /// Per stream of the network: the port that sends its frames, or [`NONE`].
     senders: Vec<u32>,
-    on_line: BTreeMap<u32, VecDeque<Flying>>,
     told: u64,
 }
 
@@ -131,7 +115,6 @@ impl<'n, A: Attachment> Host<'n, A> {
             agents: Vec::with_capacity(clocks.len()),
             agenda: BTreeSet::new(),
             senders: vec![NONE; network.streams.len()],
-            on_line: BTreeMap::new(),
             told: 0,
         };
         for (number, clock) in clocks.iter().enumerate() {
@@ -212,14 +195,10 @@ impl<'n, A: Attachment> Host<'n, A> {
         self.schedule_by(number, plane);
     }
 
-    fn send(&mut self, number: usize, output: Output, plane: &mut dyn Plane) {
+    fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
         let port = self.agents[number].ports[output.port];
         let stream = self.attachment.stream(port).expect("a port of a machine has a stream");
-        let frame = Rc::new(Frame { ether_type: output.ether_type, octets: output.octets });
-        let number = plane.next_number(stream);
-        let flying = Flying { number, frame: Rc::clone(&frame), comes: plane.now() };
-        self.on_line.entry(stream.0).or_default().push_back(flying);
-        plane.send(stream, number, frame.ether_type, &frame.octets);
+        plane.send(stream, output.ether_type, output.octets);
     }
 
     /// The node and the number of one of its ports to its machine.
@@ -268,24 +247,17 @@ impl<A: Attachment> Hosted for Host<'_, A> {
     }
 
     fn left(&mut self, departure: Departure, plane: &dyn Plane) {
-        let (number, port) = self.place(PortIndex(self.senders[departure.stream as usize]));
-        let on_line = self.on_line.entry(departure.stream).or_default();
-        let flying = on_line.iter_mut().find(|flying| flying.number == departure.number);
-        let flying = flying.expect("a frame on its way");
-        flying.comes = departure.comes;
-        let frame = Rc::clone(&flying.frame);
-        let stamp = self.stamp(number, departure.left, plane);
-        self.tell(number, departure.left, Item { port, frame, stamp, is_own: true });
+        let Departure { stream, frame, left } = departure;
+        let (number, port) = self.place(PortIndex(self.senders[stream as usize]));
+        let stamp = self.stamp(number, left, plane);
+        self.tell(number, left, Item { port, frame, stamp, is_own: true });
         self.schedule_by(number, plane);
     }
 
-    fn received(&mut self, stream: u32, frame: u32, plane: &dyn Plane) {
+    fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane) {
+        let Arrived { frame, comes } = arrived;
         let sender = self.network.ports[self.senders[stream as usize] as usize].links;
         let to = self.network.links[sender.expect("it has a cable").egress.index()].to;
-        // A link keeps the order of frames: those before it were lost.
-        let on_line = self.on_line.entry(stream).or_default();
-        let found = std::iter::from_fn(|| on_line.pop_front()).find(|flying| flying.number == frame);
-        let Flying { frame, comes, .. } = found.expect("a frame on its way");
         let (number, port) = self.place(to);
         let stamp = self.stamp(number, comes, plane);
         let agent = &mut self.agents[number];

@@ -11,8 +11,11 @@
 //! begins anew; its neighbours see their links go and come. What a machine's state means to the data plane the attachment does
 //! through [`Plane`], which knows no mechanism.
 //!
+//! What frames of protocols hold that are on their way stands in `contents.rs`, also of those that no host drives yet.
+//!
 //! Order at one instant: mechanisms in the order of [`Options::mechanisms`](crate::Options::mechanisms), then nodes.
 
+pub(crate) mod contents;
 mod host;
 mod plane;
 

@@ -1,15 +1,17 @@
 //! What a mechanism's attachment may do to the data plane of a run, and where the event loop meets the hosts.
 
+use std::rc::Rc;
+
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
 use tautwire_model::network::{LinkIndex, NodeIndex, StreamIndex};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
+use super::contents::{Arrived, Frame};
 use super::host::{Departure, Hosted};
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::recorder::Recorder;
-use crate::result::DropReason;
 
 /// Octets before the time-stamp point: preamble and start delimiter.
 const PREAMBLE: Bytes = Bytes::new(8);
@@ -25,11 +27,8 @@ pub trait Plane {
     /// The first true time at which a node's clock reads at least `reading`.
     fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime;
 
-    /// The number of the next frame of a stream, which is taken with it.
-    fn next_number(&mut self, stream: StreamIndex) -> u32;
-
     /// Hands a frame to the port of its stream; `octets` stand behind its type, without padding.
-    fn send(&mut self, stream: StreamIndex, number: u32, ether_type: EtherType, octets: &[u8]);
+    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>);
 
     /// The clock that a node's applications see was corrected: what they send has new instants.
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment);
@@ -48,21 +47,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
         self.nodes[node.index()].clock.true_at(reading)
     }
 
-    fn next_number(&mut self, stream: StreamIndex) -> u32 {
-        let talker = &mut self.talkers[stream.index()];
-        let number = talker.number;
-        talker.number += 1;
-        number
-    }
-
-    fn send(&mut self, stream: StreamIndex, number: u32, ether_type: EtherType, octets: &[u8]) {
-        self.recorder.contents(stream.0, number, ether_type, octets);
+    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>) {
         let payload = Bytes::new(octets.len() as u64);
-        let (place, aim) = self.insert(stream.0, number, payload, self.now);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
-        }
+        self.send_frame(stream.0, Frame::new(ether_type, octets), payload);
     }
 
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment) {
@@ -140,31 +127,38 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
     }
 
-    /// A transmission of `flight` begins; of a control frame the stamps are known.
+    /// Whether a host has the frames of a stream.
+    #[inline]
+    pub(crate) fn is_hosted(&self, stream: u32) -> bool {
+        let driven = self.driven.as_ref();
+        driven.is_some_and(|driven| driven.controls.carried[stream as usize].is_some())
+    }
+
+    /// A control frame begins to leave, to fly so long: its stamps are known.
     pub(crate) fn control_frame_leaves(
         &mut self,
-        (stream, frame): (u32, u32),
+        (stream, number, frame): (u32, u32, Rc<Frame>),
         link: u32,
         start: SimTime,
         flight: Duration,
     ) {
-        let Some(number) = self.driven().controls.carried[stream as usize] else { return };
+        let Some(host) = self.driven().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
-        let departure = Departure { stream, number: frame, left, comes: left + flight };
+        self.driven().contents.comes(stream, number, left + flight);
+        let departure = Departure { stream, frame, left };
         let controls = &mut self.driven().controls;
-        if controls.hosts[usize::from(number)].is_none() {
+        if controls.hosts[usize::from(host)].is_none() {
             return controls.departures.push(departure);
         }
-        self.with_host(number.into(), |host, engine| host.left(departure, engine));
+        self.with_host(host.into(), |host, engine| host.left(departure, engine));
         self.arm_timeline();
     }
 
-    /// Whether a delivered frame was one of a mechanism's; then its node has it to process.
-    pub(crate) fn take_into_host(&mut self, stream: u32, frame: u32) -> bool {
-        let Some(number) = self.driven().controls.carried[stream as usize] else { return false };
-        self.with_host(number.into(), |host, engine| host.received(stream, frame, engine));
+    /// A control frame was delivered: its node has it to process.
+    pub(crate) fn take_into_host(&mut self, stream: u32, arrived: Arrived) {
+        let Some(host) = self.driven().controls.carried[stream as usize] else { return };
+        self.with_host(host.into(), |host, engine| host.received(stream, arrived, engine));
         self.arm_timeline();
-        true
     }
 
     /// A cable is cut or mended.

@@ -1,0 +1,68 @@
+//! Which protocol has a frame: what is done with its octets when a copy leaves, and when one is delivered.
+//!
+//! Frames of protocols that a host drives are that host's; others go by their type. What a protocol cannot read it ignores. Not here:
+//! where octets are while a frame is on its way (`control/contents.rs`).
+
+use std::rc::Rc;
+
+use tautwire_units::Duration;
+use tautwire_wire::EtherType;
+
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::frame::Slot;
+use crate::recorder::Recorder;
+
+/// A copy of a frame that begins to leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub(crate) stream: u32,
+    pub(crate) number: u32,
+    pub(crate) hop: u32,
+    /// The link that it goes over.
+    pub(crate) link: u32,
+    /// From the last bit that left to the last that is received.
+    pub(crate) flight: Duration,
+    pub(crate) start: SimTime,
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+    /// Whether a stream carries frames of a protocol.
+    #[inline]
+    pub(crate) fn carries_octets(&self, stream: u32) -> bool {
+        self.driven.as_ref().is_some_and(|driven| driven.contents.carries(stream))
+    }
+
+    /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
+    #[cold]
+    pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
+        let Leaving { stream, number, hop, link, flight, start } = leaving;
+        let Some(frame) = self.driven().contents.behind(stream, number, hop) else { return };
+        if self.is_hosted(stream) {
+            self.control_frame_leaves((stream, number, Rc::clone(&frame)), link, start, flight);
+        }
+        if self.recorder.takes_transmissions() {
+            self.recorder.contents(stream, number, frame.ether_type, &frame.octets);
+        }
+    }
+
+    /// Whether a delivered frame was a protocol's, which has it then.
+    pub(crate) fn take_octets(&mut self, slot: &Slot, listener: u32, time: SimTime) -> bool {
+        if !self.carries_octets(slot.stream) {
+            return false;
+        }
+        let arrived = self.driven().contents.take(slot.stream, slot.number, slot.hop);
+        let Some(arrived) = arrived else { return true };
+        if self.is_hosted(slot.stream) {
+            self.take_into_host(slot.stream, arrived);
+            return true;
+        }
+        let frame = &*arrived.frame;
+        match frame.ether_type {
+            EtherType::RTMAC => return self.take_tdma(slot, listener, frame, time),
+            EtherType::RTCFG => self.take_start_up(slot, listener, frame, time),
+            _ => {}
+        }
+        true
+    }
+}

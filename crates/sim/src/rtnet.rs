@@ -1,0 +1,175 @@
+//! Frames of RTnet in a run: their octets, and what a station reads in them.
+//!
+//! TDMA tells times in whole nanoseconds, and clocks of a run count picoseconds: the rest stands beside the octets. RTcfg names the
+//! station that has fallen silent by its address; for whom a message is the frame's destination says. What a configuration holds is
+//! not known here: its octets are zero. Not here: when frames are sent (`core`), what a station does with them (`start_up.rs`,
+//! `driven.rs`).
+
+use tautwire_core::rtcfg::{Addressee, StartUpMessage};
+use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation};
+use tautwire_model::Network;
+use tautwire_model::start_up::StartUp as Settings;
+use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
+
+use crate::control::contents::{Beside, Frame};
+use crate::plan::{NONE, index};
+
+/// What a frame of TDMA says.
+pub(crate) enum TdmaMessage {
+    Synchronisation(Synchronisation),
+    Request(CalibrationRequest),
+    Reply(CalibrationReply),
+}
+
+/// Whole nanoseconds, and the picoseconds behind them.
+fn parted(ps: u64) -> (u64, u16) {
+    (ps / 1_000, u16::try_from(ps % 1_000).expect("below a thousand"))
+}
+
+fn joined(ns: u64, below: u16) -> u64 {
+    ns.saturating_mul(1_000).saturating_add(u64::from(below))
+}
+
+/// Opens a cycle.
+pub(crate) fn synchronisation(says: Synchronisation) -> Frame {
+    let (transmitted_ns, transmitted) = parted(says.transmitted.as_ps());
+    let (scheduled_ns, scheduled) = parted(says.scheduled.as_ps());
+    let frame = TdmaFrame::Synchronisation { cycle: says.cycle, transmitted_ns, scheduled_ns };
+    tdma(frame, Beside { below_ns: [transmitted, scheduled, 0], ..Beside::default() })
+}
+
+/// A station asks the master how long frames travel.
+pub(crate) fn calibration_request(from: u32, request: CalibrationRequest) -> Frame {
+    let (transmitted_ns, transmitted) = parted(request.transmitted.as_ps());
+    let (reply_offset_ns, offset) = parted(request.reply_offset.as_ps());
+    let reply_cycle = request.reply_cycle;
+    let frame = TdmaFrame::CalibrationRequest { transmitted_ns, reply_cycle, reply_offset_ns };
+    tdma(frame, Beside { from, to: 0, below_ns: [transmitted, offset, 0] })
+}
+
+/// The master replies.
+pub(crate) fn calibration_reply(reply: CalibrationReply) -> Frame {
+    let (requested_ns, requested) = parted(reply.requested.as_ps());
+    let (received_ns, received) = parted(reply.received.as_ps());
+    let (transmitted_ns, transmitted) = parted(reply.transmitted.as_ps());
+    let frame = TdmaFrame::CalibrationReply { requested_ns, received_ns, transmitted_ns };
+    tdma(frame, Beside { from: 0, to: reply.to, below_ns: [requested, received, transmitted] })
+}
+
+fn tdma(frame: TdmaFrame, beside: Beside) -> Frame {
+    let mut octets = Vec::with_capacity(RtmacHeader::OCTETS + frame.length());
+    RtmacHeader::Tdma.emit(&mut octets);
+    frame.emit(&mut octets);
+    Frame { beside, ..Frame::new(EtherType::RTMAC, octets) }
+}
+
+/// What a frame of TDMA says; none if it is no such frame.
+pub(crate) fn read_tdma(frame: &Frame) -> Option<TdmaMessage> {
+    let (RtmacHeader::Tdma, octets) = RtmacHeader::parse(&frame.octets).ok()? else { return None };
+    let [one, two, three] = frame.beside.below_ns;
+    let instant = |ns, below| Instant::from_ps(joined(ns, below));
+    Some(match TdmaFrame::parse(octets).ok()?.0 {
+        TdmaFrame::Synchronisation { cycle, transmitted_ns, scheduled_ns } => {
+            TdmaMessage::Synchronisation(Synchronisation {
+                cycle,
+                transmitted: instant(transmitted_ns, one),
+                scheduled: instant(scheduled_ns, two),
+            })
+        }
+        TdmaFrame::CalibrationRequest { transmitted_ns, reply_cycle, reply_offset_ns } => {
+            TdmaMessage::Request(CalibrationRequest {
+                transmitted: instant(transmitted_ns, one),
+                reply_cycle,
+                reply_offset: Duration::from_ps(joined(reply_offset_ns, two)),
+            })
+        }
+        TdmaFrame::CalibrationReply { requested_ns, received_ns, transmitted_ns } => {
+            TdmaMessage::Reply(CalibrationReply {
+                to: frame.beside.to,
+                requested: instant(requested_ns, one),
+                received: instant(received_ns, two),
+                transmitted: instant(transmitted_ns, three),
+            })
+        }
+    })
+}
+
+/// A message of a station of the start-up.
+pub(crate) fn start_up(
+    network: &Network,
+    settings: &Settings,
+    (from, to): (usize, Addressee),
+    message: StartUpMessage,
+) -> Frame {
+    let address = Settings::address(index(from));
+    let burst_rate = settings.burst;
+    let length = index(usize::try_from(settings.configuration.get()).expect("a checked number"));
+    let station = |ready| Announcement {
+        address: Some(address),
+        stage_2: settings.configuration > Bytes::ZERO,
+        ready,
+        burst_rate,
+    };
+    let heartbeat = settings.heartbeat.map_or(0, |heartbeat| heartbeat.as_ps() / 1_000_000_000);
+    let heartbeat_ms = u16::try_from(heartbeat).expect("a checked number");
+    let piece = |octets: u32| vec![0; octets as usize];
+    let mut octets = Vec::new();
+    match message {
+        StartUpMessage::Invitation => {
+            RtcfgFrame::Stage1 { addresses: None, burst_rate, data: &[] }.emit(&mut octets);
+        }
+        StartUpMessage::Announcement { ready } => RtcfgFrame::AnnounceNew(station(ready)).emit(&mut octets),
+        StartUpMessage::Reply { ready } => RtcfgFrame::AnnounceReply(station(ready)).emit(&mut octets),
+        StartUpMessage::Configuration { offset: 0, length: here } => RtcfgFrame::Stage2 {
+            ready: false,
+            stations: index(settings.stations.len()),
+            heartbeat_ms,
+            length,
+            data: &piece(here),
+        }
+        .emit(&mut octets),
+        StartUpMessage::Configuration { offset, length: here } => {
+            RtcfgFrame::Stage2Fragment { offset, data: &piece(here) }.emit(&mut octets);
+        }
+        StartUpMessage::Acknowledgement { received } => {
+            RtcfgFrame::Acknowledge { length: received }.emit(&mut octets);
+        }
+        StartUpMessage::Ready => RtcfgFrame::Ready.emit(&mut octets),
+        StartUpMessage::Heartbeat => RtcfgFrame::Heartbeat.emit(&mut octets),
+        StartUpMessage::Dead { station } => {
+            let to_all = settings.stations[station as usize].to_all;
+            let physical = network.streams[to_all.index()].source;
+            let address = Some(Settings::address(station));
+            RtcfgFrame::DeadStation { address, physical }.emit(&mut octets);
+        }
+    }
+    let to = match to {
+        Addressee::All => NONE,
+        Addressee::Station(station) => station,
+    };
+    let beside = Beside { from: index(from), to, ..Beside::default() };
+    Frame { beside, ..Frame::new(EtherType::RTCFG, octets) }
+}
+
+/// What a message of the start-up says; none if it is no such message, or of a station that does not take part.
+pub(crate) fn read_start_up(settings: &Settings, frame: &Frame) -> Option<StartUpMessage> {
+    let length = |data: &[u8]| u32::try_from(data.len()).unwrap_or(u32::MAX);
+    Some(match RtcfgFrame::parse(&frame.octets).ok()? {
+        RtcfgFrame::Stage1 { .. } => StartUpMessage::Invitation,
+        RtcfgFrame::AnnounceNew(Announcement { ready, .. }) => StartUpMessage::Announcement { ready },
+        RtcfgFrame::AnnounceReply(Announcement { ready, .. }) => StartUpMessage::Reply { ready },
+        RtcfgFrame::Stage2 { data, .. } => StartUpMessage::Configuration { offset: 0, length: length(data) },
+        RtcfgFrame::Stage2Fragment { offset, data } => {
+            StartUpMessage::Configuration { offset, length: length(data) }
+        }
+        RtcfgFrame::Acknowledge { length } => StartUpMessage::Acknowledgement { received: length },
+        RtcfgFrame::Ready => StartUpMessage::Ready,
+        RtcfgFrame::Heartbeat => StartUpMessage::Heartbeat,
+        RtcfgFrame::DeadStation { address, .. } => {
+            let mut stations = 0..index(settings.stations.len());
+            let station = stations.find(|station| Some(Settings::address(*station)) == address)?;
+            StartUpMessage::Dead { station }
+        }
+    })
+}
