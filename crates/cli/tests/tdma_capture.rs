@@ -50,6 +50,16 @@ fn a_start_up_is_decoded_message_by_message_and_nobody_asks_for_an_address() {
     // The calibration of slave B, with a slot in every other cycle left to the master, outlasts the interval.
     assert_eq!(sent("master.", "Stage 1 Config"), 3);
     assert_eq!((sent("master.", "Stage 2 Config"), sent("master.", "Stage 2 Fragment")), (2, 6));
+    // Behind the switch they are the same.
+    let came = |to: &str, what: &str| {
+        let there =
+            |frame: &&Vec<String>| frame[0].contains(&format!("> {to}.")) && frame[2].starts_with(what);
+        frames.iter().filter(there).count()
+    };
+    assert_eq!(came("slave-a", "Stage 1 Config") + came("slave-b", "Stage 1 Config"), 3);
+    assert_eq!(came("slave-a", "Stage 2") + came("slave-b", "Stage 2"), 8);
+    assert_eq!((came("master", "Request Calibration"), came("slave-a", "Reply Calibration")), (20, 10));
+    assert_eq!((came("slave-a", "New Announce"), came("slave-b", "New Announce")), (1, 1));
 }
 
 #[test]

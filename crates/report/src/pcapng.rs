@@ -15,14 +15,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufWriter, Write};
 
-use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Link, NodeIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
 use tautwire_sim::MissedSlot;
-use tautwire_wire::{
-    EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, TdmaFrame, UdpHeader, VlanTag,
-};
+use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag};
 
 use crate::name;
 
@@ -65,8 +62,6 @@ pub struct PcapngWriter<'a, W: Write> {
     network: &'a Network,
     block: Vec<u8>,
     frame: Vec<u8>,
-    /// What synchronisation frames say, by stream and number.
-    openings: BTreeMap<(u32, u32), Synchronisation>,
     /// Slots that frames missed, each a sentence, by stream and number.
     missed: BTreeMap<(u32, u32), Vec<String>>,
     /// Slots that frames missed which never left: the packets of the next synchronisation frame say so.
@@ -84,7 +79,6 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
             network,
             block: Vec::new(),
             frame: Vec::new(),
-            openings: BTreeMap::new(),
             missed: BTreeMap::new(),
             given_up: Vec::new(),
         };
@@ -102,10 +96,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         Ok(capture)
     }
 
-    /// Takes what a synchronisation frame says, before its first transmission.
-    pub fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
-        self.openings.insert((stream, number), says);
-        self.openings.remove(&(stream, number.wrapping_sub(OPENINGS)));
+    /// Takes the number of a synchronisation frame, before its first transmission.
+    pub fn synchronised(&mut self, stream: u32, number: u32) {
         for text in std::mem::take(&mut self.given_up) {
             self.comment(stream, number, text);
         }
@@ -160,11 +152,6 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         frame.clear();
         let is_tunnelled =
             self.network.tdma.is_some() && !self.network.is_real_time(StreamIndex(record.stream));
-        let rtmac = match self.openings.get(&(record.stream, record.number)) {
-            Some(says) => Rtmac::Opening(*says),
-            None if is_tunnelled => Rtmac::Tunnel,
-            None => Rtmac::None,
-        };
         match known {
             Known::Frame(ether_type, octets) => {
                 let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
@@ -174,8 +161,8 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
                 let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
                 frame.resize(end.max(frame.len()), 0);
             }
-            Known::Message(octets) => build(&mut frame, stream, hop, record, (rtmac, Some(octets))),
-            Known::Nothing => build(&mut frame, stream, hop, record, (rtmac, None)),
+            Known::Message(octets) => build(&mut frame, stream, hop, record, (is_tunnelled, Some(octets))),
+            Known::Nothing => build(&mut frame, stream, hop, record, (is_tunnelled, None)),
         }
         let octets = u32::try_from(frame.len()).expect("a frame is short");
         // Rounded down: the stamp is not later than the event.
@@ -251,49 +238,31 @@ fn low(value: u64) -> u32 {
     u32::try_from(value & 0xffff_ffff).expect("32 bits are left")
 }
 
-/// What RTmac makes of a frame.
-#[derive(Clone, Copy)]
-enum Rtmac {
-    /// Nothing: real-time frames go as they are.
-    None,
-    /// It opens a cycle.
-    Opening(Synchronisation),
-    /// It carries an ordinary frame.
-    Tunnel,
-}
-
-/// The frame as it is on the wire behind this hop, without FCS.
+/// The frame of an application as it is on the wire behind this hop, without FCS; an ordinary one of TDMA is tunnelled by RTmac.
 fn build(
     frame: &mut Vec<u8>,
     stream: &Stream,
     hop: &Hop,
     record: &FrameRecord,
-    (rtmac, message): (Rtmac, Option<&[u8]>),
+    (is_tunnelled, message): (bool, Option<&[u8]>),
 ) {
     let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
     let assumed = message.map(|_| assumed_flow(stream));
     let udp = stream.udp.as_ref().or(assumed.as_ref());
     let ether_type = if udp.is_some() { EtherType::IPV4 } else { EtherType::LOCAL_EXPERIMENTAL };
-    let outer = if matches!(rtmac, Rtmac::None) { ether_type } else { EtherType::RTMAC };
+    let outer = if is_tunnelled { EtherType::RTMAC } else { ether_type };
     let (destination, source) = (stream.destination, stream.source);
     EthernetHeader { destination, source, tag, ether_type: outer }.emit(frame);
     let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");
     let room = end.saturating_sub(frame.len());
     let client_data = room.min(usize::try_from(stream.payload_max.get()).expect("a frame is short"));
-    let client_data = match rtmac {
-        Rtmac::None => client_data,
-        Rtmac::Opening(says) => {
-            RtmacHeader::Tdma.emit(frame);
-            opening(says).emit(frame);
-            0
-        }
-        Rtmac::Tunnel => {
-            RtmacHeader::Tunnelled(ether_type).emit(frame);
-            client_data.saturating_sub(RtmacHeader::OCTETS)
-        }
+    let client_data = if is_tunnelled {
+        RtmacHeader::Tunnelled(ether_type).emit(frame);
+        client_data.saturating_sub(RtmacHeader::OCTETS)
+    } else {
+        client_data
     };
     match udp {
-        _ if matches!(rtmac, Rtmac::Opening(_)) => {}
         Some(udp) if stream.datagrams.is_some() => {
             let cut = stream.datagrams.expect("looked at");
             let piece = cut.piece(StreamIndex(record.stream), record.number);
@@ -364,15 +333,6 @@ fn assumed_flow(stream: &Stream) -> UdpFlow {
         (None, []) => Ipv4Address::BROADCAST,
     };
     UdpFlow { source: station(stream.talker), destination, source_port: DYNAMIC, destination_port: DYNAMIC }
-}
-
-/// What opens a cycle; times in whole nanoseconds of the sender's clock, rounded down.
-fn opening(says: Synchronisation) -> TdmaFrame {
-    TdmaFrame::Synchronisation {
-        cycle: says.cycle,
-        transmitted_ns: says.transmitted.as_ps() / 1_000,
-        scheduled_ns: says.scheduled.as_ps() / 1_000,
-    }
 }
 
 /// The mark, the stream and the number, then octets that count up; cut to `length`.

@@ -30,9 +30,8 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     told: u64,
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
-    /// Contents of the frames of control protocols that are to be sent next: stream, number.
-    contents: HashMap<(u32, u32), (EtherType, Vec<u8>)>,
-    /// The same of those in `ahead`, by what was told.
+    /// What the frame of a protocol holds whose transmission is told next, and those in `ahead` by what was told.
+    contents: Option<(EtherType, Vec<u8>)>,
     contents_ahead: HashMap<u64, (EtherType, Vec<u8>)>,
     /// The message of the transmission that is told next, and of those in `ahead`.
     message: Option<Vec<u8>>,
@@ -72,7 +71,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             ahead: BinaryHeap::new(),
             told: 0,
             arriving: HashMap::new(),
-            contents: HashMap::new(),
+            contents: None,
             contents_ahead: HashMap::new(),
             message: None,
             messages_ahead: HashMap::new(),
@@ -134,9 +133,9 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         self.record(&FrameRecord { time, stream, number, hop: 0, port, event: FrameEvent::Created, length });
     }
 
-    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
+    fn synchronised(&mut self, stream: u32, number: u32, _says: Synchronisation) {
         if let Some(capture) = &mut self.capture {
-            capture.synchronised(stream, number, says);
+            capture.synchronised(stream, number);
         }
     }
 
@@ -146,9 +145,9 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         }
     }
 
-    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
+    fn contents(&mut self, _stream: u32, _number: u32, ether_type: EtherType, octets: &[u8]) {
         if self.capture.is_some() {
-            self.contents.insert((stream, number), (ether_type, octets.to_vec()));
+            self.contents = Some((ether_type, octets.to_vec()));
         }
     }
 
@@ -173,7 +172,7 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
             self.capture_until(told.selected.since_start());
             let ahead = Ahead { time: start, told: self.told, stream, number, hop, port, length };
             self.ahead.push(Reverse(ahead));
-            if let Some(contents) = self.contents.remove(&(stream, number)) {
+            if let Some(contents) = self.contents.take() {
                 self.contents_ahead.insert(self.told, contents);
             }
             if let Some(message) = self.message.take() {

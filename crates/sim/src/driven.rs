@@ -329,13 +329,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_octets(slot, listener, time)
-            || self.take_pdu(slot.stream, slot.number, time)
-            || self.take_trigger(slot.stream, slot.number, time)
-            || self.take_ftt_message(slot.stream, slot.number)
-            || self.take_control(slot.stream, slot.number, time)
-            || self.take_control_frame(slot, listener)
-        {
+        if self.take_octets(slot, listener, time) || self.take_control(slot.stream, slot.number, time) {
             return;
         }
         let network = self.network;

@@ -210,20 +210,12 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         let line = port.link;
         if PLUGGED {
-            let passed = (slot.stream, slot.number, slot.hop, slot.received);
-            self.pass_control_frame(passed, start, received);
-            if self.carries_octets(passed.0) {
-                let (stream, number, hop, _) = passed;
-                self.octets_leave(Leaving {
-                    stream,
-                    number,
-                    hop,
-                    link: line,
-                    flight: received.since(last),
-                    start,
-                });
+            let &mut Slot { stream, number, hop, received: came, .. } = slot;
+            if self.carries_octets(stream) {
+                let flight = received.since(last);
+                self.octets_leave(Leaving { stream, number, hop, link: line, came, start, flight });
             }
-            self.note_cycle(port_index, passed.0, passed.1, start, end);
+            self.note_cycle(port_index, stream, number, start, end);
         }
         let slot = self.slab.get_mut(frame.slot);
         self.statistics.transmitted(start, line, slot.stream, slot.number);
@@ -251,11 +243,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         slot.received = received;
         slot.held_before = Duration::ZERO;
-        let (stream, number) = (slot.stream, slot.number);
         let (ring, to_bridge) = (line, self.links[line as usize].to_bridge);
-        if PLUGGED {
-            self.tell_pdu(stream, number, start);
-        }
         if !to_bridge {
             if self.counts_early && received <= self.end && !self.slab.get(frame.slot).corrupted {
                 let slot = self.slab.remove(frame.slot);

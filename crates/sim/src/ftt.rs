@@ -1,9 +1,10 @@
 //! HaRTES in a run: masters open elementary cycles with trigger messages, nodes send what is polled, switches police.
 //!
-//! A trigger message is a frame of its port's own stream and goes no further than the node at the end of the cable; what it
-//! says travels beside it, by its number. When the node's host has received it, the node sends what it polls. A node
-//! that misses one sends nothing that is polled until the next. A policed frame is judged when its last bit is in; one
-//! that is reshaped reaches the device's stages that much later. Not here: the servers (`core`), the schedule (`core`).
+//! A trigger message is a frame of its port's own stream and goes no further than the node at the end of the cable. When the
+//! node's host has received it, the node sends what it polls; since when that waits, from which its delay counts, is looked up by
+//! the master and the cycle that the message names. A node that misses one sends nothing that is polled until the next. A policed
+//! frame is judged when its last bit is in; one that is reshaped reaches the device's stages that much later. Not here: the servers
+//! (`core`), the schedule (`core`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::ftt::{FTT, FttMessage, Polled};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::contents::Frame;
 use crate::elementary::{CycleFrame, first_frames};
 use crate::engine::Engine;
 use crate::frame::octets_of;
@@ -32,16 +34,17 @@ use crate::result::DropReason;
 /// How long a node waits for an answer before it asks again, where admission is not described.
 const PATIENCE: Duration = Duration::from_ms(100);
 
+/// Cycles of a master of which it is known when their messages were released.
+const CYCLES_NOTED: usize = 256;
+
 /// Masters and nodes of a run.
 pub(crate) struct Ftt {
     /// Per node.
     masters: Vec<Option<Master>>,
     /// Per node.
     nodes: Vec<Option<Node>>,
-    /// Trigger messages on their way, by stream.
-    on_line: BTreeMap<u32, VecDeque<(u32, Rc<Opening>)>>,
     /// Trigger messages in their nodes' hosts, by the time at which they are decoded.
-    decoding: BTreeMap<(SimTime, u64), (u32, Rc<Opening>)>,
+    decoding: BTreeMap<(SimTime, u64), (u32, FttMessage)>,
     decoded: u64,
     /// By hop.
     policers: BTreeMap<u32, StreamPolicer>,
@@ -59,6 +62,8 @@ struct Master {
     base: Instant,
     /// Its next cycle does.
     next: Instant,
+    /// Of the last cycles that polled anything: when that was released, by stream.
+    released: VecDeque<(u32, Vec<(u16, SimTime)>)>,
     seen: MasterObservation,
 }
 
@@ -67,14 +72,6 @@ struct Node {
     /// The cycle whose trigger message it heard last.
     heard: Option<u32>,
     seen: ListeningObservation,
-}
-
-/// A trigger message, and when what it polls was released.
-#[derive(Debug)]
-pub(crate) struct Opening {
-    message: FttMessage,
-    cycle: u32,
-    released: Vec<(u16, SimTime)>,
 }
 
 /// Has the bridges look at policed streams where they enter; what is asked for has no server before it is granted.
@@ -141,7 +138,6 @@ impl Ftt {
         Some(Self {
             masters: nodes.clone().map(|node| master(network, harts, node, clocks)).collect(),
             nodes: nodes.map(|node| station(network, harts, node)).collect(),
-            on_line: BTreeMap::new(),
             decoding: BTreeMap::new(),
             decoded: 0,
             policers: policed.collect(),
@@ -220,7 +216,25 @@ fn master(network: &Network, harts: &Harts, node: usize, clocks: &[LocalClock]) 
     let cycle = harts.cycle.as_ps();
     let base = Instant::from_ps(clocks[node].local(SimTime::ZERO).as_ps().div_ceil(cycle) * cycle);
     let seen = MasterObservation::of(NodeIndex::at(node));
-    Some(Master { scheduler, base, next: base, seen })
+    Some(Master { scheduler, base, next: base, released: VecDeque::new(), seen })
+}
+
+impl Master {
+    fn note_released(&mut self, cycle: u32, released: Vec<(u16, SimTime)>) {
+        if released.is_empty() {
+            return;
+        }
+        if self.released.len() == CYCLES_NOTED {
+            self.released.pop_front();
+        }
+        self.released.push_back((cycle, released));
+    }
+
+    /// When the messages of a stream that a cycle polls were released.
+    fn released(&self, cycle: u32, stream: u16) -> Vec<SimTime> {
+        let of = self.released.iter().rev().filter(|(noted, _)| *noted == cycle).flat_map(|(_, all)| all);
+        of.filter(|(id, _)| *id == stream).map(|(_, at)| *at).collect()
+    }
 }
 
 fn station(network: &Network, harts: &Harts, node: usize) -> Option<Node> {
@@ -310,11 +324,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
         }
         let now = self.now;
-        while let Some(((_, _), (node, opening))) = self.ftt().and_then(|ftt| {
+        while let Some((_, (node, message))) = self.ftt().and_then(|ftt| {
             let ((at, _), _) = ftt.decoding.first_key_value()?;
             if *at <= now { ftt.decoding.pop_first() } else { None }
         }) {
-            self.heed_trigger(node as usize, &opening);
+            self.heed_trigger(node as usize, &message);
         }
     }
 
@@ -348,80 +362,77 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 node.seen.polled += 1;
             }
         }
+        if let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) {
+            master.note_released(cycle, released);
+        }
         let message = FttMessage::Trigger { master: u16::try_from(node).unwrap_or(u16::MAX), cycle, polled };
-        let opening = Rc::new(Opening { message, cycle, released });
+        let mut octets = Vec::new();
+        message.emit(&mut octets);
+        let frame = Rc::new(Frame::new(FTT, octets));
         for port in network.nodes[node].ports.clone() {
             if let Some(stream) = harts.ftt.triggers[port as usize] {
-                self.send_trigger(stream.0, PortIndex(port), &opening);
+                self.send_trigger(stream.0, PortIndex(port), &frame);
             }
         }
     }
 
-    fn send_trigger(&mut self, stream: u32, port: PortIndex, opening: &Rc<Opening>) {
-        let mut octets = Vec::new();
-        opening.message.emit(&mut octets);
-        let number = self.talkers[stream as usize].number;
-        self.talkers[stream as usize].number += 1;
-        self.recorder.contents(stream, number, FTT, &octets);
+    fn send_trigger(&mut self, stream: u32, port: PortIndex, frame: &Rc<Frame>) {
         let links = self.network.ports[port.index()].links.expect("a port with trigger messages has a cable");
         let far = self.network.ports[self.network.links[links.egress.index()].to.index()].node;
-        if let Some(ftt) = self.ftt() {
-            ftt.on_line.entry(stream).or_default().push_back((number, Rc::clone(opening)));
-            if let Some(node) = &mut ftt.nodes[far.index()] {
-                node.seen.sent += 1;
-            }
+        if let Some(node) = self.ftt().and_then(|ftt| ftt.nodes[far.index()].as_mut()) {
+            node.seen.sent += 1;
         }
-        let payload = Bytes::new(octets.len() as u64).max(self.network.streams[stream as usize].payload_min);
-        let (place, aim) = self.insert(stream, number, payload, self.now);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
+        let octets = Bytes::new(frame.octets.len() as u64);
+        let payload = octets.max(self.network.streams[stream as usize].payload_min);
+        self.send_frame(stream, Rc::clone(frame), payload);
+    }
+
+    /// A message of HaRTES was delivered: the node reads it if it is a trigger message; a switch may send another one on as it is.
+    pub(crate) fn take_ftt(&mut self, stream: u32, frame: &Rc<Frame>, time: SimTime) {
+        match FttMessage::parse(&frame.octets) {
+            Ok((message @ FttMessage::Trigger { .. }, _)) => {
+                self.take_trigger(stream, message, frame.octets.len() as u64, time);
+            }
+            _ => self.take_ftt_message(stream, frame),
         }
     }
 
-    /// Whether a delivered frame was a trigger message; then its node's host has it to receive.
-    pub(crate) fn take_trigger(&mut self, stream: u32, number: u32, time: SimTime) -> bool {
+    /// A trigger message was delivered: its node's host has it to receive.
+    fn take_trigger(&mut self, stream: u32, message: FttMessage, octets: u64, time: SimTime) {
         let network = self.network;
-        let Some(on_line) = self.ftt().and_then(|ftt| ftt.on_line.get_mut(&stream)) else { return false };
-        // A link keeps the order of frames: those before it were lost.
-        let mut opening = None;
-        while let Some((first, sent)) = on_line.pop_front() {
-            if first == number {
-                opening = Some(sent);
-                break;
-            }
-        }
-        let opening = opening.expect("a trigger message on its way");
         let node = network.streams[stream as usize].listeners[0];
-        let NodeKind::EndStation { host } = network.nodes[node.index()].kind else { return true };
-        let octets = opening.message.octets() as u64 + 18;
+        let NodeKind::EndStation { host } = network.nodes[node.index()].kind else { return };
         if let Some(ftt) = self.ftt() {
-            let at = time + ftt.random.delay(&network.hosts[host.index()].receive, octets.max(64));
+            let receive = &network.hosts[host.index()].receive;
+            let at = time + ftt.random.delay(receive, (octets + 18).max(64));
             ftt.decoded += 1;
-            ftt.decoding.insert((at, ftt.decoded), (node.0, opening));
+            ftt.decoding.insert((at, ftt.decoded), (node.0, message));
         }
         self.arm_timeline();
-        true
     }
 
     /// A node has decoded a trigger message, and sends what of it is its own.
-    fn heed_trigger(&mut self, node: usize, opening: &Opening) {
+    fn heed_trigger(&mut self, node: usize, message: &FttMessage) {
+        let FttMessage::Trigger { master, cycle, .. } = *message else { return };
         if !self.nodes[node].up {
             return;
         }
-        let local = self.nodes[node].clock.local(self.now);
+        let (now, local) = (self.now, self.nodes[node].clock.local(self.now));
         let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) else { return };
-        let polled = state.machine.receive(local, &opening.message);
-        state.heard = Some(opening.cycle);
+        let polled = state.machine.receive(local, message);
+        state.heard = Some(cycle);
         state.seen.heard += 1;
-        for Polled { stream: id, .. } in polled {
+        for Polled { stream: id, frames } in polled {
             let stream = StreamIndex(u32::from(id));
-            for (_, since) in opening.released.iter().filter(|(other, _)| *other == id) {
+            let released = self.ftt().and_then(|ftt| ftt.masters.get(usize::from(master))?.as_ref());
+            let mut since = released.map(|master| master.released(cycle, id)).unwrap_or_default().into_iter();
+            for _ in 0..frames {
+                let since = since.next().unwrap_or(now);
                 if self.talkers[stream.index()].running {
                     if let Some(state) = self.ftt().and_then(|ftt| ftt.nodes[node].as_mut()) {
                         state.seen.answered += 1;
                     }
-                    self.create_next(stream.0, *since);
+                    self.create_next(stream.0, since);
                 }
             }
         }

@@ -7,11 +7,13 @@ use std::rc::Rc;
 
 use tautwire_units::Duration;
 use tautwire_wire::EtherType;
+use tautwire_wire::ftt::FTT;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::recorder::Recorder;
+use crate::srp::{MSRP, MVRP};
 
 /// A copy of a frame that begins to leave.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +23,11 @@ pub(crate) struct Leaving {
     pub(crate) hop: u32,
     /// The link that it goes over.
     pub(crate) link: u32,
+    /// When it came to the node; at the talker, when it was made.
+    pub(crate) came: SimTime,
+    pub(crate) start: SimTime,
     /// From the last bit that left to the last that is received.
     pub(crate) flight: Duration,
-    pub(crate) start: SimTime,
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
@@ -36,10 +40,15 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
-        let Leaving { stream, number, hop, link, flight, start } = leaving;
-        let Some(frame) = self.driven().contents.behind(stream, number, hop) else { return };
+        let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
+        let Some(mut frame) = self.driven().contents.behind(stream, number, hop) else { return };
+        if frame.ether_type == EtherType::PCF {
+            frame = self.pass_control_frame(leaving).unwrap_or(frame);
+        }
         if self.is_hosted(stream) {
             self.control_frame_leaves((stream, number, Rc::clone(&frame)), link, start, flight);
+        } else if frame.ether_type == MSRP {
+            self.tell_pdu(stream, &frame, start);
         }
         if self.recorder.takes_transmissions() {
             self.recorder.contents(stream, number, frame.ether_type, &frame.octets);
@@ -61,6 +70,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         match frame.ether_type {
             EtherType::RTMAC => return self.take_tdma(slot, listener, frame, time),
             EtherType::RTCFG => self.take_start_up(slot, listener, frame, time),
+            EtherType::PCF => self.take_control_frame(slot, listener, frame),
+            MSRP | MVRP => self.take_pdu(slot.stream, frame, time),
+            FTT => self.take_ftt(slot.stream, &arrived.frame, time),
             _ => {}
         }
         true

@@ -79,7 +79,7 @@ pub trait Recorder {
         let _ = missed;
     }
 
-    /// The contents of a frame that a protocol's machine has made, before it is handed to its port: all behind the type.
+    /// The octets of a protocol's frame, all behind the type, without padding: before each of its transmissions is told, as they leave.
     fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
         let _ = (stream, number, ether_type, octets);
     }

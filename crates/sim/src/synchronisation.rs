@@ -1,20 +1,21 @@
 //! Synchronisation by protocol control frames in a run (SAE AS6802): the machines of all nodes, their frames on
 //! the links, and how far the network times of the nodes are apart.
 //!
-//! A frame is one of its maker's own stream and goes the way of that. Its transparent clock is kept beside it:
-//! every node adds how long it had the frame, by its own clock, from the last bit received (from the machine,
-//! where it is made) to the first bit sent; the receiver adds what the cable and the least of the PHYs take.
-//! In a capture the field is what has been added when the frame leaves. A bridge that is on the way hears a
-//! frame and passes it on.
+//! A frame is one of its maker's own stream and goes the way of that. Every node adds to its transparent clock how long it
+//! had the frame, by its own clock, from the last bit received (from the machine, where it is made) to the first bit
+//! sent; the receiver adds what the cable and the least of the PHYs take. So what leaves by a hop is a copy of its own,
+//! in the octets and in a capture. A bridge that is on the way hears a frame and passes it on.
 //!
 //! Every cluster has a time of its own. A machine tells start and number of a cycle; network time counts on from there. The number begins again
 //! with every cluster cycle: the time that goes on is that next to the node's own, or to that of others; after
 //! a loss by all it is the next that is not before. True time only compares.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use tautwire_core::as6802::{
     CliquesDetected, CommandMonitor, Maker, PcfType, ProtocolControlFrame, SyncNode, to_transparent_clock,
+    transparent_time,
 };
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
@@ -23,14 +24,13 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::contents::Frame;
 use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::plan::{NONE, Taker, index};
+use crate::protocols::Leaving;
 use crate::recorder::Recorder;
-use crate::result::DropReason;
 
-/// Frames of one maker that may be on their way at a time.
-const FLYING: usize = 64;
 /// Octets on the line before the padding and check: preamble, header, data, check.
 const PCF_ON_LINE: Bytes = Bytes::new(8 + 14 + PCF_PAYLOAD.get() + 4);
 
@@ -99,18 +99,8 @@ pub(crate) struct ControlFrames {
     agenda: BTreeSet<(SimTime, u32)>,
     /// Per stream: the node whose frames it carries, or [`NONE`].
     makers: Vec<u32>,
-    /// Per stream: its last frames.
-    flying: Vec<VecDeque<Flying>>,
     /// Per cluster: the latest network time of any node, and when that was.
     latest: Vec<(Instant, SimTime)>,
-}
-
-/// A frame on its way.
-struct Flying {
-    number: u32,
-    frame: ProtocolControlFrame,
-    /// Per hop: how long it took to its end, as its transparent clock tells.
-    took: Vec<Duration>,
 }
 
 struct Node {
@@ -228,7 +218,6 @@ impl ControlFrames {
             nodes: clocks.iter().enumerate().map(node).collect(),
             agenda: BTreeSet::new(),
             makers,
-            flying: (0..network.streams.len()).map(|_| VecDeque::new()).collect(),
             latest: vec![(Instant::ZERO, SimTime::ZERO); synchronisation.clusters.len()],
         };
         for (number, clock) in clocks.iter().enumerate() {
@@ -254,15 +243,6 @@ impl ControlFrames {
             }
             self.agenda.extend(due.map(|due| (due, index(number))));
         }
-    }
-
-    fn flying(&mut self, stream: u32, number: u32) -> Option<&mut Flying> {
-        self.flying[stream as usize].iter_mut().find(|flying| flying.number == number)
-    }
-
-    /// Whether a stream carries protocol control frames.
-    fn carries(&self, stream: u32) -> bool {
-        self.makers[stream as usize] != NONE
     }
 }
 
@@ -326,52 +306,39 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let network = self.network;
         let synchronisation = network.synchronisation.as_ref().expect("a machine of it");
         let stream = synchronisation.frames[node].expect("clients make no frames").0;
-        let number = self.talkers[stream as usize].number;
-        self.talkers[stream as usize].number += 1;
-        let hops = network.streams[stream as usize].hops.len();
-        let run = self.synchronisation_mut().expect("a machine of it");
-        let flying = &mut run.flying[stream as usize];
-        flying.push_back(Flying { number, frame, took: vec![Duration::ZERO; hops] });
-        if flying.len() > FLYING {
-            flying.pop_front();
-        }
-        let (place, aim) = self.insert(stream, number, PCF_PAYLOAD, self.now);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
-        }
+        let mut octets = Vec::with_capacity(ProtocolControlFrame::LENGTH);
+        frame.emit(&mut octets);
+        self.send_frame(stream, Frame::new(EtherType::PCF, octets), PCF_PAYLOAD);
     }
 
-    /// A frame begins to leave by a hop, which it came to at `came` (both true time): what it says, and how
-    /// long it will have taken.
-    pub(crate) fn pass_control_frame(
-        &mut self,
-        (stream, number, hop, came): (u32, u32, u32, SimTime),
-        start: SimTime,
-        received: SimTime,
-    ) {
+    /// A frame begins to leave by a hop, which it came to at `came` (both true time): what leaves, if it can be read.
+    pub(crate) fn pass_control_frame(&mut self, leaving: Leaving) -> Option<Rc<Frame>> {
+        let Leaving { stream, number, hop, came, start, .. } = leaving;
         let network = self.network;
-        if !self.synchronisation().is_some_and(|run| run.carries(stream)) {
-            return;
-        }
-        debug_assert!(start <= received, "a line takes time");
         let first = self.plan.first_hop[stream as usize];
-        let place = (hop - first) as usize;
-        let at = &network.streams[stream as usize].hops[place];
+        let at = &network.streams[stream as usize].hops[(hop - first) as usize];
         let clock = self.nodes[network.ports[at.port.index()].node.index()].clock;
         let had = clock.local(start).saturating_since(clock.local(came));
-        let links = network.ports[at.port.index()].links.expect("a hop's port is connected");
-        let link = &network.links[links.egress.index()];
-        let cable = link.rate.duration_floor(PCF_ON_LINE.bits()) + link.propagation + link.phy_delay.min;
-        let previous = at.previous.map(|previous| previous as usize);
-        let run = self.synchronisation_mut().expect("it is there");
-        let Some(flying) = run.flying(stream, number) else { return };
-        let left = previous.map_or(Duration::ZERO, |previous| flying.took[previous]).saturating_add(had);
-        flying.took[place] = left.saturating_add(cable);
-        let says = ProtocolControlFrame { transparent_clock: to_transparent_clock(left), ..flying.frame };
+        let previous = at.previous.map(|previous| first + previous);
+        let came_as = self.driven().contents.behind(stream, number, previous.unwrap_or(NONE))?;
+        let (frame, _) = ProtocolControlFrame::parse(&came_as.octets).ok()?;
+        let took = transparent_time(frame.transparent_clock);
+        let took =
+            took.saturating_add(previous.map_or(Duration::ZERO, |previous| self.cable(stream, previous)));
+        let transparent_clock = to_transparent_clock(took.saturating_add(had));
         let mut octets = Vec::with_capacity(ProtocolControlFrame::LENGTH);
-        says.emit(&mut octets);
-        self.recorder.contents(stream, number, EtherType::PCF, &octets);
+        ProtocolControlFrame { transparent_clock, ..frame }.emit(&mut octets);
+        self.driven().contents.write(stream, number, hop, octets)
+    }
+
+    /// What the receiver behind a hop adds to a transparent clock.
+    fn cable(&self, stream: u32, hop: u32) -> Duration {
+        let network = self.network;
+        let place = (hop - self.plan.first_hop[stream as usize]) as usize;
+        let port = network.streams[stream as usize].hops[place].port;
+        let links = network.ports[port.index()].links.expect("a hop's port is connected");
+        let link = &network.links[links.egress.index()];
+        link.rate.duration_floor(PCF_ON_LINE.bits()) + link.propagation + link.phy_delay.min
     }
 
     /// Whether the bridge at the end of a hop hears a frame that it also passes on.
@@ -380,22 +347,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         first != end && self.plan.hops[hop].taker != Taker::NOBODY && self.synchronisation().is_some()
     }
 
-    /// Whether a delivered frame was a protocol control frame; then the listener's machine has it.
-    pub(crate) fn take_control_frame(&mut self, slot: &Slot, listener: u32) -> bool {
+    /// A protocol control frame was delivered: the listener's machine has it.
+    pub(crate) fn take_control_frame(&mut self, slot: &Slot, listener: u32, frame: &Frame) {
         let network = self.network;
-        if !self.synchronisation().is_some_and(|run| run.carries(slot.stream)) {
-            return false;
-        }
-        let place = (slot.hop - self.plan.first_hop[slot.stream as usize]) as usize;
+        let Ok((frame, _)) = ProtocolControlFrame::parse(&frame.octets) else { return };
         let node = network.streams[slot.stream as usize].listeners[listener as usize].index();
         let local = self.nodes[node].clock.local(self.now);
+        let took =
+            transparent_time(frame.transparent_clock).saturating_add(self.cable(slot.stream, slot.hop));
+        let frame = ProtocolControlFrame { transparent_clock: to_transparent_clock(took), ..frame };
         let roles = &network.synchronisation.as_ref().expect("it is there").roles;
         let run = self.synchronisation_mut().expect("it is there");
-        let maker = run.makers[slot.stream as usize] as usize;
-        let Some(flying) = run.flying(slot.stream, slot.number) else { return true };
-        let transparent_clock = to_transparent_clock(flying.took[place]);
-        let frame = ProtocolControlFrame { transparent_clock, ..flying.frame };
-        let maker = match roles[maker] {
+        let maker = match roles[run.makers[slot.stream as usize] as usize] {
             SyncRole::Master(number) => Maker::Master(1 << number),
             SyncRole::CompressionMaster(channel) => Maker::Compression(channel),
             SyncRole::Client => unreachable!("clients make no frames"),
@@ -405,7 +368,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         self.act_synchronisation(node);
         self.arm_timeline();
-        true
     }
 
     /// A node's machine tells the cycle that network time counts from, or that there is none.

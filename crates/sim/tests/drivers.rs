@@ -39,7 +39,8 @@ fn every_scenario_has_one_trace() {
         let path = entry.expect("a file").path();
         if path.extension().is_some_and(|extension| extension == "yaml") {
             let loaded = tautwire_model::load(&path).expect("readable");
-            let mut network = loaded.network.unwrap_or_else(|| panic!("{}", path.display()));
+            // Sections of plug-ins are not this crate's, either: it refuses them.
+            let Some(mut network) = loaded.network else { continue };
             // Three runs of each: a tenth of a second is enough to meet every mechanism.
             network.run.duration = network.run.duration.min(tautwire_units::Duration::from_ms(100));
             // Who tests bounds is not this crate's.
@@ -50,7 +51,7 @@ fn every_scenario_has_one_trace() {
             count += 1;
         }
     }
-    assert!(count >= 3, "scenarios were found");
+    assert!(count >= 30, "scenarios were found");
 }
 
 #[test]

@@ -118,12 +118,13 @@ impl Contents {
         self.flying(stream, number).map(|flying| Rc::clone(flying.behind(hop)))
     }
 
-    /// A bridge writes into a frame that leaves by a hop.
-    pub(crate) fn write(&mut self, stream: u32, number: u32, hop: u32, octets: Vec<u8>) {
-        if let Some(flying) = self.flying(stream, number) {
-            let frame = Frame { octets, ..Frame::new(flying.frame.ether_type, Vec::new()) };
-            flying.written.push((hop, Rc::new(frame)));
-        }
+    /// A bridge writes into a frame that leaves by a hop: what leaves.
+    pub(crate) fn write(&mut self, stream: u32, number: u32, hop: u32, octets: Vec<u8>) -> Option<Rc<Frame>> {
+        let flying = self.flying(stream, number)?;
+        let frame = Rc::new(Frame { octets, ..Frame::new(flying.frame.ether_type, Vec::new()) });
+        flying.written.retain(|(by, _)| *by != hop);
+        flying.written.push((hop, Rc::clone(&frame)));
+        Some(frame)
     }
 
     /// When the time-stamp point of a frame that has left will pass the receiver.
@@ -208,6 +209,7 @@ mod tests {
         for number in 0..300 {
             contents.put(0, number, frame(1));
         }
+        contents.write(0, 299, 4, vec![7]);
         contents.write(0, 299, 4, vec![2]);
         let all = [3, 4, 4, 5].map(|hop| taken(&mut contents, 299, hop));
         assert_eq!(all, [Some(1), Some(2), Some(2), Some(1)]);

@@ -1,20 +1,21 @@
 //! Central admission of HaRTES in the engine: when it acts, what messages do where they are taken, and their frames.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use tautwire_core::ftt::{AcAction, Carried, RequestState};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Bytes;
 use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
 
-use super::{Admission, Asking, Envelope, MASTER, Master, STANDBY, Work, short};
+use super::{Admission, Asking, MASTER, Master, STANDBY, Work, short};
+use crate::control::contents::{Beside, Frame};
 use crate::engine::Engine;
 use crate::harts::{AdmissionEvent, AdmissionRung};
 use crate::options::StreamPart;
 use crate::plan::{Manners, NONE, index};
 use crate::recorder::Recorder;
 use crate::refusal::{Limit, Refusal};
-use crate::result::DropReason;
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Does all that central admission has to do now.
@@ -334,63 +335,41 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         for (from, to, message) in sent {
             let Some(at) = admission.entities.get(&from).map(|entity| entity.node) else { continue };
-            let envelope = Envelope { from: at, to, message };
-            admission.note(self.now, &envelope, true);
-            self.send_ftt(admission, at as usize, envelope);
+            let beside = Beside { from: at, to: u32::from(to), ..Beside::default() };
+            admission.note(self.now, beside, &message, true);
+            let mut octets = Vec::new();
+            message.emit(&mut octets);
+            let frame = Rc::new(Frame { beside, ..Frame::new(FTT, octets) });
+            self.send_ftt(admission, at as usize, &frame);
         }
     }
 
-    /// Sends a control message from a node towards the one whom it is for.
-    fn send_ftt(&mut self, admission: &mut Admission, node: usize, envelope: Envelope) {
-        let Some(there) = admission.entities.get(&envelope.to).map(|entity| entity.node as usize) else {
+    /// Sends a control message from a node towards the one whom it is for; there it is read.
+    fn send_ftt(&mut self, admission: &mut Admission, node: usize, frame: &Rc<Frame>) {
+        let Some(there) = admission.entity(frame.beside.to).map(|entity| entity.node as usize) else {
             return;
         };
         if there == node {
-            admission.note(self.now, &envelope, false);
-            return admission.arrive(envelope.to, envelope.message, self.now);
+            let Ok((message, _)) = FttMessage::parse(&frame.octets) else { return };
+            admission.note(self.now, frame.beside, &message, false);
+            let to = u16::try_from(frame.beside.to).expect("an entity");
+            return admission.arrive(to, message, self.now);
         }
         let port = admission.towards[there][node];
         let stream = admission.settings.control.get(port as usize).copied().flatten();
         let Some(StreamIndex(stream)) = stream else { return };
-        let mut octets = Vec::new();
-        envelope.message.emit(&mut octets);
-        let number = self.talkers[stream as usize].number;
-        self.talkers[stream as usize].number += 1;
-        self.recorder.contents(stream, number, FTT, &octets);
-        admission.on_line.entry(stream).or_default().push_back((number, envelope));
-        let payload = Bytes::new(octets.len() as u64).max(self.network.streams[stream as usize].payload_min);
-        let (place, aim) = self.insert(stream, number, payload, self.now);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
-        }
+        let octets = Bytes::new(frame.octets.len() as u64);
+        let payload = octets.max(self.network.streams[stream as usize].payload_min);
+        self.send_frame(stream, Rc::clone(frame), payload);
     }
 
-    /// Whether a delivered frame was a control message; then it is taken, or sent on.
-    pub(crate) fn take_ftt_message(&mut self, stream: u32, number: u32) -> bool {
-        let Some(mut admission) = self.driven().harts_admission.take() else { return false };
-        let taken = self.route_control(&mut admission, stream, number);
-        self.driven().harts_admission = Some(admission);
-        if taken {
-            self.arm_timeline();
-        }
-        taken
-    }
-
-    fn route_control(&mut self, admission: &mut Admission, stream: u32, number: u32) -> bool {
-        let Some(on_line) = admission.on_line.get_mut(&stream) else { return false };
-        // A link keeps the order of frames: those before it were lost.
-        let mut found = None;
-        while let Some((first, envelope)) = on_line.pop_front() {
-            if first == number {
-                found = Some(envelope);
-                break;
-            }
-        }
-        let envelope = found.expect("a control message on its way");
+    /// A control message was delivered: it is taken, or sent on.
+    pub(crate) fn take_ftt_message(&mut self, stream: u32, frame: &Rc<Frame>) {
+        let Some(mut admission) = self.driven().harts_admission.take() else { return };
         let here = self.network.streams[stream as usize].listeners[0].index();
-        self.send_ftt(admission, here, envelope);
-        true
+        self.send_ftt(&mut admission, here, frame);
+        self.driven().harts_admission = Some(admission);
+        self.arm_timeline();
     }
 
     /// A cable is cut or mended: the switches at its ends see it.

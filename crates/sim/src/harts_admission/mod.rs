@@ -1,7 +1,7 @@
 //! Central admission in a run: requests, the masters of the switches, the ACMaster and its standby, their messages on the links.
 //!
-//! A control message is a frame of its port's own stream; whom it is for, and what it says, travels beside it, by its number.
-//! A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
+//! A control message is a frame of its port's own stream; who wrote it and whom it is for stands beside its octets, as their format has
+//! no place for it. A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
 //! after the other; the ACMaster's test is such work too, and its result is the caller's ([`Options`](crate::Options)).
 //! When a switch is told of a stream, frames of it go by the server that its master derives, wait in the memory pool that it
 //! derives, and are policed; before, they go by the background server. When it is told that the stream is gone, frames of it go nowhere, those
@@ -20,6 +20,7 @@ use tautwire_units::{Duration, Instant};
 use tautwire_wire::ftt::{FttMessage, FttStream};
 
 use crate::clock::{LocalClock, SimTime};
+use crate::control::contents::Beside;
 use crate::harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, MasterState, RequestObservation, SwitchLink,
 };
@@ -41,8 +42,6 @@ pub(crate) struct Admission {
     topology: Topology,
     /// Per node, per node: the port towards it, or [`NONE`].
     towards: Vec<Vec<u32>>,
-    /// Control messages on their way, by stream.
-    on_line: BTreeMap<u32, VecDeque<(u32, Envelope)>>,
     /// What applications do, in order of time, and how much of it is done.
     agenda: Vec<(SimTime, u32, StreamIndex, Asking)>,
     asked: usize,
@@ -53,13 +52,6 @@ pub(crate) struct Admission {
     ladder: Vec<AdmissionRung>,
     refusals: Vec<Refusal>,
     random: Random,
-}
-
-/// A control message with who sent it, a node, and whom it is for.
-struct Envelope {
-    from: u32,
-    to: u16,
-    message: FttMessage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +139,6 @@ impl Admission {
             switches,
             masters,
             topology,
-            on_line: BTreeMap::new(),
             agenda,
             asked: 0,
             requests,
@@ -207,18 +198,23 @@ impl Admission {
     }
 
     /// Notes that a message leaves its node, or has come to the one that it is for.
-    fn note(&mut self, at: SimTime, envelope: &Envelope, leaves: bool) {
-        let Some((stream, message)) = about(&envelope.message) else { return };
-        let Some(to) = self.entities.get(&envelope.to).map(|entity| entity.node) else { return };
-        if to == envelope.from {
+    fn note(&mut self, at: SimTime, Beside { from, to, .. }: Beside, message: &FttMessage, leaves: bool) {
+        let Some((stream, message)) = about(message) else { return };
+        let Some(to) = self.entity(to).map(|entity| entity.node) else { return };
+        if to == from {
             return;
         }
         let (node, event) = if leaves {
-            (envelope.from, AdmissionEvent::Sent { message, to: NodeIndex(to) })
+            (from, AdmissionEvent::Sent { message, to: NodeIndex(to) })
         } else {
-            (to, AdmissionEvent::Received { message, from: NodeIndex(envelope.from) })
+            (to, AdmissionEvent::Received { message, from: NodeIndex(from) })
         };
         self.rung(at, node, stream, event);
+    }
+
+    /// Whom a message is for that is addressed so.
+    fn entity(&self, to: u32) -> Option<&Entity> {
+        self.entities.get(&u16::try_from(to).ok()?)
     }
 
     /// Begins what an entity has to do next, if it does nothing.

@@ -96,7 +96,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
         }
         for (port, pdu) in pdus {
-            self.send_pdu(port, pdu);
+            self.send_pdu(port, &pdu);
         }
         self.settle_srp(number, changed);
     }

@@ -1,8 +1,8 @@
 //! Stream reservation in a run: MSRP's machines of all nodes, their MRPDUs on the links, and the talkers that they start and stop.
 //!
-//! An MRPDU is a frame of its port's own stream; what it says travels beside it, by its number (`pdus.rs`). At its end it waits
-//! for the node's processor, which takes MRPDUs one after the other, and is heard when that is done (`node.rs`, `drive.rs`). What
-//! happens is written into the ladders of the streams (`said.rs`, `../reservation.rs`).
+//! An MRPDU is a frame of its port's own stream (`pdus.rs`). At its end it waits for the node's processor, which takes MRPDUs one
+//! after the other, and is heard when that is done (`node.rs`, `drive.rs`). What happens is written into the ladders of the streams
+//! (`said.rs`, `../reservation.rs`).
 
 mod central;
 mod drive;
@@ -15,18 +15,18 @@ mod shaping;
 mod talkers;
 mod vlans;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 use tautwire_wire::mrp::StreamId;
 
 pub use self::central::AdmissionControl;
+pub(crate) use self::pdus::{MSRP, MVRP};
 pub(crate) use self::vlans::{enters, leaves};
 
 use self::central::Central;
 use self::node::Node;
-use self::pdus::Pdu;
 use self::request::{Request, requests};
 use self::shaping::Shaping;
 use self::vlans::Vlans;
@@ -46,8 +46,6 @@ pub(crate) struct Srp {
     requested: usize,
     /// Per stream of the network: the port that sends its MRPDUs, or [`NONE`].
     senders: Vec<u32>,
-    /// Per stream of the network: MRPDUs on their way, by number.
-    on_line: Vec<VecDeque<(u32, Pdu)>>,
     /// Reserved streams by identifier.
     known: BTreeMap<StreamId, u32>,
     ladders: Vec<Vec<Rung>>,
@@ -85,7 +83,6 @@ impl Srp {
             requests: requests(network),
             requested: 0,
             senders,
-            on_line: vec![VecDeque::new(); network.streams.len()],
             known: numbered.map(|(reserved, number)| (reserved.talker.stream, number)).collect(),
             ladders: vec![Vec::new(); reservation.streams.len()],
             said: BTreeMap::new(),

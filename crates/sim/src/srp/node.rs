@@ -4,7 +4,6 @@
 //! processor is done with them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
 
 use tautwire_core::central::EdgeBridge;
 use tautwire_core::srp::{SrpBridge, SrpStation};
@@ -144,8 +143,7 @@ impl Node {
             Machine::Station(_) | Machine::None => None,
         };
         let vlans = self.vlans.poll_transmit(now, port);
-        let streams = streams.map(|pdu| Pdu::Streams(Rc::new(pdu)));
-        streams.into_iter().chain(vlans.map(|pdu| Pdu::Vlans(Rc::new(pdu))))
+        streams.map(Pdu::Streams).into_iter().chain(vlans.map(Pdu::Vlans))
     }
 }
 

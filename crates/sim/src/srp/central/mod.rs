@@ -1,8 +1,9 @@
 //! Central configuration in a run: CUC, CNC and the bridges that they configure, and their messages on the links.
 //!
 //! Every node takes what it hears one after the other, each for its time; a test of the CNC takes its own behind the message that
-//! asked for it. Messages are frames of their channel's stream; what they say travels beside them, by its number (`frames.rs`). What a
-//! message does is in `roles.rs`, what a stream needs where in `paths.rs`, the CNC's test of bandwidth in `test.rs`.
+//! asked for it. Messages are frames of their channel's stream; they have no format in `wire`, so what they say travels beside them,
+//! by its number (`frames.rs`). What a message does is in `roles.rs`, what a stream needs where in `paths.rs`, the CNC's test of
+//! bandwidth in `test.rs`.
 
 mod frames;
 mod paths;
