@@ -173,3 +173,47 @@ pub(crate) fn read_start_up(settings: &Settings, frame: &Frame) -> Option<StartU
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_a_start_up_are_read_as_they_are_written() {
+        let text = include_str!("../../../scenarios/tdma-start-up.yaml");
+        let network = tautwire_model::load_text("start-up.yaml", text).network.expect("a network");
+        let tdma = network.tdma.as_ref().expect("TDMA");
+        let settings = tdma.start_up.as_ref().expect("a start-up");
+        for message in [
+            StartUpMessage::Invitation,
+            StartUpMessage::Announcement { ready: true },
+            StartUpMessage::Reply { ready: false },
+            StartUpMessage::Configuration { offset: 0, length: 1_000 },
+            StartUpMessage::Configuration { offset: 3_000, length: 500 },
+            StartUpMessage::Acknowledgement { received: 4_000 },
+            StartUpMessage::Ready,
+            StartUpMessage::Heartbeat,
+            StartUpMessage::Dead { station: 2 },
+        ] {
+            let mut frame = start_up(&network, settings, (1, Addressee::Station(2)), message);
+            assert_eq!((frame.beside.from, frame.beside.to), (1, 2));
+            assert_eq!(read_start_up(settings, &frame), Some(message));
+            frame.octets[0] |= 0x20;
+            assert_eq!(read_start_up(settings, &frame), None, "another version");
+        }
+    }
+
+    #[test]
+    fn stamps_are_read_to_the_picosecond() {
+        let at = |ps| Instant::from_ps(ps);
+        let reply =
+            CalibrationReply { to: 3, requested: at(1_999), received: at(u64::MAX), transmitted: at(5_000) };
+        let mut frame = calibration_reply(reply);
+        assert!(matches!(read_tdma(&frame), Some(TdmaMessage::Reply(read)) if read == reply));
+        let says = Synchronisation { cycle: 7, transmitted: at(123_456), scheduled: at(123_001) };
+        let read = read_tdma(&synchronisation(says));
+        assert!(matches!(read, Some(TdmaMessage::Synchronisation(read)) if read == says));
+        frame.octets.truncate(20);
+        assert!(read_tdma(&frame).is_none(), "it is cut short");
+    }
+}
