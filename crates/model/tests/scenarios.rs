@@ -1,4 +1,4 @@
-//! Every scenario loads without an error, and means what it says.
+//! Scenarios mean what they say.
 
 use std::path::PathBuf;
 
@@ -30,21 +30,6 @@ fn way(network: &Network, stream: &Stream) -> Vec<String> {
             format!("{}:{}", network.nodes[node.index()].name, hop.class)
         })
         .collect()
-}
-
-#[test]
-fn every_scenario_loads() {
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder()).expect("scenarios/") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_some_and(|extension| extension == "yaml") {
-            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            let network = scenario(&name);
-            assert!(network.streams.iter().all(|stream| !stream.hops.is_empty()), "{name}");
-            count += 1;
-        }
-    }
-    assert!(count >= 3);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod harts_admission;
 mod harts_derived;
 mod harts_multi_switch;
 mod harts_synchronous_admission;
+mod scenarios;
 mod scheduled_runs;
 mod schedules;
 mod start_up;
