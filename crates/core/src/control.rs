@@ -64,7 +64,7 @@ pub trait Machine {
     /// Something happens when the node's clock reads `now`. Octets that cannot be read are no frame of the protocol: they are ignored.
     fn handle(&mut self, now: Instant, event: Event<'_>);
 
-    /// The next frame to send; to be asked until there is none.
+    /// The next frame to send; asked behind every event and when the machine begins, until there is none.
     fn poll(&mut self) -> Option<Output>;
 
     /// When [`Event::Due`] is to be told; none: never, as things stand.

@@ -24,11 +24,6 @@ pub trait Section: Sync {
     /// The key, with its kind and text.
     fn key(&self) -> &'static Key;
 
-    /// Faults of its own, with what each means; the first part of a code is the name of the key.
-    fn codes(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
     /// What the value of the key says, which passed the check of its form. Faults go to the draft; none if nothing can be made of it.
     fn resolve(&self, node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Option<Arc<dyn Value>>;
 

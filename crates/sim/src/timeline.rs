@@ -48,7 +48,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 self.cut_link(LinkIndex(cable * 2 + 1));
                 if PLUGGED {
                     self.srp_link(*cable, false);
-                    self.controls_link(*cable, false);
+                    self.controls_link(*cable);
                     self.harts_link(*cable);
                 }
             }
@@ -58,7 +58,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 }
                 if PLUGGED {
                     self.srp_link(*cable, true);
-                    self.controls_link(*cable, true);
+                    self.controls_link(*cable);
                     self.harts_link(*cable);
                 }
             }

@@ -279,12 +279,7 @@ impl Machine for Agent {
 
     fn deadline(&self) -> Option<Instant> {
         let is_idle = self.ports.iter().all(|port| port.config.status == AdminStatus::Disabled);
-        // What a machine that begins has to send does not wait for a second to pass.
-        match (self.out.is_empty(), is_idle) {
-            (false, _) => Some(Instant::ZERO),
-            (true, false) => Some(self.next_second),
-            (true, true) => None,
-        }
+        (!is_idle).then_some(self.next_second)
     }
 }
 

@@ -44,7 +44,7 @@ pub struct NeighbourObservation {
     pub port: Identifier,
     /// Its system's name, if it tells one.
     pub system_name: Option<String>,
-    /// When it was first heard since it was last forgotten, true time since the start.
+    /// When it was first heard since it was last forgotten or the node began, true time since the start.
     pub learned: Duration,
     /// Seconds until it is forgotten.
     pub seconds: u16,
@@ -56,7 +56,8 @@ type Known = BTreeMap<(PortIndex, Identifier, Identifier), Duration>;
 struct Run<'n> {
     network: &'n Network,
     section: &'n LldpSection,
-    known: Known,
+    /// Per node.
+    known: Vec<Known>,
 }
 
 impl Mechanism for Lldp {
@@ -66,15 +67,20 @@ impl Mechanism for Lldp {
 
     fn attach<'n>(&self, network: &'n Network) -> Option<Attached<'n>> {
         let section = network.section::<LldpSection>()?;
-        Some(Attached::new(network, "lldp", Run { network, section, known: Known::new() }))
+        Some(Attached::new(
+            network,
+            "lldp",
+            Run { network, section, known: vec![Known::new(); network.nodes.len()] },
+        ))
     }
 }
 
 impl Run<'_> {
     /// The ports of a node that have cables.
-    fn ports_of(&self, node: NodeIndex) -> impl Iterator<Item = PortIndex> {
+    fn ports_of(&self, node: NodeIndex) -> impl Iterator<Item = PortIndex> + use<'_> {
+        let section = self.section;
         let ports = self.network.nodes[node.index()].ports.clone().map(PortIndex);
-        ports.filter(|port| self.section.ports[port.index()].is_some())
+        ports.filter(|port| section.ports[port.index()].is_some())
     }
 }
 
@@ -96,24 +102,21 @@ impl Attachment for Run<'_> {
     }
 
     fn settle(&mut self, node: NodeIndex, machine: &mut Agent, plane: &mut dyn Plane) {
-        let ports: Vec<PortIndex> = self.ports_of(node).collect();
-        let mut before = Known::new();
-        for port in &ports {
-            self.known.retain(|key, learned| {
-                let is_other = key.0 != *port;
-                if !is_other {
-                    before.insert(key.clone(), *learned);
-                }
-                is_other
-            });
-        }
-        for (number, port) in ports.into_iter().enumerate() {
+        let now = plane.now().since_start();
+        let before = std::mem::take(&mut self.known[node.index()]);
+        let mut known = Known::new();
+        for (number, port) in self.ports_of(node).enumerate() {
             for neighbour in machine.neighbours(number) {
                 let key = (port, neighbour.told.chassis.clone(), neighbour.told.port.clone());
-                let learned = before.get(&key).copied().unwrap_or(plane.now().since_start());
-                self.known.insert(key, learned);
+                let learned = before.get(&key).copied().unwrap_or(now);
+                known.insert(key, learned);
             }
         }
+        self.known[node.index()] = known;
+    }
+
+    fn stopped(&mut self, node: NodeIndex, _: &mut dyn Plane) {
+        self.known[node.index()].clear();
     }
 
     fn finish(self, machines: &Machines<'_, Agent>, observation: &mut Observation) {
@@ -126,7 +129,7 @@ impl Attachment for Run<'_> {
                     let told = &neighbour.told;
                     let key = (port, told.chassis.clone(), told.port.clone());
                     NeighbourObservation {
-                        learned: self.known.get(&key).copied().unwrap_or_default(),
+                        learned: self.known[node.index()].get(&key).copied().unwrap_or_default(),
                         chassis: key.1,
                         port: key.2,
                         system_name: told.system_name.clone(),
@@ -181,7 +184,7 @@ impl Shown for LldpObservation {
                     column("system_name", "neighbour"),
                     column("chassis_id", "chassis"),
                     column("port_id", "its port"),
-                    column("learned_ps", "learned"),
+                    column("learned_ps", "known since"),
                     column("seconds", "forgotten in s"),
                 ],
                 rows: neighbours.collect(),

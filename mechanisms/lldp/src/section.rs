@@ -1,7 +1,6 @@
 //! `lldp:` of a description, with the names of the YANG module ieee802-dot1ab-lldp, and the streams of the frames.
 //!
-//! A port promises as many frames at once as it has credits, again for every link that is mended and every node that comes back
-//! in the run, and a frame a second.
+//! A port promises as many frames at once as it has credits, again whenever its node comes back in the run, and a frame a second.
 
 use std::sync::Arc;
 
@@ -240,8 +239,9 @@ fn frames(
     let node: NodeIndex = draft.ports()[port.index()].node;
     let fast = u64::from(draft.nodes()[node.index()].clock.tolerance_ppb);
     let rate = BitRate::per_period_ceil(frame, SECOND).expect("a second is no empty period").fastest(fast);
-    // A second of a clock that is read in steps may be shorter by one of them: a frame more at once.
-    let at_once = u64::from(settings.credit_max) * (1 + draft.restarts()) + 1;
+    // A second more of the clock than of the time that is looked at, and those by which its steps make seconds come together.
+    let steps = draft.nodes()[node.index()].clock.granularity.as_ps().div_ceil(SECOND.as_ps());
+    let at_once = u64::from(settings.credit_max) * (1 + draft.returns(node)) + 1 + steps;
     ControlFrames {
         protocol: "lldp",
         destination: NEAREST_BRIDGE,

@@ -94,6 +94,43 @@ fn a_node_that_is_back_tells_and_is_told_at_once() {
 }
 
 #[test]
+fn what_a_node_knew_before_it_stopped_is_not_what_it_knows_since() {
+    let text = SCENARIO.replace(
+        "{at: 12 s, stop-node: camera}",
+        "{at: 12 s, stop-node: recorder}\n  - {at: 13 s, start-node: recorder}",
+    );
+    let seen = run(&network(&text));
+    let lldp = seen.mechanisms.of::<LldpObservation>().expect("it was run");
+    let recorder = lldp.ports.iter().find(|port| port.node == "recorder").expect("a port");
+    assert!(recorder.neighbours[0].learned.as_ps() >= 13_000_000_000_000, "{recorder:?}");
+}
+
+#[test]
+fn a_cable_that_is_mended_is_told_at_once_whatever_its_ends_did_meanwhile() {
+    let text = SCENARIO.replace(
+        "{at: 12 s, stop-node: camera}",
+        "{at: 2 s, cut-link: \"camera:p1\"}\n  - {at: 3 s, stop-node: camera}\n  - {at: 4 s, start-node: camera}\n  - {at: 21500 ms, mend-link: \"camera:p1\"}",
+    );
+    let seen = run(&network(&text));
+    let lldp = seen.mechanisms.of::<LldpObservation>().expect("it was run");
+    for node in ["camera", "front"] {
+        let port = lldp.ports.iter().find(|port| (&*port.node, &*port.name) == (node, "p1")).expect("a port");
+        let learned = port.neighbours[0].learned.as_ps();
+        assert!((21_500_000_000_000..21_501_000_000_000).contains(&learned), "{port:?}");
+    }
+}
+
+#[test]
+fn links_that_come_and_go_elsewhere_change_no_bound() {
+    let calm = tautwire_workbench::bounds(&network(SCENARIO));
+    let events: String =
+        (1..20).map(|at| format!("\n  - {{at: {at} s, cut-link: \"recorder:p1\"}}\n  - {{at: {at}500 ms, mend-link: \"recorder:p1\"}}")).collect();
+    let text = SCENARIO.replace("  - {at: 12 s, stop-node: camera}", events.trim_start_matches('\n'));
+    let stormy = tautwire_workbench::bounds(&network(&text));
+    assert_eq!(calm.streams[0].listeners[0].delay, stormy.streams[0].listeners[0].delay);
+}
+
+#[test]
 fn without_the_section_nothing_of_it_is_in_the_run() {
     let start = SCENARIO.find("lldp:\n").expect("the section");
     let end = SCENARIO.find("streams:\n").expect("what is behind it");

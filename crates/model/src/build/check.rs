@@ -5,9 +5,9 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use super::covering::Covering;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{arrival, virtual_links};
+use super::{Input, arrival, virtual_links};
 use crate::frame::{frame_length, wire_bits};
-use crate::network::{NodeIndex, PortIndex, TransmissionSelection};
+use crate::network::{NodeIndex, PortIndex, Stream, TransmissionSelection};
 use crate::text::codes;
 use crate::text::faults::Faults;
 
@@ -36,12 +36,7 @@ pub(crate) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, 
 
 fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut Faults) {
     let stream = &draft.stream;
-    let receptions = stream.hops.iter().map(|hop| {
-        let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
-        topology.links[links.egress.index()].to
-    });
-    let mut ports = stream.hops.iter().map(|hop| hop.port).chain(receptions);
-    if let Some(port) = ports.find(|port| topology.ports[port.index()].mtu < stream.payload_max) {
+    if let Some(port) = port_too_small(topology, stream) {
         let key = if draft.node.get("frame").is_some() { "frame" } else { "payload" };
         let message = format!(
             "{} of MAC client data are more than {} takes, {}",
@@ -51,6 +46,38 @@ fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut
         );
         let place = draft.largest_place.unwrap_or_else(|| draft.place(key));
         faults.error(codes::MTU, place, message, "make the frames smaller, or raise `mtu` there");
+    }
+}
+
+/// The first port on a stream's way that takes no frames as large as its largest.
+fn port_too_small(topology: &Topology<'_>, stream: &Stream) -> Option<PortIndex> {
+    let receptions = stream.hops.iter().map(|hop| {
+        let links = topology.ports[hop.port.index()].links.expect("a hop's port has a cable");
+        topology.links[links.egress.index()].to
+    });
+    let mut ports = stream.hops.iter().map(|hop| hop.port).chain(receptions);
+    ports.find(|port| topology.ports[port.index()].mtu < stream.payload_max)
+}
+
+/// Frames of protocols fit, too, as large as they may become.
+pub(crate) fn control_frames_fit(
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) {
+    for stream in &streams.protocol {
+        let Some(port) = port_too_small(topology, stream) else { continue };
+        let message = format!(
+            "frames of `{}` have up to {} of MAC client data, and {} takes {}",
+            stream.name,
+            stream.payload_max,
+            topology.port_name(port),
+            topology.ports[port.index()].mtu
+        );
+        let protocol = stream.name.split(':').next().unwrap_or_default();
+        let node = input.root.get(protocol).unwrap_or(input.root);
+        faults.warning(codes::MTU, node.anchor(), message, "raise `mtu` there");
     }
 }
 

@@ -34,7 +34,12 @@ impl ControlFrames {
         let links = described.links.expect("it has a cable");
         let far = topology.ports[topology.links[links.egress.index()].to.index()].node;
         Stream {
-            name: format!("{}:{}", self.protocol, topology.port_name(port)),
+            name: format!(
+                "{}:{}.{}",
+                self.protocol,
+                topology.nodes[described.node.index()].name,
+                described.name
+            ),
             talker: described.node,
             listeners: vec![far],
             destination: self.destination,

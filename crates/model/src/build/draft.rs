@@ -6,7 +6,7 @@ use super::events::Event;
 use super::streams::Streams;
 use super::topology::Topology;
 use crate::network::{
-    Link, Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction, TransmissionSelection,
+    Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction, TransmissionSelection,
 };
 use crate::section::Sections;
 use crate::text::codes;
@@ -61,12 +61,6 @@ impl Draft<'_, '_, '_> {
         &self.topology.ports
     }
 
-    /// Both directions of all cables.
-    #[must_use]
-    pub fn links(&self) -> &[Link] {
-        &self.topology.links
-    }
-
     /// The node of a key; one that is not there is a fault.
     pub fn node(&mut self, key: &Key<'_>) -> Option<NodeIndex> {
         self.topology.node(&key.text, key.place, self.faults)
@@ -88,13 +82,11 @@ impl Draft<'_, '_, '_> {
         self.input.root.get(key)
     }
 
-    /// How often a node comes back or a link is mended in the run, so that what a protocol does there begins anew.
+    /// How often a node comes back in the run, so that what a protocol does there begins anew.
     #[must_use]
-    pub fn restarts(&self) -> u64 {
-        let begins = |event: &&Event| {
-            matches!(event.timeline.action, TimelineAction::StartNode(_) | TimelineAction::MendCable(_))
-        };
-        self.events.iter().filter(begins).count() as u64
+    pub fn returns(&self, node: NodeIndex) -> u64 {
+        let is_return = |event: &&Event| event.timeline.action == TimelineAction::StartNode(node);
+        self.events.iter().filter(is_return).count() as u64
     }
 
     /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes that priority.
@@ -135,10 +127,5 @@ impl Draft<'_, '_, '_> {
     /// Adds a warning: a key changes nothing.
     pub fn no_effect(&mut self, place: Place, message: String, help: &str) {
         self.faults.warning(codes::NO_EFFECT, place, message, help);
-    }
-
-    /// Adds an error of the section's own.
-    pub fn error(&mut self, code: &'static str, place: Place, message: String, help: &str) {
-        self.faults.error(code, place, message, help);
     }
 }

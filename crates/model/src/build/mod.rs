@@ -136,6 +136,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         covering.choose(&mut streams, faults);
         assigned = ats::assign(&covering, &mut streams, faults);
         check::check(&covering, &streams, faults);
+        check::control_frames_fit(input, &topology, &streams, faults);
         host_stacks::check_buffers(&topology, &models, &streams, faults);
         virtual_links::check_routed(&topology, &models, &streams, faults);
         avb_profile::check(input, &topology, &streams, reservation.as_ref(), gptp.as_ref(), faults);
@@ -150,6 +151,7 @@ pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Networ
         None
     };
     let cycles = pace::Cycles {
+        test: test.as_ref(),
         tdma: tdma.as_ref(),
         harts: harts.as_ref(),
         gptp: gptp.as_ref(),

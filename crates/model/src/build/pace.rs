@@ -14,7 +14,7 @@ use super::topology::Topology;
 use crate::frame::wire_bits;
 use crate::gptp::Gptp;
 use crate::harts::Harts;
-use crate::network::{ArrivalCurve, RunSettings, Stream, TimelineAction, Traffic};
+use crate::network::{ArrivalCurve, RunSettings, Stream, Test, TimelineAction, Traffic};
 use crate::reservation::StreamReservation;
 use crate::tdma::Tdma;
 use crate::text::codes;
@@ -32,6 +32,7 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// What has cycles of its own.
 pub(crate) struct Cycles<'network> {
+    pub(crate) test: Option<&'network Test>,
     pub(crate) tdma: Option<&'network Tdma>,
     pub(crate) harts: Option<&'network Harts>,
     pub(crate) gptp: Option<&'network Gptp>,
@@ -210,6 +211,14 @@ fn of_cycles(
         if let Some(central) = &reservation.central {
             add("stream-reservation", "a channel says again what it said", central.timing.retry, nodes);
         }
+    }
+    if let Some(clocks) = cycles.test.and_then(|test| test.clocks.as_ref()) {
+        add(
+            "test",
+            "a station of the test corrects its clock",
+            clocks.interval,
+            nodes * usize::from(clocks.readings),
+        );
     }
     if let Some(timed) = cycles.time_triggered {
         add("time-triggered", "a clock is corrected", timed.integration_cycle, nodes);

@@ -66,18 +66,18 @@ pub(crate) trait Hosted {
     /// A frame was delivered: its node has it to process.
     fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane);
 
-    /// The link of a port goes down or comes up.
-    fn link(&mut self, port: PortIndex, up: bool, plane: &dyn Plane);
+    /// The link of a port may have gone down or come up.
+    fn link(&mut self, port: PortIndex, plane: &dyn Plane);
 
     /// A node stops, or begins anew; its neighbours see their links go and come.
-    fn node(&mut self, node: NodeIndex, up: bool, plane: &dyn Plane);
+    fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane);
 
     /// What was observed.
     fn finish(self: Box<Self>, observation: &mut Observation);
 }
 
-/// One node's part.
-pub(crate) struct Agent<M> {
+/// A node's machine, and what it has not been told yet.
+pub(crate) struct Seat<M> {
     /// None while the node is stopped.
     pub(crate) machine: Option<M>,
     ports: Vec<PortIndex>,
@@ -99,7 +99,7 @@ struct Item {
 struct Host<'n, A: Attachment> {
     network: &'n Network,
     attachment: A,
-    agents: Vec<Agent<A::Machine>>,
+    seats: Vec<Seat<A::Machine>>,
     agenda: BTreeSet<(SimTime, u32)>,
     /// Per stream of the network: the port that sends its frames, or [`NONE`].
     senders: Vec<u32>,
@@ -112,7 +112,7 @@ impl<'n, A: Attachment> Host<'n, A> {
         let mut host = Self {
             network,
             attachment,
-            agents: Vec::with_capacity(clocks.len()),
+            seats: Vec::with_capacity(clocks.len()),
             agenda: BTreeSet::new(),
             senders: vec![NONE; network.streams.len()],
             told: 0,
@@ -125,7 +125,7 @@ impl<'n, A: Attachment> Host<'n, A> {
                     host.senders[stream.index()] = port.0;
                 }
             }
-            host.agents.push(Agent {
+            host.seats.push(Seat {
                 machine: host.attachment.machine(node, clock.local(SimTime::ZERO), false),
                 ports,
                 inbox: BTreeMap::new(),
@@ -133,19 +133,30 @@ impl<'n, A: Attachment> Host<'n, A> {
                 random: Random::numbered(seed, purpose, number),
                 due: None,
             });
-            host.schedule(number, |reading| clock.true_at(reading), SimTime::ZERO);
+            host.wake(number, SimTime::ZERO);
         }
         host
     }
 
+    /// Has a node's machine act now: it may have something to send.
+    fn wake(&mut self, number: usize, now: SimTime) {
+        self.set_due(number, Some(now));
+    }
+
     /// Puts a node into the agenda, where it is due next.
-    fn schedule(&mut self, number: usize, true_at: impl Fn(Instant) -> SimTime, now: SimTime) {
-        let agent = &mut self.agents[number];
-        let timers = agent.machine.as_ref().and_then(Machine::deadline).map(true_at);
-        let told = agent.inbox.first_key_value().map(|((at, _), _)| *at);
-        let due = timers.into_iter().chain(told).min().map(|due| due.max(now));
-        if due != agent.due {
-            let before = std::mem::replace(&mut agent.due, due);
+    fn schedule(&mut self, number: usize, plane: &dyn Plane) {
+        let seat = &mut self.seats[number];
+        let node = NodeIndex::at(number);
+        let timers = seat.machine.as_ref().and_then(Machine::deadline);
+        let told = seat.inbox.first_key_value().map(|((at, _), _)| *at);
+        let timers = timers.map(|reading| plane.true_at(node, reading));
+        self.set_due(number, timers.into_iter().chain(told).min().map(|due| due.max(plane.now())));
+    }
+
+    fn set_due(&mut self, number: usize, due: Option<SimTime>) {
+        let seat = &mut self.seats[number];
+        if due != seat.due {
+            let before = std::mem::replace(&mut seat.due, due);
             if let Some(before) = before {
                 self.agenda.remove(&(before, index(number)));
             }
@@ -153,24 +164,19 @@ impl<'n, A: Attachment> Host<'n, A> {
         }
     }
 
-    fn schedule_by(&mut self, number: usize, plane: &dyn Plane) {
-        let node = NodeIndex::at(number);
-        self.schedule(number, |reading| plane.true_at(node, reading), plane.now());
-    }
-
     fn tell(&mut self, number: usize, at: SimTime, item: Item) {
         self.told += 1;
-        self.agents[number].inbox.insert((at, self.told), item);
+        self.seats[number].inbox.insert((at, self.told), item);
     }
 
     /// A node's machine acts, and sends what it has to send.
     fn act(&mut self, number: usize, plane: &mut dyn Plane) {
         let (now, node) = (plane.now(), NodeIndex::at(number));
         let local = plane.reading(node, now);
-        let agent = &mut self.agents[number];
+        let seat = &mut self.seats[number];
         let mut outputs = Vec::new();
-        if let Some(machine) = &mut agent.machine {
-            while let Some(entry) = agent.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
+        if let Some(machine) = &mut seat.machine {
+            while let Some(entry) = seat.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
                 let Item { port, frame, stamp, is_own } = entry.remove();
                 let (ether_type, octets) = (frame.ether_type, &*frame.octets);
                 machine.handle(
@@ -189,30 +195,31 @@ impl<'n, A: Attachment> Host<'n, A> {
         for output in outputs {
             self.send(number, output, plane);
         }
-        if let Some(machine) = &mut self.agents[number].machine {
+        if let Some(machine) = &mut self.seats[number].machine {
             self.attachment.settle(node, machine, plane);
         }
-        self.schedule_by(number, plane);
+        self.schedule(number, plane);
     }
 
     fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
-        let port = self.agents[number].ports[output.port];
+        let port = self.seats[number].ports[output.port];
         let stream = self.attachment.stream(port).expect("a port of a machine has a stream");
         plane.send(stream, output.ether_type, output.octets);
     }
 
-    /// The node and the number of one of its ports to its machine.
-    fn place(&self, port: PortIndex) -> (usize, usize) {
+    /// The node and the number of one of its ports to its machine; none if it has no machine, or that does not count the port.
+    fn place(&self, port: PortIndex) -> Option<(usize, usize)> {
         let number = self.network.ports[port.index()].node.index();
-        let place = self.agents[number].ports.iter().position(|own| *own == port);
-        (number, place.expect("a port of the machine"))
+        let seat = &self.seats[number];
+        seat.machine.as_ref()?;
+        Some((number, seat.ports.iter().position(|own| *own == port)?))
     }
 
     /// A stamp of what passes a node's ports at a true time.
     fn stamp(&mut self, number: usize, at: SimTime, plane: &dyn Plane) -> Instant {
         let node = NodeIndex::at(number);
         let Stamping { error, quantum } = self.attachment.stamping(node);
-        let late = self.agents[number].random.delay(&error, 0);
+        let late = self.seats[number].random.delay(&error, 0);
         let reading = plane.reading(node, at + late).as_ps();
         let quantum = quantum.as_ps().max(1);
         Instant::from_ps(reading / quantum * quantum)
@@ -242,58 +249,65 @@ impl<A: Attachment> Hosted for Host<'_, A> {
             self.act(number as usize, plane);
         }
         if self.attachment.next_look().is_some_and(|at| at <= now) {
-            self.attachment.look(&Machines(&self.agents), plane);
+            self.attachment.look(&Machines(&self.seats), plane);
         }
     }
 
     fn left(&mut self, departure: Departure, plane: &dyn Plane) {
         let Departure { stream, frame, left } = departure;
-        let (number, port) = self.place(PortIndex(self.senders[stream as usize]));
+        let Some((number, port)) = self.place(PortIndex(self.senders[stream as usize])) else { return };
         let stamp = self.stamp(number, left, plane);
         self.tell(number, left, Item { port, frame, stamp, is_own: true });
-        self.schedule_by(number, plane);
+        self.schedule(number, plane);
     }
 
     fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane) {
         let Arrived { frame, comes } = arrived;
         let sender = self.network.ports[self.senders[stream as usize] as usize].links;
         let to = self.network.links[sender.expect("it has a cable").egress.index()].to;
-        let (number, port) = self.place(to);
+        let Some((number, port)) = self.place(to) else { return };
         let stamp = self.stamp(number, comes, plane);
-        let agent = &mut self.agents[number];
-        let mut draw = |delay: &_, octets| agent.random.delay(delay, octets);
+        let seat = &mut self.seats[number];
+        let mut draw = |delay: &_, octets| seat.random.delay(delay, octets);
         let taken = self.attachment.processing(NodeIndex::at(number), &frame.octets, &mut draw);
-        agent.busy_until = agent.busy_until.max(plane.now()) + taken;
-        let done = agent.busy_until;
+        seat.busy_until = seat.busy_until.max(plane.now()) + taken;
+        let done = seat.busy_until;
         self.tell(number, done, Item { port, frame, stamp, is_own: false });
-        self.schedule_by(number, plane);
+        self.schedule(number, plane);
     }
 
-    fn link(&mut self, port: PortIndex, up: bool, plane: &dyn Plane) {
-        let number = self.network.ports[port.index()].node.index();
-        let Some(place) = self.agents[number].ports.iter().position(|own| *own == port) else { return };
+    fn link(&mut self, port: PortIndex, plane: &dyn Plane) {
+        let Some((number, place)) = self.place(port) else { return };
         let local = plane.reading(NodeIndex::at(number), plane.now());
-        if let Some(machine) = &mut self.agents[number].machine {
-            machine.handle(local, Event::Link { port: place, up });
+        if let Some(machine) = &mut self.seats[number].machine {
+            machine.handle(local, Event::Link { port: place, up: plane.is_up(port) });
         }
-        self.schedule_by(number, plane);
+        self.wake(number, plane.now());
     }
 
-    fn node(&mut self, node: NodeIndex, up: bool, plane: &dyn Plane) {
+    fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane) {
         let local = plane.reading(node, plane.now());
-        let machine = if up { self.attachment.machine(node, local, true) } else { None };
-        let agent = &mut self.agents[node.index()];
-        agent.machine = machine;
-        agent.inbox.clear();
-        self.schedule_by(node.index(), plane);
-        for port in self.network.nodes[node.index()].ports.clone() {
-            if let Some(links) = self.network.ports[port as usize].links {
-                self.link(self.network.links[links.egress.index()].to, up, plane);
+        let seat = &mut self.seats[node.index()];
+        seat.machine = None;
+        seat.inbox.clear();
+        seat.busy_until = SimTime::ZERO;
+        if up {
+            seat.machine = self.attachment.machine(node, local, true);
+            self.wake(node.index(), plane.now());
+        } else {
+            self.attachment.stopped(node, plane);
+            self.set_due(node.index(), None);
+        }
+        for port in self.network.nodes[node.index()].ports.clone().map(PortIndex) {
+            let Some(links) = self.network.ports[port.index()].links else { continue };
+            if up && !plane.is_up(port) {
+                self.link(port, plane);
             }
+            self.link(self.network.links[links.egress.index()].to, plane);
         }
     }
 
     fn finish(self: Box<Self>, observation: &mut Observation) {
-        self.attachment.finish(&Machines(&self.agents), observation);
+        self.attachment.finish(&Machines(&self.seats), observation);
     }
 }

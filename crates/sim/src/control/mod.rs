@@ -29,7 +29,7 @@ use crate::clock::SimTime;
 use crate::random::of_mechanism;
 use crate::result::Observation;
 
-use host::{Agent, Make, Parts};
+use host::{Make, Parts, Seat};
 pub(crate) use plane::Controls;
 pub use plane::Plane;
 
@@ -85,6 +85,11 @@ pub trait Attachment {
         let _ = (node, machine, plane);
     }
 
+    /// A node has stopped, and its machine is gone: what follows from that for the data plane.
+    fn stopped(&mut self, node: NodeIndex, plane: &mut dyn Plane) {
+        let _ = (node, plane);
+    }
+
     /// When the mechanism itself looks at all of its machines next.
     fn next_look(&self) -> Option<SimTime> {
         None
@@ -109,7 +114,7 @@ pub struct Stamping {
 }
 
 /// The machines of all nodes.
-pub struct Machines<'h, M>(&'h [Agent<M>]);
+pub struct Machines<'h, M>(&'h [Seat<M>]);
 
 impl<M> core::fmt::Debug for Machines<'_, M> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

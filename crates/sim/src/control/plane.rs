@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
-use tautwire_model::network::{LinkIndex, NodeIndex, StreamIndex};
+use tautwire_model::network::{LinkIndex, NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::EtherType;
 
@@ -27,6 +27,9 @@ pub trait Plane {
     /// The first true time at which a node's clock reads at least `reading`.
     fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime;
 
+    /// Whether the cable of a port is whole and the nodes at both of its ends run.
+    fn is_up(&self, port: PortIndex) -> bool;
+
     /// Hands a frame to the port of its stream; `octets` stand behind its type, without padding.
     fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>);
 
@@ -45,6 +48,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
 
     fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime {
         self.nodes[node.index()].clock.true_at(reading)
+    }
+
+    fn is_up(&self, port: PortIndex) -> bool {
+        let Some(links) = self.network.ports[port.index()].links else { return false };
+        let link = &self.network.links[links.egress.index()];
+        let ends = [link.from, link.to].map(|end| self.network.ports[end.index()].node);
+        self.links[links.egress.index()].up && ends.iter().all(|node| self.nodes[node.index()].up)
     }
 
     fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>) {
@@ -112,7 +122,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     ) -> T {
         let mut host = self.driven().controls.hosts[number].take().expect("a host acts once at a time");
         let result = act(&mut *host, self);
-        for departure in std::mem::take(&mut self.driven().controls.departures) {
+        let controls = &mut self.driven().controls;
+        let carried = &controls.carried;
+        let is_own = |departure: &mut Departure| {
+            carried[departure.stream as usize].is_some_and(|host| usize::from(host) == number)
+        };
+        let departures: Vec<Departure> = controls.departures.extract_if(.., is_own).collect();
+        for departure in departures {
             host.left(departure, self);
         }
         self.driven().controls.hosts[number] = Some(host);
@@ -163,11 +179,11 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     /// A cable is cut or mended.
     #[cold]
-    pub(crate) fn controls_link(&mut self, cable: u32, up: bool) {
+    pub(crate) fn controls_link(&mut self, cable: u32) {
         for number in 0..self.driven().controls.hosts.len() {
             for link in [cable * 2, cable * 2 + 1] {
                 let port = self.network.links[LinkIndex(link).index()].from;
-                self.with_host(number, |host, engine| host.link(port, up, engine));
+                self.with_host(number, |host, engine| host.link(port, engine));
             }
         }
         self.arm_timeline();
