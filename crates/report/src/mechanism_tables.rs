@@ -99,5 +99,11 @@ fn rendered(table: &MechanismTable, options: TableOptions) -> String {
     };
     let rows: Vec<Vec<String>> =
         table.rows.iter().map(|row| table.columns.iter().zip(row).map(cell).collect()).collect();
-    format!("{}\n{}", table.title, render(&columns, &rows, options))
+    format!("{}: {}\n{}", table.title, lower(&table.about), render(&columns, &rows, options))
+}
+
+/// A sentence that goes on behind a title.
+fn lower(sentence: &str) -> String {
+    let mut signs = sentence.trim_end_matches('.').chars();
+    signs.next().map_or_else(String::new, |first| first.to_lowercase().chain(signs).collect())
 }

@@ -45,15 +45,7 @@ pub(crate) fn draw(seed: u64) -> String {
             dice.between(46, 1_500)
         );
     }
-    if dice.chance(30) {
-        let at = dice.between(100, 2_000);
-        let again = at + dice.between(1, 1_500);
-        let [stop, start] = match dice.chance(50) {
-            true => ["stop-node: s0", "start-node: s0"],
-            false => ["cut-link: l0", "mend-link: l0"],
-        };
-        let _ = writeln!(text, "events:\n  - {{at: {at} ms, {stop}}}\n  - {{at: {again} ms, {start}}}");
-    }
+    events(&mut text, &mut dice, bridges);
     let _ = writeln!(text, "run: {{duration: {} s}}", dice.between(1, 9));
     text
 }
@@ -82,5 +74,33 @@ fn section(text: &mut String, dice: &mut Dice, bridges: u64) {
             text,
             "  nodes:\n    s{node}: {{admin-status: {own}, ports: {{p1: {{admin-status: {port}}}}}}}\n    a: {{admin-status: tx-and-rx}}"
         );
+    }
+}
+
+/// Nodes that stop and come back, and cables that are cut and mended, at any times, before, within and behind one another.
+fn events(text: &mut String, dice: &mut Dice, bridges: u64) {
+    let mut events = Vec::new();
+    while dice.chance(35) {
+        let at = dice.between(100, 4_000);
+        let again = at + dice.between(1, 2_500);
+        let [ends, begins] = if dice.chance(50) {
+            let node = match dice.between(0, bridges + 1) {
+                0 => "a".to_owned(),
+                1 => "b".to_owned(),
+                bridge => format!("s{}", bridge - 2),
+            };
+            [format!("stop-node: {node}"), format!("start-node: {node}")]
+        } else {
+            let link = dice.between(0, bridges);
+            [format!("cut-link: l{link}"), format!("mend-link: l{link}")]
+        };
+        events.extend([(at, ends), (again, begins)]);
+    }
+    events.sort();
+    if !events.is_empty() {
+        text.push_str("events:\n");
+    }
+    for (at, event) in events {
+        let _ = writeln!(text, "  - {{at: {at} ms, {event}}}");
     }
 }

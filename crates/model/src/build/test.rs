@@ -106,7 +106,9 @@ fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
         let help = "make `interval` longer than all readings of a correction take";
         faults.error(codes::TEST_SETTINGS, place(at), message, help);
     }
-    TestClocks { interval: clocks.interval.max(Duration::from_ps(1)), ..clocks }
+    // None at all has been told.
+    let interval = if clocks.interval.is_zero() { Duration::from_s(1) } else { clocks.interval };
+    TestClocks { interval, ..clocks }
 }
 
 fn task(

@@ -294,3 +294,28 @@ fn in_a_row(text: &str, bridges: usize) -> String {
         .replace("  S0: {type: bridge, device: sw, classes: {5: {transmission-selection: ats}}}\n", &nodes)
         .replace("  - {between: [S0, L]}\n", &format!("{links}  - {{between: [S{}, L]}}\n", bridges - 1))
 }
+
+/// A station whose port shapes the class of HaRTES's control messages: they were bounded as if nobody held them.
+#[test]
+fn control_messages_of_harts_are_not_shaped_at_a_station() {
+    let text = "
+defaults: {rate: 100 Mbit/s}
+nodes:
+  n1: {type: end-station}
+  n2: {type: end-station, classes: {6: {transmission-selection: credit-based, idle-slope: 12067249 bit/s}}}
+  sw1: {type: bridge}
+  sw2: {type: bridge}
+links: [{between: [n1, sw1]}, {between: [n2, sw2]}, {between: [sw1, sw2]}]
+harts:
+  elementary-cycle: 125 us
+  trigger: 10 us
+  turn-around: 10 us
+  reserve: [{stream: f2}]
+  admission: {master: sw2, requests: [{stream: f2, at: 5 ms}]}
+streams:
+  - {name: f2, talker: n1, listeners: n2, payload: 64 B, traffic: {type: periodic, interval: 500 us}}
+";
+    assert!(codes(text).contains(&"form::conflict"), "{:?}", codes(text));
+    let free = text.replace("credit-based, idle-slope: 12067249 bit/s", "strict-priority");
+    assert!(!codes(&free).contains(&"form::conflict"), "{:?}", codes(&free));
+}
