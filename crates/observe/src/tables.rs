@@ -38,10 +38,8 @@ pub enum Cell {
     None,
     /// A text.
     Text(String),
-    /// A number.
-    Count(u64),
-    /// A time or a span, in picoseconds.
-    Time(u64),
+    /// A number; of picoseconds, if the name of its column says so.
+    Number(u64),
 }
 
 /// What a mechanism observed.
@@ -111,7 +109,7 @@ mod tests {
                 title: "Seen",
                 about: "What was seen.",
                 columns: vec![Column { name: "count", title: "count" }],
-                rows: vec![vec![Cell::Count(self.0)]],
+                rows: vec![vec![Cell::Number(self.0)]],
             }]
         }
     }
@@ -124,6 +122,6 @@ mod tests {
         other.add(Seen(4));
         assert_eq!(one.of::<Seen>(), Some(&Seen(3)));
         assert!(one == same && one != other && one != Observed::default());
-        assert_eq!(one.tables()[0].rows, [[Cell::Count(3)]]);
+        assert_eq!(one.tables()[0].rows, [[Cell::Number(3)]]);
     }
 }

@@ -57,7 +57,7 @@ fn summary(table: Table) -> MechanismTable {
     let cell = |cell| match cell {
         Cell::None => TableCell::None(()),
         Cell::Text(text) => TableCell::Text(text),
-        Cell::Count(number) | Cell::Time(number) => TableCell::Number(number),
+        Cell::Number(number) => TableCell::Number(number),
     };
     MechanismTable {
         name: table.name.to_owned(),

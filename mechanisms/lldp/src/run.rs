@@ -162,15 +162,15 @@ impl Shown for LldpObservation {
                     neighbour.system_name.clone().map_or(Cell::None, Cell::Text),
                     Cell::Text(neighbour.chassis.to_string()),
                     Cell::Text(neighbour.port.to_string()),
-                    Cell::Time(neighbour.learned.as_ps()),
-                    Cell::Count(neighbour.seconds.into()),
+                    Cell::Number(neighbour.learned.as_ps()),
+                    Cell::Number(neighbour.seconds.into()),
                 ];
                 at(port).into_iter().chain(of).collect()
             })
         });
         let ports = self.ports.iter().map(|port| {
             let Statistics { sent, received, discarded, aged_out, dropped } = port.statistics;
-            let counts = [sent, received, discarded, aged_out, dropped].map(Cell::Count);
+            let counts = [sent, received, discarded, aged_out, dropped].map(Cell::Number);
             at(port).into_iter().chain(counts).collect()
         });
         vec![

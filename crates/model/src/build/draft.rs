@@ -5,9 +5,7 @@ use super::control_frames::ControlFrames;
 use super::events::Event;
 use super::streams::Streams;
 use super::topology::Topology;
-use crate::network::{
-    Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction, TransmissionSelection,
-};
+use crate::network::{Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction};
 use crate::section::Sections;
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -99,9 +97,7 @@ impl Draft<'_, '_, '_> {
         frames: &ControlFrames,
         place: Place,
     ) -> Option<StreamIndex> {
-        let described = &self.topology.ports[port.index()];
-        let class = described.class_table.class_of(frames.priority, true);
-        if described.classes[class.index()].selection != TransmissionSelection::StrictPriority {
+        if self.topology.shapes(port, frames.priority) {
             let message =
                 format!("frames of {} would be shaped at {}", frames.protocol, self.topology.port_name(port));
             let help =

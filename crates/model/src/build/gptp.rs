@@ -12,9 +12,7 @@ use super::topology::Topology;
 use super::{Input, layered, priority};
 use crate::frame::wire_bits;
 use crate::gptp::{Gptp, GptpServo, GptpSettings};
-use crate::network::{
-    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection,
-};
+use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -68,8 +66,7 @@ pub(crate) fn gptp(
         if port.links.is_none() {
             continue;
         }
-        let class = port.class_table.class_of(gptp.priority, true);
-        if port.classes[class.index()].selection != TransmissionSelection::StrictPriority {
+        if topology.shapes(PortIndex::at(number), gptp.priority) {
             let message =
                 format!("messages of gPTP would be shaped at {}", topology.port_name(PortIndex::at(number)));
             let help = "give `gptp` a `priority` whose class is `strict-priority`";

@@ -12,9 +12,7 @@ use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts_admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
 use crate::harts_request::unsaid;
-use crate::network::{
-    ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection,
-};
+use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::test_growth::TestGrowth;
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -118,10 +116,10 @@ pub(crate) fn admission(
     for number in 0..topology.ports.len() {
         if topology.ports[number].links.is_some() {
             let port = &topology.ports[number];
-            let class = port.class_table.class_of(Priority::new(PRIORITY).expect("below eight"), true);
             let is_station = matches!(topology.nodes[port.node.index()].kind, NodeKind::EndStation { .. });
             // A bridge sends them by its servers.
-            if is_station && port.classes[class.index()].selection != TransmissionSelection::StrictPriority {
+            let priority = Priority::new(PRIORITY).expect("below eight");
+            if is_station && topology.shapes(PortIndex::at(number), priority) {
                 let message = format!(
                     "control messages of `harts` would be shaped at {}",
                     topology.port_name(PortIndex::at(number))

@@ -13,9 +13,7 @@ use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
 use super::{Input, central, layered, priority, reservation_pace, vlan_registration};
 use crate::frame::wire_bits;
-use crate::network::{
-    ArrivalCurve, Delay, NodeIndex, NodeKind, Port, PortIndex, Stream, StreamIndex, TransmissionSelection,
-};
+use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, Port, PortIndex, Stream, StreamIndex};
 use crate::reservation::{ReservedStream, SrpNode, StreamReservation, Tick};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -255,10 +253,10 @@ fn unknown_nodes(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) 
 
 /// MRPDUs are never shaped.
 fn strict(node: &Node<'_>, priority: Priority, topology: &Topology<'_>, faults: &mut Faults) {
-    for (number, port) in topology.ports.iter().enumerate().filter(|(_, port)| port.links.is_some()) {
-        let class = port.class_table.class_of(priority, true);
-        if port.classes[class.index()].selection != TransmissionSelection::StrictPriority {
-            let message = format!("MRPDUs would be shaped at {}", topology.port_name(PortIndex::at(number)));
+    for (number, _) in topology.ports.iter().enumerate().filter(|(_, port)| port.links.is_some()) {
+        let port = PortIndex::at(number);
+        if topology.shapes(port, priority) {
+            let message = format!("MRPDUs would be shaped at {}", topology.port_name(port));
             let help = "give `stream-reservation` a `priority` whose class is `strict-priority`";
             faults.error(codes::RESERVATION, node.anchor(), message, help);
             return;

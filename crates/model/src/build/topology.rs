@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tautwire_core::TrafficClassTable;
+use tautwire_core::{Priority, TrafficClassTable};
 use tautwire_units::BitRate;
 use tautwire_wire::MacAddress;
 
@@ -437,6 +437,13 @@ impl<'a> Topology<'a> {
     /// The ports of a node.
     pub(crate) fn ports_of(&self, node: NodeIndex) -> impl Iterator<Item = PortIndex> + use<> {
         self.nodes[node.index()].ports.clone().map(PortIndex)
+    }
+
+    /// Whether a port shapes frames of a priority, which those of a protocol must not be.
+    pub(crate) fn shapes(&self, port: PortIndex, priority: Priority) -> bool {
+        let port = &self.ports[port.index()];
+        let class = port.class_table.class_of(priority, true);
+        port.classes[class.index()].selection != TransmissionSelection::StrictPriority
     }
 
     /// `port p1 of sw1`.
