@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use tautwire_units::Instant;
-use tautwire_wire::EtherType;
+use tautwire_wire::{EtherType, MacAddress};
 
 /// What a machine is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Event<'a> {
     Received {
         /// Where it came in.
         port: usize,
+        /// Its source address.
+        source: MacAddress,
         /// Its type.
         ether_type: EtherType,
         /// What stands behind the type; padding may follow.
@@ -48,10 +50,10 @@ pub enum Event<'a> {
     Due,
 }
 
-/// A frame that a port is to send to its neighbour.
+/// A frame that the node is to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The port.
+    /// The port; the first of them, of a frame that leaves by several.
     pub port: usize,
     /// The frame's type.
     pub ether_type: EtherType,

@@ -16,6 +16,7 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
 use tautwire_units::{Duration, Instant};
 
+use crate::as6802;
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::{Contents, Frame};
 use crate::control::{Attached, Controls, Mechanism};
@@ -34,7 +35,6 @@ use crate::rtnet::{self, TdmaMessage};
 use crate::slot_use::SlotUse;
 use crate::srp::{AdmissionControl, Srp};
 use crate::start_up::StartUps;
-use crate::synchronisation::ControlFrames;
 use crate::time_triggered::Timed;
 
 /// Whether a network has machines that make frames.
@@ -61,7 +61,7 @@ fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> 
         assert!(is_given, "a run of a network with `{key}` is given its mechanism");
     }
     let further = mechanisms.iter().filter_map(|mechanism| mechanism.attach(network));
-    gptp::attach(network).into_iter().chain(further).collect()
+    as6802::attach(network).into_iter().chain(gptp::attach(network)).chain(further).collect()
 }
 
 /// The machines of a run.
@@ -94,8 +94,6 @@ pub(crate) struct Driven<'n> {
     pub(crate) ftt: Option<Ftt>,
     /// Central admission of HaRTES.
     pub(crate) harts_admission: Option<Admission>,
-    /// Protocol control frames, if they keep the network time.
-    pub(crate) synchronisation: Option<ControlFrames>,
 }
 
 /// A TDMA station.
@@ -143,7 +141,6 @@ impl<'n> Driven<'n> {
             datagrams: Datagrams::new(network),
             contents: Contents::new(network),
             controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
-            synchronisation: ControlFrames::new(network, clocks),
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
             ftt: Ftt::new(network, plan, clocks, seed),
             harts_admission: Admission::new(network, clocks, seed),
@@ -216,9 +213,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let admits = driven.harts_admission.as_ref().and_then(|admission| admission.next(living));
         let started = driven.start_up.as_ref();
         let started = started.and_then(|start_up| start_up.next(living));
-        let synchronised = driven.synchronisation.as_ref().and_then(ControlFrames::next);
         let protocols = ftt.into_iter().chain(srp).chain(controls).chain(stacks).chain(corrected);
-        let protocols = protocols.chain(started).chain(synchronised).chain(admits);
+        let protocols = protocols.chain(started).chain(admits);
         deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -226,7 +222,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     #[cold]
     pub(crate) fn drive(&mut self) {
         self.correct_clocks();
-        self.drive_synchronisation();
         self.drive_stacks();
         while let Some(Reverse((_, stream, since, request))) =
             self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)

@@ -9,6 +9,7 @@
 //! `docs/adr/0002-event-order.md`. Not here: the description (`model`), what is proven (`analysis`).
 
 mod agenda;
+mod as6802;
 mod clock;
 mod control;
 mod cycles;
@@ -25,6 +26,7 @@ mod gptp;
 mod harts;
 mod harts_admission;
 mod host_stacks;
+mod network_time;
 mod node;
 mod options;
 mod order;
@@ -45,7 +47,6 @@ mod stages;
 mod stamps;
 mod start_up;
 mod statistics;
-mod synchronisation;
 mod talker;
 mod test_bed;
 mod time_triggered;
@@ -60,7 +61,7 @@ use tautwire_model::Network;
 use engine::Engine;
 
 pub use clock::SimTime;
-pub use control::{Attached, Attachment, Machines, Mechanism, Plane, Stamping};
+pub use control::{Attached, Attachment, Fault, Machines, Mechanism, NetworkTime, Passing, Plane, Stamping};
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};
@@ -68,6 +69,7 @@ pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
     RequestObservation, SwitchLink,
 };
+pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
 pub use refusal::{Late, Limit, Refusal};
@@ -79,7 +81,7 @@ pub use result::{
 };
 pub use srp::AdmissionControl;
 pub use start_up::StartUpObservation;
-pub use synchronisation::{NetworkTimeObservation, NodeTime};
+
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{
     CaptureObservation, ClockOffsets, LinkObservation, LogEntry, MessageObservation, Reasons,

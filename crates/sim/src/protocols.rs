@@ -40,13 +40,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
-        let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
+        let Leaving { stream, number, hop, start, .. } = leaving;
         let Some(mut frame) = self.driven().contents.behind(stream, number, hop) else { return };
-        if frame.ether_type == EtherType::PCF {
-            frame = self.pass_control_frame(leaving).unwrap_or(frame);
-        }
         if self.is_hosted(stream) {
-            self.control_frame_leaves((stream, number, Rc::clone(&frame)), link, start, flight);
+            frame = self.pass_control_frame(leaving).unwrap_or(frame);
+            self.control_frame_leaves(leaving, Rc::clone(&frame));
         } else if frame.ether_type == MSRP {
             self.tell_pdu(stream, &frame, start);
         }
@@ -63,14 +61,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let arrived = self.driven().contents.take(slot.stream, slot.number, slot.hop);
         let Some(arrived) = arrived else { return true };
         if self.is_hosted(slot.stream) {
-            self.take_into_host(slot.stream, arrived);
+            self.take_into_host(slot.stream, slot.hop, arrived);
             return true;
         }
         let frame = &*arrived.frame;
         match frame.ether_type {
             EtherType::RTMAC => return self.take_tdma(slot, listener, frame, time),
             EtherType::RTCFG => self.take_start_up(slot, listener, frame, time),
-            EtherType::PCF => self.take_control_frame(slot, listener, frame),
             MSRP | MVRP => self.take_pdu(slot.stream, frame, time),
             FTT => self.take_ftt(slot.stream, &arrived.frame, time),
             _ => {}

@@ -8,8 +8,8 @@ use tautwire_units::{Bytes, Duration};
 use crate::cycles::CyclesObservation;
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
+use crate::network_time::NetworkTimeObservation;
 use crate::start_up::StartUpObservation;
-use crate::synchronisation::NetworkTimeObservation;
 use crate::test_bed::TestObservation;
 
 use crate::refusal::Refusal;

@@ -3,7 +3,7 @@
 //! The slots are the ports' own (`tautwire-core`); here they are given the corrections of their nodes'
 //! clocks: at the beginning of every integration cycle each node's network time is set anew, as far from
 //! true time as leaves it within half of the precision until the next one; or protocol control frames tell
-//! it (`synchronisation.rs`). An application that follows network time releases nothing while its node has
+//! it (`as6802`). An application that follows network time releases nothing while its node has
 //! none. A frame that may be cut is under way until its last bit is out, and only then on the link.
 
 use tautwire_core::TrafficClass;
@@ -17,11 +17,11 @@ use tautwire_units::{Duration, Instant};
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::{Handle, octets_of};
-use crate::plan::{NONE, index};
+use crate::network_time::NetworkTimeObservation;
+use crate::plan::{NONE, Taker, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
-use crate::synchronisation::NetworkTimeObservation;
 
 /// What a run has for time-triggered traffic.
 pub(crate) struct Timed {
@@ -176,7 +176,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let network = (now + drawn).saturating_sub(timed.error_max);
         let correction = i64::try_from(i128::from(network) - i128::from(local.as_ps()))
             .expect("clocks that are less than 106 days apart");
-        self.correct_clock(node, correction);
+        self.correct_network_time(node, correction);
     }
 
     /// A node follows the time of a cluster from now on.
@@ -187,7 +187,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Sets a node's network time: the clock's reading and so much.
-    pub(crate) fn correct_clock(&mut self, node: usize, correction: i64) {
+    pub(crate) fn correct_network_time(&mut self, node: usize, correction: i64) {
         let local = self.nodes[node].clock.local(self.now);
         let Some(timed) = self.timed_mut() else { return };
         timed.corrections[node] = correction;
@@ -215,7 +215,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// A node loses network time, and with it the frames that wait for their points.
-    pub(crate) fn lose_network_time(&mut self, node: usize) {
+    pub(crate) fn forget_network_time(&mut self, node: usize) {
         let Some(timed) = self.timed_mut() else { return };
         timed.synchronised[node] = false;
         let locked = timed.locked[node].clone();
@@ -369,6 +369,17 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if let Some(under_way) = under_way {
             self.drop_frame(under_way.frame.slot, reason);
         }
+    }
+
+    /// Whether the bridge at the end of a hop listens to a frame that it also passes on.
+    pub(crate) fn is_heard_in_passing(&self, hop: usize) -> bool {
+        let (first, end) = self.plan.branches_behind[hop];
+        first != end && self.plan.hops[hop].taker != Taker::NOBODY
+    }
+
+    /// What was observed of network time; none without time-triggered traffic.
+    pub(crate) fn network_time_observation(&self) -> Option<NetworkTimeObservation> {
+        self.timed().map(|timed| timed.observed.clone())
     }
 
     /// Whether a received frame comes within its acceptance window, if it has one.

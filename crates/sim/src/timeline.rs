@@ -4,6 +4,7 @@ use tautwire_model::network::{LinkIndex, NodeIndex, ShaperSettings, StreamIndex,
 use tautwire_units::Instant;
 
 use crate::clock::SimTime;
+use crate::control::Fault;
 use crate::engine::Engine;
 use crate::node::deviation_ppb;
 use crate::plan::index;
@@ -69,7 +70,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.start_up_node(*node, false);
                     self.srp_node(node.index(), false);
                     self.controls_node(*node, false);
-                    self.synchronised_node(node.index(), false);
                     self.harts_admission_node(node.index(), false);
                     self.arm_timeline();
                 }
@@ -83,24 +83,23 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
                     self.controls_node(*node, true);
-                    self.synchronised_node(node.index(), true);
                     self.harts_admission_node(node.index(), true);
                     self.arm_timeline();
                 }
             }
             TimelineAction::Babble(node, interval) => {
                 if PLUGGED {
-                    self.babble(node.index(), Some(*interval));
+                    self.controls_fault(*node, Fault::Babble(Some(*interval)));
                 }
             }
             TimelineAction::Mistime(node, by) => {
                 if PLUGGED {
-                    self.mistime(node.index(), *by);
+                    self.controls_fault(*node, Fault::Mistime(*by));
                 }
             }
             TimelineAction::StopBabbling(node) => {
                 if PLUGGED {
-                    self.babble(node.index(), None);
+                    self.controls_fault(*node, Fault::Babble(None));
                 }
             }
             TimelineAction::ChangeTraffic(stream, traffic, arrival) => {

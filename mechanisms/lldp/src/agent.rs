@@ -317,7 +317,16 @@ mod tests {
             if let Some(pdu) = hears(at) {
                 let (octets, stamp) = (pdu.emit(), second(at));
                 let ether_type = ETHER_TYPE;
-                agent.handle(second(at), Event::Received { port: 0, ether_type, octets: &octets, stamp });
+                agent.handle(
+                    second(at),
+                    Event::Received {
+                        port: 0,
+                        source: MacAddress::default(),
+                        ether_type,
+                        octets: &octets,
+                        stamp,
+                    },
+                );
             }
             let frames = std::iter::from_fn(|| agent.poll()).count();
             sent.extend((frames > 0).then_some((at, frames)));

@@ -4,8 +4,6 @@
 //! lane has made the same frames at the same time; the first that it has not made makes the device silent, until it
 //! is repaired. So whatever the command lane does, no frame that is wrong, or comes at a wrong time, leaves.
 
-use super::ProtocolControlFrame;
-
 /// The gate of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CommandMonitor {
@@ -14,7 +12,7 @@ pub struct CommandMonitor {
 
 impl CommandMonitor {
     /// Whether what the command lane offers now may leave; `made` is what the monitor lane has made now.
-    pub fn passes(&mut self, offered: &[ProtocolControlFrame], made: &[ProtocolControlFrame]) -> bool {
+    pub fn passes<Frame: PartialEq>(&mut self, offered: &[Frame], made: &[Frame]) -> bool {
         if planted!(MonitorAsleep) {
             return true;
         }
@@ -31,7 +29,7 @@ impl CommandMonitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PcfType;
+    use super::super::{PcfType, ProtocolControlFrame};
     use super::*;
 
     #[test]

@@ -11,7 +11,7 @@
 //! transmission delay, so that what was sent at one time is permanent at one time. The standard's text is
 //! not free: states and functions are taken from publications about it, with names of their own. A node is of one
 //! cluster, which is a domain and a priority, and gives way to clusters of a higher one. Not here: who carries the
-//! frames and the transparent clock.
+//! frames.
 
 mod compression;
 mod compressor;
@@ -19,6 +19,7 @@ mod integrity;
 mod master;
 mod node;
 mod permanence;
+mod station;
 
 pub use compression::{Compression, fault_tolerant_average};
 pub use compressor::{CompressionConfig, CompressionMaster};
@@ -26,6 +27,7 @@ pub use integrity::CommandMonitor;
 pub use master::{CliquesDetected, MasterConfig, MasterState, Outcome, SynchronisationMaster, Thresholds};
 pub use node::{Maker, PartConfig, SyncNode, Time};
 pub use permanence::{permanent_at, to_transparent_clock, transparent_time};
+pub use station::{Station, output, pass};
 pub use tautwire_wire::{PcfType, ProtocolControlFrame};
 
 /// Whether a frame is of a cluster.

@@ -313,7 +313,7 @@ impl Machine for GptpNode {
     fn handle(&mut self, now: Instant, event: Event<'_>) {
         let read = |octets| PtpMessage::parse(octets).ok().map(|(message, _)| message);
         match event {
-            Event::Received { port, ether_type: PTP_ETHER_TYPE, octets, stamp } => {
+            Event::Received { port, ether_type: PTP_ETHER_TYPE, octets, stamp, .. } => {
                 if let Some(message) = read(octets) {
                     self.receive(now, port, &message, stamp);
                 }

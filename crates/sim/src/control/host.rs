@@ -11,11 +11,12 @@ use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex};
 use tautwire_units::Instant;
+use tautwire_wire::MacAddress;
 
 use super::contents::{Arrived, Frame};
-use super::{Attachment, Machines, Plane, Stamping};
+use super::{Attachment, Fault, Machines, Passing, Plane, Stamping};
 use crate::clock::{LocalClock, SimTime};
-use crate::plan::{NONE, index};
+use crate::plan::index;
 use crate::random::Random;
 use crate::result::Observation;
 
@@ -40,6 +41,8 @@ impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
 /// A frame that begins to leave.
 #[derive(Debug)]
 pub(crate) struct Departure {
+    /// By this port.
+    pub(crate) port: PortIndex,
     pub(crate) stream: u32,
     pub(crate) frame: Rc<Frame>,
     /// When its time-stamp point passes the sender.
@@ -63,8 +66,14 @@ pub(crate) trait Hosted {
     /// A frame begins to leave: its stamps are known.
     fn left(&mut self, departure: Departure, plane: &dyn Plane);
 
-    /// A frame was delivered: its node has it to process.
-    fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane);
+    /// A frame begins to leave a node: what leaves, if that writes into it.
+    fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>>;
+
+    /// A frame of a stream was delivered at a port: its node has it to process.
+    fn received(&mut self, stream: u32, port: PortIndex, arrived: Arrived, plane: &dyn Plane);
+
+    /// A node becomes faulty, or is repaired.
+    fn fail(&mut self, node: NodeIndex, fault: Fault, plane: &dyn Plane);
 
     /// The link of a port may have gone down or come up.
     fn link(&mut self, port: PortIndex, plane: &dyn Plane);
@@ -93,7 +102,8 @@ struct Item {
     port: usize,
     frame: Rc<Frame>,
     stamp: Instant,
-    is_own: bool,
+    /// Its source address; none of a frame that the machine sent.
+    source: Option<MacAddress>,
 }
 
 struct Host<'n, A: Attachment> {
@@ -101,8 +111,8 @@ struct Host<'n, A: Attachment> {
     attachment: A,
     seats: Vec<Seat<A::Machine>>,
     agenda: BTreeSet<(SimTime, u32)>,
-    /// Per stream of the network: the port that sends its frames, or [`NONE`].
-    senders: Vec<u32>,
+    /// The streams that carry its frames.
+    streams: Vec<u32>,
     told: u64,
 }
 
@@ -114,17 +124,13 @@ impl<'n, A: Attachment> Host<'n, A> {
             attachment,
             seats: Vec::with_capacity(clocks.len()),
             agenda: BTreeSet::new(),
-            senders: vec![NONE; network.streams.len()],
+            streams: Vec::new(),
             told: 0,
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = NodeIndex::at(number);
             let ports = host.attachment.ports(node);
-            for port in &ports {
-                if let Some(stream) = host.attachment.stream(*port) {
-                    host.senders[stream.index()] = port.0;
-                }
-            }
+            host.streams.extend(host.attachment.streams(node).into_iter().map(|stream| stream.0));
             host.seats.push(Seat {
                 machine: host.attachment.machine(node, clock.local(SimTime::ZERO), false),
                 ports,
@@ -150,7 +156,8 @@ impl<'n, A: Attachment> Host<'n, A> {
         let timers = seat.machine.as_ref().and_then(Machine::deadline);
         let told = seat.inbox.first_key_value().map(|((at, _), _)| *at);
         let timers = timers.map(|reading| plane.true_at(node, reading));
-        self.set_due(number, timers.into_iter().chain(told).min().map(|due| due.max(plane.now())));
+        let own = self.attachment.lets_out_next(node).filter(|_| seat.machine.is_some());
+        self.set_due(number, timers.into_iter().chain(told).chain(own).min().map(|due| due.max(plane.now())));
     }
 
     fn set_due(&mut self, number: usize, due: Option<SimTime>) {
@@ -177,13 +184,13 @@ impl<'n, A: Attachment> Host<'n, A> {
         let mut outputs = Vec::new();
         if let Some(machine) = &mut seat.machine {
             while let Some(entry) = seat.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
-                let Item { port, frame, stamp, is_own } = entry.remove();
+                let Item { port, frame, stamp, source } = entry.remove();
                 let (ether_type, octets) = (frame.ether_type, &*frame.octets);
                 machine.handle(
                     local,
-                    match is_own {
-                        true => Event::Sent { port, ether_type, octets, stamp },
-                        false => Event::Received { port, ether_type, octets, stamp },
+                    match source {
+                        None => Event::Sent { port, ether_type, octets, stamp },
+                        Some(source) => Event::Received { port, source, ether_type, octets, stamp },
                     },
                 );
             }
@@ -191,6 +198,7 @@ impl<'n, A: Attachment> Host<'n, A> {
                 machine.handle(local, Event::Due);
             }
             outputs.extend(std::iter::from_fn(|| machine.poll()));
+            outputs = self.attachment.let_out(node, outputs, now);
         }
         for output in outputs {
             self.send(number, output, plane);
@@ -202,9 +210,9 @@ impl<'n, A: Attachment> Host<'n, A> {
     }
 
     fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
-        let port = self.seats[number].ports[output.port];
-        let stream = self.attachment.stream(port).expect("a port of a machine has a stream");
-        plane.send(stream, output.ether_type, output.octets);
+        let stream = self.attachment.carrier(NodeIndex::at(number), &output);
+        let payload = self.attachment.payload(&output.octets);
+        plane.send(stream, output.ether_type, output.octets, payload);
     }
 
     /// The node and the number of one of its ports to its machine; none if it has no machine, or that does not count the port.
@@ -228,7 +236,7 @@ impl<'n, A: Attachment> Host<'n, A> {
 
 impl<A: Attachment> Hosted for Host<'_, A> {
     fn streams(&self) -> Vec<u32> {
-        (0..).zip(&self.senders).filter(|(_, port)| **port != NONE).map(|(stream, _)| stream).collect()
+        self.streams.clone()
     }
 
     fn corrected(&self, clocks: &[LocalClock]) -> Vec<Option<DisciplinedClock>> {
@@ -254,26 +262,37 @@ impl<A: Attachment> Hosted for Host<'_, A> {
     }
 
     fn left(&mut self, departure: Departure, plane: &dyn Plane) {
-        let Departure { stream, frame, left } = departure;
-        let Some((number, port)) = self.place(PortIndex(self.senders[stream as usize])) else { return };
+        let Departure { port, stream, frame, left } = departure;
+        let maker = self.network.streams[stream as usize].talker;
+        let Some((number, port)) = self.place(port).filter(|(node, _)| *node == maker.index()) else {
+            return;
+        };
         let stamp = self.stamp(number, left, plane);
-        self.tell(number, left, Item { port, frame, stamp, is_own: true });
+        self.tell(number, left, Item { port, frame, stamp, source: None });
         self.schedule(number, plane);
     }
 
-    fn received(&mut self, stream: u32, arrived: Arrived, plane: &dyn Plane) {
+    fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>> {
+        self.attachment.pass(passing, plane)
+    }
+
+    fn received(&mut self, stream: u32, port: PortIndex, arrived: Arrived, plane: &dyn Plane) {
         let Arrived { frame, comes } = arrived;
-        let sender = self.network.ports[self.senders[stream as usize] as usize].links;
-        let to = self.network.links[sender.expect("it has a cable").egress.index()].to;
-        let Some((number, port)) = self.place(to) else { return };
+        let Some((number, port)) = self.place(port) else { return };
         let stamp = self.stamp(number, comes, plane);
         let seat = &mut self.seats[number];
         let mut draw = |delay: &_, octets| seat.random.delay(delay, octets);
         let taken = self.attachment.processing(NodeIndex::at(number), &frame.octets, &mut draw);
         seat.busy_until = seat.busy_until.max(plane.now()) + taken;
         let done = seat.busy_until;
-        self.tell(number, done, Item { port, frame, stamp, is_own: false });
+        let source = Some(self.network.streams[stream as usize].source);
+        self.tell(number, done, Item { port, frame, stamp, source });
         self.schedule(number, plane);
+    }
+
+    fn fail(&mut self, node: NodeIndex, fault: Fault, plane: &dyn Plane) {
+        self.attachment.fail(node, fault, plane.now());
+        self.schedule(node.index(), plane);
     }
 
     fn link(&mut self, port: PortIndex, plane: &dyn Plane) {

@@ -1,7 +1,7 @@
 //! Control mechanisms in a run: the one host that drives their machines, and what it asks of a mechanism.
 //!
 //! ```text
-//!  machine (core::control) ◄── events ── host ── octets ──► frames of the port's own stream ──► host of the neighbour
+//!  machine (core::control) ◄── events ── host ── octets ──► frames of the mechanism's streams ──► hosts of their listeners
 //!                          ── octets ──►   │
 //!  attachment ── effects ──► plane (clocks, talkers, ports)
 //! ```
@@ -16,22 +16,23 @@
 //! Order at one instant: mechanisms in the order of [`Options::mechanisms`](crate::Options::mechanisms), then nodes.
 
 pub(crate) mod contents;
+mod controls;
 mod host;
 mod plane;
 
-use tautwire_core::control::Machine;
+use tautwire_core::control::{Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
-use tautwire_units::{Duration, Instant};
+use tautwire_units::{Bytes, Duration, Instant};
 
 use crate::clock::SimTime;
 use crate::random::of_mechanism;
 use crate::result::Observation;
 
+pub(crate) use controls::Controls;
 use host::{Make, Parts, Seat};
-pub(crate) use plane::Controls;
-pub use plane::Plane;
+pub use plane::{NetworkTime, Plane};
 
 /// A mechanism that runs may have: a plug-in.
 pub trait Mechanism: Sync {
@@ -54,8 +55,26 @@ pub trait Attachment {
     /// The ports of a node that its machine counts, in this order.
     fn ports(&self, node: NodeIndex) -> Vec<PortIndex>;
 
-    /// The stream that carries what a port sends to its neighbour.
-    fn stream(&self, port: PortIndex) -> Option<StreamIndex>;
+    /// The stream that carries what a port sends to its neighbour, of a mechanism whose frames go no further.
+    fn stream(&self, port: PortIndex) -> Option<StreamIndex> {
+        let _ = port;
+        None
+    }
+
+    /// All streams that carry frames of a node's machine.
+    fn streams(&self, node: NodeIndex) -> Vec<StreamIndex> {
+        self.ports(node).into_iter().filter_map(|port| self.stream(port)).collect()
+    }
+
+    /// Which of them carries a frame.
+    fn carrier(&self, node: NodeIndex, output: &Output) -> StreamIndex {
+        self.stream(self.ports(node)[output.port]).expect("a port of a machine has a stream")
+    }
+
+    /// Octets behind a frame's type, with what pads it.
+    fn payload(&self, octets: &[u8]) -> Bytes {
+        Bytes::new(octets.len() as u64)
+    }
 
     /// How long a node takes for a frame that came in; `draw` draws a delay for so many octets.
     fn processing(
@@ -77,6 +96,29 @@ pub trait Attachment {
     /// The corrected clock that a node's applications see, if the mechanism corrects it, when its oscillator reads `now` at the start.
     fn corrected(&self, node: NodeIndex, now: Instant) -> Option<DisciplinedClock> {
         let _ = (node, now);
+        None
+    }
+
+    /// What a node lets out of what its machine sends now: all of it, unless it is faulty or watches itself.
+    fn let_out(&mut self, node: NodeIndex, made: Vec<Output>, now: SimTime) -> Vec<Output> {
+        let _ = (node, now);
+        made
+    }
+
+    /// When a node has something to let out whatever its machine does, true time.
+    fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
+        let _ = node;
+        None
+    }
+
+    /// A node becomes faulty in a way that the timeline states, or is repaired.
+    fn fail(&mut self, node: NodeIndex, fault: Fault, now: SimTime) {
+        let _ = (node, fault, now);
+    }
+
+    /// A frame of the mechanism leaves a node: what leaves, if the node writes into it.
+    fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>> {
+        let _ = (passing, plane);
         None
     }
 
@@ -102,6 +144,30 @@ pub trait Attachment {
 
     /// The run has ended: what was observed.
     fn finish(self, machines: &Machines<'_, Self::Machine>, observation: &mut Observation);
+}
+
+/// A fault of a node that sends frames of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It makes frames of its own beside those of its machine, so far apart; none: no more.
+    Babble(Option<Duration>),
+    /// Its frames leave so much later.
+    Mistime(Duration),
+}
+
+/// A frame of a mechanism that begins to leave a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing<'a> {
+    /// The port that it leaves by.
+    pub port: PortIndex,
+    /// The port of the hop before, from which it came; none at its talker.
+    pub from: Option<PortIndex>,
+    /// When it came; at its talker, when it was made.
+    pub came: SimTime,
+    /// When its first bit leaves.
+    pub start: SimTime,
+    /// Its octets behind the type, as they came.
+    pub octets: &'a [u8],
 }
 
 /// How ports stamp frames: late by an error, in steps that are rounded down.

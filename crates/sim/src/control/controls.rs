@@ -1,72 +1,31 @@
-//! What a mechanism's attachment may do to the data plane of a run, and where the event loop meets the hosts.
+//! Where the event loop meets the hosts of a run's mechanisms.
+//!
+//! While a host acts it is out of its place, so nothing that would lead back to it is done meanwhile: frames that it sends go their way
+//! when it is back.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-use tautwire_core::gptp::{Adjustment, DisciplinedClock};
+use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::network::{LinkIndex, NodeIndex, PortIndex, StreamIndex};
-use tautwire_units::{Bytes, Duration, Instant};
-use tautwire_wire::EtherType;
+use tautwire_units::{Bytes, Instant};
 
 use super::contents::{Arrived, Frame};
 use super::host::{Departure, Hosted};
+use super::{Fault, Passing};
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
+use crate::plan::NONE;
+use crate::protocols::Leaving;
 use crate::recorder::Recorder;
 
 /// Octets before the time-stamp point: preamble and start delimiter.
 const PREAMBLE: Bytes = Bytes::new(8);
 
-/// What a mechanism may do to the data plane.
-pub trait Plane {
-    /// True time.
-    fn now(&self) -> SimTime;
-
-    /// What a node's clock reads at a true time.
-    fn reading(&self, node: NodeIndex, at: SimTime) -> Instant;
-
-    /// The first true time at which a node's clock reads at least `reading`.
-    fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime;
-
-    /// Whether the cable of a port is whole and the nodes at both of its ends run.
-    fn is_up(&self, port: PortIndex) -> bool;
-
-    /// Hands a frame to the port of its stream; `octets` stand behind its type, without padding.
-    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>);
-
-    /// The clock that a node's applications see was corrected: what they send has new instants.
-    fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment);
-}
-
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED> {
-    fn now(&self) -> SimTime {
-        self.now
-    }
-
-    fn reading(&self, node: NodeIndex, at: SimTime) -> Instant {
-        self.nodes[node.index()].clock.local(at)
-    }
-
-    fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime {
-        self.nodes[node.index()].clock.true_at(reading)
-    }
-
-    fn is_up(&self, port: PortIndex) -> bool {
-        let Some(links) = self.network.ports[port.index()].links else { return false };
-        let link = &self.network.links[links.egress.index()];
-        let ends = [link.from, link.to].map(|end| self.network.ports[end.index()].node);
-        self.links[links.egress.index()].up && ends.iter().all(|node| self.nodes[node.index()].up)
-    }
-
-    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>) {
-        let payload = Bytes::new(octets.len() as u64);
-        self.send_frame(stream.0, Frame::new(ether_type, octets), payload);
-    }
-
-    fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment) {
-        self.driven().controls.corrected[node.index()] = Some(clock);
-        self.recorder.disciplined(node.0, clock);
-        self.offer_by_corrected_clock(node, clock, adjustment);
-    }
+/// What a host asked for while it acted.
+pub(crate) enum Deferred {
+    /// A frame of a stream is to be sent.
+    Send(StreamIndex, Frame, Bytes),
 }
 
 /// The hosts of a run.
@@ -75,8 +34,9 @@ pub(crate) struct Controls<'n> {
     hosts: Vec<Option<Box<dyn Hosted + 'n>>>,
     /// Per stream: the host whose frames it carries.
     carried: Vec<Option<u8>>,
-    /// Frames that began to leave while their host acted.
-    departures: Vec<Departure>,
+    /// What hosts asked for, in order, and whether it is being done.
+    pub(crate) deferred: VecDeque<Deferred>,
+    is_catching_up: bool,
     /// Per node: the corrected clock that its applications see.
     pub(crate) corrected: Vec<Option<DisciplinedClock>>,
 }
@@ -99,7 +59,8 @@ impl<'n> Controls<'n> {
                 *clock = clock.or(own);
             }
         }
-        Self { hosts: hosts.into_iter().map(Some).collect(), carried, departures: Vec::new(), corrected }
+        let hosts = hosts.into_iter().map(Some).collect();
+        Self { hosts, carried, deferred: VecDeque::new(), is_catching_up: false, corrected }
     }
 
     /// When something is to be done next.
@@ -122,17 +83,22 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     ) -> T {
         let mut host = self.driven().controls.hosts[number].take().expect("a host acts once at a time");
         let result = act(&mut *host, self);
-        let controls = &mut self.driven().controls;
-        let carried = &controls.carried;
-        let is_own = |departure: &mut Departure| {
-            carried[departure.stream as usize].is_some_and(|host| usize::from(host) == number)
-        };
-        let departures: Vec<Departure> = controls.departures.extract_if(.., is_own).collect();
-        for departure in departures {
-            host.left(departure, self);
-        }
         self.driven().controls.hosts[number] = Some(host);
+        self.catch_up();
         result
+    }
+
+    /// Does what hosts asked for.
+    fn catch_up(&mut self) {
+        if std::mem::replace(&mut self.driven().controls.is_catching_up, true) {
+            return;
+        }
+        while let Some(deferred) = self.driven().controls.deferred.pop_front() {
+            match deferred {
+                Deferred::Send(stream, frame, payload) => self.send_frame(stream.0, frame, payload),
+            }
+        }
+        self.driven().controls.is_catching_up = false;
     }
 
     /// Does all that the mechanisms have to do now.
@@ -150,30 +116,52 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         driven.is_some_and(|driven| driven.controls.carried[stream as usize].is_some())
     }
 
-    /// A control frame begins to leave, to fly so long: its stamps are known.
-    pub(crate) fn control_frame_leaves(
-        &mut self,
-        (stream, number, frame): (u32, u32, Rc<Frame>),
-        link: u32,
-        start: SimTime,
-        flight: Duration,
-    ) {
+    /// A control frame begins to leave: what leaves, if its node writes into it.
+    pub(crate) fn pass_control_frame(&mut self, leaving: Leaving) -> Option<Rc<Frame>> {
+        let Leaving { stream, number, hop, came, start, .. } = leaving;
+        let network = self.network;
+        let first = self.plan.first_hop[stream as usize];
+        let hops = &network.streams[stream as usize].hops;
+        let at = &hops[(hop - first) as usize];
+        let before = at.previous.map_or(NONE, |previous| first + previous);
+        let from = at.previous.map(|previous| hops[previous as usize].port);
+        let as_it_came = self.driven().contents.behind(stream, number, before)?;
+        let passing = Passing { port: at.port, from, came, start, octets: &as_it_came.octets };
+        let driven = self.driven.as_ref()?;
+        let host = driven.controls.carried[stream as usize]?;
+        let host = driven.controls.hosts[usize::from(host)].as_ref().expect("no frame leaves while it acts");
+        let octets = host.pass(&passing, self)?;
+        self.driven().contents.write(stream, number, hop, octets)
+    }
+
+    /// A control frame begins to leave: its stamps are known.
+    pub(crate) fn control_frame_leaves(&mut self, leaving: Leaving, frame: Rc<Frame>) {
+        let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
         let Some(host) = self.driven().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
         self.driven().contents.comes(stream, number, left + flight);
-        let departure = Departure { stream, frame, left };
-        let controls = &mut self.driven().controls;
-        if controls.hosts[usize::from(host)].is_none() {
-            return controls.departures.push(departure);
-        }
+        let port = PortIndex(self.plan.hops[hop as usize].port);
+        let departure = Departure { port, stream, frame, left };
         self.with_host(host.into(), |host, engine| host.left(departure, engine));
         self.arm_timeline();
     }
 
-    /// A control frame was delivered: its node has it to process.
-    pub(crate) fn take_into_host(&mut self, stream: u32, arrived: Arrived) {
+    /// A control frame was delivered behind a hop: its node has it to process.
+    pub(crate) fn take_into_host(&mut self, stream: u32, hop: u32, arrived: Arrived) {
         let Some(host) = self.driven().controls.carried[stream as usize] else { return };
-        self.with_host(host.into(), |host, engine| host.received(stream, arrived, engine));
+        let sender = PortIndex(self.plan.hops[hop as usize].port);
+        let links = self.network.ports[sender.index()].links.expect("a hop's port is connected");
+        let port = self.network.links[links.egress.index()].to;
+        self.with_host(host.into(), |host, engine| host.received(stream, port, arrived, engine));
+        self.arm_timeline();
+    }
+
+    /// A node becomes faulty, or is repaired.
+    #[cold]
+    pub(crate) fn controls_fault(&mut self, node: NodeIndex, fault: Fault) {
+        for number in 0..self.driven().controls.hosts.len() {
+            self.with_host(number, |host, engine| host.fail(node, fault, engine));
+        }
         self.arm_timeline();
     }
 

@@ -1,0 +1,72 @@
+//! What a mechanism's attachment may do to the data plane of a run: clocks and frames here, one topic a file beside.
+//!
+//! No mechanism is named: what one needs of the data plane another may need too. It is what a bridge on real interfaces offers as well.
+
+mod network_time;
+
+use tautwire_core::gptp::{Adjustment, DisciplinedClock};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_units::{Bytes, Instant};
+use tautwire_wire::EtherType;
+
+use super::contents::Frame;
+use super::controls::Deferred;
+use crate::clock::SimTime;
+use crate::engine::Engine;
+use crate::recorder::Recorder;
+
+pub use network_time::NetworkTime;
+
+/// What a mechanism may do to the data plane.
+pub trait Plane: NetworkTime {
+    /// True time.
+    fn now(&self) -> SimTime;
+
+    /// What a node's clock reads at a true time.
+    fn reading(&self, node: NodeIndex, at: SimTime) -> Instant;
+
+    /// The first true time at which a node's clock reads at least `reading`.
+    fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime;
+
+    /// Whether the cable of a port is whole and the nodes at both of its ends run.
+    fn is_up(&self, port: PortIndex) -> bool;
+
+    /// Hands a frame to the port of its stream, when the host that asks has acted; `octets` stand behind its type, without padding, and
+    /// `payload` is how many there are with it.
+    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>, payload: Bytes);
+
+    /// The clock that a node's applications see was corrected: what they send has new instants.
+    fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment);
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED> {
+    fn now(&self) -> SimTime {
+        self.now
+    }
+
+    fn reading(&self, node: NodeIndex, at: SimTime) -> Instant {
+        self.nodes[node.index()].clock.local(at)
+    }
+
+    fn true_at(&self, node: NodeIndex, reading: Instant) -> SimTime {
+        self.nodes[node.index()].clock.true_at(reading)
+    }
+
+    fn is_up(&self, port: PortIndex) -> bool {
+        let Some(links) = self.network.ports[port.index()].links else { return false };
+        let link = &self.network.links[links.egress.index()];
+        let ends = [link.from, link.to].map(|end| self.network.ports[end.index()].node);
+        self.links[links.egress.index()].up && ends.iter().all(|node| self.nodes[node.index()].up)
+    }
+
+    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>, payload: Bytes) {
+        let deferred = Deferred::Send(stream, Frame::new(ether_type, octets), payload);
+        self.driven().controls.deferred.push_back(deferred);
+    }
+
+    fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment) {
+        self.driven().controls.corrected[node.index()] = Some(clock);
+        self.recorder.disciplined(node.0, clock);
+        self.offer_by_corrected_clock(node, clock, adjustment);
+    }
+}
