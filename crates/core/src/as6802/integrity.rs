@@ -44,7 +44,7 @@ mod tests {
         };
         let other = ProtocolControlFrame { integration_cycle: 4, ..frame };
         let mut pair = CommandMonitor::default();
-        assert!(pair.passes(&[frame], &[frame]) && pair.passes(&[], &[]));
+        assert!(pair.passes(&[frame], &[frame]) && pair.passes::<ProtocolControlFrame>(&[], &[]));
         for (offered, made) in [(&[frame, frame][..], &[frame][..]), (&[other], &[frame]), (&[], &[frame])] {
             let mut pair = pair;
             assert!(!pair.passes(offered, made));
