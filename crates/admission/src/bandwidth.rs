@@ -10,7 +10,7 @@
 use tautwire_core::srp::{PortBandwidth, idle_slope, slope_of};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, NodeKind, PortIndex, Stream, StreamIndex, TransmissionSelection};
-use tautwire_model::reservation::{ReservedStream, StreamReservation};
+use tautwire_model::srp::{ReservedStream, StreamReservation};
 use tautwire_units::{BitRate, Duration};
 
 use crate::decision::RefusalReason;
@@ -53,7 +53,7 @@ impl AdmissionTest for Bandwidth {
 
 impl Bandwidth {
     fn standing(&self, network: &Network) -> Box<dyn Standing> {
-        match &network.reservation {
+        match &network.srp {
             Some(reservation) => Box::new(Domain::new(network, reservation)),
             None => Box::new(Slopes { test: *self, reserved: vec![[0; 8]; network.ports.len()] }),
         }
@@ -78,7 +78,7 @@ impl Domain {
 
     /// The class of a stream, and its slope, if it is reserved.
     fn wanted(network: &Network, stream: StreamIndex) -> Option<(usize, u64)> {
-        let reservation = network.reservation.as_ref()?;
+        let reservation = network.srp.as_ref()?;
         let place = reservation.streams.binary_search_by_key(&stream, |reserved| reserved.stream).ok()?;
         let ReservedStream { talker, .. } = &reservation.streams[place];
         let class = reservation.classes.iter().position(|class| class.domain.priority == talker.priority)?;

@@ -83,7 +83,7 @@ fn scenarios_are_admitted_as_they_are_reserved() {
         let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let network = tautwire_model::load(path.as_ref()).unwrap().network.unwrap();
         assert_eq!(compared(name, &network), (together, true), "{name}");
-        let asks = network.reservation.iter().flat_map(|reservation| &reservation.streams);
+        let asks = network.srp.iter().flat_map(|reservation| &reservation.streams);
         let names = asks.map(|one| network.streams[one.stream.index()].name.clone()).collect();
         let mut controller = Controller::new(&network, Box::new(Bandwidth::default()));
         let request = Request { mode: Mode::BestEffort, ..Request::of(Operation::Reserve, names) };

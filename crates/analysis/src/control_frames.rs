@@ -17,7 +17,7 @@ pub fn late_control_frames<'a>(
     network: &'a Network,
     bounds: &'a Bounds,
 ) -> impl Iterator<Item = (NodeIndex, u16)> + use<'a> {
-    let made = network.synchronisation.iter();
+    let made = network.as6802.iter();
     let frames = made.flat_map(|made| made.frames.iter().zip(&made.cluster_of));
     let faulty = network.faulty_nodes();
     frames.filter_map(move |(stream, cluster)| {
@@ -35,7 +35,7 @@ pub fn late_control_frames<'a>(
 /// them.
 pub(crate) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
     let late: Vec<u16> = late_control_frames(network, bounds).map(|(_, cluster)| cluster).collect();
-    let Some(made) = &network.synchronisation else { return Vec::new() };
+    let Some(made) = &network.as6802 else { return Vec::new() };
     let follows = |cluster: &u16| {
         let mut all = made.above(*cluster).into_iter().chain([*cluster]);
         all.any(|of| late.contains(&of))

@@ -145,8 +145,8 @@ impl<'network> Plan<'network> {
             fault: None,
         };
         plan.groups = network.scheduler_groups.iter().map(shared::group).collect();
-        let policed = network.synchronisation.is_some()
-            || network.streams.iter().any(|stream| stream.virtual_link.is_some());
+        let policed =
+            network.as6802.is_some() || network.streams.iter().any(|stream| stream.virtual_link.is_some());
         plan.first_entry.push(0);
         for number in 0..network.streams.len() {
             plan.make_known(index(number), policed);

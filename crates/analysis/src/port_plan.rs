@@ -140,7 +140,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
 /// The credit-based classes of a port that reservations shape.
 fn reserved(network: &Network, number: usize) -> Vec<ReservedPort> {
     let is_bridge = |node: NodeIndex| matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. });
-    let central = network.reservation.as_ref().map(|reservation| reservation.central.as_ref());
+    let central = network.srp.as_ref().map(|reservation| reservation.central.as_ref());
     let by_bandwidth =
         central.is_some_and(|central| central.is_none_or(|central| central.test == CentralTest::Bandwidth));
     let tested = by_bandwidth && is_bridge(network.ports[number].node);

@@ -95,7 +95,7 @@ impl Plan<'_> {
 
     /// Whether a node that works has a proven network time, or needs none.
     fn has_network_time(&self, node: NodeIndex) -> Result<(), Without> {
-        let made = self.network.synchronisation.as_ref();
+        let made = self.network.as6802.as_ref();
         let late = |cluster: u16| self.learned.late_clusters.contains(&cluster);
         if !self.network.is_contained_at(node) {
             return Err(Without::Contained);

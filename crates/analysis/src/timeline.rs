@@ -69,7 +69,7 @@ impl Timeline {
                 TimelineAction::Babble(node, _) | TimelineAction::Mistime(node, _)
                     if !network.is_high_integrity(*node) =>
                 {
-                    let frames = network.synchronisation.as_ref().map(|made| &made.frames);
+                    let frames = network.as6802.as_ref().map(|made| &made.frames);
                     if let Some(stream) = frames.and_then(|frames| frames[node.index()]) {
                         timeline.curves.insert(stream.0, None);
                     }

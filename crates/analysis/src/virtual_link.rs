@@ -236,7 +236,7 @@ pub(crate) fn policer(network: &Network, stream: &Stream, hop: usize, entry: &En
     let held = u128::from(table.bag.as_ps() + table.jitter.as_ps());
     let burst = (u128::from(bits) * held * MICRO).div_ceil(u128::from(time));
     // A burst of protocol control frames is granted as jitter; of theirs it is the greatest transmission delay.
-    let jitter = match (&stream.virtual_link, &network.synchronisation) {
+    let jitter = match (&stream.virtual_link, &network.as6802) {
         (None, Some(made)) => made.cluster(stream.talker).delay_max,
         _ => table.jitter,
     };

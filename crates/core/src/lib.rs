@@ -12,7 +12,7 @@
 //!           priority.rs       forwarding.rs  ats.rs           port.rs
 //!           identification.rs                                 queue.rs buffer.rs cbs.rs
 //!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
-//!  time-triggered: time_triggered.rs (windows) dispatcher.rs (slots of a port)
+//!  time-triggered: time_triggered/ (windows; dispatcher.rs: slots of a port)
 //! ```
 #![no_std]
 
@@ -41,24 +41,20 @@ pub mod cbs;
 pub mod central;
 mod class;
 pub mod control;
-pub mod dispatcher;
 #[cfg(feature = "planted-faults")]
 pub mod fault;
 mod fine_time;
 pub mod forwarding;
 pub mod fragment;
-pub mod ftt;
 pub mod gptp;
+pub mod harts;
 pub mod identification;
-pub mod mrp;
 mod octet_time;
 pub mod policing;
 pub mod port;
 pub mod priority;
 pub mod queue;
 pub mod redundancy;
-pub mod rtcfg;
-pub mod servers;
 pub mod srp;
 pub mod tdma;
 pub mod time_triggered;

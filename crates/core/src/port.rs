@@ -14,9 +14,9 @@ use tautwire_units::{BitRate, Bytes, Credit, Duration, Instant};
 
 use crate::buffer::{QueueLimit, SharedBuffer};
 use crate::class::Class;
-use crate::dispatcher::DispatcherConfig;
+use crate::harts::servers::{Choice, ServerConfig, Servers, ServersConfig};
 use crate::queue::{LaneOrder, Waiting};
-use crate::servers::{Choice, ServerConfig, Servers, ServersConfig};
+use crate::time_triggered::dispatcher::DispatcherConfig;
 use crate::{OctetTime, TrafficClass};
 
 mod integrated;

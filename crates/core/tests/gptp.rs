@@ -6,7 +6,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use tautwire_core::gptp::peer_delay::{answer, answer_follow_up, reading_ps, time_fields};
 use tautwire_core::gptp::{BestMaster, PeerDelay, PeerDelayConfig, PortRole, SyncReceived, SystemIdentity};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ptp::{
+use tautwire_wire::gptp::{
     ClockIdentity, ClockQuality, FollowUpInformation, PTP_ETHER_TYPE, PortIdentity, PtpBody, PtpHeader,
     PtpMessage, PtpTimestamp, PtpTlv, flags,
 };

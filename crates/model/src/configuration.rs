@@ -4,10 +4,10 @@
 //! these functions, so that one description means one configuration.
 
 use tautwire_core::buffer::{QueueLimit, SharedBuffer};
-use tautwire_core::dispatcher::{DispatcherConfig, Slot};
 use tautwire_core::port::{ClassConfig, PortConfig};
 use tautwire_core::queue::LaneOrder;
 use tautwire_core::time_triggered::EmptySlot;
+use tautwire_core::time_triggered::dispatcher::{DispatcherConfig, Slot};
 use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::frame::frame_length;

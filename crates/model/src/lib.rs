@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  text ──► tree with places ──► form (grammar) ──► names, topology, streams, routes, shapers ──► Network
-//!  text/    text/tree.rs         text/form.rs       build/
+//!  text/    text/tree.rs         text/form.rs       resolve/, check/ and the folders of mechanisms
 //! ```
 //!
 //! ```
@@ -25,44 +25,37 @@
 //! assert_eq!(mended.network.expect("no fault").streams[0].hops.len(), 1);
 //! ```
 
-mod build;
+pub mod as6802;
 pub mod central;
+mod check;
 mod configuration;
-pub mod containment;
 pub mod datagram;
 mod diagnostic;
 mod frame;
-pub mod ftt;
 pub mod gptp;
 mod grammar;
 pub mod harts;
-pub mod harts_admission;
-mod harts_request;
+mod host_stacks;
 mod identification;
-mod lifetime;
 mod load;
 pub mod network;
-pub mod reservation;
-pub mod reserved_class;
-mod scheduled_text;
+mod resolve;
 pub mod section;
-pub mod standby;
-pub mod start_up;
+pub mod srp;
 mod subset;
-pub mod synchronisation;
 mod tag_change;
 pub mod tdma;
+mod test_bed;
 pub mod test_growth;
 mod text;
 pub mod time_triggered;
 mod trace;
 pub mod virtual_link;
-pub mod vlan_registration;
 
 pub use diagnostic::{Diagnostic, Label, Loaded, Severity, Source};
 pub use frame::{FRAME_MIN, HEADER_AND_FCS, TAG, frame_length, wire_bits};
 pub use grammar::Grammar;
 pub use load::{document, load, load_text};
 pub use network::Network;
-pub use scheduled_text::with_dispatch_points;
 pub use tag_change::{charged_per_wire, tag_ratio, wire_per_charged};
+pub use time_triggered::with_dispatch_points;

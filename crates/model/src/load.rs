@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::build;
 use crate::grammar::Grammar;
+use crate::resolve;
 use crate::text::faults::Faults;
 use crate::text::shape::Kind;
 use crate::text::tree::{Node, Place, Value};
@@ -114,8 +114,8 @@ fn load_with(grammar: &'static Grammar, name: &str, text: &str, more: Option<&st
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let network = if readable {
         let stem = stem.as_deref();
-        let input = build::Input { grammar, root: &root, rows: &rows, directory, stem };
-        build::build(&input, &mut faults)
+        let input = resolve::Input { grammar, root: &root, rows: &rows, directory, stem };
+        resolve::build(&input, &mut faults)
     } else {
         None
     };

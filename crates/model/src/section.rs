@@ -10,9 +10,9 @@ use core::any::Any;
 use core::fmt;
 use std::sync::Arc;
 
-use crate::build::ControlFrames as Frames;
-pub use crate::build::Draft;
 use crate::network::{Network, StreamIndex};
+use crate::resolve::ControlFrames as Frames;
+pub use crate::resolve::Draft;
 pub use crate::text::shape::{Key, Kind, Shape};
 pub use crate::text::tree::{Node, Place};
 

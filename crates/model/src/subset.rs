@@ -1,9 +1,9 @@
 //! A network with some of its streams: what admission decides about.
 
+use crate::as6802::Synchronisation;
 use crate::gptp::Gptp;
 use crate::network::{Hop, Network, NodeIndex, Stream, StreamIndex, TimelineEvent, Traffic};
-use crate::reservation::{ReservedStream, StreamReservation};
-use crate::synchronisation::Synchronisation;
+use crate::srp::{ReservedStream, StreamReservation};
 
 impl Network {
     /// The network with these streams alone, in this order. Events of others are left out; a scheduler
@@ -39,7 +39,7 @@ impl Network {
             schedulers: self.schedulers.clone(),
             scheduler_groups: self.scheduler_groups.clone(),
             run: self.run,
-            test: None,
+            test_bed: None,
             network_control: self.network_control,
             time_triggered: self.time_triggered,
             tdma: self.tdma.as_ref().and_then(|tdma| {
@@ -51,12 +51,12 @@ impl Network {
                 tdma.start_up = tdma.start_up.and_then(|start_up| start_up.moved(&place));
                 Some(tdma)
             }),
-            synchronisation: self.synchronisation.as_ref().and_then(|synchronisation| {
+            as6802: self.as6802.as_ref().and_then(|synchronisation| {
                 let frames = moved(&synchronisation.frames, &place)?;
                 Some(Synchronisation { frames, ..synchronisation.clone() })
             }),
-            reservation: self.reservation.as_ref().and_then(|reservation| reservation.moved(&place)),
-            reserved_classes: crate::reserved_class::kept(&self.reserved_classes, &place),
+            srp: self.srp.as_ref().and_then(|reservation| reservation.moved(&place)),
+            reserved_classes: crate::srp::reserved_class::kept(&self.reserved_classes, &place),
             gptp: self.gptp.as_ref().and_then(|gptp| {
                 let messages = moved(&gptp.messages, &place)?;
                 Some(Gptp { messages, ..gptp.clone() })

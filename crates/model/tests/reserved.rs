@@ -47,7 +47,7 @@ fn limits_and_times_of_msrp_are_those_of_the_node_then_of_its_kind() {
     assert_eq!((t.addresses.addresses_max, t.addresses.buckets, t.addresses.depth), (9, 8, 2));
     assert_eq!(t.timing.periodic, Some(Duration::from_s(1)));
     assert!(t.ports.iter().all(|port| port.device == Duration::from_us(3)), "{:?}", t.ports);
-    let nodes = &network.reservation.as_ref().expect("stream reservation").nodes;
+    let nodes = &network.srp.as_ref().expect("stream reservation").nodes;
     let periodic = |name: &str| nodes[node(&network, name).index()].timing.periodic;
     assert_eq!(["talker", "listener"].map(periodic), [Some(Duration::from_s(2)); 2]);
 }
@@ -85,7 +85,7 @@ fn classes_are_in_the_order_of_traffic_classes_not_of_priorities() {
     let network = row(
         "stream-reservation: {classes: [{class: A, priority: 3, interval: 125 us}, {class: B, priority: 5, interval: 250 us}]}\n",
     );
-    let priorities = network.reservation.expect("stream reservation").classes;
+    let priorities = network.srp.expect("stream reservation").classes;
     assert_eq!(priorities.iter().map(|class| class.domain.priority).collect::<Vec<_>>(), [3, 5]);
 }
 

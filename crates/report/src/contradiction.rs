@@ -138,7 +138,7 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
     if let Some(seen) = &observation.network_time {
         let stated = network.time_triggered.map(|settings| settings.precision);
         for (cluster, apart) in (0..).zip(&seen.clusters) {
-            let bound = match network.synchronisation {
+            let bound = match network.as6802 {
                 Some(_) => tautwire_analysis::proven_precision(network, bounds, cluster),
                 None => stated,
             };

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_analysis::Bounds;
-use tautwire_model::containment::Uncontained;
+use tautwire_model::as6802::containment::Uncontained;
 use tautwire_model::network::{Network, NodeIndex, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_model::time_triggered::Release;
 use tautwire_sim::{NetworkTimeObservation, Observation};
@@ -166,7 +166,7 @@ fn clusters(
     bounds: Option<&Bounds>,
     seen: Option<&NetworkTimeObservation>,
 ) -> Vec<ClusterSummary> {
-    let Some(made) = network.synchronisation.as_ref().filter(|made| made.clusters.len() > 1) else {
+    let Some(made) = network.as6802.as_ref().filter(|made| made.clusters.len() > 1) else {
         return Vec::new();
     };
     let name = |place: u16| made.clusters[usize::from(place)].name.clone();
@@ -203,7 +203,7 @@ fn jitter_observed(network: &Network, observation: &Observation) -> Option<Durat
 
 /// After which time all nodes have network time, if a time-triggered stream may send frames before that: those are lost.
 pub(crate) fn begins_without(network: &Network, stream: StreamIndex) -> Option<Duration> {
-    network.synchronisation.as_ref()?;
+    network.as6802.as_ref()?;
     network.streams[stream.index()].time_triggered.as_ref()?;
     let until = network.resynchronisation_max()?;
     (first_frame(network, stream)? < until).then_some(until)

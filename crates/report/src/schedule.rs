@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use tautwire_core::tdma::Carries;
+use tautwire_model::as6802::SyncRole;
 use tautwire_model::harts::Harts;
 use tautwire_model::network::{Network, NodeIndex, NodeKind, PortIndex, frame_length};
-use tautwire_model::synchronisation::SyncRole;
 use tautwire_model::time_triggered::Timing;
 use tautwire_units::{Bytes, Duration};
 
@@ -188,7 +188,7 @@ fn time_triggered(network: &Network) -> Option<ScheduleDocument> {
 
 /// What leaves a port whose node has the time of a cluster, if there are several.
 fn in_cluster(network: &Network, node: NodeIndex, what: &str) -> String {
-    match network.synchronisation.as_ref().filter(|made| made.clusters.len() > 1) {
+    match network.as6802.as_ref().filter(|made| made.clusters.len() > 1) {
         Some(made) => format!("{what} (cluster {})", made.cluster(node).name),
         None => what.to_owned(),
     }
@@ -197,7 +197,7 @@ fn in_cluster(network: &Network, node: NodeIndex, what: &str) -> String {
 /// When a master's own integration frame, or a compressed one, leaves by a port of its maker: at the start of the
 /// integration cycle, or as long behind it as the way of the masters' frames and their compression take.
 fn control_frames(network: &Network, port: PortIndex) -> Option<ScheduleSlot> {
-    let (settings, made) = (network.time_triggered?, network.synchronisation.as_ref()?);
+    let (settings, made) = (network.time_triggered?, network.as6802.as_ref()?);
     let node = network.ports[port.index()].node;
     let stream = &network.streams[made.frames[node.index()]?.index()];
     stream.hops.iter().find(|hop| hop.port == port && hop.previous.is_none())?;

@@ -71,7 +71,7 @@ fn is_started(network: &Network, number: StreamIndex) -> bool {
     let stream = &network.streams[number.index()];
     let requests = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
     let is_granted = requests.is_some_and(|admission| admission.request(number).is_some())
-        || network.reservation.as_ref().is_some_and(|all| all.streams.iter().any(|one| one.stream == number));
+        || network.srp.as_ref().is_some_and(|all| all.streams.iter().any(|one| one.stream == number));
     // What an event of the description starts behind the end of its run, that run never does.
     let mut events = network.events.iter().filter(|event| event.at <= network.run.duration);
     let starts = stream.started

@@ -160,7 +160,7 @@ fn stream(network: &Network, route: StreamIndex) -> String {
 }
 
 fn message(network: &Network, seen: &MessageObservation) -> MessageSummary {
-    let route = network.test.as_ref().and_then(|test| test.messages().find(|(id, _)| *id == seen.id));
+    let route = network.test_bed.as_ref().and_then(|test| test.messages().find(|(id, _)| *id == seen.id));
     MessageSummary {
         id: seen.id,
         route: route.map(|(_, route)| stream(network, route)).unwrap_or_default(),

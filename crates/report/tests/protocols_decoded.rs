@@ -57,7 +57,7 @@ fn gptp_and_msrp_of_a_run_are_decoded_with_their_values_and_none_is_malformed() 
     assert_eq!(tshark(&capture, &["-Y", "mrp-msrp"]).len() as u64, count("msrp:"));
     assert_eq!(tshark(&capture, &["-Y", "ptp"]).len() as u64, count("gptp:"));
     // The offers of camera and audio, as their talkers send them.
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     for reserved in &reservation.streams[..2] {
         let source = &network.streams[reserved.stream.index()].source;
         let filter = format!("mrp-msrp.attribute_type == 1 && eth.src == {source}");

@@ -40,7 +40,7 @@ use crate::time_triggered::Timed;
 /// Whether a network has machines that make frames.
 pub(crate) fn are_there(network: &Network) -> bool {
     network.tdma.is_some()
-        || network.reservation.is_some()
+        || network.srp.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.gptp.is_some()
         || network.sections.keys().next().is_some()

@@ -9,13 +9,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use tautwire_core::ftt::{FttNode, Policed, Policing, Scheduled, StreamPolicer, SynchronousScheduler};
-use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow};
+use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow};
+use tautwire_core::harts::{FttNode, Policed, Policing, Scheduled, StreamPolicer, SynchronousScheduler};
 use tautwire_model::Network;
 use tautwire_model::harts::Harts;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Duration, Instant};
-use tautwire_wire::ftt::{FTT, FttMessage, Polled};
+use tautwire_wire::harts::{FTT, FttMessage, Polled};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Frame;

@@ -107,13 +107,13 @@ pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
 /// holds any.
 #[must_use]
 pub fn is_plain(network: &Network) -> bool {
-    !stamps::are_wanted(network) && !driven::are_there(network) && network.test.is_none()
+    !stamps::are_wanted(network) && !driven::are_there(network) && network.test_bed.is_none()
 }
 
 /// Runs a network and tells `recorder` what happens.
 #[must_use]
 pub fn run_with(network: &Network, options: &mut Options<'_>, recorder: &mut dyn Recorder) -> Observation {
-    let Some(test) = &network.test else { return run_stamped(network, options, recorder) };
+    let Some(test) = &network.test_bed else { return run_stamped(network, options, recorder) };
     let seed = options.seed.unwrap_or(network.run.seed);
     let mut bed = test_bed::TestBed::new(network, test, seed, recorder);
     let mut observation = run_stamped(network, options, &mut bed);

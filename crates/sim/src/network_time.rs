@@ -39,8 +39,8 @@ pub struct NodeTime {
 
 impl NetworkTimeObservation {
     pub(crate) fn new(network: &Network) -> Self {
-        let count = network.synchronisation.as_ref().map_or(0, |_| network.nodes.len());
-        let clusters = network.synchronisation.as_ref().map_or(1, |made| made.clusters.len());
+        let count = network.as6802.as_ref().map_or(0, |_| network.nodes.len());
+        let clusters = network.as6802.as_ref().map_or(1, |made| made.clusters.len());
         Self {
             precision: Duration::ZERO,
             clusters: vec![Duration::ZERO; clusters],

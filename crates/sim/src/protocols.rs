@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use tautwire_units::Duration;
 use tautwire_wire::EtherType;
-use tautwire_wire::ftt::FTT;
+use tautwire_wire::harts::FTT;
 
 use crate::clock::SimTime;
 use crate::engine::Engine;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tautwire_core::ftt::SynchronousScheduler;
+use tautwire_core::harts::SynchronousScheduler;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Instant;

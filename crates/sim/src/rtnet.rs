@@ -5,10 +5,10 @@
 //! not known here: its octets are zero. Not here: when frames are sent (`core`), what a station does with them (`start_up.rs`,
 //! `driven.rs`).
 
-use tautwire_core::rtcfg::{Addressee, StartUpMessage};
+use tautwire_core::tdma::start_up::{Addressee, StartUpMessage};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation};
 use tautwire_model::Network;
-use tautwire_model::start_up::StartUp as Settings;
+use tautwire_model::tdma::start_up::StartUp as Settings;
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
 

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_core::rtcfg::{Addressee, StartUp, StartUpMessage, StartUpPhase};
+use tautwire_core::tdma::start_up::{Addressee, StartUp, StartUpMessage, StartUpPhase};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex};
-use tautwire_model::start_up::StartUp as Settings;
+use tautwire_model::tdma::start_up::StartUp as Settings;
 use tautwire_units::{Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};

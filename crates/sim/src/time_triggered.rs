@@ -7,8 +7,8 @@
 //! none. A frame that may be cut is under way until its last bit is out, and only then on the link.
 
 use tautwire_core::TrafficClass;
-use tautwire_core::dispatcher::Held;
 use tautwire_core::time_triggered::Window;
+use tautwire_core::time_triggered::dispatcher::Held;
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
 use tautwire_model::time_triggered::{Release, TimeTriggered};
@@ -94,11 +94,11 @@ impl Timed {
         let drift = u64::try_from((span * worst).div_ceil(1_000_000_000)).unwrap_or(u64::MAX);
         Self {
             cycle: settings.integration_cycle,
-            next: if network.synchronisation.is_some() { SimTime::MAX } else { SimTime::ZERO },
+            next: if network.as6802.is_some() { SimTime::MAX } else { SimTime::ZERO },
             error_max: (settings.precision.as_ps() / 2)
                 .saturating_sub(drift.saturating_add(step).saturating_add(4)),
             corrections: vec![0; network.nodes.len()],
-            synchronised: vec![network.synchronisation.is_none(); network.nodes.len()],
+            synchronised: vec![network.as6802.is_none(); network.nodes.len()],
             clusters: vec![0; network.nodes.len()],
             links: network.streams.iter().map(|stream| network.cluster_of_link(stream)).collect(),
             observed: NetworkTimeObservation::new(network),

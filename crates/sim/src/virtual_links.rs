@@ -156,7 +156,7 @@ impl VirtualLinks {
 
     /// The switches next to synchronisation masters police their protocol control frames.
     fn police_control_frames(&mut self, network: &Network, plan: &mut Plan) {
-        let Some(synchronisation) = &network.synchronisation else { return };
+        let Some(synchronisation) = &network.as6802 else { return };
         self.policer_of_hop.resize(plan.hops.len(), NONE);
         for number in synchronisation.frames.iter().flatten().map(|stream| stream.index()) {
             let stream = &network.streams[number];

@@ -44,7 +44,7 @@ fn every_scenario_has_one_trace() {
             // Three runs of each: a tenth of a second is enough to meet every mechanism.
             network.run.duration = network.run.duration.min(tautwire_units::Duration::from_ms(100));
             // Who tests bounds is not this crate's.
-            if let Some(central) = network.reservation.as_mut().and_then(|held| held.central.as_mut()) {
+            if let Some(central) = network.srp.as_mut().and_then(|held| held.central.as_mut()) {
                 central.test = CentralTest::Bandwidth;
             }
             hold_drivers_against_each_other(&path.display().to_string(), &network);

@@ -47,7 +47,7 @@ fn a_talker_sends_when_a_listener_is_ready_and_not_before() {
         assert!(frames.created > 0 && frames.dropped.is_empty());
         // Its frames are those of the time in which it was sent.
         let stopped = reserved.first(|rung| rung.event == RungEvent::Stopped).unwrap_or(seen.end);
-        let interval = network.reservation.as_ref().expect("reservation").classes
+        let interval = network.srp.as_ref().expect("reservation").classes
             [usize::from(stream.priority.number() == 2)]
         .interval;
         let most = (stopped - begun).as_ps() / interval.as_ps() + 1;

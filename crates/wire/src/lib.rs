@@ -7,30 +7,26 @@
 extern crate alloc;
 
 mod address;
+mod as6802;
 mod checksum;
 mod error;
 mod ethernet;
-pub mod ftt;
+pub mod gptp;
+pub mod harts;
 mod ipv4;
-pub mod mrp;
-mod pcf;
-pub mod ptp;
-mod rtcfg;
-mod rtmac;
+pub mod srp;
 pub mod switch_registers;
 mod tdma;
-mod test_message;
+mod test_bed;
 mod udp;
 mod vlan_tag;
 
 pub use address::{Ipv4Address, MacAddress, ParseAddressError, VlanId};
+pub use as6802::{PcfType, ProtocolControlFrame};
 pub use error::WireError;
 pub use ethernet::{EtherType, EthernetHeader};
 pub use ipv4::Ipv4Header;
-pub use pcf::{PcfType, ProtocolControlFrame};
-pub use rtcfg::{Announcement, RtcfgFrame};
-pub use rtmac::RtmacHeader;
-pub use tdma::TdmaFrame;
-pub use test_message::{PayloadType, TestMessage};
+pub use tdma::{Announcement, RtcfgFrame, RtmacHeader, TdmaFrame};
+pub use test_bed::{PayloadType, TestMessage};
 pub use udp::UdpHeader;
 pub use vlan_tag::VlanTag;

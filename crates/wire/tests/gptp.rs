@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tautwire_wire::ptp::{
+use tautwire_wire::gptp::{
     AnnounceBody, ClockIdentity, ClockQuality, FollowUpInformation, GPTP_ADDRESS, PTP_ETHER_TYPE,
     PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, PtpTlv, RespBody, flags,
 };

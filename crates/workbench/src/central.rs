@@ -14,7 +14,7 @@ use crate::late::late;
 
 /// Gives a run what its CNC tests with, if it tests bounds.
 pub(crate) fn give_admission(network: &Network, options: &mut Options<'_>) {
-    let central = network.reservation.as_ref().and_then(|reservation| reservation.central.as_ref());
+    let central = network.srp.as_ref().and_then(|reservation| reservation.central.as_ref());
     if central.is_some_and(|central| central.test == CentralTest::Bounds) && options.admission.is_none() {
         options.admission = Some(Box::new(Bounded::new(network.clone())));
     }
@@ -34,7 +34,7 @@ struct Bounded {
 
 impl Bounded {
     fn new(network: Network) -> Self {
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         let reserved: Vec<StreamIndex> = reserved.iter().map(|reserved| reserved.stream).collect();
         let always = (0..network.streams.len()).map(StreamIndex::at);
         let always: Vec<StreamIndex> = always.filter(|stream| !reserved.contains(stream)).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use tautwire_analysis::{Bounds, admission_bounds, bounds_where_granted};
 use tautwire_model::Network;
-use tautwire_model::harts_admission::{AdmissionRequest, HartsAdmission};
+use tautwire_model::harts::admission::{AdmissionRequest, HartsAdmission};
 use tautwire_model::network::{NodeIndex, Stream, StreamIndex};
 use tautwire_sim::{HartsObservation, Observation, StreamPart};
 use tautwire_units::Duration;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tautwire_admission::{AdmissionTest, HartsResponseTime, RefusalReason, first_lost, missed, wanted};
 use tautwire_analysis::{StreamBounds, bounds};
 use tautwire_model::Network;
-use tautwire_model::harts_admission::DecidesBy;
+use tautwire_model::harts::admission::DecidesBy;
 use tautwire_model::network::StreamIndex;
 use tautwire_sim::{Late, StreamPart};
 

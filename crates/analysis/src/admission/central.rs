@@ -48,7 +48,7 @@ pub(super) fn bounds(
     settings: &CentralConfiguration,
 ) -> Vec<AdmissionBound> {
     let central = Central { context, msrp, settings };
-    let reservation = context.network.reservation.as_ref().expect("stream reservation");
+    let reservation = context.network.srp.as_ref().expect("stream reservation");
     let all = central.all();
     let bound = |stream: StreamIndex, at: u64| match &all {
         Ok((items, longest)) => central.bound(stream, at, items, *longest),
@@ -70,7 +70,7 @@ pub(super) fn bounds(
 impl Central<'_> {
     /// All that is asked for and given back, and the longest that anything of it takes.
     fn all(&self) -> Result<(Vec<Item<u32>>, u64), NoAdmissionBound> {
-        let reservation = self.context.network.reservation.as_ref().expect("stream reservation");
+        let reservation = self.context.network.srp.as_ref().expect("stream reservation");
         let ready = self.msrp.ready()?;
         let mut items = Vec::new();
         let mut retests: Vec<Message<u32>> = Vec::new();
@@ -224,7 +224,7 @@ impl Central<'_> {
     }
 
     fn to_node(&self, from: u32, to: u32) -> Message<u32> {
-        let reservation = self.context.network.reservation.as_ref().expect("stream reservation");
+        let reservation = self.context.network.srp.as_ref().expect("stream reservation");
         self.message(from, to, &reservation.nodes[to as usize].processing)
     }
 

@@ -60,7 +60,7 @@ pub fn admission_bounds(network: &Network, bounds: &Bounds) -> Vec<AdmissionBoun
     if network.harts.as_ref().is_some_and(|harts| harts.admission.is_some()) {
         return harts::admission_bounds(&context);
     }
-    let Some(reservation) = &network.reservation else { return Vec::new() };
+    let Some(reservation) = &network.srp else { return Vec::new() };
     let streams = reservation.streams.iter().map(|reserved| reserved.stream);
     if loses(network) {
         return streams.map(|stream| AdmissionBound::none(stream, NoAdmissionBound::Losses)).collect();

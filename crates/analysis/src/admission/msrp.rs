@@ -12,9 +12,9 @@
 //! port knows that its neighbour is of the same domain, talkers are declared as failed: that is over when all have said their
 //! domains once.
 
-use tautwire_core::mrp::JoinRule;
+use tautwire_core::srp::mrp::JoinRule;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_model::reservation::{SrpNode, StreamReservation};
+use tautwire_model::srp::{SrpNode, StreamReservation};
 use tautwire_units::{Bytes, Duration};
 
 use super::{AdmissionBound, Context, NoAdmissionBound};
@@ -46,7 +46,7 @@ pub(super) struct Msrp<'a> {
 
 impl<'a> Msrp<'a> {
     pub(super) fn new(context: &'a Context<'a>) -> Self {
-        let reservation = context.network.reservation.as_ref().expect("stream reservation");
+        let reservation = context.network.srp.as_ref().expect("stream reservation");
         let octets = VALUE_MAX * reservation.streams.len() as u64;
         let mrpdus = octets.div_ceil(ROOM).max(1);
         let mut msrp = Self { context, reservation, mrpdus, passes: Vec::new(), ready: Ok(0) };

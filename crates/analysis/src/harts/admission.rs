@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tautwire_model::harts_admission::{AdmissionRequest, HartsAdmission};
+use tautwire_model::harts::admission::{AdmissionRequest, HartsAdmission};
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_model::test_growth::TestGrowth;
 use tautwire_units::{Bytes, Duration};

@@ -24,9 +24,9 @@ mod port;
 mod relayed;
 mod synchronous;
 
-use tautwire_core::ftt::Violator;
+use tautwire_core::harts::Violator;
 use tautwire_model::Network;
-use tautwire_model::ftt::Police;
+use tautwire_model::harts::polled::Police;
 use tautwire_model::network::{
     Mechanism, NodeKind, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
 };

@@ -4,8 +4,8 @@
 //! that come no closer than its distance; one that reshapes keeps early ones in a pool, as many as fall due in the time by which
 //! the earliest is early. A pool of a relayed stream has room where the stream has a bound.
 
-use tautwire_core::ftt::Violator;
-use tautwire_model::ftt::Police;
+use tautwire_core::harts::Violator;
+use tautwire_model::harts::polled::Police;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Duration;
 

@@ -5,7 +5,7 @@
 //! that would run over its end waits, and others with it. A clock that is read in steps has a window begin up to a step late, and
 //! each frame hold the line up to a step longer. Trigger messages and synchronous frames have windows of their own.
 
-use tautwire_core::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
+use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};
 

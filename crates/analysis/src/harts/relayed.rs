@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_core::ftt::SynchronousStream;
+use tautwire_core::harts::SynchronousStream;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 
 use super::arrivals::Arrivals;

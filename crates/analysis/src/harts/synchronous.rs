@@ -11,7 +11,7 @@
 //! pool has room, and earlier messages of the same stream go before: so every message of a busy period is looked at.
 //! Not here: how messages come from other switches (`relayed.rs`).
 
-use tautwire_core::ftt::{SchedulerPolicy, SynchronousStream};
+use tautwire_core::harts::{SchedulerPolicy, SynchronousStream};
 
 use super::arrivals::Arrivals;
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use tautwire_model::Network;
+use tautwire_model::as6802::SyncRole;
 use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
-use tautwire_model::synchronisation::SyncRole;
 
 use super::way;
 
@@ -186,7 +186,7 @@ impl Failing {
 
     /// Nodes to which the control frames of every compression master of their cluster may be lost.
     fn timeless_nodes(&self, network: &Network) -> BTreeSet<NodeIndex> {
-        let Some(made) = network.synchronisation.as_ref() else { return BTreeSet::new() };
+        let Some(made) = network.as6802.as_ref() else { return BTreeSet::new() };
         let is_timeless = |node: &NodeIndex| {
             let cluster = made.cluster_of[node.index()];
             let compresses = |master: &usize| {

@@ -17,7 +17,7 @@
 //! Whatever comes back, a lifetime says how long frames wait through a failure.
 
 use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction};
-use tautwire_model::standby::Gone;
+use tautwire_model::tdma::standby::Gone;
 use tautwire_units::Duration;
 
 use super::{CYCLES_MAX, Cycle};

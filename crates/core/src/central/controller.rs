@@ -8,7 +8,7 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use tautwire_wire::mrp::{FailureCode, ListenerDeclaration};
+use tautwire_wire::srp::{FailureCode, ListenerDeclaration};
 
 use super::message::{Message, Pair};
 

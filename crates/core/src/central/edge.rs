@@ -5,10 +5,10 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use tautwire_units::Instant;
-use tautwire_wire::mrp::{FailureInformation, ListenerDeclaration, MrpPdu, MsrpValue, StreamId, TalkerValue};
+use tautwire_wire::srp::{FailureInformation, ListenerDeclaration, MrpPdu, MsrpValue, StreamId, TalkerValue};
 
-use crate::mrp::{MrpTiming, Notice, Participant};
 use crate::srp::SrClass;
+use crate::srp::mrp::{MrpTiming, Notice, Participant};
 
 /// What a user says by MSRP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use tautwire_wire::mrp::{FailureCode, ListenerDeclaration};
+use tautwire_wire::srp::{FailureCode, ListenerDeclaration};
 
 /// One listener of one stream: what is admitted or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

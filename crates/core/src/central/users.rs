@@ -153,7 +153,7 @@ mod tests {
             out.iter().filter(|(to, message)| *to == 1 && matches!(message, Message::Send(0, true))).count()
         };
         assert_eq!(starts(&told(&mut users)), 1);
-        let gone = Err(tautwire_wire::mrp::FailureCode(0));
+        let gone = Err(tautwire_wire::srp::FailureCode(0));
         users.hear(&Message::Verdict(pair(0), gone));
         assert!(!told(&mut users).contains(&(1, Message::Send(0, false))));
         users.restarted(3);

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ptp::{
+use tautwire_wire::gptp::{
     AnnounceBody, ClockIdentity, ClockQuality, PortIdentity, PtpBody, PtpMessage, PtpTlv,
 };
 
@@ -179,7 +179,7 @@ impl BestMaster {
         path.push(self.own.identity);
         let system = best.grandmaster;
         let body = AnnounceBody {
-            origin: tautwire_wire::ptp::PtpTimestamp::default(),
+            origin: tautwire_wire::gptp::PtpTimestamp::default(),
             utc_offset: heard.map_or(37, |heard| heard.utc_offset),
             priority1: system.priority1,
             quality: system.quality,

@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ptp::{
+use tautwire_wire::gptp::{
     FollowUpInformation, PTP_ETHER_TYPE, PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, PtpTlv,
     flags,
 };

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ptp::{PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, RespBody, flags};
+use tautwire_wire::gptp::{PortIdentity, PtpBody, PtpHeader, PtpMessage, PtpTimestamp, RespBody, flags};
 
 use super::rate::RateOffset;
 

@@ -5,7 +5,7 @@
 //! link and the residence, stretched by the rate of the grandmaster to this clock.
 
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ptp::{FollowUpInformation, PtpBody, PtpMessage, PtpTimestamp, PtpTlv};
+use tautwire_wire::gptp::{FollowUpInformation, PtpBody, PtpMessage, PtpTimestamp, PtpTlv};
 
 use super::peer_delay::{PeerDelay, time_ps};
 use super::rate::RateOffset;

@@ -9,9 +9,9 @@
 use tautwire_units::{Bytes, Duration, Instant};
 
 use super::{EgressPort, QueuedFrame, Selection};
-use crate::dispatcher::{Dispatcher, DispatcherConfig, Held, Room};
 use crate::queue::Waiting;
 use crate::time_triggered::Integration;
+use crate::time_triggered::dispatcher::{Dispatcher, DispatcherConfig, Held, Room};
 
 /// Octets of the gap behind a frame (IEEE Std 802.3, 4.4.2).
 const INTER_PACKET_GAP: Bytes = Bytes::new(12);
@@ -205,9 +205,9 @@ impl<F: QueuedFrame> EgressPort<F> {
 mod tests {
     use super::*;
     use crate::TrafficClass;
-    use crate::dispatcher::Slot;
     use crate::port::{ClassConfig, PortConfig};
     use crate::time_triggered::EmptySlot;
+    use crate::time_triggered::dispatcher::Slot;
     use tautwire_units::BitRate;
 
     /// Octets and class.

@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 use tautwire_units::BitRate;
-use tautwire_wire::mrp::FailureCode;
+use tautwire_wire::srp::FailureCode;
 
 use super::class::SrClass;
 

@@ -5,7 +5,7 @@
 //! declared and again when a listener is ready, which locks it: streams are served by rank, then by the age
 //! of their reservation, then by the order in which they came. An emergency stream takes the place of others.
 //! What is declared follows from what is registered and from these ages alone; after a change only what that can touch is
-//! looked at again (`table.rs`, `egress.rs`), with the same result as if all were (`whole.rs`, for the tests).
+//! looked at again (`table.rs`, `egress.rs`), with the same result as if all were (`bridge_tests.rs`).
 //!
 //! Of two talkers of one stream on two ports the one that was first counts; behind the port of the other it is declared
 //! as failed.
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
-use tautwire_wire::mrp::{
+use tautwire_wire::srp::{
     DomainValue, FailureCode, FailureInformation, ListenerDeclaration, MrpPdu, MsrpValue, StreamId,
     TalkerValue,
 };
@@ -23,9 +23,9 @@ use tautwire_wire::mrp::{
 use super::bandwidth::PortBandwidth;
 use super::class::{SrClass, hop_latency_ns, idle_slope};
 use super::egress::{Candidate, Egress, News, Pool};
+use super::mrp::{MrpTiming, Participant};
 use super::table::Table;
 use super::talkers::{Talkers, Told};
-use crate::mrp::{MrpTiming, Participant};
 
 /// A port of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

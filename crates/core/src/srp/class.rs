@@ -1,7 +1,7 @@
 //! Stream reservation classes, and what a stream costs a port (IEEE Std 802.1Q-2022, 34.3 to 34.5 and 35.2.4.2).
 
 use tautwire_units::{BitRate, Duration};
-use tautwire_wire::mrp::{DomainValue, TalkerValue};
+use tautwire_wire::srp::{DomainValue, TalkerValue};
 
 /// Preamble, start of frame and gap: what a frame costs beside its octets.
 const MEDIA_OCTETS: u64 = 20;
@@ -88,7 +88,7 @@ pub fn hop_latency_ns(
 pub(crate) mod tests {
     use super::*;
     use tautwire_wire::MacAddress;
-    use tautwire_wire::mrp::{Rank, StreamId};
+    use tautwire_wire::srp::{Rank, StreamId};
 
     pub(crate) fn talker(unique: u16, frame_size_max: u16) -> TalkerValue {
         TalkerValue {

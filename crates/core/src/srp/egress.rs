@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use tautwire_units::Instant;
 use tautwire_wire::MacAddress;
-use tautwire_wire::mrp::{FailureCode, Rank, StreamId};
+use tautwire_wire::srp::{FailureCode, Rank, StreamId};
 
 use super::bandwidth::PortBandwidth;
 

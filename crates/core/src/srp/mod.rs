@@ -11,13 +11,14 @@
 
 pub mod bandwidth;
 pub mod bridge;
+#[cfg(test)]
+mod bridge_tests;
 pub mod class;
 mod egress;
+pub mod mrp;
 pub mod station;
 mod table;
 mod talkers;
-#[cfg(test)]
-mod whole;
 
 pub use bandwidth::PortBandwidth;
 pub use bridge::{AddressTable, BridgeConfig, PortConfig, SrpBridge, VlanLimits};

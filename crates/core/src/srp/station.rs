@@ -6,11 +6,11 @@
 use alloc::collections::BTreeMap;
 
 use tautwire_units::Instant;
-use tautwire_wire::mrp::{FailureCode, ListenerDeclaration, MrpPdu, MsrpValue, StreamId, TalkerValue};
+use tautwire_wire::srp::{FailureCode, ListenerDeclaration, MrpPdu, MsrpValue, StreamId, TalkerValue};
 
 use super::class::SrClass;
+use super::mrp::{MrpTiming, Participant};
 use super::talkers::{Declarations, Talkers, declare};
-use crate::mrp::{MrpTiming, Participant};
 
 /// How a stream stands for its listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use tautwire_wire::MacAddress;
-use tautwire_wire::mrp::{FailureCode, StreamId};
+use tautwire_wire::srp::{FailureCode, StreamId};
 
 use super::bridge::BridgeConfig;
 use super::talkers::{Talkers, Told};

@@ -5,11 +5,11 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use tautwire_wire::mrp::{
+use tautwire_wire::srp::{
     FailureCode, FailureInformation, ListenerDeclaration, MsrpValue, StreamId, TalkerValue,
 };
 
-use crate::mrp::{Notice, Participant};
+use super::mrp::{Notice, Participant};
 
 /// What a talker says on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use pcap_file::pcapng::{Block, PcapNgReader};
-use tautwire_core::mrp::{MrpTiming, Participant};
+use tautwire_core::srp::mrp::{MrpTiming, Participant};
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{SrClass, SrpBridge, SrpStation};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{
+use tautwire_wire::srp::{
     AttributeEvent, AttributeValue, FailureCode, ListenerDeclaration, MrpPdu, MsrpValue,
 };
 use tautwire_wire::{EthernetHeader, MacAddress};

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{SrClass, SrpBridge};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::ListenerDeclaration;
+use tautwire_wire::srp::ListenerDeclaration;
 
 use crate::network::{Network, Next, at, config, stream, talker};
 

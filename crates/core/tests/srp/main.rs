@@ -2,6 +2,7 @@
 
 mod captures;
 mod exploration;
+mod mrp_participants;
 mod network;
 mod storm;
 mod walks;
@@ -10,7 +11,7 @@ use network::{Flying, Network, Next, config, stream, talker};
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{AddressTable, SrClass};
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{DomainValue, FailureCode, ListenerDeclaration, MsrpValue, Rank};
+use tautwire_wire::srp::{DomainValue, FailureCode, ListenerDeclaration, MsrpValue, Rank};
 
 const CLASSES: [SrClass; 2] = [SrClass::a(), SrClass::b()];
 
@@ -310,7 +311,7 @@ fn two_talkers_of_one_identifier_do_not_meet() {
     network.at_station(2).advertise(at(0), talker(1, 500));
     network.run(at(500));
     // Station 3 behind the second bridge takes the same identifier; it hears that it is taken, and so does the first talker.
-    let other = tautwire_wire::mrp::TalkerValue { destination: talker(9, 1).destination, ..talker(1, 300) };
+    let other = tautwire_wire::srp::TalkerValue { destination: talker(9, 1).destination, ..talker(1, 300) };
     network.at_station(3).advertise(at(500), other);
     network.run(at(1_500));
     assert_eq!(offer(&mut network, 3, 1), failed(FailureCode::STREAM_IN_USE));
@@ -327,19 +328,19 @@ fn a_latency_that_changes_without_a_withdrawal_is_told() {
     network.run(at(500));
     // The talker says both: the older declaration is not left, as if its leave were lost.
     let later =
-        |latency| tautwire_wire::mrp::TalkerValue { accumulated_latency_ns: latency, ..talker(1, 500) };
+        |latency| tautwire_wire::srp::TalkerValue { accumulated_latency_ns: latency, ..talker(1, 500) };
     for (latency, size, code) in
         [(10_000, 500, FailureCode::LATENCY_CHANGED), (20_000, 400, FailureCode::VALUE_CHANGED)]
     {
         let mut network = network.clone();
-        let value = tautwire_wire::mrp::TalkerValue { frame_size_max: size, ..later(latency) };
-        let said = tautwire_wire::mrp::Entry {
-            value: tautwire_wire::mrp::MsrpValue::TalkerAdvertise(value),
-            event: tautwire_wire::mrp::AttributeEvent::JoinIn,
+        let value = tautwire_wire::srp::TalkerValue { frame_size_max: size, ..later(latency) };
+        let said = tautwire_wire::srp::Entry {
+            value: tautwire_wire::srp::MsrpValue::TalkerAdvertise(value),
+            event: tautwire_wire::srp::AttributeEvent::JoinIn,
             declaration: None,
             optional: false,
         };
-        let pdu = tautwire_wire::mrp::pack(&[said], &[]).remove(0);
+        let pdu = tautwire_wire::srp::pack(&[said], &[]).remove(0);
         let flying = network::Flying { at: network.now, to: (0, 0), pdu };
         network.deliver(&flying);
         network.run(at(1_000));

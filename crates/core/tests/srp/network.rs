@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_core::mrp::MrpTiming;
+use tautwire_core::srp::mrp::MrpTiming;
 use tautwire_core::srp::{
     AddressTable, BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits,
 };
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
-use tautwire_wire::mrp::{MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
+use tautwire_wire::srp::{MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
 
 pub(crate) const FRAME_DELAY: Duration = Duration::from_us(1);
 

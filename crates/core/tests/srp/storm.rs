@@ -4,14 +4,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use tautwire_core::mrp::MrpTiming;
+use tautwire_core::srp::mrp::MrpTiming;
 use tautwire_core::srp::station::Offer;
 use tautwire_core::srp::{
     AddressTable, BridgeConfig, PortConfig, SrClass, SrpBridge, SrpStation, VlanLimits,
 };
 use tautwire_units::{BitRate, Duration, Instant};
 use tautwire_wire::MacAddress;
-use tautwire_wire::mrp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
+use tautwire_wire::srp::{ListenerDeclaration, MrpPdu, MsrpValue, Rank, StreamId, TalkerValue};
 
 use crate::network::at;
 

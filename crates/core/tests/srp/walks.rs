@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tautwire_core::srp::SrClass;
 use tautwire_core::srp::station::Offer;
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::{ListenerDeclaration, StreamId};
+use tautwire_wire::srp::{ListenerDeclaration, StreamId};
 
 use crate::network::{Network, Next, at, config, stream, talker};
 

@@ -3,7 +3,7 @@
 //! A text is first read into a tree whose nodes remember their places ([`tree`]). The grammar
 //! ([`language`], tables of [`shape`]s) is then held against the tree, and every fault of form is
 //! collected ([`form`]); JSON Schema and reference are made from the same tables. What the text
-//! means is the matter of `build`.
+//! means is the matter of `resolve`.
 
 pub(crate) mod codes;
 pub(crate) mod csv;

@@ -9,7 +9,7 @@ use std::path::Path;
 use tautwire_wire::MacAddress;
 
 use super::{Frame, Trace};
-use crate::build::read_trace;
+use crate::resolve::read_trace;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Key, Node, Value};

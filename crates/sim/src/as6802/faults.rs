@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use tautwire_core::as6802::{CommandMonitor, PcfType, ProtocolControlFrame, output};
 use tautwire_core::control::Output;
-use tautwire_model::synchronisation::{SyncCluster, SyncRole};
+use tautwire_model::as6802::{SyncCluster, SyncRole};
 use tautwire_units::Duration;
 
 use crate::clock::SimTime;

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use tautwire_core::as6802::{CliquesDetected, Maker, Station, SyncNode, pass};
 use tautwire_core::control::Output;
 use tautwire_model::Network;
+use tautwire_model::as6802::{PCF_PAYLOAD, SyncRole, Synchronisation};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
-use tautwire_model::synchronisation::{PCF_PAYLOAD, SyncRole, Synchronisation};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::MacAddress;
 
@@ -57,7 +57,7 @@ struct Node {
 
 /// AS6802's part in a run; none in a network without it.
 pub(crate) fn attach(network: &Network) -> Option<Attached<'_>> {
-    let settings = network.synchronisation.as_ref()?;
+    let settings = network.as6802.as_ref()?;
     let node = |number: usize| Node {
         gate: Gate::new(network.is_high_integrity(NodeIndex::at(number))),
         cycle: None,

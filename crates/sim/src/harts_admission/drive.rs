@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use tautwire_core::ftt::{AcAction, Carried, RequestState};
+use tautwire_core::harts::{AcAction, Carried, RequestState};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Bytes;
-use tautwire_wire::ftt::{FTT, FttMessage, FttStream};
+use tautwire_wire::harts::{FTT, FttMessage, FttStream};
 
 use super::{Admission, Asking, MASTER, Master, STANDBY, Work, short};
 use crate::control::contents::{Beside, Frame};

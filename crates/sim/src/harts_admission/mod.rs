@@ -11,13 +11,13 @@ mod drive;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tautwire_core::ftt::{AcConfig, AcMaster, SwitchMaster, Topology};
+use tautwire_core::harts::{AcConfig, AcMaster, SwitchMaster, Topology};
 use tautwire_model::Network;
-use tautwire_model::harts_admission::HartsAdmission;
+use tautwire_model::harts::admission::HartsAdmission;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, StreamIndex};
 use tautwire_model::test_growth::TestGrowth;
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::ftt::{FttMessage, FttStream};
+use tautwire_wire::harts::{FttMessage, FttStream};
 
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Beside;

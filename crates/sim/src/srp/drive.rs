@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tautwire_model::network::PortIndex;
-use tautwire_wire::mrp::StreamId;
+use tautwire_wire::srp::StreamId;
 
 use super::Srp;
 use super::node::Machine;
@@ -19,7 +19,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     pub(super) fn has_srp(&self) -> bool {
-        self.network.reservation.is_some()
+        self.network.srp.is_some()
     }
 
     /// Does all that stream reservation has to do now.
@@ -49,7 +49,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return self.ask_cuc(request);
         }
         let local = self.nodes[request.node as usize].clock.local(self.now);
-        let reservation = self.network.reservation.as_ref().expect("stream reservation");
+        let reservation = self.network.srp.as_ref().expect("stream reservation");
         let reserved = &reservation.streams[request.stream as usize];
         let id = reserved.talker.stream;
         let node = &mut self.srp().nodes[request.node as usize];
@@ -78,7 +78,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (now, network) = (self.now, self.network);
         let clock = self.nodes[number].clock;
         let local = clock.local(now);
-        let settings = &network.reservation.as_ref().expect("stream reservation").nodes[number];
+        let settings = &network.srp.as_ref().expect("stream reservation").nodes[number];
         let node = &mut self.srp().nodes[number];
         let mut changed = false;
         while let Some((_, port, pdu)) = node.inbox.pop_front_if(|(at, ..)| *at <= now) {

@@ -56,7 +56,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (now, network, seed) = (self.now, self.network, self.seed);
         let clock = self.nodes[number].clock;
         let sends = self.srp().nodes[number].sends.clone();
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         for stream in sends {
             self.talkers[reserved[stream as usize].stream.index()].running = false;
             self.srp().rung(stream, now, index(number), RungEvent::Stopped);

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tautwire_model::Network;
 use tautwire_model::network::NodeIndex;
-use tautwire_wire::mrp::StreamId;
+use tautwire_wire::srp::StreamId;
 
 pub use self::central::AdmissionControl;
 pub(crate) use self::pdus::{MSRP, MVRP};
@@ -68,7 +68,7 @@ impl Srp {
         seed: u64,
         admission: Option<Box<dyn AdmissionControl>>,
     ) -> Option<Self> {
-        let reservation = network.reservation.as_ref()?;
+        let reservation = network.srp.as_ref()?;
         let mut senders = vec![NONE; network.streams.len()];
         let vlans = reservation.vlan_registration.iter().flat_map(|vlans| vlans.pdus.iter().enumerate());
         for (port, stream) in reservation.pdus.iter().enumerate().chain(vlans) {
@@ -118,7 +118,7 @@ impl Srp {
         self,
         network: &Network,
     ) -> (Vec<ReservationObservation>, Vec<VlanObservation>, Vec<Refusal>) {
-        let reserved = network.reservation.as_ref().expect("stream reservation").streams.iter();
+        let reserved = network.srp.as_ref().expect("stream reservation").streams.iter();
         let ladders = reserved.zip(self.ladders);
         let ladders =
             ladders.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder });
@@ -129,7 +129,7 @@ impl Srp {
     /// Puts a node's next instant into the agenda.
     fn schedule(&mut self, network: &Network, number: usize, clock: LocalClock, now: SimTime) {
         let node = &mut self.nodes[number];
-        let settings = &network.reservation.as_ref().expect("stream reservation").nodes[number];
+        let settings = &network.srp.as_ref().expect("stream reservation").nodes[number];
         let timers = node.timers(settings).map(|at| clock.true_at(at));
         let heard = node.inbox.front().map(|(at, ..)| *at);
         let due = timers.into_iter().chain(heard).min().map(|due| due.max(now));

@@ -9,9 +9,9 @@ use tautwire_core::central::EdgeBridge;
 use tautwire_core::srp::{SrpBridge, SrpStation};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind};
-use tautwire_model::reservation::SrpNode as Settings;
+use tautwire_model::srp::SrpNode as Settings;
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::StreamId;
+use tautwire_wire::srp::StreamId;
 
 use super::pdus::Pdu;
 use super::vlans::VlanNode;
@@ -56,7 +56,7 @@ pub(super) enum Machine {
 
 impl Node {
     pub(super) fn new(network: &Network, number: usize, now: Instant, seed: u64) -> Self {
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let mut random = Random::new(seed, Purpose::Reservation, number);
         let settings = &reservation.nodes[number];
         let phase = settings.tick.map_or(Duration::ZERO, |tick| random.span_up_to(tick.period));
@@ -149,7 +149,7 @@ impl Node {
 
 impl Machine {
     pub(super) fn new(network: &Network, number: usize, now: Instant, seed: u64) -> Self {
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let node = NodeIndex::at(number);
         let (config, ports) = network.srp_bridge(node);
         let central = reservation.central.as_ref();

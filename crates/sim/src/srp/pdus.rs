@@ -2,7 +2,7 @@
 
 use tautwire_units::Bytes;
 use tautwire_wire::EtherType;
-use tautwire_wire::mrp::{AttributeValue, MrpPdu, MsrpValue, MvrpValue};
+use tautwire_wire::srp::{AttributeValue, MrpPdu, MsrpValue, MvrpValue};
 
 use super::said::said;
 use crate::clock::SimTime;
@@ -60,7 +60,7 @@ impl Pdu {
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Hands an MRPDU to a port.
     pub(super) fn send_pdu(&mut self, port: u32, pdu: &Pdu) {
-        let reservation = self.network.reservation.as_ref().expect("stream reservation");
+        let reservation = self.network.srp.as_ref().expect("stream reservation");
         let pdus = match (pdu, &reservation.vlan_registration) {
             (Pdu::Vlans(_), Some(vlans)) => &vlans.pdus,
             _ => &reservation.pdus,
@@ -83,7 +83,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// An MRPDU was delivered: its node has it to process.
     pub(crate) fn take_pdu(&mut self, stream: u32, frame: &Frame, time: SimTime) {
         let network = self.network;
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let sender = self.srp().senders[stream as usize];
         debug_assert_ne!(sender, NONE, "a port's own stream");
         let links = network.ports[sender as usize].links.expect("it has a cable");

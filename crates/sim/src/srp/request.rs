@@ -20,7 +20,7 @@ pub(super) struct Request {
 
 /// All requests of a description with stream reservation.
 pub(super) fn requests(network: &Network) -> Vec<Request> {
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     let mut requests = Vec::new();
     for (number, reserved) in reservation.streams.iter().enumerate() {
         let stream = &network.streams[reserved.stream.index()];

@@ -1,7 +1,7 @@
 //! What an MRPDU says of streams, and which of it is news: the ladders hold changes alone.
 
 use tautwire_model::network::PortIndex;
-use tautwire_wire::mrp::{AttributeEvent, Declared, ListenerDeclaration, MrpPdu, MsrpValue, StreamId};
+use tautwire_wire::srp::{AttributeEvent, Declared, ListenerDeclaration, MrpPdu, MsrpValue, StreamId};
 
 use super::Srp;
 use crate::clock::SimTime;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, ShaperSettings, StreamIndex};
-use tautwire_model::reservation::ReservedStream;
+use tautwire_model::srp::ReservedStream;
 use tautwire_units::BitRate;
 
 use super::Srp;
@@ -39,7 +39,7 @@ impl Shaping {
     /// Nothing is granted; none if the description shapes.
     pub(super) fn new(network: &Network, plan: &Plan) -> Option<Self> {
         let classes = &network.reserved_classes;
-        let reservation = network.reservation.as_ref().filter(|_| !classes.is_empty())?;
+        let reservation = network.srp.as_ref().filter(|_| !classes.is_empty())?;
         let talker_ports = |reserved: &ReservedStream| {
             let hops = network.streams[reserved.stream.index()].hops.iter();
             hops.filter(|hop| hop.previous.is_none()).map(|hop| hop.port).collect()
@@ -124,8 +124,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A stream is reserved behind its ATS scheduler, or is not any more.
     fn regulate(&mut self, (node, port, number, granted): (u32, PortIndex, u32, bool)) {
         let network = self.network;
-        let stream =
-            network.reservation.as_ref().expect("stream reservation").streams[number as usize].stream;
+        let stream = network.srp.as_ref().expect("stream reservation").streams[number as usize].stream;
         let hops = network.streams[stream.index()].hops.iter().filter(|hop| hop.port == port);
         for place in hops.filter_map(|hop| hop.scheduler) {
             let shaping = self.srp().shaping.as_mut().expect("something is shaped");
@@ -163,7 +162,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A node stops: its ports grant nothing any more.
     pub(super) fn ungrant_node(&mut self, number: usize) {
         let network = self.network;
-        let Some(reservation) = network.reservation.as_ref() else { return };
+        let Some(reservation) = network.srp.as_ref() else { return };
         for (class, reserved) in network.reserved_classes.iter().enumerate() {
             if network.ports[reserved.port.index()].node.index() != number {
                 continue;
@@ -188,8 +187,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     fn change_shaping(&mut self, (node, port, number, granted): (u32, PortIndex, u32, bool)) {
         let network = self.network;
-        let stream =
-            network.reservation.as_ref().expect("stream reservation").streams[number as usize].stream;
+        let stream = network.srp.as_ref().expect("stream reservation").streams[number as usize].stream;
         let first = self.plan.first_hop[stream.index()] as usize;
         for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
             if hop.port == port {

@@ -5,7 +5,7 @@
 
 use tautwire_core::srp::station::Offer;
 use tautwire_units::{Duration, Instant};
-use tautwire_wire::mrp::ListenerDeclaration;
+use tautwire_wire::srp::ListenerDeclaration;
 
 use super::node::Machine;
 use crate::engine::Engine;
@@ -16,7 +16,7 @@ use crate::reservation::RungEvent;
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Starts the streams of a talker that listeners are ready for, stops others; asks for what was waited for.
     pub(super) fn heed_listeners(&mut self, number: usize, local: Instant) {
-        let reserved = &self.network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &self.network.srp.as_ref().expect("stream reservation").streams;
         let srp = self.srp();
         let node = &mut srp.nodes[number];
         let Machine::Station(station) = &mut node.machine else { return };
@@ -46,7 +46,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A talker begins or stops to send a stream.
     pub(super) fn switch_stream(&mut self, number: usize, stream: u32, ready: bool) {
         let (now, network) = (self.now, self.network);
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         let reading = self.talker_time(reserved[stream as usize].stream);
         let node = &self.srp().nodes[number];
         // What promised no more than it has sent is not sent again.

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tautwire_core::mrp::{MrpTiming, Participant, Relay};
+use tautwire_core::srp::mrp::{MrpTiming, Participant, Relay};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, Stream, Traffic};
 use tautwire_units::Instant;
 use tautwire_wire::VlanId;
-use tautwire_wire::mrp::{MrpPdu, MvrpValue};
+use tautwire_wire::srp::{MrpPdu, MvrpValue};
 
 use crate::engine::Engine;
 use crate::plan::Plan;
@@ -40,7 +40,7 @@ impl VlanNode {
     /// MVRP of a node that begins at `now`.
     pub(super) fn new(network: &Network, number: usize, now: Instant, seed: u64) -> Self {
         let mut node = Self::stopped();
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let Some(vlans) = &reservation.vlan_registration else { return node };
         let ports = network.srp_ports(NodeIndex::at(number));
         let timing: MrpTiming = reservation.nodes[number].timing;
@@ -171,7 +171,7 @@ pub(super) struct Vlans {
 impl Vlans {
     /// None is registered; none in a run without MVRP.
     pub(super) fn new(network: &Network, plan: &Plan) -> Option<Self> {
-        network.reservation.as_ref()?.vlan_registration.as_ref()?;
+        network.srp.as_ref()?.vlan_registration.as_ref()?;
         let mut vlans = Self {
             leave: BTreeMap::new(),
             enter: BTreeMap::new(),
@@ -216,7 +216,7 @@ pub(crate) fn enters(network: &Network, stream: &Stream, port: PortIndex) -> Opt
 }
 
 fn is_dynamic(network: &Network, stream: &Stream) -> bool {
-    let vlans = network.reservation.as_ref().and_then(|reservation| reservation.vlan_registration.as_ref());
+    let vlans = network.srp.as_ref().and_then(|reservation| reservation.vlan_registration.as_ref());
     stream.traffic != Traffic::Protocol && vlans.is_some_and(|vlans| vlans.vlans.contains(&stream.vlan))
 }
 
@@ -249,7 +249,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// A station offers a stream or asks for it, or does so no more.
     pub(super) fn want_vlan(&mut self, number: usize, local: Instant, stream: u32, talks: bool, wants: bool) {
-        let reservation = self.network.reservation.as_ref().expect("stream reservation");
+        let reservation = self.network.srp.as_ref().expect("stream reservation");
         let vlan = self.network.streams[reservation.streams[stream as usize].stream.index()].vlan;
         let dynamic = reservation.vlan_registration.as_ref();
         if dynamic.is_some_and(|vlans| vlans.vlans.contains(&vlan)) {
@@ -260,7 +260,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Looks at what a bridge has registered, after it changed.
     pub(super) fn settle_vlans(&mut self, number: usize) {
         let (now, network) = (self.now, self.network);
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let Some(settings) = &reservation.vlan_registration else { return };
         let is_bridge = network.device(NodeIndex::at(number)).is_some();
         let srp = self.srp();

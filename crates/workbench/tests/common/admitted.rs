@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tautwire_core::ftt::Violator;
+use tautwire_core::harts::Violator;
 use tautwire_sim::{
     AdmissionEvent, AdmissionRung, DropReason, HartsObservation, Observation, RequestObservation,
     StreamObservation,

@@ -62,7 +62,7 @@ impl Way<'_> {
     }
 
     fn pdu_delay(&self, port: PortIndex) -> Option<Duration> {
-        let pdus = self.network.reservation.as_ref()?.pdus[port.index()]?;
+        let pdus = self.network.srp.as_ref()?.pdus[port.index()]?;
         self.bounds.streams[pdus.index()].hops[0].delay.as_ref().ok().copied()
     }
 }

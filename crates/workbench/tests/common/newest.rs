@@ -41,7 +41,7 @@ impl Recorder for Newest<'_> {
 fn is_within_window(network: &Network, (stream, listener): (u32, u32), time: SimTime) -> bool {
     let stream = &network.streams[stream as usize];
     let (Some(link), Some(settings)) = (&stream.time_triggered, &network.time_triggered) else { return true };
-    if network.synchronisation.is_some() {
+    if network.as6802.is_some() {
         return true;
     }
     let leads = |hop: &tautwire_workbench::network::Hop| hop.listener == Some(listener);

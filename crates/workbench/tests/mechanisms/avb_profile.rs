@@ -87,7 +87,7 @@ fn a_network_that_keeps_the_profile_is_later_than_msrp_told() {
         assert!(observed.ladder.iter().any(|rung| rung.event == RungEvent::Started), "granted");
         assert!(observed.ladder.iter().all(|rung| rung.event != RungEvent::Stopped), "for good");
     }
-    let reservation = asked.reservation.as_ref().expect("stream reservation");
+    let reservation = asked.srp.as_ref().expect("stream reservation");
     let rate = BitRate::from_mbps(100);
     let told = hop_latency_ns(Duration::ZERO, rate, &SrClass::a(), 75, &reservation.streams[0].talker);
     // With what was granted, at these phases: from the bridge's reception to the listener's.

@@ -152,7 +152,7 @@ fn msrp_grants_it_all_and_tells_less() {
         assert!(observed.ladder.iter().any(|rung| rung.event == RungEvent::Started), "granted: {observed:?}");
         assert!(observed.ladder.iter().all(|rung| rung.event != RungEvent::Stopped), "for good");
     }
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     let told = hop_latency_ns(
         Duration::from_us(PASSAGE_US),
         BitRate::from_mbps(100),

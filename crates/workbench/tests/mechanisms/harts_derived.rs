@@ -1,12 +1,12 @@
 //! What switches derive of a request is what the description reserves: servers, policing, memory pools and places in schedules.
 //!
-//! The model reads the description by rules of its own (`tautwire-model`, `build/harts.rs`); a switch's master knows its cables
-//! and what the request says (`tautwire-core`, `ftt/resources.rs`). Bounds are those of the description.
+//! The model reads the description by rules of its own (`tautwire-model`, `harts/resolve`); a switch's master knows its cables
+//! and what the request says (`tautwire-core`, `harts/resources.rs`). Bounds are those of the description.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::described;
-use tautwire_core::ftt::{Resources, Scheduled, SynchronousStream};
+use tautwire_core::harts::{Resources, Scheduled, SynchronousStream};
 use tautwire_generate::{random_harts, random_harts_admission, seeds};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex};

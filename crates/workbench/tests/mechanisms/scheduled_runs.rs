@@ -91,8 +91,7 @@ fn hold(shape: &TimeTriggeredNetwork) {
         "jitter of {jitter_max}, clocks {} apart",
         time.precision
     );
-    let masters =
-        network.synchronisation.as_ref().expect("it is synchronised").frames.iter().flatten().count();
+    let masters = network.as6802.as_ref().expect("it is synchronised").frames.iter().flatten().count();
     assert_eq!(counts, [shape.links, shape.others, masters]);
 }
 

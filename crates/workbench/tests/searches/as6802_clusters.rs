@@ -21,7 +21,7 @@ fn broken(network: &Network, relation: Relation, observation: &Observation) -> V
     let bounds = tautwire_analysis::bounds(network);
     let found = verify(network, &bounds, observation).contradictions;
     let mut broken: Vec<String> = found.iter().map(ToString::to_string).collect();
-    let made = network.synchronisation.as_ref().expect("it is synchronised");
+    let made = network.as6802.as_ref().expect("it is synchronised");
     let deadline = |cluster| network.transmission_deadline_of(cluster).expect("it is synchronised");
     let sure = made.frames.iter().zip(&made.cluster_of).all(|(stream, cluster)| {
         let listeners = stream.map_or(&[][..], |stream| &bounds.streams[stream.index()].listeners);

@@ -30,7 +30,7 @@ fn apart(network: &Network) -> (Duration, Duration) {
 
 /// Whether the halves have no network time while they are apart.
 fn needs_more_than_half(network: &Network) -> bool {
-    let cluster = &network.synchronisation.as_ref().expect("it is synchronised").clusters[0];
+    let cluster = &network.as6802.as_ref().expect("it is synchronised").clusters[0];
     cluster.members_min * 2 > cluster.masters
 }
 

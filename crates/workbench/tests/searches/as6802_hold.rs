@@ -201,7 +201,7 @@ fn a_babbling_master_is_policed() {
 
 /// Protocol control frames that switches policed.
 fn policed_frames(network: &Network, observation: &Observation) -> u64 {
-    let frames = network.synchronisation.as_ref().expect("it is synchronised").frames.iter().flatten();
+    let frames = network.as6802.as_ref().expect("it is synchronised").frames.iter().flatten();
     let dropped = frames.flat_map(|stream| &observation.streams[stream.index()].dropped);
     dropped.filter(|(reason, _)| *reason == DropReason::PolicedRate).map(|(_, count)| count).sum()
 }
@@ -213,7 +213,7 @@ fn babbled_without_loss(_: &Network, observation: &Observation) -> bool {
 
 /// Nodes that lost network time although three masters and more were there, and the frames of the others sure.
 fn lost_by_others(network: &Network, observation: &Observation) -> Vec<String> {
-    let synchronisation = network.synchronisation.as_ref().expect("it is synchronised");
+    let synchronisation = network.as6802.as_ref().expect("it is synchronised");
     if synchronisation.clusters[0].masters < 3 || !is_sure(network) {
         return Vec::new();
     }

@@ -7,7 +7,7 @@
 
 use crate::common::{network_time, synchronised};
 use tautwire_generate::{Failures, random_as6802, seeds};
-use tautwire_model::synchronisation::SyncRole;
+use tautwire_model::as6802::SyncRole;
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, load_text, simulate, verify};
@@ -22,7 +22,7 @@ fn broken(network: &Network, observation: &Observation) -> Vec<String> {
     let bounds = tautwire_analysis::bounds(network);
     let found = verify(network, &bounds, observation).contradictions;
     let mut broken: Vec<String> = found.iter().map(ToString::to_string).collect();
-    let made = network.synchronisation.as_ref().expect("it is synchronised");
+    let made = network.as6802.as_ref().expect("it is synchronised");
     let faulty = network.faulty_nodes()[0];
     // Policing has nothing to do behind a pair.
     let stream = made.frames[faulty.index()].expect("a master makes frames");
@@ -226,7 +226,7 @@ fn a_babbling_compression_master_is_policed_by_the_next_switch() {
     assert_eq!(late, Vec::<String>::new());
     let observation = simulate(&network, &mut Options::default());
     let switch = network.faulty_nodes()[0];
-    let frames = network.synchronisation.as_ref().expect("it is synchronised").frames[switch.index()];
+    let frames = network.as6802.as_ref().expect("it is synchronised").frames[switch.index()];
     let dropped = &observation.streams[frames.expect("it makes frames").index()].dropped;
     assert!(dropped.iter().any(|(reason, count)| *reason == DropReason::PolicedRate && *count > 1_000));
 }

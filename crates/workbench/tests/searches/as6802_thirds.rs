@@ -39,7 +39,7 @@ struct Cycles<'network> {
 
 impl Recorder for Cycles<'_> {
     fn transmitted(&mut self, transmission: &Transmission) {
-        let made = self.network.synchronisation.as_ref().expect("it is synchronised");
+        let made = self.network.as6802.as_ref().expect("it is synchronised");
         let maker =
             made.frames.iter().position(|frames| frames.is_some_and(|one| one.0 == transmission.stream));
         let queued = transmission.queued.since(SimTime::ZERO);

@@ -128,7 +128,7 @@ fn wrong_reservations(seed: u64) -> Option<String> {
     let (network, text) = quiet(seed);
     let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
     let fault = |what: String| Some(format!("TAUTWIRE_SEED={seed}: {what}\n{text}"));
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     // What is promised at every port, in order of time.
     let mut steps: Vec<(Duration, bool, PortIndex, u64)> = Vec::new();
     for (observed, reserved) in seen.reservations.iter().zip(&reservation.streams) {

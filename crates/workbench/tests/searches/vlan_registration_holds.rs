@@ -46,7 +46,7 @@ fn behind(network: &Network, port: PortIndex) -> Vec<NodeIndex> {
 /// When stations behind a port want a VLAN, from the first instant on to that at which none does, in order and apart.
 fn wanted(network: &Network, seen: &VlanObservation, end: Duration) -> Vec<(Duration, Duration)> {
     let behind = behind(network, seen.port);
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     let mut spans = Vec::new();
     for reserved in &reservation.streams {
         let stream = &network.streams[reserved.stream.index()];

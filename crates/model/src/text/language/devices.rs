@@ -1,9 +1,9 @@
 //! Device and host models, here and in the files of `devices/`.
 
-use super::host_stacks::HOST_STACK_KEYS;
 use super::streams::FUNCTIONS;
 use super::topology::PORT_KEYS;
 use super::{MANY, key, must};
+use crate::host_stacks::language::HOST_STACK_KEYS;
 use crate::text::shape::{Kind, Shape};
 
 /// A file of device and host models.
@@ -16,7 +16,7 @@ pub(crate) static DEVICE_FILE: Shape = Shape {
     ]],
 };
 
-pub(super) static DEVICE: Shape = Shape {
+pub(crate) static DEVICE: Shape = Shape {
     name: "a device model",
     about: "Delays and choices of a bridge. Keys of a port hold for all ports of its bridges that say nothing else.",
     keys: &[
@@ -61,7 +61,7 @@ pub(super) static DEVICE: Shape = Shape {
     ],
 };
 
-pub(super) static STAGE: Shape = Shape {
+pub(crate) static STAGE: Shape = Shape {
     name: "a stage",
     about: "A part of a device, with the time that a frame takes to pass it and keeps it to itself.",
     keys: &[&[
@@ -81,9 +81,9 @@ pub(super) static STAGE: Shape = Shape {
     ]],
 };
 
-pub(super) const DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Object(&DELAY_SHAPE)]);
+pub(crate) const DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Object(&DELAY_SHAPE)]);
 
-pub(super) static DELAY_SHAPE: Shape = Shape {
+pub(crate) static DELAY_SHAPE: Shape = Shape {
     name: "a delay",
     about: "`constant` + `per-octet` times the frame's octets (destination to FCS) - `less` + a random part. With `min` and `max` alone it is uniform.",
     keys: &[&[
@@ -97,7 +97,7 @@ pub(super) static DELAY_SHAPE: Shape = Shape {
     ]],
 };
 
-pub(super) static ATS: Shape = Shape {
+pub(crate) static ATS: Shape = Shape {
     name: "ATS of a device",
     about: "What a bridge's asynchronous traffic shaping is like (802.1Q-2022 8.6.5.6, 8.6.8.5, 8.6.11).",
     keys: &[&[
@@ -155,7 +155,7 @@ pub(super) static ATS: Shape = Shape {
     ]],
 };
 
-pub(super) static PORT_PAIR: Shape = Shape {
+pub(crate) static PORT_PAIR: Shape = Shape {
     name: "a pair of ports",
     about: "A reception and a transmission port of a bridge, by their places in its list of ports.",
     keys: &[&[
@@ -165,7 +165,7 @@ pub(super) static PORT_PAIR: Shape = Shape {
     ]],
 };
 
-pub(super) static HOST: Shape = Shape {
+pub(crate) static HOST: Shape = Shape {
     name: "a host model",
     about: "How an end station hands frames to its port and takes them from it.",
     keys: &[

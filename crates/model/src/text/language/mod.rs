@@ -3,43 +3,36 @@
 //! Names are those of the 802.1Q YANG modules where these have one. Schema, reference and check are
 //! made from these tables.
 
-mod devices;
-mod gptp;
-mod harts;
-mod host_stacks;
-mod reservation;
+pub(crate) mod devices;
 mod streams;
-mod tdma;
-mod test;
-mod time_triggered;
 mod topology;
-mod virtual_links;
 
 use super::codes;
 use super::shape::{Key, Kind, Shape};
+use crate::gptp::language::GPTP;
+use crate::harts::language::HARTS;
+use crate::srp::language::{RESERVATION, STREAM_RESERVATION};
+use crate::tdma::language::TDMA;
+use crate::test_bed::language::TEST;
+use crate::time_triggered::language::TIME_TRIGGERED;
 pub(crate) use devices::DEVICE_FILE;
 use devices::{DEVICE, HOST};
-use gptp::GPTP;
-use harts::HARTS;
-use reservation::{RESERVATION, STREAM_RESERVATION};
 use streams::{ARRIVAL_CURVE, TRAFFIC};
 pub(crate) use streams::{COVERING, STREAM};
-use tdma::TDMA;
-use time_triggered::TIME_TRIGGERED;
 use topology::{CLOCK, LINK, NODE, PORT_KEYS, VLAN};
 
-const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key::optional(name, kind, about)
 }
 
-const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
+pub(crate) const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key::required(name, kind, about)
 }
 
-const MANY: usize = usize::MAX;
-const REFERENCES: Kind = Kind::OneOf(&[Kind::Reference, Kind::List(1, MANY, &Kind::Reference)]);
-const PRIORITY: Kind = Kind::Integer(0, 7);
-const VLAN_ID: Kind = Kind::Integer(1, 4094);
+pub(crate) const MANY: usize = usize::MAX;
+pub(crate) const REFERENCES: Kind = Kind::OneOf(&[Kind::Reference, Kind::List(1, MANY, &Kind::Reference)]);
+pub(crate) const PRIORITY: Kind = Kind::Integer(0, 7);
+pub(crate) const VLAN_ID: Kind = Kind::Integer(1, 4094);
 
 /// The whole description.
 pub(crate) static NETWORK: Shape = Shape {
@@ -56,7 +49,7 @@ pub(crate) static NETWORK: Shape = Shape {
         key("defaults", Kind::Object(&DEFAULTS), "What holds where nothing else is said."),
         key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models of one's own, by name."),
         key("hosts", Kind::Names(&Kind::Object(&HOST)), "Host models of one's own, by name."),
-        key("test", Kind::Object(&test::TEST), "Tasks of a test bed."),
+        key("test", Kind::Object(&TEST), "Tasks of a test bed."),
         must("nodes", Kind::Names(&Kind::Object(&NODE)), "End stations and bridges, by name."),
         key("links", Kind::List(0, MANY, &Kind::Object(&LINK)), "Cables."),
         key(

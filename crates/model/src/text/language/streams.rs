@@ -1,9 +1,9 @@
 //! Streams, their traffic, promises and shapers.
 
-use super::time_triggered::TIME_TRIGGERED_LINK;
-use super::virtual_links::VIRTUAL_LINK;
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
+use crate::time_triggered::language::TIME_TRIGGERED_LINK;
+use crate::virtual_link::language::VIRTUAL_LINK;
 
 pub(crate) static STREAM: Shape = Shape {
     name: "a stream",

@@ -18,7 +18,7 @@ use tautwire_model::central::CentralConfiguration;
 use tautwire_model::network::StreamIndex;
 use tautwire_model::network::{NodeIndex, NodeKind};
 use tautwire_units::Instant;
-use tautwire_wire::mrp::FailureCode;
+use tautwire_wire::srp::FailureCode;
 
 pub use self::test::AdmissionControl;
 
@@ -80,7 +80,7 @@ enum Role {
 
 /// The settings of a run that has central configuration.
 fn settings(network: &Network) -> &CentralConfiguration {
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     reservation.central.as_ref().expect("central configuration")
 }
 
@@ -92,7 +92,7 @@ impl Central {
         seed: u64,
         bounds: Option<Box<dyn AdmissionControl>>,
     ) -> Option<Self> {
-        let settings = network.reservation.as_ref()?.central.as_ref()?;
+        let settings = network.srp.as_ref()?.central.as_ref()?;
         let mut central = Self {
             nodes: Vec::new(),
             agenda: BTreeSet::new(),
@@ -149,7 +149,7 @@ impl Central {
 
     /// The reserved stream and the listener of a pair.
     fn listener_of(network: &Network, pair: Pair) -> NodeIndex {
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         let stream = &network.streams[reserved[pair.stream as usize].stream.index()];
         stream.listeners[pair.listener as usize]
     }

@@ -6,15 +6,15 @@ use tautwire_core::central::{
 use tautwire_core::srp::{hop_latency_ns, idle_slope};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream, StreamIndex};
-use tautwire_model::reservation::ReservedStream;
+use tautwire_model::srp::ReservedStream;
 use tautwire_units::Duration;
-use tautwire_wire::mrp::TalkerValue;
+use tautwire_wire::srp::TalkerValue;
 
 use super::{is_bridge, settings};
 use crate::plan::index;
 
 fn reserved(network: &Network, stream: u32) -> (&ReservedStream, &Stream) {
-    let reserved = &network.reservation.as_ref().expect("stream reservation").streams[stream as usize];
+    let reserved = &network.srp.as_ref().expect("stream reservation").streams[stream as usize];
     (reserved, &network.streams[reserved.stream.index()])
 }
 
@@ -39,7 +39,7 @@ fn hops(stream: &Stream, listener: u32) -> Vec<&Hop> {
 
 /// The class of a talker among those of the domain.
 fn class(network: &Network, talker: &TalkerValue) -> usize {
-    let classes = &network.reservation.as_ref().expect("stream reservation").classes;
+    let classes = &network.srp.as_ref().expect("stream reservation").classes;
     let found = classes.iter().position(|class| class.domain.priority == talker.priority);
     found.expect("a reserved stream has a class")
 }
@@ -48,7 +48,7 @@ fn class(network: &Network, talker: &TalkerValue) -> usize {
 pub(super) fn shares(network: &Network, pair: Pair) -> Vec<(PortIndex, usize, u64)> {
     let (reserved, stream) = reserved(network, pair.stream);
     let class = class(network, &reserved.talker);
-    let classes = &network.reservation.as_ref().expect("stream reservation").classes;
+    let classes = &network.srp.as_ref().expect("stream reservation").classes;
     let slope = idle_slope(&reserved.talker, &classes[class]);
     let at_bridges = hops(stream, pair.listener).into_iter().map(|hop| hop.port);
     let at_bridges = at_bridges.filter(|port| is_bridge(network, network.ports[port.index()].node.index()));
@@ -58,7 +58,7 @@ pub(super) fn shares(network: &Network, pair: Pair) -> Vec<(PortIndex, usize, u6
 /// The talker as its listener is told of it: with the latency of the bridges on the way added, as MSRP adds it.
 pub(super) fn talker(network: &Network, pair: Pair) -> TalkerValue {
     let mut talker = reserved(network, pair.stream).0.talker;
-    let reservation = network.reservation.as_ref().expect("stream reservation");
+    let reservation = network.srp.as_ref().expect("stream reservation");
     for (port, class, _) in shares(network, pair) {
         let node = network.ports[port.index()].node.index();
         let links = network.ports[port.index()].links.expect("a port on the way of a stream");
@@ -103,7 +103,7 @@ pub(super) fn place(network: &Network, port: PortIndex) -> usize {
 
 /// All pairs of the reserved streams.
 pub(super) fn pairs(network: &Network) -> Vec<Pair> {
-    let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+    let reserved = &network.srp.as_ref().expect("stream reservation").streams;
     let numbered = (0..).zip(reserved);
     let of = |(stream, reserved): (u32, &ReservedStream)| {
         let listeners = index(network.streams[reserved.stream.index()].listeners.len());
@@ -114,7 +114,7 @@ pub(super) fn pairs(network: &Network) -> Vec<Pair> {
 
 /// The CNC of a network.
 pub(super) fn controller(network: &Network) -> Controller {
-    let streams = index(network.reservation.as_ref().expect("stream reservation").streams.len());
+    let streams = index(network.srp.as_ref().expect("stream reservation").streams.len());
     let path = |pair: Pair| Path {
         shares: shares(network, pair)
             .into_iter()
@@ -153,7 +153,7 @@ pub(super) fn controller(network: &Network) -> Controller {
 
 /// The CUC of a network.
 pub(super) fn users(network: &Network) -> UserConfiguration {
-    let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+    let reserved = &network.srp.as_ref().expect("stream reservation").streams;
     let users = reserved.iter().map(|reserved| {
         let stream = &network.streams[reserved.stream.index()];
         UserStream {

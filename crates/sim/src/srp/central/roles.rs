@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tautwire_core::central::{ControllerAction, EdgeNote, Message, Pair};
 use tautwire_model::network::{NodeIndex, PortIndex};
 use tautwire_units::Duration;
-use tautwire_wire::mrp::{FailureInformation, ListenerDeclaration};
+use tautwire_wire::srp::{FailureInformation, ListenerDeclaration};
 
 use super::super::node::Machine;
 use super::super::request::Request;
@@ -22,7 +22,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     pub(in crate::srp) fn has_central(&self) -> bool {
-        self.network.reservation.as_ref().is_some_and(|reservation| reservation.central.is_some())
+        self.network.srp.as_ref().is_some_and(|reservation| reservation.central.is_some())
     }
 
     /// Whether end stations speak with a CUC, and not MSRP.
@@ -69,9 +69,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             Work::Heard(_, _, Role::Cnc) => &settings.cnc_processing,
             Work::Heard(_, _, Role::Cuc) => &settings.cuc_processing,
             Work::Heard(_, Message::Configure { .. }, _) => &settings.configuration[number],
-            Work::Heard(..) => {
-                &network.reservation.as_ref().expect("stream reservation").nodes[number].processing
-            }
+            Work::Heard(..) => &network.srp.as_ref().expect("stream reservation").nodes[number].processing,
         };
         let octets = settings.message_size.get() + 22;
         self.central().nodes[number].random.delay(delay, octets)
@@ -204,7 +202,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (now, network) = (self.now, self.network);
         let clock = self.nodes[number].clock;
         let local = clock.local(now);
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         let bridge = network.srp_bridge(NodeIndex::at(number)).0.id;
         let srp = self.srp();
         let Machine::Edge(edge) = &mut srp.nodes[number].machine else { return };
@@ -271,7 +269,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(in crate::srp) fn ask_cuc(&mut self, request: Request) {
         let network = self.network;
         let number = request.node as usize;
-        let reserved = &network.reservation.as_ref().expect("stream reservation").streams;
+        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
         let when_offered = reserved[request.stream as usize].when_offered;
         let pairs = paths::pairs(network).into_iter().filter(|pair| {
             pair.stream == request.stream && Central::listener_of(network, *pair).index() == number

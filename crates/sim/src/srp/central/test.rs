@@ -9,7 +9,7 @@ use tautwire_model::Network;
 use tautwire_model::central::CentralTest;
 use tautwire_model::network::{PortIndex, StreamIndex};
 use tautwire_units::BitRate;
-use tautwire_wire::mrp::FailureCode;
+use tautwire_wire::srp::FailureCode;
 
 use super::{MAX_LATENCY_EXCEEDED, NO_RESOURCES, paths};
 use crate::refusal::{Late, Limit};
@@ -50,7 +50,7 @@ impl Test {
         test: CentralTest,
         bounds: Option<Box<dyn AdmissionControl>>,
     ) -> Self {
-        debug_assert!(network.reservation.is_some());
+        debug_assert!(network.srp.is_some());
         let bounds = match test {
             CentralTest::Bandwidth => None,
             CentralTest::Bounds => Some(bounds.expect("a run whose CNC tests bounds is given `admission`")),
@@ -130,7 +130,7 @@ impl Test {
 
     /// What a port's classes hold.
     fn bandwidth(&self, network: &Network, port: PortIndex) -> PortBandwidth {
-        let reservation = network.reservation.as_ref().expect("stream reservation");
+        let reservation = network.srp.as_ref().expect("stream reservation");
         let links = network.ports[port.index()].links.expect("a port on the way of a stream");
         let rate = network.links[links.egress.index()].rate;
         let mut bandwidth = PortBandwidth::new(rate, &reservation.classes);

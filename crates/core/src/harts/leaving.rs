@@ -1,0 +1,289 @@
+//! How the ACMaster takes a stream out: switches first, then the standby, then who gave it back.
+//!
+//! A producer gives the whole stream back, a consumer its own part. When the last consumer goes the producer is told to send
+//! no more, before the switches are told; its offer stays with it, so that another consumer may ask. One that does not
+//! answer four times is not waited for: what it sends no longer has a server, and disturbs nobody who has one.
+//!
+//! As for a stream that joins, every message is repeated until it is answered. The standby is told when no switch carries the
+//! stream any more: one that takes over before still holds it, and is asked again by the node. Invariant: who gave a
+//! stream back is told so when no switch on its way carries it.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+use tautwire_wire::harts::{FttMessage, FttStream, FttTerms};
+
+use super::acmaster::{AcAction, AcMaster, Offer};
+
+/// A stream, or one consumer of it, that is taken out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    stream: FttStream,
+    /// Consumers that go.
+    pub(super) gone: BTreeSet<u16>,
+    /// Number of the request by which the producer sends, until it has said that it does not; and how often it was told.
+    pausing: Option<u16>,
+    pauses: u8,
+    /// Switches that have not replied.
+    missing: BTreeSet<u16>,
+    /// The standby has not replied.
+    pub(super) unknown: bool,
+    /// Under which number it went.
+    number: u32,
+    /// How often it was told.
+    told: u8,
+    /// Who gave it back knows.
+    pub(super) confirmed: bool,
+    pub(super) again: Option<Instant>,
+}
+
+impl AcMaster {
+    /// A node gives a stream back: its producer the whole of it, a consumer its own part.
+    pub(super) fn remove(&mut self, now: Instant, id: u16, node: u16, number: u16) {
+        if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.confirmed) {
+            return;
+        }
+        // It is told when what ends for a link that failed is out; its producer says it again.
+        if self.gives_back_what_ends(id, node) || self.ends_below(id, node) {
+            return;
+        }
+        let (other, heir) = (self.config.other, self.heir);
+        let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
+        let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
+        let whole = node == stream.producer;
+        // What ended a request before this one comes late.
+        let own = if whole { entry.produced } else { entry.number_of(node) };
+        if own.is_some_and(|own| number != own && number.wrapping_sub(own) > u16::MAX / 2) {
+            return;
+        }
+        let (stands, alone) = (entry.granted.contains_key(&node), entry.granted.len() == 1);
+        // What is being decided is decided first; the node says it again. So does the last one that stands beside one that is decided.
+        if entry.current.is_some() && (whole || entry.is_current(node) || (stands && alone)) {
+            return;
+        }
+        // Nor is the last one let go before its producer, of whom one that came back knows nothing, can be told.
+        if entry.produced.is_none() && !whole && stands && alone {
+            return;
+        }
+        let gone: BTreeSet<u16> = if whole {
+            // With those that leave already: it is told when none of them is left either.
+            let leaving = self.leaving.range((id, 0)..=(id, u16::MAX)).map(|(_, leaving)| leaving);
+            let leaving = leaving.filter(|leaving| !leaving.confirmed).flat_map(|leaving| &leaving.gone);
+            core::mem::take(&mut entry.granted).into_keys().chain(leaving.copied()).collect()
+        } else {
+            entry.asking.remove(&node);
+            entry.granted.remove(&node).map(|_| node).or(heir.then_some(node)).into_iter().collect()
+        };
+        let pausing = entry.produced.filter(|_| !whole && stands && alone);
+        if whole || pausing.is_some() || entry.is_empty() {
+            self.entries.remove(&id);
+        }
+        if whole {
+            self.offers.remove(&id);
+        } else if let Some(number) = pausing {
+            self.offers.insert(id, Offer { producer: stream.producer, number, refused: None });
+        }
+        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        let topology = &self.config.topology;
+        let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
+        let missing: BTreeSet<u16> = gone.iter().flat_map(way).collect();
+        // One that it took over from may have begun to set it up.
+        let missing = if whole && heir { topology.all_switches() } else { missing };
+        let missing = if planted!(NotTakenOut) { BTreeSet::new() } else { missing };
+        let unknown = other.is_some();
+        self.number += 1;
+        let number = self.number;
+        let leaving = Leaving { pausing, missing, unknown, number, ..Leaving::of(stream, gone) };
+        self.leaving.insert((id, node), leaving);
+        self.take_out(now, id, node);
+        // If nobody else asks, those that did were refused.
+        self.refuse_producer(id);
+    }
+
+    /// A stream that it does not know is out, unless one that it took over from had begun to set it up.
+    fn remove_unknown(&mut self, now: Instant, id: u16, node: u16) {
+        // Nor before what leaves is out: the node says it again.
+        if self.leaving.iter().any(|((known, _), leaving)| *known == id && !leaving.confirmed) {
+            return;
+        }
+        let whole = self.offers.get(&id).is_some_and(|offer| offer.producer == node);
+        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        if whole {
+            self.offers.remove(&id);
+        }
+        if !self.heir {
+            return self.confirm(id, node);
+        }
+        let stream = FttStream {
+            id,
+            size: 0,
+            period_ns: 0,
+            deadline_ns: 0,
+            priority: 0,
+            producer: node,
+            offset_ns: None,
+            terms: FttTerms::NONE,
+        };
+        let missing = self.config.topology.all_switches();
+        self.number += 1;
+        let leaving = Leaving { missing, number: self.number, ..Leaving::of(stream, BTreeSet::new()) };
+        self.leaving.insert((id, node), leaving);
+        self.take_out(now, id, node);
+    }
+
+    /// Takes out what only some switches on a way carry: it was being set up, or given back.
+    pub(super) fn remove_rest(
+        &mut self,
+        now: Instant,
+        stream: FttStream,
+        consumer: u16,
+        missing: BTreeSet<u16>,
+    ) {
+        self.number += 1;
+        let gone = BTreeSet::from([consumer]);
+        let leaving = Leaving { missing, number: self.number, ..Leaving::of(stream, gone) };
+        self.leaving.insert((stream.id, consumer), leaving);
+        self.take_out(now, stream.id, consumer);
+    }
+
+    /// Says again what is not answered; whom it was said to twice in vain is not waited for.
+    pub(super) fn take_out(&mut self, now: Instant, id: u16, node: u16) {
+        let patience = self.config.patience;
+        let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
+        let stream = leaving.stream;
+        leaving.again = Some(now + patience);
+        if let Some(number) = leaving.pausing.filter(|_| leaving.pauses < 4) {
+            leaving.pauses += 1;
+            let message = FttMessage::Pause { stream: id, number: Some(number), cut: None };
+            return self.out.push_back(AcAction::Send { to: stream.producer, message });
+        }
+        let mut said = Vec::new();
+        for to in &leaving.missing {
+            let (between, number) = (None, self.number);
+            said.push((*to, FttMessage::Config { stream, consumer: node, between, number }));
+        }
+        if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
+            said.push((to, gone(stream, node, self.number, self.config.life)));
+            leaving.told = leaving.told.saturating_add(1);
+        }
+        self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
+        self.is_out(id, node);
+    }
+
+    /// A producer does not send by that grant any more; or a consumer does not use its own, which ends.
+    pub(super) fn paused(&mut self, now: Instant, (id, from): (u16, u16), number: Option<u16>) {
+        self.knows_that_it_ends(now, (id, from), number);
+        let of_stream = self.leaving.range_mut((id, 0)..=(id, u16::MAX));
+        let waits = |leaving: &mut Leaving| {
+            leaving.stream.producer == from
+                && leaving.pausing.is_some()
+                && leaving.pausing == number
+                && leaving.pauses > 0
+        };
+        let Some((node, leaving)) =
+            of_stream.filter_map(|((_, node), leaving)| waits(leaving).then_some((*node, leaving))).next()
+        else {
+            return;
+        };
+        leaving.pausing = None;
+        if !leaving.confirmed {
+            self.take_out(now, id, node);
+        }
+    }
+
+    /// Tells who gave a stream back that it is out, if it is.
+    pub(super) fn is_out(&mut self, id: u16, node: u16) {
+        let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
+        if !leaving.missing.is_empty() || (leaving.unknown && leaving.told < 3 && !self.alone) {
+            return;
+        }
+        leaving.again = None;
+        if !core::mem::replace(&mut leaving.confirmed, true) {
+            self.refused.clear();
+            self.confirm(id, node);
+        }
+        // A standby that is not there is told when it is heard again.
+        if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.unknown) {
+            self.leaving.remove(&(id, node));
+        }
+        self.tell_complete();
+    }
+
+    pub(super) fn confirm(&mut self, stream: u16, to: u16) {
+        let (consumer, switch, installed, number) = (to, self.config.me, false, self.number);
+        let message = FttMessage::Reply { stream, consumer, switch, installed, number };
+        self.out.push_back(AcAction::Send { to, message });
+    }
+
+    /// A switch no longer carries a stream to a consumer, or to none.
+    pub(super) fn taken_out(&mut self, now: Instant, of: (u16, u16), switch: u16, number: u32) {
+        self.ended_at(now, of, switch, number);
+        let leaving = self.leaving.get_mut(&of).filter(|leaving| number >= leaving.number);
+        let Some(leaving) = leaving else { return };
+        if leaving.missing.remove(&switch) && leaving.missing.is_empty() {
+            self.take_out(now, of.0, of.1);
+        }
+    }
+
+    /// The standby knows that a stream is out.
+    pub(super) fn forgotten(&mut self, id: u16, node: u16, number: u32) {
+        if let Some(leaving) = self.leaving.get_mut(&(id, node)).filter(|leaving| number >= leaving.number) {
+            leaving.unknown = false;
+            self.is_out(id, node);
+        }
+        self.known_to_end(id, node, number);
+    }
+
+    /// Whether a stream is being taken out, so that who asks for it must wait; what only an absent standby
+    /// does not know yet is forgotten. What ends for a link that failed keeps nobody else waiting.
+    pub(super) fn is_leaving(&mut self, stream: &FttStream, node: u16) -> bool {
+        let id = stream.id;
+        self.leaving.retain(|(known, _), leaving| *known != id || !leaving.confirmed);
+        self.leaving.keys().any(|(known, _)| *known == id) || self.is_ending(stream, node)
+    }
+
+    /// Tells a standby that is heard again what went meanwhile.
+    pub(super) fn tell_gone(&mut self) {
+        let Some(to) = self.config.other else { return };
+        let leaving = self.leaving.iter().filter(|(_, leaving)| leaving.confirmed);
+        let leaving = leaving.map(|((_, node), leaving)| (leaving.stream, *node));
+        let ending = self.endings.iter().filter(|(_, ending)| ending.freed && ending.unknown);
+        let ending = ending.map(|((_, consumer), ending)| (ending.stream, *consumer));
+        for (stream, node) in leaving.chain(ending) {
+            let message = gone(stream, node, self.number, self.config.life);
+            self.out.push_back(AcAction::Send { to, message });
+        }
+    }
+}
+
+impl Leaving {
+    /// Whether no switch carries it any more.
+    pub(super) fn is_off(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// One that nobody has to be told of.
+    fn of(stream: FttStream, gone: BTreeSet<u16>) -> Self {
+        Self {
+            stream,
+            gone,
+            pausing: None,
+            pauses: 0,
+            missing: BTreeSet::new(),
+            unknown: false,
+            number: 0,
+            told: 0,
+            confirmed: false,
+            again: None,
+        }
+    }
+}
+
+/// What the standby is told of a stream, or a consumer of it, that is gone.
+pub(super) fn gone(stream: FttStream, consumer: u16, number: u32, life: u32) -> FttMessage {
+    FttMessage::Replicate { stream, consumer, installed: false, number, life, asked: 0, by: 0 }
+}

@@ -1,0 +1,332 @@
+//! Two ACMasters: what the standby is told, when it takes over, and how one that comes back empty learns what stands.
+//!
+//! One that comes back asks (Recall) until it knows all, and takes over from nobody before. The active one then tells it of
+//! every stream that stands as of a new one, and waits for the answers; when none is missing it sends what is asked and not
+//! decided, the refusals that stand (Record), and at last that this was all (Complete), with a digest of every entry. Who
+//! holds something else, less, more or other, was told amiss: records are asked for again, and if it still does not
+//! know the same, it forgets all and begins anew (a further attempt of the same life). From the Recall on nothing is acknowledged
+//! that the other one does not know, so what is decided meanwhile is not missing either. A standby that hears a Recall takes over
+//! at once: who asks has forgotten everything. Each grant and each end has a number, the same count at both: what comes
+//! late, under a number below that under which a stream was heard of last, is not taken and not answered.
+//!
+//! Not survived: a second failure before the first to come back knows all. Nobody then decides, and what runs goes on.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+use tautwire_wire::harts::{FttMessage, FttStream};
+
+use super::acmaster::{AcAction, AcMaster, stands};
+use super::ending::Ending;
+use super::leaving::Leaving;
+
+/// Streams and consumers that an ACMaster may be setting up or taking out at a time, so that nobody else knows of their numbers.
+pub(super) const UNTOLD_MAX: u32 = 1 << 16;
+
+impl AcMaster {
+    /// Acts on, or begins to act, as the active one, and says so.
+    pub(super) fn take_over(&mut self, now: Instant) {
+        let is_heir = !self.active;
+        self.alone |= is_heir;
+        self.heir |= is_heir;
+        self.active = true;
+        self.alive_at = Some(now + self.config.alive);
+        if is_heir {
+            // Beyond what the other one may have said to switches and to nobody else.
+            self.number = self.number.saturating_add(UNTOLD_MAX);
+        }
+        let (master, life, number) = (self.config.me, self.config.life, self.number);
+        let message = FttMessage::Alive { master, life, number };
+        let switches = self.config.topology.all_switches();
+        for to in self.config.other.into_iter().chain(switches) {
+            self.out.push_back(AcAction::Send { to, message: message.clone() });
+        }
+        self.tell_again();
+        if is_heir {
+            for ((_, node), (stream, number)) in core::mem::take(&mut self.pending) {
+                self.add(now, stream, node, number);
+            }
+        }
+    }
+
+    /// The other one lives, and is active or was.
+    pub(super) fn lives(&mut self, now: Instant, master: u16, life: u32) {
+        if life < self.other_life {
+            return;
+        }
+        self.hear_life(life);
+        // Of two active ones that with the lower identifier stays so.
+        if self.active && self.config.me < master {
+            self.alive_at = Some(now);
+        } else {
+            self.active = false;
+            // The switches remember what has to end, and tell the active one.
+            self.endings.clear();
+            let wait = if self.in_step { self.config.alive * 3 } else { self.config.patience };
+            self.alive_at = Some(now + wait);
+            if !self.in_step {
+                self.recall();
+            }
+        }
+        self.tell_again();
+    }
+
+    fn hear_life(&mut self, life: u32) {
+        if life > self.other_life {
+            (self.other_life, self.other_attempt) = (life, 0);
+        }
+    }
+
+    /// Asks the other one for all that stands.
+    pub(super) fn recall(&mut self) {
+        if self.config.other.is_none() {
+            return self.survey();
+        }
+        let (master, life, attempt) = (self.config.me, self.config.life, self.attempt);
+        self.say_to_other(FttMessage::Recall { master, life, attempt });
+    }
+
+    /// The other one came back and asks for all that stands.
+    pub(super) fn recalled(&mut self, now: Instant, life: u32, attempt: u16) {
+        if (life, attempt) < (self.other_life, self.other_attempt) || !self.in_step {
+            return;
+        }
+        let is_new = (life, attempt) > (self.other_life, self.other_attempt);
+        if !self.active {
+            if !is_new {
+                return;
+            }
+            self.take_over(now);
+        }
+        (self.other_life, self.other_attempt) = (life, attempt);
+        self.alone = false;
+        self.recalled = true;
+        if is_new {
+            self.all_is_untold();
+        }
+        self.tell_again();
+        self.tell_complete();
+    }
+
+    /// The other one knows nothing any more: all that stands is to be told, under a number that it has not answered.
+    fn all_is_untold(&mut self) {
+        self.number += 1;
+        self.related.clear();
+        for (id, entry) in &mut self.entries {
+            self.untold.extend(entry.granted.keys().map(|consumer| ((*id, *consumer), self.number)));
+            // What is being set up is acknowledged when the other one knows it.
+            if let Some((consumer, _)) = entry.current.filter(|_| entry.again.is_some()) {
+                self.untold.insert((*id, consumer), self.number);
+                entry.unknown = true;
+                entry.told = 0;
+            }
+        }
+        // Of what goes it knows nothing.
+        let going: Vec<(u16, u16)> = self.leaving.keys().copied().collect();
+        for (id, node) in going {
+            if let Some(leaving) = self.leaving.get_mut(&(id, node)) {
+                leaving.unknown = false;
+            }
+            self.is_out(id, node);
+        }
+        self.nobody_knows_what_ends();
+    }
+
+    /// Tells the other one of what stands and was never confirmed.
+    pub(super) fn tell_again(&mut self) {
+        self.tell_gone();
+        let Some(to) = self.config.other else { return };
+        for (id, consumer) in self.untold.keys() {
+            let Some(entry) = self.entries.get(id) else { continue };
+            if let (Some(stream), Some(by)) = (entry.stream, entry.granted.get(consumer)) {
+                let asked = [entry.produced.unwrap_or_default(), by.unwrap_or_default()];
+                let message = stands(stream, *consumer, (self.number, self.config.life), asked);
+                self.out.push_back(AcAction::Send { to, message });
+            }
+        }
+    }
+
+    /// Tells one that came back, and has said that it knows all that stands, of what is asked and refused, and that this is all.
+    pub(super) fn tell_complete(&mut self) {
+        let is_told = |(id, consumer): &(u16, u16)| {
+            let entry = self.entries.get(id);
+            entry.is_some_and(|entry| entry.granted.contains_key(consumer) || entry.is_told_of(*consumer))
+        };
+        let goes = |leaving: &Leaving| leaving.unknown && !leaving.confirmed && leaving.is_off();
+        if !self.recalled
+            || !self.active
+            || self.untold.keys().any(is_told)
+            || self.leaving.values().any(goes)
+            || self.endings.values().any(Ending::is_told)
+        {
+            return;
+        }
+        self.recalled = false;
+        self.account = self.account.wrapping_add(1);
+        let account = self.account;
+        let mut asked = BTreeMap::new();
+        for entry in self.entries.values() {
+            let Some(stream) = entry.stream else { continue };
+            let producer = entry.produced.filter(|_| entry.granted.is_empty());
+            let nodes = producer.map(|number| (stream.producer, number)).into_iter();
+            let nodes = nodes.chain(entry.asking.iter().map(|(node, number)| (*node, *number)));
+            asked.extend(
+                nodes.chain(entry.current).map(|(node, number)| ((stream.id, node), (stream, number))),
+            );
+            self.related.insert(stream.id);
+        }
+        let digest = self.digest(&asked);
+        self.records(&asked, account).into_iter().for_each(|message| self.say_to_other(message));
+        let (master, life) = (self.config.me, self.config.life);
+        let (to, number) = (self.other_life, self.number);
+        self.say_to_other(FttMessage::Complete { master, life, to, number, account, digest });
+    }
+
+    /// These requests, and the refusals that stand.
+    fn records(&self, asked: &BTreeMap<(u16, u16), (FttStream, u16)>, account: u16) -> Vec<FttMessage> {
+        let of_asked = asked.iter().map(|((_, node), (stream, number))| (*stream, *node, *number, None));
+        let of_refused =
+            self.refused.iter().map(|((_, node), (stream, subject))| (*stream, *node, 0, Some(*subject)));
+        let record =
+            |(stream, node, number, refused)| FttMessage::Record { stream, node, number, account, refused };
+        of_asked.chain(of_refused).map(record).collect()
+    }
+
+    /// Of all that stands, of these requests and of the refusals, as messages would say them.
+    fn digest(&self, asked: &BTreeMap<(u16, u16), (FttStream, u16)>) -> u64 {
+        let standing = self.entries.values().flat_map(|entry| {
+            let asked = entry.produced.unwrap_or_default();
+            let granted = entry.stream.map(|stream| (stream, &entry.granted)).into_iter();
+            granted.flat_map(move |(stream, granted)| {
+                granted
+                    .iter()
+                    .map(move |(to, by)| stands(stream, *to, (0, 0), [asked, by.unwrap_or_default()]))
+            })
+        });
+        FttMessage::digest(standing.chain(self.records(asked, 0)))
+    }
+
+    /// The other one was told of a request that is refused now.
+    pub(super) fn relate_refusal(&mut self, id: u16, consumer: u16) {
+        if self.related.contains(&id)
+            && let Some((stream, subject)) = self.refused.get(&(id, consumer)).copied()
+        {
+            let (number, account, refused) = (0, self.account, Some(subject));
+            self.say_to_other(FttMessage::Record { stream, node: consumer, number, account, refused });
+        }
+    }
+
+    /// A request that the active one has not decided, or one that it refused. With a new account all is said again.
+    pub(super) fn record(
+        &mut self,
+        stream: FttStream,
+        (node, number): (u16, u16),
+        account: u16,
+        refused: Option<u16>,
+    ) {
+        if account != self.account {
+            if self.in_step {
+                return;
+            }
+            self.begin_account(account);
+        }
+        match refused {
+            Some(subject) => {
+                self.pending.remove(&(stream.id, node));
+                self.refused.insert((stream.id, node), (stream, subject));
+            }
+            None => drop(self.pending.insert((stream.id, node), (stream, number))),
+        }
+    }
+
+    fn begin_account(&mut self, account: u16) {
+        self.account = account;
+        self.pending.clear();
+        self.refused.clear();
+    }
+
+    /// The active one has told all; who holds anything else was told amiss.
+    pub(super) fn complete(&mut self, now: Instant, [life, to, number]: [u32; 3], account: u16, digest: u64) {
+        if self.in_step || self.active || to != self.config.life || life < self.other_life {
+            return;
+        }
+        if account != self.account {
+            self.begin_account(account);
+        }
+        if self.digest(&self.pending) != digest {
+            // Records may be lost or late. What stands was answered one by one, unless something came in between.
+            if core::mem::replace(&mut self.doubted, true) && number >= self.number {
+                self.forget();
+            }
+            return self.recall();
+        }
+        self.in_step = true;
+        self.hear_life(life);
+        self.number = self.number.max(number);
+        self.alive_at = Some(now + self.config.alive * 3);
+    }
+
+    /// Told amiss: begins anew, as if it came back once more.
+    fn forget(&mut self) {
+        self.attempt = self.attempt.wrapping_add(1);
+        self.doubted = false;
+        self.entries.clear();
+        self.heard.clear();
+        self.pending.clear();
+        self.refused.clear();
+    }
+
+    /// The other one says that it knows of a stream, or that it stands no more.
+    pub(super) fn known(&mut self, id: u16, consumer: u16, installed: bool, number: u32) {
+        if !installed {
+            return self.forgotten(id, consumer, number);
+        }
+        if self.untold.get(&(id, consumer)).is_some_and(|since| number >= *since) {
+            self.untold.remove(&(id, consumer));
+            if let Some(entry) = self.entries.get_mut(&id) {
+                entry.unknown &= !entry.is_current(consumer);
+            }
+            self.go_on(id);
+            self.tell_complete();
+        }
+    }
+
+    /// The standby hears of a stream, and of the requests of producer and consumer; or that it is gone.
+    pub(super) fn learn(&mut self, stream: FttStream, consumer: u16, asked: Option<[u16; 2]>, number: u32) {
+        self.number = self.number.max(number);
+        let heard = self.heard.entry(stream.id).or_default();
+        if number < *heard {
+            return;
+        }
+        *heard = number;
+        let installed = asked.is_some();
+        if let Some([asked, by]) = asked {
+            let entry = self.entries.entry(stream.id).or_default();
+            entry.stream = Some(stream);
+            entry.produced = Some(asked);
+            entry.granted.insert(consumer, Some(by));
+            if self.in_step {
+                self.pending.retain(|(id, node), _| {
+                    *id != stream.id || (*node != consumer && *node != stream.producer)
+                });
+            }
+        } else {
+            self.refused.clear();
+            let whole = consumer == stream.producer;
+            self.pending.retain(|(id, node), _| *id != stream.id || !(whole || *node == consumer));
+            if let Some(entry) = self.entries.get_mut(&stream.id) {
+                entry.granted.remove(&consumer);
+                if whole || entry.granted.is_empty() {
+                    self.entries.remove(&stream.id);
+                }
+            }
+        }
+        let stream = stream.id;
+        self.say_to_other(FttMessage::Replicated { stream, consumer, installed, number });
+    }
+
+    fn say_to_other(&mut self, message: FttMessage) {
+        self.out.extend(self.config.other.map(|to| AcAction::Send { to, message }));
+    }
+}

@@ -1,0 +1,127 @@
+//! How an ACMaster that is alone comes back: it asks the switches what they carry.
+//!
+//! Without another one nobody else knows what stands, but the switches do. It asks every one of them (Survey) until each has said
+//! what it carries (Carries) and that this was all (Surveyed), with a digest, so that what is lost or late on the way is
+//! found. A consumer stands if every switch on its way carries the stream to it, with the same attributes: those who were told are
+//! among these. What only some carry was being set up or given back; it is taken out, and who wants it asks on. The producers of what
+//! stands are asked for their requests, whose numbers switches do not know. What was ending for a link that failed ends. Until all switches have answered nothing is
+//! decided. Not kept: refusals, which a new request tests again.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use tautwire_units::Instant;
+use tautwire_wire::harts::{FttMessage, FttStream};
+
+use super::acmaster::{AcAction, AcMaster};
+use super::standby::UNTOLD_MAX;
+
+/// What switches have said so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Survey {
+    /// Switches that have not said all.
+    pub(super) missing: BTreeSet<u16>,
+    /// Which question is asked.
+    account: u16,
+    /// What they carry, and whether that is broken: by switch, stream and consumer.
+    carried: BTreeMap<(u16, u16, u16), (FttStream, bool)>,
+}
+
+/// What a switch carries, as it says so when it is asked.
+pub(super) fn account_of(
+    switch: u16,
+    carried: impl Iterator<Item = (FttStream, u16, bool)>,
+    account: u16,
+) -> Vec<FttMessage> {
+    let carries =
+        |(stream, consumer, broken)| FttMessage::Carries { switch, stream, consumer, account, broken };
+    carried.map(carries).collect()
+}
+
+impl AcMaster {
+    /// Asks the switches that have not said all.
+    pub(super) fn survey(&mut self) {
+        self.survey.account = self.survey.account.wrapping_add(1);
+        let (master, account) = (self.config.me, self.survey.account);
+        let missing = self.survey.missing.clone();
+        self.survey.carried.retain(|(switch, ..), _| !missing.contains(switch));
+        for to in missing {
+            self.out.push_back(AcAction::Send { to, message: FttMessage::Survey { master, account } });
+        }
+    }
+
+    /// A switch carries a stream to a consumer; over a link that failed, if that is broken.
+    pub(super) fn carries(
+        &mut self,
+        switch: u16,
+        (stream, consumer, broken): (FttStream, u16, bool),
+        account: u16,
+    ) {
+        if account == self.survey.account && self.survey.missing.contains(&switch) {
+            self.survey.carried.insert((switch, stream.id, consumer), (stream, broken));
+        }
+    }
+
+    /// A switch has said all; if that is what came, and it was the last one, it is known what stands.
+    pub(super) fn surveyed(&mut self, now: Instant, (switch, account): (u16, u16), number: u32, digest: u64) {
+        if account != self.survey.account || !self.survey.missing.contains(&switch) {
+            return;
+        }
+        let of_switch = self.survey.carried.range((switch, 0, 0)..=(switch, u16::MAX, u16::MAX));
+        let of_switch = of_switch.map(|((.., consumer), (stream, broken))| (*stream, *consumer, *broken));
+        let said = account_of(switch, of_switch, account);
+        if FttMessage::digest(said.into_iter()) != digest {
+            // Asked again when the patience is over.
+            return;
+        }
+        self.number = self.number.max(number);
+        self.survey.missing.remove(&switch);
+        if self.survey.missing.is_empty() {
+            self.resume(now);
+        }
+    }
+
+    /// All switches have said what they carry.
+    fn resume(&mut self, now: Instant) {
+        (self.in_step, self.alive_at) = (true, None);
+        // What it said in an earlier life may still come: it is older than all that is said from now on, and taken back with it.
+        self.number = self.number.saturating_add(UNTOLD_MAX);
+        self.heir = true;
+        let carried = core::mem::take(&mut self.survey.carried);
+        let mut parts: BTreeMap<(FttStream, u16), BTreeMap<u16, bool>> = BTreeMap::new();
+        for ((switch, _, consumer), (stream, broken)) in carried {
+            parts.entry((stream, consumer)).or_default().insert(switch, broken);
+        }
+        for ((stream, consumer), said) in parts {
+            let switches: BTreeSet<u16> = said.keys().copied().collect();
+            let broken: BTreeSet<u16> =
+                said.into_iter().filter(|(_, broken)| *broken).map(|(switch, _)| switch).collect();
+            let way = self.config.topology.switches(stream.producer, consumer).unwrap_or_default();
+            let entry = self.entries.entry(stream.id).or_default();
+            let agrees = entry.stream.is_none_or(|known| known == stream);
+            if agrees && !way.is_empty() && way.iter().all(|switch| switches.contains(switch)) {
+                entry.stream = Some(stream);
+                entry.granted.insert(consumer, None);
+            } else if !broken.is_empty() {
+                // It was ending, and its consumer may not know.
+                self.end_rest(now, (stream, consumer), switches, broken);
+            } else {
+                self.remove_rest(now, stream, consumer, switches);
+            }
+        }
+        self.entries.retain(|_, entry| !entry.is_empty());
+        let standing: Vec<u16> = self.entries.keys().copied().collect();
+        for id in standing {
+            self.ask_producer(now, id);
+        }
+    }
+
+    /// Asks the producer of what stands for its request, until it is known.
+    pub(super) fn ask_producer(&mut self, now: Instant, id: u16) {
+        let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.produced.is_none()) else { return };
+        let Some(stream) = entry.stream.filter(|_| !entry.granted.is_empty()) else { return };
+        entry.again = Some(now + self.config.patience);
+        let message = FttMessage::Invite { stream: id };
+        self.out.push_back(AcAction::Send { to: stream.producer, message });
+    }
+}

@@ -1,0 +1,140 @@
+//! The clusters of a synchronised network: which node is of which, and has which part in it.
+//!
+//! A node is named once. Of one cluster alone, or of the one of several that names no clients, are all nodes that
+//! stand nowhere else.
+
+use super::SyncRole;
+use crate::network::NodeIndex;
+use crate::resolve::topology::Topology;
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::{Node, Value};
+
+/// Most synchronisation masters: a bit of the membership for each.
+const MASTERS_MAX: usize = 32;
+
+/// Who is what.
+pub(crate) struct Parts {
+    /// Per node: the place of its cluster.
+    pub(crate) cluster_of: Vec<u16>,
+    /// Per node.
+    pub(crate) roles: Vec<SyncRole>,
+    /// Per cluster, in order.
+    pub(crate) masters: Vec<Vec<NodeIndex>>,
+    /// Per cluster, in order.
+    pub(crate) compressors: Vec<Vec<NodeIndex>>,
+}
+
+/// The clusters under `synchronisation`: one, or a list.
+pub(crate) fn listed<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
+    match &node.value {
+        Value::List(items) => items,
+        _ => std::slice::from_ref(node),
+    }
+}
+
+/// Reads who is of which cluster; none if that is no synchronisation.
+pub(crate) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut Faults) -> Option<Parts> {
+    let mut taken: Vec<Option<(u16, SyncRole)>> = vec![None; topology.nodes.len()];
+    let mut lists = [Vec::new(), Vec::new()];
+    let mut whole = true;
+    for (place, cluster) in (0..).zip(clusters) {
+        for (list, key) in lists.iter_mut().zip(["masters", "compression-masters"]) {
+            let found = named(topology, (place, cluster), key, &mut taken, faults);
+            whole &= found.is_some();
+            list.push(found.unwrap_or_default());
+        }
+        whole &= named(topology, (place, cluster), "clients", &mut taken, faults).is_some();
+    }
+    let [masters, compressors] = lists;
+    for ((masters, compressors), cluster) in masters.iter().zip(&compressors).zip(clusters) {
+        if whole && (masters.len() < 2 || masters.len().max(compressors.len()) > MASTERS_MAX) {
+            let message = format!("{} synchronisation masters", masters.len());
+            let help = "name from two to 32: one alone answers no cold start";
+            faults.error(codes::SYNCHRONISATION, cluster.anchor(), message, help);
+            whole = false;
+        }
+    }
+    let open: Vec<u16> = (0..)
+        .zip(clusters)
+        .filter(|(_, cluster)| cluster.get("clients").is_none())
+        .map(|(place, _)| place)
+        .collect();
+    let rest = match open[..] {
+        [one] => Some(one),
+        _ => None,
+    };
+    for (number, part) in taken.iter_mut().enumerate().filter(|_| whole) {
+        if part.is_none() {
+            let Some(rest) = rest else {
+                let message = format!("`{}` is of no cluster", topology.nodes[number].name);
+                let help = "name it among the `clients` of one, or leave out the `clients` of exactly one";
+                faults.error(codes::SYNCHRONISATION, clusters.first()?.anchor(), message, help);
+                return None;
+            };
+            *part = Some((rest, SyncRole::Client));
+        }
+    }
+    let parts: Option<Vec<(u16, SyncRole)>> = taken.into_iter().collect();
+    let (cluster_of, roles) = parts.filter(|_| whole)?.into_iter().unzip();
+    Some(Parts { cluster_of, roles, masters, compressors })
+}
+
+/// Per node, whether it is a command/monitor pair: masters of both kinds that their cluster names.
+pub(crate) fn high_integrity(
+    topology: &Topology<'_>,
+    clusters: &[Node<'_>],
+    parts: &Parts,
+    faults: &mut Faults,
+) -> Vec<bool> {
+    let mut pairs = vec![false; topology.nodes.len()];
+    for (place, cluster) in (0..).zip(clusters) {
+        for named in cluster.get("high-integrity").map_or(&[][..], Node::items_or_self) {
+            let found = named.text().and_then(|name| topology.node(name, named.place, faults));
+            let Some(found) = found else { continue };
+            let node = found.index();
+            if parts.cluster_of[node] != place || parts.roles[node] == SyncRole::Client {
+                let message = format!("`{}` is no master of this cluster", topology.nodes[node].name);
+                let help = "name synchronisation masters and compression masters of the cluster";
+                faults.error(codes::SYNCHRONISATION, named.place, message, help);
+            }
+            pairs[node] = true;
+        }
+    }
+    pairs
+}
+
+/// The nodes under a key, each of which has no other part; none if one is wrong.
+fn named(
+    topology: &Topology<'_>,
+    (place, cluster): (u16, &Node<'_>),
+    key: &str,
+    taken: &mut [Option<(u16, SyncRole)>],
+    faults: &mut Faults,
+) -> Option<Vec<NodeIndex>> {
+    let mut list = Vec::new();
+    let mut whole = true;
+    for named in cluster.get(key).map_or(&[][..], Node::items_or_self) {
+        let found = named.text().and_then(|name| topology.node(name, named.place, faults));
+        let Some(found) = found else {
+            whole = false;
+            continue;
+        };
+        if taken[found.index()].is_some() {
+            let message = format!("`{}` has a part already", topology.nodes[found.index()].name);
+            let help = "name a node once: as a master, a compression master, or a client of one cluster";
+            faults.error(codes::SYNCHRONISATION, named.place, message, help);
+            whole = false;
+            continue;
+        }
+        let number = u8::try_from(list.len()).unwrap_or(u8::MAX);
+        let role = match key {
+            "masters" => SyncRole::Master(number),
+            "compression-masters" => SyncRole::CompressionMaster(number),
+            _ => SyncRole::Client,
+        };
+        taken[found.index()] = Some((place, role));
+        list.push(found);
+    }
+    whole.then_some(list)
+}

@@ -1,0 +1,95 @@
+//! Events of streams that are asked for in the run: what the timeline makes of them must not go round their grant.
+//!
+//! A stream with a `reservation`, or under `requests` of HaRTES, is sent from when it is granted until it is given back. To start
+//! it would send without a grant. To stop it ends its application alone: what is reserved for it stands, and a new grant
+//! starts it again.
+
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use crate::frame::wire_bits;
+use crate::harts::Harts;
+use crate::network::{StreamIndex, TimelineAction, Traffic};
+use crate::resolve::events::Event;
+use crate::resolve::streams::Streams;
+use crate::srp::StreamReservation;
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+/// Says which events start a stream that is granted in the run, or make it send more than is reserved.
+pub(crate) fn check(
+    events: &[Event],
+    streams: &Streams<'_, '_>,
+    reservation: Option<&StreamReservation>,
+    harts: Option<&Harts>,
+    faults: &mut Faults,
+) {
+    for event in events {
+        let (number, fault) = match &event.timeline.action {
+            TimelineAction::StartStream(number) => (*number, start(*number, reservation, harts)),
+            TimelineAction::ChangeTraffic(number, traffic, curve) => {
+                let polled = harts.is_some_and(|harts| harts.ftt.polled(*number).is_some());
+                let rate = curve.map(|curve| curve.rate);
+                let fault = if polled == (*traffic == Traffic::Polled) {
+                    beyond(*number, rate, streams, reservation, harts)
+                } else if polled {
+                    Some(("would send of itself, and is polled".to_owned(), "leave its traffic `polled`"))
+                } else {
+                    Some((
+                        "would send when it is polled, and nobody polls it".to_owned(),
+                        "give it traffic of its own",
+                    ))
+                };
+                (*number, fault)
+            }
+            _ => continue,
+        };
+        if let Some((what, help)) = fault {
+            let message = format!("`{}` {what}", streams.list[number.index()].stream.name);
+            faults.error(codes::EVENT, event.place, message, help);
+        }
+    }
+}
+
+/// What is wrong, behind the stream's name, and what would be right.
+type Fault = Option<(String, &'static str)>;
+
+fn start(number: StreamIndex, reservation: Option<&StreamReservation>, harts: Option<&Harts>) -> Fault {
+    let reserved = reservation.is_some_and(|known| known.streams.iter().any(|one| one.stream == number));
+    let admission = harts.and_then(|harts| harts.admission.as_ref());
+    let help = if reserved {
+        "leave the event out: `advertise-at` and `attach-at` say when it is asked for"
+    } else if admission.is_some_and(|admission| admission.request(number).is_some()) {
+        "leave the event out: `at` under `requests` says when it is asked for"
+    } else {
+        return None;
+    };
+    Some(("is sent when it is granted, not when it is started".to_owned(), help))
+}
+
+/// Whether a stream that is asked for promises a greater rate than is reserved; what a switch polices is cut to that there.
+fn beyond(
+    number: StreamIndex,
+    rate: Option<BitRate>,
+    streams: &Streams<'_, '_>,
+    reservation: Option<&StreamReservation>,
+    harts: Option<&Harts>,
+) -> Fault {
+    let stream = &streams.list[number.index()].stream;
+    let reserved = reservation.and_then(|known| {
+        let reserved = known.streams.iter().find(|one| one.stream == number)?;
+        let class = known.classes.iter().find(|class| class.domain.priority == reserved.talker.priority)?;
+        let frame = wire_bits(stream.payload_max, stream.tagged);
+        BitRate::per_period_ceil(frame * u64::from(reserved.talker.interval_frames_max), class.interval).ok()
+    });
+    let served = harts.and_then(|harts| {
+        harts.admission.as_ref()?.request(number)?;
+        let reservation = harts.reservations.iter().find(|one| one.stream == number)?;
+        let capacity = reservation.server.capacity.filter(|_| reservation.police.is_none())?;
+        let period: Duration = harts.cycle * u64::from(reservation.server.period);
+        BitRate::per_period_ceil(Bytes::new(u64::from(capacity)).bits(), period).ok()
+    });
+    let granted = reserved.or(served)?;
+    let rate = rate.filter(|rate| *rate > granted)?;
+    let what = format!("would send {rate}, and {granted} are reserved for it");
+    Some((what, "give it traffic within its reservation, or reserve more"))
+}

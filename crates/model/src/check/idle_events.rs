@@ -1,0 +1,119 @@
+//! Events that find what they would make, or that the run does not reach: nothing comes of them, which is told.
+//!
+//! Not here: a stream of its own traffic that starts again, which begins anew, and events that cannot be (`events.rs`, `granted.rs`).
+
+use tautwire_units::Duration;
+
+use crate::harts::Harts;
+use crate::network::{NodeIndex, StreamIndex, TimelineAction, Traffic};
+use crate::resolve::events::Event;
+use crate::resolve::streams::Streams;
+use crate::resolve::topology::Topology;
+use crate::srp::StreamReservation;
+use crate::text::codes;
+use crate::text::faults::Faults;
+
+/// What streams, cables and nodes are like between the events.
+struct State {
+    /// Whether a stream runs; none where the run tells.
+    runs: Vec<Option<bool>>,
+    cable_up: Vec<bool>,
+    node_up: Vec<bool>,
+    babbles: Vec<bool>,
+    is_late: Vec<bool>,
+}
+
+/// Warns of events of which nothing comes. `starts_up`: the streams of stations begin when these have started up.
+pub(crate) fn check(
+    events: &[Event],
+    (topology, streams): (&Topology<'_>, &Streams<'_, '_>),
+    (reservation, harts): (Option<&StreamReservation>, Option<&Harts>),
+    (duration, starts_up): (Duration, bool),
+    faults: &mut Faults,
+) {
+    let granted = |number: StreamIndex| {
+        let requested = harts.and_then(|harts| harts.admission.as_ref()?.request(number)).is_some();
+        requested || reservation.is_some_and(|known| known.streams.iter().any(|one| one.stream == number))
+    };
+    let runs = streams.list.iter().enumerate().map(|(number, draft)| {
+        let told = granted(StreamIndex::at(number)) || starts_up && draft.stream.started;
+        (!told).then_some(draft.stream.started)
+    });
+    let mut state = State {
+        runs: runs.collect(),
+        cable_up: topology.links.iter().step_by(2).map(|link| link.up).collect(),
+        node_up: vec![true; topology.nodes.len()],
+        babbles: vec![false; topology.nodes.len()],
+        is_late: vec![false; topology.nodes.len()],
+    };
+    for event in events {
+        if event.timeline.at > duration {
+            let message = format!("the run ends at {duration}, before this");
+            let help = "let it happen earlier, or raise `run.duration`";
+            faults.warning(codes::EVENT, event.place, message, help);
+        } else if let Some(what) = state.take(&event.timeline.action, topology, streams) {
+            let help = "leave the event out, or correct what it names or its time";
+            faults.warning(codes::EVENT, event.place, what, help);
+        }
+    }
+}
+
+impl State {
+    /// Takes an event; what is so already, if it finds what it would make.
+    fn take(
+        &mut self,
+        action: &TimelineAction,
+        topology: &Topology<'_>,
+        streams: &Streams<'_, '_>,
+    ) -> Option<String> {
+        let node_name = |node: &NodeIndex| &topology.nodes[node.index()].name;
+        match action {
+            TimelineAction::StartStream(number) | TimelineAction::StopStream(number) => {
+                let stream = &streams.list[number.index()].stream;
+                let starts = matches!(action, TimelineAction::StartStream(_));
+                let was = self.runs[number.index()]?;
+                self.runs[number.index()] = Some(starts);
+                match (was, starts) {
+                    (false, false) => Some(format!("`{}` does not run by then", stream.name)),
+                    // Other traffic begins anew.
+                    (true, true) if matches!(stream.traffic, Traffic::Response { .. }) => {
+                        Some(format!("`{}` runs by then already", stream.name))
+                    }
+                    _ => None,
+                }
+            }
+            TimelineAction::CutCable(cable) => {
+                let is_down = !std::mem::replace(&mut self.cable_up[*cable as usize], false);
+                is_down.then(|| "this link is down by then already".to_owned())
+            }
+            TimelineAction::MendCable(cable) => {
+                let is_up = std::mem::replace(&mut self.cable_up[*cable as usize], true);
+                is_up.then(|| "this link is up by then already".to_owned())
+            }
+            TimelineAction::StopNode(node) => {
+                let is_down = !std::mem::replace(&mut self.node_up[node.index()], false);
+                is_down.then(|| format!("`{}` has stopped by then", node_name(node)))
+            }
+            TimelineAction::StartNode(node) => {
+                let is_up = std::mem::replace(&mut self.node_up[node.index()], true);
+                is_up.then(|| format!("`{}` has not stopped by then", node_name(node)))
+            }
+            TimelineAction::Babble(node, _) => {
+                self.babbles[node.index()] = true;
+                None
+            }
+            TimelineAction::StopBabbling(node) => {
+                let babbled = std::mem::replace(&mut self.babbles[node.index()], false);
+                (!babbled).then(|| format!("`{}` does not babble by then", node_name(node)))
+            }
+            TimelineAction::Mistime(node, by) => {
+                let was_late = std::mem::replace(&mut self.is_late[node.index()], !by.is_zero());
+                (!was_late && by.is_zero()).then(|| format!("`{}` is on time by then", node_name(node)))
+            }
+            TimelineAction::ChangeTraffic(..)
+            | TimelineAction::ChangeIdleSlope(..)
+            | TimelineAction::ChangeShaper(..)
+            | TimelineAction::ChangeBitErrorRate(..) => None,
+        }
+    }
+}

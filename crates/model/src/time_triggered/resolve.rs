@@ -1,0 +1,386 @@
+//! Time-triggered virtual links: what is said of them, and what of it cannot be (SAE AS6802).
+
+use std::collections::HashMap;
+
+use tautwire_core::time_triggered::{EmptySlot, Integration};
+use tautwire_units::Duration;
+use tautwire_wire::MacAddress;
+
+use crate::network::{
+    Network, NodeIndex, NodeKind, PortIndex, StagePosition, Stream, StreamIndex, Switching, Traffic,
+    TransmissionSelection,
+};
+use crate::resolve::Input;
+use crate::resolve::models::Models;
+use crate::resolve::streams::{StreamDraft, Streams};
+use crate::resolve::topology::Topology;
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::{Node, Place};
+use crate::time_triggered::{Raster, Release, ScheduleFault, TimeTriggered, TimeTriggeredLink, Timing};
+
+/// The first four octets of the destination address of critical traffic.
+const CRITICAL_TRAFFIC_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
+
+/// A time-triggered stream and the places of what can still turn out to be wrong.
+pub(crate) struct Draft {
+    place: Place,
+    offset: Option<Duration>,
+    /// Stated points: node, port if named, offset, place.
+    points: Vec<(NodeIndex, Option<PortIndex>, Duration, Place)>,
+    window_place: Place,
+}
+
+/// Reads `time-triggered:` of a stream; points are read when the topology is known.
+pub(crate) fn link(node: &Node<'_>, number: usize, faults: &mut Faults) -> Option<TimeTriggeredLink> {
+    let found = node.get("time-triggered")?;
+    if let Some(link) = node.get("virtual-link") {
+        let message = "a virtual link that is rate-constrained and time-triggered".to_owned();
+        faults.error(codes::CONFLICT, link.anchor(), message, "remove one of the two keys");
+    }
+    let period: Duration = found.parsed("period")?;
+    let most = Duration::from_s(1_000);
+    if period.is_zero() || period > most {
+        let place = found.get("period").map_or(found.anchor(), |period| period.place);
+        let message = format!("no virtual link has a period of {period}");
+        faults.error(codes::TIME_TRIGGERED_LINK, place, message, format!("give it one of at most {most}"));
+        return None;
+    }
+    Some(TimeTriggeredLink {
+        id: found.parsed("id").unwrap_or(u16::try_from(number + 1).unwrap_or(u16::MAX)),
+        period,
+        release: match found.get("release").and_then(Node::text) {
+            Some("locked") => Release::Locked,
+            _ => Release::Free,
+        },
+        redundant: found.get("redundancy").and_then(Node::text) == Some("true"),
+        acceptance: found.parsed("acceptance-window"),
+        points: Vec::new(),
+    })
+}
+
+/// The destination address of critical traffic: the marker and the identifier.
+pub(crate) fn destination(link: &TimeTriggeredLink) -> MacAddress {
+    let [a, b, c, d] = CRITICAL_TRAFFIC_MARKER;
+    let [high, low] = link.id.to_be_bytes();
+    MacAddress([a, b, c, d, high, low])
+}
+
+/// Clocks that no protocol keeps together must begin together.
+fn begin_together(topology: &Topology<'_>, precision: Duration, node: &Node<'_>, faults: &mut Faults) {
+    let offsets = || topology.nodes.iter().map(|node| node.clock.offset.as_ps());
+    let (Some(least), Some(most)) = (offsets().min(), offsets().max()) else { return };
+    let apart = Duration::from_ps(u64::try_from(i128::from(most) - i128::from(least)).unwrap_or(u64::MAX));
+    if apart > precision && node.get("synchronisation").is_none() {
+        let message = format!("clocks that begin {apart} apart keep no precision of {precision}");
+        let help = "make the offsets of the clocks differ by less, `precision` larger, or describe the protocol that brings \
+            the clocks together: `synchronisation`";
+        let place = node.get("precision").map_or(node.anchor(), |precision| precision.place);
+        faults.error(codes::TIME_TRIGGERED, place, message, help);
+    }
+}
+
+/// Reads `time-triggered:` of the network.
+pub(crate) fn settings(
+    input: &Input<'_, '_>,
+    topology: &Topology<'_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Option<TimeTriggered> {
+    let Some(node) = input.root.get("time-triggered") else {
+        for draft in &streams.list {
+            if draft.stream.time_triggered.is_some() {
+                let message = "a time-triggered virtual link without a network time".to_owned();
+                let help = "add `time-triggered: {precision: 1 us}` to the description";
+                faults.error(codes::TIME_TRIGGERED, draft.place("time-triggered"), message, help);
+            }
+        }
+        return None;
+    };
+    for key in ["tdma", "stream-reservation", "gptp"] {
+        if let Some(other) = input.root.get(key) {
+            let message = format!("`{key}` and time-triggered traffic in one network");
+            faults.error(codes::CONFLICT, other.anchor(), message, "remove one of the two keys");
+        }
+    }
+    let word = |key: &str| node.get(key).and_then(Node::text);
+    let settings = TimeTriggered {
+        precision: node.parsed("precision")?,
+        integration_cycle: node.parsed("integration-cycle").unwrap_or(Duration::from_ms(10)),
+        integration: match word("integration") {
+            Some("shuffling") => Integration::Shuffling,
+            Some("preemption") => Integration::Preemption,
+            _ => Integration::TimelyBlock,
+        },
+        empty_slot: match word("empty-slot") {
+            Some("released") => EmptySlot::Released,
+            _ => EmptySlot::Kept,
+        },
+        raster: node.get("raster").and_then(|raster| {
+            Some(Raster { cycle: raster.parsed("cycle")?, window: raster.parsed("window")? })
+        }),
+    };
+    let worst = topology.nodes.iter().map(|node| node.clock.tolerance_ppb).max().unwrap_or(0);
+    let step = topology.nodes.iter().map(|node| node.clock.granularity).max().unwrap_or_default();
+    // A correction leaves a clock somewhere; from there it drifts until the next one. Rounded up.
+    let cycle = u128::from(settings.integration_cycle.as_ps()) + u128::from(settings.precision.as_ps());
+    let drift = (cycle * u128::from(worst)).div_ceil(1_000_000_000) + u128::from(step.as_ps());
+    if 2 * drift >= u128::from(settings.precision.as_ps()) || settings.integration_cycle.is_zero() {
+        let drift = Duration::from_ps(u64::try_from(drift).unwrap_or(u64::MAX));
+        let message = format!(
+            "clocks that are off by {drift} after an integration cycle of {} keep no precision of {}",
+            settings.integration_cycle, settings.precision
+        );
+        let help = "shorten `integration-cycle`, or make `precision` more than twice as large as the drift";
+        let place = node.get("precision").map_or(node.anchor(), |precision| precision.place);
+        faults.error(codes::TIME_TRIGGERED, place, message, help);
+    }
+    begin_together(topology, settings.precision, node, faults);
+    if let Some(raster) = settings.raster.filter(|raster| raster.window >= raster.cycle) {
+        let message = format!("a window of {} in a raster cycle of {}", raster.window, raster.cycle);
+        let place = node.get("raster").map_or(node.anchor(), Node::anchor);
+        let help = "make `window` shorter than `cycle`, or other traffic is never sent";
+        faults.error(codes::TIME_TRIGGERED, place, message, help);
+    }
+    Some(settings)
+}
+
+/// What is said of points, and what a link needs of its traffic and its ports; routes are found.
+pub(crate) fn drafts(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    streams: &Streams<'_, '_>,
+    faults: &mut Faults,
+) -> Vec<Option<Draft>> {
+    let mut known: HashMap<u16, Place> = HashMap::new();
+    let classes = classes(topology, streams);
+    let draft = |draft: &StreamDraft<'_, '_>| {
+        let link = draft.stream.time_triggered.as_ref()?;
+        let node = draft.node.get("time-triggered")?;
+        let place = node.get("id").map_or(node.anchor(), |id| id.place);
+        if let Some(first) = known.insert(link.id, place) {
+            let message = format!("virtual link {} stands elsewhere already", link.id);
+            let help = "give every time-triggered virtual link an identifier of its own";
+            faults.error_beside(codes::TIME_TRIGGERED_LINK, place, message, help, (first, "first here"));
+        }
+        suits(topology, models, &classes, draft, link, node.anchor(), faults);
+        if let Some(window) = node.get("acceptance-window")
+            && link.acceptance.is_some_and(|length| length >= link.period)
+        {
+            let message =
+                format!("an acceptance window that is open all the time: its period is {}", link.period);
+            let help = "make it shorter than the period, or leave it out";
+            faults.error(codes::ACCEPTANCE_WINDOW, window.place, message, help);
+        }
+        let point = |item: &Node<'_>| {
+            let named = item.get("at")?;
+            let (node, port) = topology.reference(named, faults)?;
+            Some((node, port, item.parsed("offset")?, named.place))
+        };
+        Some(Draft {
+            place: node.get("offset").map_or(node.anchor(), |offset| offset.place),
+            offset: node.parsed("offset"),
+            points: node.get("points").map_or(&[][..], Node::items).iter().filter_map(point).collect(),
+            window_place: node.get("acceptance-window").map_or(node.anchor(), |window| window.place),
+        })
+    };
+    streams.list.iter().map(draft).collect()
+}
+
+/// Traffic, route and ports of a link.
+fn suits(
+    topology: &Topology<'_>,
+    models: &Models<'_, '_>,
+    classes: &[(u8, u8)],
+    draft: &StreamDraft<'_, '_>,
+    link: &TimeTriggeredLink,
+    place: Place,
+    faults: &mut Faults,
+) {
+    let stream = &draft.stream;
+    let mut fault = |message: String, help: &str| {
+        faults.error(codes::TIME_TRIGGERED_LINK, place, message, help);
+    };
+    if link.release == Release::Locked {
+        let follows = match &stream.traffic {
+            Traffic::Periodic { interval, .. } => interval.as_ps().is_multiple_of(link.period.as_ps()),
+            _ => false,
+        };
+        if !follows {
+            let message =
+                format!("an application that follows a period of {} without keeping it", link.period);
+            return fault(message, "give it periodic traffic whose interval is a multiple of the period");
+        }
+    }
+    if stream.learned || stream.listeners.is_empty() {
+        return fault(
+            "a time-triggered link without a fixed way".to_owned(),
+            "name its listeners, without `learned`",
+        );
+    }
+    for hop in &stream.hops {
+        let port = &topology.ports[hop.port.index()];
+        if let NodeKind::Bridge { device, .. } = topology.nodes[port.node.index()].kind {
+            let device = models.device_at(device);
+            let behind = |position| position == StagePosition::Transmission;
+            let unfit = device.two_stage
+                || matches!(device.switching, Switching::CutThrough { .. })
+                || device.stages.iter().any(|stage| behind(stage.position));
+            if unfit {
+                let message = format!(
+                    "`{}` forwards before the whole frame is there, or takes time behind the selection",
+                    topology.nodes[port.node.index()].name
+                );
+                return fault(message, "give it a store-and-forward device without stages before the wire");
+            }
+        }
+        let strict =
+            |class: &crate::network::ClassSettings| class.selection == TransmissionSelection::StrictPriority;
+        if !port.classes.iter().all(strict) || port.shared_buffer.is_some() {
+            let message = format!("{} shapes its classes, or shares a buffer", topology.port_name(hop.port));
+            return fault(
+                message,
+                "use strict priority and queues of their own where time-triggered frames pass",
+            );
+        }
+        let (timed, others) = classes[hop.port.index()];
+        if timed != 1 << hop.class.number() || others >> hop.class.number() != 0 {
+            let message = format!(
+                "class {} of {} is not for time-triggered frames alone, and above all others",
+                hop.class,
+                topology.port_name(hop.port)
+            );
+            return fault(message, "give time-triggered streams alone the highest priority, one for all");
+        }
+    }
+}
+
+/// Per port, the classes of time-triggered streams and those of others, a bit each.
+fn classes(topology: &Topology<'_>, streams: &Streams<'_, '_>) -> Vec<(u8, u8)> {
+    let mut classes = vec![(0, 0); topology.ports.len()];
+    for stream in streams.list.iter().map(|draft| &draft.stream) {
+        for hop in &stream.hops {
+            let (timed, others) = &mut classes[hop.port.index()];
+            let used = if stream.time_triggered.is_some() { timed } else { others };
+            *used |= 1 << hop.class.number();
+        }
+    }
+    classes
+}
+
+/// Fills in the dispatch points and holds them against one another.
+pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Draft>], faults: &mut Faults) {
+    let drafted = || drafts.iter().enumerate().filter_map(|(number, draft)| Some((number, draft.as_ref()?)));
+    control_below(network, drafted().next().map(|(_, draft)| draft.place), faults);
+    let Some(timing) = Timing::new(network) else { return };
+    let mut points = Vec::new();
+    for (number, draft) in drafted() {
+        let stream = &network.streams[number];
+        let Some(offset) = draft.offset else {
+            let message = format!("`{}` has no dispatch points: it is never sent", stream.name);
+            let help = "give it an `offset`, or have one found by a synthesis of its schedule";
+            faults.warning(codes::UNSCHEDULED, draft.place, message, help);
+            continue;
+        };
+        let offsets = offsets(network, &timing, stream, offset, draft, faults);
+        points.push((StreamIndex::at(number), timing.points(stream, &offsets)));
+    }
+    network.set_points(points);
+    for fault in network.schedule_faults() {
+        tell(network, drafts, fault, faults);
+    }
+    let Some(timing) = Timing::new(network) else { return };
+    for (number, draft) in drafted() {
+        let stream = &network.streams[number];
+        let Some(link) = &stream.time_triggered else { continue };
+        let narrow = link
+            .points
+            .iter()
+            .enumerate()
+            .any(|(hop, point)| !timing.is_wide_enough(stream, hop, &point.window));
+        if narrow {
+            let message = format!("frames of `{}` may come outside of their acceptance window", stream.name);
+            let help = "make `acceptance-window` longer, or leave it out";
+            faults.warning(codes::ACCEPTANCE_WINDOW, draft.window_place, message, help);
+        }
+    }
+}
+
+/// Network control has no place beside time-triggered frames in their class.
+fn control_below(network: &Network, place: Option<Place>, faults: &mut Faults) {
+    let (Some(control), Some(place)) = (&network.network_control, place) else { return };
+    for port in (0..network.ports.len()).map(PortIndex::at) {
+        let table = &network.ports[port.index()].class_table;
+        let own = table.class_of(control.priority, true);
+        if network.time_triggered_links(port).any(|(stream, hop)| stream.hops[hop].class <= own) {
+            let message = "network control has the priority of time-triggered frames".to_owned();
+            let help = "write `network-control: none`, or give it a lower `priority`";
+            return faults.error(codes::TIME_TRIGGERED_LINK, place, message, help);
+        }
+    }
+}
+
+/// The offset of every hop: as stated, or as early as can be.
+fn offsets(
+    network: &Network,
+    timing: &Timing<'_>,
+    stream: &Stream,
+    first: Duration,
+    draft: &Draft,
+    faults: &mut Faults,
+) -> Vec<Duration> {
+    let node_of = |hop: usize| network.ports[stream.hops[hop].port.index()].node;
+    for (node, port, _, place) in &draft.points {
+        let here = (0..stream.hops.len())
+            .filter(|hop| stream.hops[*hop].previous.is_some() && node_of(*hop) == *node);
+        let matching = here.filter(|hop| port.is_none_or(|port| port == stream.hops[*hop].port)).count();
+        if matching != 1 {
+            let message = format!("`{}` is sent from {matching} ports that this may be", stream.name);
+            let help = "name a switch that it passes, and the port if it goes several ways from there";
+            faults.error(codes::DISPATCH_POINT, *place, message, help);
+        }
+    }
+    let mut offsets: Vec<Duration> = Vec::with_capacity(stream.hops.len());
+    for (hop, at) in stream.hops.iter().enumerate() {
+        let stated = draft
+            .points
+            .iter()
+            .find(|(node, port, ..)| *node == node_of(hop) && port.is_none_or(|port| port == at.port));
+        offsets.push(match (at.previous, stated) {
+            (None, _) => first,
+            (Some(_), Some((_, _, offset, _))) => *offset,
+            (Some(previous), None) => {
+                let previous = previous as usize;
+                let earliest = offsets[previous] + timing.reach(stream, previous);
+                Duration::from_ns(earliest.as_ps().div_ceil(1_000))
+            }
+        });
+    }
+    offsets
+}
+
+/// A fault of the schedule as a diagnostic.
+fn tell(network: &Network, drafts: &[Option<Draft>], fault: ScheduleFault, faults: &mut Faults) {
+    let message = fault.words(network);
+    let place = |stream: StreamIndex| drafts[stream.index()].as_ref().map(|draft| draft.place);
+    let (stream, help) = match fault {
+        ScheduleFault::Points { stream } => (stream, "give it one for each".to_owned()),
+        ScheduleFault::TooLong { stream, .. } => {
+            (stream, "make the period longer, or move it within the raster's window".to_owned())
+        }
+        ScheduleFault::TooEarly { stream, earliest, .. } => {
+            (stream, format!("make the offset there at least {earliest}"))
+        }
+        ScheduleFault::TooLate { stream, latest, .. } => {
+            (stream, format!("make the offset there at most {latest}"))
+        }
+        ScheduleFault::Collision { stream, other, .. } => {
+            let (Some(own), Some(first)) = (place(stream), place(other)) else { return };
+            let help = "move one of them, or add `points` behind its talker";
+            return faults.error_beside(codes::SLOTS_COLLIDE, own, message, help, (first, "the other"));
+        }
+    };
+    if let Some(place) = place(stream) {
+        faults.error(codes::DISPATCH_POINT, place, message, help);
+    }
+}
