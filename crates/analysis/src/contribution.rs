@@ -68,6 +68,8 @@ pub(crate) struct Contribution {
     pub(crate) granted: Vec<Granted>,
     /// Whether something comes that is not reserved there.
     pub(crate) has_strangers: bool,
+    /// The least slope that one of its streams brings along; none without a reserved one.
+    pub(crate) slope_min: Option<u64>,
 }
 
 /// The class from which a lane's frames come.
@@ -160,6 +162,9 @@ impl Contribution {
         self.frame_max = self.frame_max.max(entry.frame_max);
         self.wire_min = self.wire_min.min(entry.wire_min());
         self.wire_max = self.wire_max.max(entry.wire_max());
+        let reserved = port.reserved.iter().find(|reserved| reserved.class == self.class);
+        let slope = reserved.and_then(|reserved| reserved.slope(entry.stream));
+        self.slope_min = self.slope_min.into_iter().chain(slope).min();
         if !arriving.stands_behind {
             match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
                 (Some(burst), Some(rate)) => {
@@ -230,6 +235,7 @@ impl Contribution {
             before: Before::Unknown,
             granted: Vec::new(),
             has_strangers: false,
+            slope_min: None,
         }
     }
 

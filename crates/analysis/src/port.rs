@@ -161,7 +161,8 @@ impl Assess<'_> {
         let out = match self.port.classes[self.class].0 {
             Selection::CreditBased { slope_min, slope_max } => {
                 let reserved = self.port.reserved.iter().find(|reserved| reserved.class == self.class);
-                let slope_min = reserved.map_or(slope_min, ReservedPort::slope_min);
+                let of_streams = self.members.iter().filter_map(|member| member.slope_min).min();
+                let slope_min = reserved.map_or(slope_min, |reserved| reserved.slope_min(of_streams));
                 self.credit_based(terms, &offered, slope_min, slope_max)
             }
             Selection::StrictPriority | Selection::Ats => {

@@ -42,9 +42,9 @@ impl ReservedPort {
         Some(self.slopes[place].1)
     }
 
-    /// The least idleSlope with which a frame of it may be sent.
-    pub(crate) fn slope_min(&self) -> u64 {
-        self.slopes.iter().map(|(_, slope)| *slope).min().unwrap_or(1).min(self.ceiling)
+    /// The least idleSlope with which a frame of it may be sent, if the streams that come bring along so much each at least.
+    pub(crate) fn slope_min(&self, of_streams: Option<u64>) -> u64 {
+        of_streams.unwrap_or(1).min(self.ceiling)
     }
 }
 

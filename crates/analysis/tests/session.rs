@@ -1,7 +1,7 @@
 //! A session's bounds are those of the whole analysis, to the bit, whatever came, changed and went before.
 
-use tautwire_analysis::{Bounds, Session, Unbounded, bounds};
-use tautwire_generate::{Backbone, Dice, Topology, random_avionics, random_network};
+use tautwire_analysis::{Bounds, Limit, Session, Unbounded, bounds, losses};
+use tautwire_generate::{Backbone, Dice, KINDS, Topology, random_avionics, random_network};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex, Traffic, TransmissionSelection};
 use tautwire_units::Duration;
@@ -13,12 +13,49 @@ fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
     bounds
 }
 
+/// The first of the running streams of which a frame may be lost, its listener and the limit, as the whole analysis has it.
+fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex, usize, String)> {
+    let only = network.with_only(running);
+    let losses = losses(&only, &bounds(&only));
+    running.iter().enumerate().find_map(|(place, stream)| {
+        let listeners = 0..only.streams[place].listeners.len();
+        let at =
+            |listener| losses.at(StreamIndex::at(place), listener).iter().find(|limit| !limit.is_meant());
+        listeners.into_iter().find_map(|listener| Some((*stream, listener, at(listener)?.told(&only))))
+    })
+}
+
+/// The same as the session has it.
+fn first_lost_of(network: &Network, session: &mut Session<'_>) -> Option<(StreamIndex, usize, String)> {
+    let (stream, listener, limit) = session.may_be_lost(|_| true)?;
+    let told = |limit: &Limit| limit.told(network);
+    Some((stream, listener, told(&limit)))
+}
+
+/// The first stream of which two differ, and how.
+fn difference(one: &Bounds, other: &Bounds) -> String {
+    let mut streams = one.streams.iter().zip(&other.streams).enumerate();
+    match streams.find(|(_, (one, other))| one != other) {
+        Some((place, (one, other))) => format!("the stream at {place}: {one:?} and {other:?}"),
+        None => {
+            let mut ports = one.ports.iter().flatten().zip(other.ports.iter().flatten()).enumerate();
+            let port = ports.find(|(_, (one, other))| one != other);
+            format!("class {port:?}, limits {:?} and {:?}", one.overflows, other.overflows)
+        }
+    }
+}
+
 /// Streams come and go at random; after every `every` steps all bounds are held against the whole analysis.
 /// Returns how many ports the steps evaluated.
 fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, every: usize) -> usize {
     let mut session = Session::new(network);
     let mut evaluated = 0;
     let count = network.streams.len() as u64;
+    // Protocols run whatever comes and goes.
+    let is_control = |stream: &StreamIndex| network.streams[stream.index()].traffic.is_control();
+    let control: Vec<StreamIndex> =
+        (0..network.streams.len()).map(StreamIndex::at).filter(is_control).collect();
+    session.start_all(&control);
     for step in 0..steps {
         // Fill up, empty, and anything between.
         let likely = [90, 50, 15][step * 3 / steps];
@@ -28,6 +65,9 @@ fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, eve
             (0..network.streams.len()).map(StreamIndex::at).filter(|one| session.is_running(*one)).collect()
         };
         let ran = running(&session);
+        if control.contains(&stream) {
+            continue;
+        }
         if session.is_running(stream) {
             if dice.chance(likely) {
                 continue;
@@ -43,7 +83,10 @@ fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, eve
         if step % every == 0 {
             let running = running(&session);
             let (kept, whole) = (session.bounds(), anew(network, &running));
-            assert_eq!(kept, whole, "{name}, step {step}, {stream:?} of {running:?}");
+            let difference = difference(&kept, &whole);
+            assert!(kept == whole, "{name}, step {step}, {stream:?} of {running:?}: {difference}");
+            let (told, lost) = (first_lost_of(network, &mut session), first_lost(network, &running));
+            assert_eq!(told, lost, "{name}, step {step}, {stream:?} of {running:?}");
             for (place, stream) in running.iter().enumerate() {
                 let was = ran.iter().position(|one| one == stream).map(|place| &before.streams[place]);
                 let told = session.disturbed().any(|one| one == *stream);
@@ -182,6 +225,19 @@ streams:
     assert_eq!(session.bounds(), anew(&network, &[ask, tell]));
     session.stop(ask);
     assert_eq!(session.bounds(), anew(&network, &[tell]));
+}
+
+/// Of every kind there is: those that are analysed as a whole, too.
+#[test]
+fn of_every_kind() {
+    for (name, draw) in KINDS {
+        for seed in 0..cases().div_ceil(20) {
+            // What a kind draws may be refused.
+            if let Some(network) = tautwire_model::load_text(name, &draw(seed)).network {
+                come_and_go(&format!("{name} {seed}"), &network, &mut Dice::new(seed), 12, 2);
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Limits of a session's ports and hosts that may be too small, kept from one step to the next.
 //!
 //! Looked at anew are ports that were evaluated, and hosts of which a stream came or went. Ports at which something was too small
-//! are known by their numbers, and are few. Not here: networks that are analysed as a whole.
+//! are known by their numbers, and are few. What is looked at is what a whole analysis looks at. Not here: networks that are analysed as a whole.
 
 use std::collections::BTreeSet;
 
@@ -28,17 +28,20 @@ impl Fill {
 
     /// All limits that may be too small now.
     pub(crate) fn look(&mut self, analysis: &Analysis<'_>) -> Vec<Overflow> {
-        let mut found = Vec::new();
+        let (mut found, mut discarded) = (Vec::new(), Vec::new());
         self.ports.retain(|port| {
-            let before = found.len();
+            let before = (found.len(), discarded.len());
             analysis.queue_overflows(*port, &mut found);
-            found.len() > before
+            analysis.discards(*port, &mut discarded);
+            (found.len(), discarded.len()) != before
         });
         self.hosts.retain(|node| {
             let before = found.len();
             analysis.host_overflow(*node, &mut found);
             found.len() > before
         });
+        // In the order in which a whole analysis finds them.
+        found.append(&mut discarded);
         found
     }
 }

@@ -21,9 +21,7 @@ impl Analysis<'_> {
         }
         super::sending_overflows(self.plan.network, self.plan.sendings(), found);
         for port in 0..index(self.plan.ports.len()) {
-            for number in self.plan.at_port(port) {
-                self.discards(*number, found);
-            }
+            self.discards(port, found);
         }
     }
 
@@ -63,8 +61,15 @@ impl Analysis<'_> {
         Some(frames_of(promise, most?, entry.wire_min()))
     }
 
+    /// What may discard frames on their way to the queues of a port.
+    pub(crate) fn discards(&self, port: u32, found: &mut Vec<Overflow>) {
+        for number in self.plan.at_port(port) {
+            self.discards_of(*number, found);
+        }
+    }
+
     /// What may discard frames of an entry on their way to its queue.
-    fn discards(&self, number: u32, found: &mut Vec<Overflow>) {
+    fn discards_of(&self, number: u32, found: &mut Vec<Overflow>) {
         let (entry, arriving) = (&self.plan.entries[number as usize], &self.arrivals[number as usize]);
         let place = number - self.plan.first_entry[entry.stream as usize];
         let stream = StreamIndex(entry.stream);
