@@ -5,8 +5,9 @@
 //! [`Network`], so nothing behind it can be invalid.
 //!
 //! ```text
-//!  text ──► tree with places ──► form (grammar) ──► names, topology, streams, routes, shapers ──► Network
-//!  text/    text/tree.rs         text/form.rs       resolve/, check/ and the folders of mechanisms
+//!  text ──► parse ──► Draft ──► resolve ──► Resolved ──► check, complete ──► Network
+//!  text/    parse.rs: trees     resolve/: names, topology,  check/           network/
+//!           and their form      streams, routes, shapers    and the folders of mechanisms
 //! ```
 //!
 //! ```
@@ -39,6 +40,7 @@ mod host_stacks;
 mod identification;
 mod load;
 pub mod network;
+mod parse;
 mod resolve;
 pub mod section;
 pub mod srp;

@@ -1,21 +1,15 @@
-//! From a file or a text to the network and all its faults.
+//! From a file or a text to the network and all its faults: the stages, one after the other.
 
-use std::collections::HashSet;
 use std::path::Path;
 
+use crate::check::check;
 use crate::grammar::Grammar;
-use crate::resolve;
+use crate::parse::{Texts, parse};
+use crate::resolve::resolve;
 use crate::text::faults::Faults;
-use crate::text::shape::Kind;
-use crate::text::tree::{Node, Place, Value};
-use crate::text::{codes, csv, form, language, plain, table, tree};
-use crate::{Loaded, Source, trace};
-
-/// Faults of streams that run together.
-const TOGETHER: [&str; 2] = [codes::OVERLOAD, codes::CLASS_OVERLOAD];
-
-static STREAM: Kind = Kind::Object(&language::STREAM);
-static STREAMS: Kind = Kind::List(0, usize::MAX, &STREAM);
+use crate::text::tree::Place;
+use crate::text::{codes, plain, tree};
+use crate::{Loaded, Source};
 
 impl Grammar {
     /// Reads the description in the file at `path`, and the files that it names.
@@ -84,86 +78,15 @@ pub fn document(text: &str) -> serde_json::Value {
     plain::plain(&tree::read(0, text, &mut Faults::default()))
 }
 
+/// The stages of a description.
 fn load_with(grammar: &'static Grammar, name: &str, text: &str, more: Option<&str>) -> Loaded {
+    let texts = Texts::new(name, text, more);
     let mut faults = Faults::default();
-    let main = Source { name: name.to_owned(), text: text.to_owned() };
-    let mut root = tree::read(0, &main.text, &mut faults);
-    let readable = faults.errors() == 0;
-    if readable {
-        let owner = root.anchor();
-        form::check(&mut root, grammar.root(), owner, &mut faults);
-    }
-    let directory = Path::new(name).parent().unwrap_or(Path::new(""));
-    let mut tables = read_tables(&root, directory, &mut faults);
-    let further = more.map(|more| Source { name: "further streams".to_owned(), text: more.to_owned() });
-    let mut rows: Vec<Node<'_>> = Vec::new();
-    for (index, source) in tables.iter().enumerate() {
-        rows.extend(table::read(number(index + 1), &source.text, &mut faults));
-    }
-    if let Some(source) = &further {
-        let streams = read_streams(number(tables.len() + 1), &source.text, &mut faults);
-        let named: HashSet<&str> = streams.iter().filter_map(|node| node.get("name")?.text()).collect();
-        let stays =
-            |node: &Node<'_>| node.get("name").and_then(Node::text).is_none_or(|name| !named.contains(name));
-        rows.retain(stays);
-        root.retain_items("streams", stays);
-        rows.extend(streams);
-    }
-    faults.number_files_from(number(tables.len() + 1 + usize::from(further.is_some())));
-    trace::take(root.items_mut("streams").iter_mut().chain(&mut rows), directory, &mut faults);
-    let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let network = if readable {
-        let stem = stem.as_deref();
-        let input = resolve::Input { grammar, root: &root, rows: &rows, directory, stem };
-        resolve::build(&input, &mut faults)
-    } else {
-        None
-    };
-    let mut allowed: Vec<&str> =
-        root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
-    if more.is_some() {
-        allowed.extend(TOGETHER);
-    }
-    faults.allow(&allowed);
-    let network = network.filter(|_| faults.errors() == 0);
-    let traces = faults.take_files();
-    let diagnostics = faults.into_sorted();
-    drop(rows);
-    drop(root);
-    tables.extend(further);
-    tables.extend(traces);
-    let sources = std::iter::once(main).chain(tables).collect();
-    Loaded { network, sources, diagnostics }
-}
-
-/// The streams of a list, with all faults of form reported.
-fn read_streams<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Vec<Node<'t>> {
-    let mut list = tree::read(source, text, faults);
-    let owner = list.anchor();
-    form::check(&mut list, &STREAMS, owner, faults);
-    match list.value {
-        Value::List(streams) => streams,
-        _ => Vec::new(),
-    }
-}
-
-fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("fewer than 2^32 files")
-}
-
-fn read_tables(root: &Node<'_>, directory: &Path, faults: &mut Faults) -> Vec<Source> {
-    let mut sources = Vec::new();
-    for item in root.get("stream-tables").map_or(&[][..], Node::items) {
-        let Some(file) = item.text() else { continue };
-        let path = directory.join(file);
-        let text = trace::octets_of(&path).and_then(csv::decoded);
-        match text {
-            Ok(text) => sources.push(Source { name: path.display().to_string(), text }),
-            Err(reason) => {
-                let help = "name a table as UTF-8 or UTF-16, relative to the description";
-                faults.error(codes::FILE, item.place, format!("`{file}` {reason}"), help);
-            }
-        }
-    }
-    sources
+    let network = parse(grammar, &texts, &mut faults).and_then(|draft| {
+        let resolved = resolve(&draft, &mut faults);
+        check(&resolved, &mut faults);
+        resolved.complete(&mut faults)
+    });
+    let files = faults.take_files();
+    Loaded { network, sources: texts.into_sources(files), diagnostics: faults.into_sorted() }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::network::{Network, StreamIndex};
 use crate::resolve::ControlFrames as Frames;
-pub use crate::resolve::Draft;
+pub use crate::resolve::Resolving;
 pub use crate::text::shape::{Key, Kind, Shape};
 pub use crate::text::tree::{Node, Place};
 
@@ -25,7 +25,7 @@ pub trait Section: Sync {
     fn key(&self) -> &'static Key;
 
     /// What the value of the key says, which passed the check of its form. Faults go to the draft; none if nothing can be made of it.
-    fn resolve(&self, node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Option<Arc<dyn Value>>;
+    fn resolve(&self, node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Option<Arc<dyn Value>>;
 
     /// A whole description of a network that has the section, drawn by a seed: what searches seek faults in, and where mutations of
     /// descriptions take parts from. Over many seeds every key is drawn, alone and with others.

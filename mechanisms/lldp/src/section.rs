@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tautwire_core::Priority;
 use tautwire_model::network::{ArrivalCurve, NodeIndex, NodeKind, PortIndex, StreamIndex};
-use tautwire_model::section::{ControlFrames, Draft, Key, Kind, Moved, Node, Section, Shape, Value};
+use tautwire_model::section::{ControlFrames, Key, Kind, Moved, Node, Resolving, Section, Shape, Value};
 use tautwire_model::wire_bits;
 use tautwire_units::{BitRate, Bytes, Duration};
 
@@ -117,7 +117,7 @@ impl Section for Lldp {
         &KEY
     }
 
-    fn resolve(&self, node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Option<Arc<dyn Value>> {
+    fn resolve(&self, node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Option<Arc<dyn Value>> {
         for other in ["tdma", "harts"] {
             if draft.other(other).is_some() {
                 let message = format!("LLDP beside `{other}`, whose ports send nothing of it");
@@ -159,7 +159,7 @@ impl Section for Lldp {
     }
 }
 
-fn settings(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Settings {
+fn settings(node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Settings {
     let mut seconds = |key: &Key| {
         let stated: Duration = node.read(key);
         let whole = stated.as_ps() / SECOND.as_ps();
@@ -183,7 +183,7 @@ fn settings(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Settings {
 }
 
 /// The status of every port: its own, its node's, or that of all.
-fn statuses(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Vec<AdminStatus> {
+fn statuses(node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Vec<AdminStatus> {
     let status = |node: &Node<'_>| {
         Some(match node.get("admin-status")?.text()? {
             "tx-only" => AdminStatus::TxOnly,
@@ -211,7 +211,7 @@ fn statuses(node: &Node<'_>, draft: &mut Draft<'_, '_, '_>) -> Vec<AdminStatus> 
 }
 
 /// What a port tells.
-fn tells(draft: &Draft<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
+fn tells(draft: &Resolving<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
     let described = &draft.ports()[port.index()];
     let node = &draft.nodes()[described.node.index()];
     let kind = match node.kind {
@@ -229,7 +229,7 @@ fn tells(draft: &Draft<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldp
 
 /// The frames of a port.
 fn frames(
-    draft: &Draft<'_, '_, '_>,
+    draft: &Resolving<'_, '_, '_>,
     port: PortIndex,
     config: &PortConfig,
     (settings, priority): (Settings, Priority),

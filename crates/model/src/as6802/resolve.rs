@@ -17,9 +17,10 @@ use crate::network::{
     ArrivalCurve, Hop, LinkIndex, Network, NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction,
     Traffic, TransmissionSelection,
 };
+use crate::parse::Draft;
+use crate::resolve::priority;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::resolve::{Input, priority};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -32,7 +33,7 @@ const CRITICAL_TRAFFIC_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
 
 /// Reads `synchronisation:` in `time-triggered:`. Adds the streams of its frames.
 pub(crate) fn synchronisation(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     settings: Option<&TimeTriggered>,
     streams: &mut Streams<'_, '_>,
@@ -374,7 +375,7 @@ fn tree(
 }
 
 /// Only masters, of both kinds, make frames that are wrong.
-fn babblers(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+fn babblers(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     for event in &network.events {
         let (node, short) = match event.action {
             TimelineAction::Babble(node, interval) => (node, interval < BABBLE_MIN),
@@ -426,7 +427,7 @@ fn contained(network: &Network, place: Place, faults: &mut Faults) {
 }
 
 /// A time-triggered link has one time: it is of nodes of one domain.
-fn across(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+fn across(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     let Some(made) = &network.as6802 else { return };
     let nodes = input.root.get("streams").map_or(&[][..], Node::items);
     for (number, stream) in network.streams.iter().enumerate() {
@@ -440,7 +441,7 @@ fn across(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
 }
 
 /// No control frame may need more time on the lines alone than it is given.
-fn too_far(network: &Network, made: &Synchronisation, input: &Input<'_, '_>, faults: &mut Faults) {
+fn too_far(network: &Network, made: &Synchronisation, input: &Draft<'_>, faults: &mut Faults) {
     let node = input.root.get("time-triggered").and_then(|node| node.get("synchronisation"));
     let listed = node.map_or(&[][..], clusters::listed);
     for ((number, cluster), node) in (0..).zip(&made.clusters).zip(listed) {
@@ -467,7 +468,7 @@ fn too_far(network: &Network, made: &Synchronisation, input: &Input<'_, '_>, fau
 }
 
 /// Holds the whole against the precision that is stated, and gives the frames their deadline.
-pub(crate) fn resolve(network: &mut Network, input: &Input<'_, '_>, faults: &mut Faults) {
+pub(crate) fn resolve(network: &mut Network, input: &Draft<'_>, faults: &mut Faults) {
     babblers(network, input, faults);
     let Some(settings) = network.time_triggered else { return };
     let place = input.root.get("time-triggered").map_or(input.root.anchor(), |node| {

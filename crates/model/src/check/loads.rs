@@ -4,16 +4,23 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{NodeIndex, PortIndex, Stream, TransmissionSelection};
+use crate::parse::Draft;
+use crate::resolve::arrival;
 use crate::resolve::covering::Covering;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
-use crate::resolve::{Input, arrival};
+use crate::srp::reserved_class::ReservedClass;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::virtual_link;
 
 /// Checks the network whose routes and shapers are found.
-pub(crate) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
+pub(crate) fn check(
+    covering: &Covering<'_, '_, '_>,
+    streams: &Streams<'_, '_>,
+    reserved: &[ReservedClass],
+    faults: &mut Faults,
+) {
     let topology = covering.topology;
     let mut loads = vec![[0_u128; 8]; topology.ports.len()];
     for draft in &streams.list {
@@ -31,7 +38,7 @@ pub(crate) fn check(covering: &Covering<'_, '_, '_>, streams: &Streams<'_, '_>, 
         shaper_covers(covering, draft, faults);
     }
     for (port, loads) in loads.iter().enumerate() {
-        overload(topology, PortIndex::at(port), loads, faults);
+        overload(topology, PortIndex::at(port), loads, reserved, faults);
     }
 }
 
@@ -62,7 +69,7 @@ fn port_too_small(topology: &Topology<'_>, stream: &Stream) -> Option<PortIndex>
 
 /// Frames of protocols fit, too, as large as they may become.
 pub(crate) fn control_frames_fit(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
@@ -77,7 +84,7 @@ pub(crate) fn control_frames_fit(
             topology.ports[port.index()].mtu
         );
         let protocol = stream.name.split(':').next().unwrap_or_default();
-        let node = input.root.get(protocol).unwrap_or(input.root);
+        let node = input.root.get(protocol).unwrap_or(&input.root);
         faults.warning(codes::MTU, node.anchor(), message, "raise `mtu` there");
     }
 }
@@ -185,7 +192,13 @@ fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, f
     faults.warning(codes::SHAPER_RATE, place, message, help);
 }
 
-fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults: &mut Faults) {
+fn overload(
+    topology: &Topology<'_>,
+    port: PortIndex,
+    loads: &[u128; 8],
+    reserved: &[ReservedClass],
+    faults: &mut Faults,
+) {
     let Some(links) = topology.ports[port.index()].links else { return };
     let link = &topology.links[links.egress.index()];
     let sum: u128 = loads.iter().sum();
@@ -199,7 +212,10 @@ fn overload(topology: &Topology<'_>, port: PortIndex, loads: &[u128; 8], faults:
         let help = "lower the streams' rates, route some elsewhere, or raise the link's rate; where it is meant, write `allow: [port::overload]`";
         faults.error(codes::OVERLOAD, topology.rate_places[links.egress.index() / 2], message, help);
     }
-    for (class, load) in loads.iter().enumerate() {
+    // A bridge refuses what a class whose idleSlope follows from reservations has no room for.
+    let is_reserved =
+        |class: usize| reserved.iter().any(|found| (found.port, found.class.index()) == (port, class));
+    for (class, load) in loads.iter().enumerate().filter(|(class, _)| !is_reserved(*class)) {
         let TransmissionSelection::CreditBased { idle_slope } =
             topology.ports[port.index()].classes[class].selection
         else {

@@ -1,8 +1,39 @@
 //! Faults that no single key shows: overload, paces that no run can carry out, flooding without end, events and keys that do nothing.
+//!
+//! [`check`] looks at what a description resolved to, and changes nothing of it. What suits one mechanism alone stands in its folder.
 
 pub(crate) mod flooding;
-pub(crate) mod granted;
-pub(crate) mod idle_events;
-pub(crate) mod loads;
-pub(crate) mod pace;
+mod granted;
+mod idle_events;
+mod loads;
+mod pace;
 pub(crate) mod without_effect;
+
+use crate::resolve::Resolved;
+use crate::text::faults::Faults;
+use crate::{host_stacks, srp, tdma, virtual_link};
+
+/// Reports what cannot be, or does nothing, in a network.
+pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
+    let (topology, models, streams) = (&of.topology, &of.models, &of.streams);
+    let found = &of.mechanisms;
+    host_stacks::resolve::check_streams(topology, models, streams, faults);
+    virtual_link::resolve::check_alike(streams, faults);
+    if of.is_routed {
+        flooding::check(topology, streams, faults);
+        tdma::resolve::check_heard(streams, faults);
+    }
+    granted::check(&of.events, streams, found.srp.as_ref(), found.harts.as_ref(), faults);
+    let starts_up = found.tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
+    let asked_for = (found.srp.as_ref(), found.harts.as_ref());
+    idle_events::check(&of.events, (topology, streams), asked_for, (of.run.duration, starts_up), faults);
+    if let Some(shapers) = &of.shapers {
+        let covering = of.covering().with(topology, models);
+        loads::check(&covering, streams, &shapers.reserved_classes, faults);
+        loads::control_frames_fit(of.draft, topology, streams, faults);
+        host_stacks::resolve::check_buffers(topology, models, streams, faults);
+        virtual_link::resolve::check_routed(topology, models, streams, faults);
+        srp::avb_profile::check(of.draft, topology, streams, found.srp.as_ref(), found.gptp.as_ref(), faults);
+    }
+    pace::check(of.draft, topology, (&of.run, &of.events), streams, found, faults);
+}

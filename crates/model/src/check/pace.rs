@@ -2,25 +2,21 @@
 //!
 //! A description that passes the check is run in finite time and memory. So a talker's frames come at most [`BEYOND`] times as
 //! fast as its line takes them (what is allowed to overload a port is below that by far), at most [`AT_ONCE`] of them at once,
-//! and what the description makes happen in a run is at most [`MOST`]. Not here: loads of ports (`check.rs`).
+//! and what the description makes happen in a run is at most [`MOST`]. Not here: loads of ports (`loads.rs`).
 
 use tautwire_core::gptp::peer_delay;
 use tautwire_units::{BitRate, Duration};
 
 use crate::frame::wire_bits;
-use crate::gptp::Gptp;
-use crate::harts::Harts;
-use crate::network::{ArrivalCurve, RunSettings, Stream, Test, TimelineAction, Traffic};
-use crate::resolve::Input;
+use crate::network::{ArrivalCurve, RunSettings, Stream, TimelineAction, Traffic};
+use crate::parse::Draft;
+use crate::resolve::Mechanisms;
 use crate::resolve::events::Event;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::srp::StreamReservation;
-use crate::tdma::Tdma;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
-use crate::time_triggered::TimeTriggered;
 
 /// How many times as fast as a line takes them frames may come to it.
 const BEYOND: u128 = 100;
@@ -29,16 +25,6 @@ const AT_ONCE: u128 = 1_000_000;
 /// Most frames and cycles of a run.
 const MOST: u128 = 10_000_000_000;
 const PS_PER_S: u128 = 1_000_000_000_000;
-
-/// What has cycles of its own.
-pub(crate) struct Cycles<'network> {
-    pub(crate) test: Option<&'network Test>,
-    pub(crate) tdma: Option<&'network Tdma>,
-    pub(crate) harts: Option<&'network Harts>,
-    pub(crate) gptp: Option<&'network Gptp>,
-    pub(crate) reservation: Option<&'network StreamReservation>,
-    pub(crate) time_triggered: Option<&'network TimeTriggered>,
-}
 
 /// Something that happens again and again: how often in a run, and where that is described.
 struct Paced {
@@ -49,11 +35,11 @@ struct Paced {
 
 /// Checks the paces of a whole description.
 pub(crate) fn check(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     (run, events): (&RunSettings, &[Event]),
     streams: &Streams<'_, '_>,
-    cycles: &Cycles<'_>,
+    cycles: &Mechanisms,
     faults: &mut Faults,
 ) {
     let mut all = of_cycles(input, topology, run, cycles);
@@ -161,10 +147,10 @@ fn of_traffic(
 
 /// What machines do again and again.
 fn of_cycles(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     run: &RunSettings,
-    cycles: &Cycles<'_>,
+    cycles: &Mechanisms,
 ) -> Vec<Paced> {
     let mut all = Vec::new();
     let mut add = |section: &str, what: &str, period: Duration, each: usize| {
@@ -173,7 +159,7 @@ fn of_cycles(
         all.push(Paced { what: what.to_owned(), count, place: node.anchor() });
     };
     let (nodes, ports) = (topology.nodes.len(), topology.ports.len());
-    if let Some(tdma) = cycles.tdma {
+    if let Some(tdma) = &cycles.tdma {
         add("tdma", "a slot of `tdma` begins", tdma.cycle, tdma.slots.len() + 2);
         if let Some(start_up) = &tdma.start_up {
             let stations = start_up.stations.len();
@@ -183,7 +169,7 @@ fn of_cycles(
             }
         }
     }
-    if let Some(harts) = cycles.harts {
+    if let Some(harts) = &cycles.harts {
         let triggers = harts.ftt.triggers.iter().flatten().count();
         add("harts", "an elementary cycle of `harts` begins at a port", harts.cycle, triggers);
         if let Some(admission) = &harts.admission {
@@ -191,13 +177,13 @@ fn of_cycles(
             add("harts", "an ACMaster of `harts` says that it lives", admission.alive, nodes);
         }
     }
-    if let Some(gptp) = cycles.gptp {
+    if let Some(gptp) = &cycles.gptp {
         for log in [gptp.log_sync, gptp.log_announce, gptp.log_pdelay] {
             add("gptp", "a port sends a message of `gptp`", peer_delay::interval(log), ports);
         }
         add("gptp", "the offsets of `gptp` are looked at", gptp.sample_interval, nodes);
     }
-    if let Some(reservation) = cycles.reservation {
+    if let Some(reservation) = &cycles.srp {
         for node in &reservation.nodes {
             if let Some(tick) = node.tick {
                 add("stream-reservation", "a node looks at its timers", tick.period, 1);
@@ -212,7 +198,7 @@ fn of_cycles(
             add("stream-reservation", "a channel says again what it said", central.timing.retry, nodes);
         }
     }
-    if let Some(clocks) = cycles.test.and_then(|test| test.clocks.as_ref()) {
+    if let Some(clocks) = cycles.test_bed.as_ref().and_then(|test| test.clocks.as_ref()) {
         add(
             "test",
             "a station of the test corrects its clock",

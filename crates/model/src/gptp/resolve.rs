@@ -8,11 +8,12 @@ use tautwire_wire::gptp::GPTP_ADDRESS;
 use crate::frame::wire_bits;
 use crate::gptp::{Gptp, GptpServo, GptpSettings};
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
+use crate::parse::Draft;
 use crate::resolve::control_frames::ControlFrames;
 use crate::resolve::models::delay;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
-use crate::resolve::{Input, layered, priority};
+use crate::resolve::{layered, priority};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -28,7 +29,7 @@ const NEVER: u8 = 255;
 
 /// Reads `gptp:`. Adds a stream of messages for every port with a cable.
 pub(crate) fn gptp(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,
@@ -83,7 +84,7 @@ pub(crate) fn gptp(
 const THOUSANDTH: u64 = 1_000_000_000_000_000;
 
 /// How clocks are corrected.
-fn read_servo(node: &Node<'_>, input: &Input<'_, '_>, faults: &mut Faults) -> GptpServo {
+fn read_servo(node: &Node<'_>, input: &Draft<'_>, faults: &mut Faults) -> GptpServo {
     if let Some(timed) = input.root.get("time-triggered") {
         let message = "clocks that gPTP corrects beside a network time of its own".to_owned();
         faults.error(codes::GPTP, timed.anchor(), message, "leave out `servo`, or `time-triggered`");

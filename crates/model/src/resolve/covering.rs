@@ -25,6 +25,28 @@ use crate::text::faults::Faults;
 const PPB: u128 = 1_000_000_000;
 const PS_PER_S: u128 = 1_000_000_000_000;
 
+/// What rates are reckoned from, of the whole network.
+#[derive(Clone, Copy)]
+pub(crate) struct Reckoned {
+    /// By how much a servo may run a talker's clock faster yet, parts in 10⁹.
+    pub(crate) faster_ppb: u64,
+    /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
+    pub(crate) changes: bool,
+    /// Least MAC client data of all streams with a shaper: any of them may share a scheduler.
+    pub(crate) payload_min: Bytes,
+}
+
+impl Reckoned {
+    pub(crate) fn with<'a, 't, 'm>(
+        self,
+        topology: &'a Topology<'t>,
+        models: &'a Models<'t, 'm>,
+    ) -> Covering<'a, 't, 'm> {
+        let Self { faster_ppb, changes, payload_min } = self;
+        Covering { topology, models, faster_ppb, changes, payload_min, tick_max: None }
+    }
+}
+
 /// What the schedulers of a stream are reckoned from.
 #[derive(Clone, Copy)]
 pub(crate) struct Covering<'a, 't, 'm> {

@@ -5,12 +5,13 @@
 
 use tautwire_units::{BitRate, Bytes, Duration};
 
+use super::arrival;
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{Input, arrival};
 use crate::datagram::{Datagrams, UDP_HEADER};
 use crate::frame::{HEADER_AND_FCS, TAG, wire_bits};
 use crate::network::{NodeIndex, Traffic};
+use crate::parse::Draft;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -33,7 +34,7 @@ struct Room {
 
 /// Cuts the datagrams of all streams. Needs no routes.
 pub(crate) fn cut(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,

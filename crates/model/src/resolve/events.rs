@@ -8,10 +8,11 @@ use tautwire_units::{BitRate, Bits, Duration};
 
 use super::streams::{StreamDraft, Streams};
 use super::topology::Topology;
-use super::{Input, streams, traffic};
+use super::{streams, traffic};
 use crate::network::{
     ArrivalCurve, Stream, StreamIndex, TimelineAction, TimelineEvent, Traffic, TransmissionSelection,
 };
+use crate::parse::Draft;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -26,7 +27,7 @@ pub(crate) struct Event {
 /// Reads `events:`, in order of time; equal times keep the order of the text, behind cables that are cut at the start, each
 /// with its place.
 pub(crate) fn events(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     cut_at_start: &[(u32, Place)],
     streams: &mut Streams<'_, '_>,
@@ -76,7 +77,7 @@ pub(crate) fn events(
 fn action(
     key: &str,
     value: &Node<'_>,
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
@@ -114,7 +115,7 @@ fn action(
 fn change_traffic(
     value: &Node<'_>,
     index: StreamIndex,
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
 ) -> Option<TimelineAction> {

@@ -1,242 +1,225 @@
-//! From the tree to the network: names to indices, defaults filled in, routes found, shapers assigned.
+//! From the description to the network: names to indices, defaults filled in, routes found, shapers assigned.
 //!
-//! The stages run in the order of their needs. A stage reports what is wrong in what it reads and goes
-//! on with the rest, so that one run shows all faults; what a fault would only entail (a listener that
-//! cannot be reached because its link is wrong) is not reported beside it. Faults of form are already
-//! reported: here a value that cannot be read is left out in silence.
+//! The steps of [`resolve`] run in the order of their needs. A step reports what is wrong in what it reads and goes on with
+//! the rest, so that one run shows all faults; what a fault would only entail (a listener that cannot be reached because
+//! its link is wrong) is not reported with it. Faults of form are already reported: here a value that cannot be read is
+//! left out in silence. What only the whole network shows is the matter of `check`; dispatch points and precision
+//! follow when it has none ([`Resolved::complete`]).
 
 pub(crate) mod arrival;
 pub(crate) mod ats;
 pub(crate) mod control_frames;
 pub(crate) mod covering;
 pub(crate) mod datagrams;
-pub(crate) mod draft;
 pub(crate) mod events;
 pub(crate) mod identification;
 pub(crate) mod links;
 pub(crate) mod models;
+mod network_control;
 pub(crate) mod nodes;
 pub(crate) mod ports;
 pub(crate) mod routes;
+mod run;
+pub(crate) mod section_view;
 pub(crate) mod streams;
 pub(crate) mod topology;
 pub(crate) mod traffic;
 pub(crate) mod vlans;
 
-use std::path::Path;
-
 use tautwire_core::Priority;
-use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
-use crate::check;
-use crate::frame::FRAME_MIN;
-use crate::grammar::Grammar;
-use crate::network::{ArrivalCurve, Network, NetworkControl, RunSettings};
+use crate::network::{Network, NetworkControl, RunSettings, Test};
+use crate::parse::Draft;
 use crate::section::Sections;
-use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
-use crate::{as6802, gptp, harts, host_stacks, srp, tdma, test_bed, time_triggered, virtual_link};
+use crate::{as6802, gptp, harts, srp, tdma, test_bed, time_triggered, virtual_link};
 pub(crate) use control_frames::ControlFrames;
-pub use draft::Draft;
+pub use section_view::Resolving;
 pub(crate) use traffic::read_trace;
 
-/// What a network is made from.
-pub(crate) struct Input<'t, 'a> {
-    /// What it may say.
-    pub(crate) grammar: &'static Grammar,
-    /// The description.
-    pub(crate) root: &'a Node<'t>,
-    /// Streams of its tables.
-    pub(crate) rows: &'a [Node<'t>],
-    /// Where files that it names are found.
-    pub(crate) directory: &'a Path,
-    /// Name of its file.
-    pub(crate) stem: Option<&'a str>,
+/// A network with all that checks need of its description: models, places, and what was stated.
+pub(crate) struct Resolved<'t, 'a> {
+    pub(crate) draft: &'a Draft<'t>,
+    pub(crate) models: models::Models<'t, 'a>,
+    pub(crate) topology: topology::Topology<'a>,
+    pub(crate) vlans: vlans::Vlans,
+    pub(crate) streams: streams::Streams<'t, 'a>,
+    pub(crate) events: Vec<events::Event>,
+    pub(crate) run: RunSettings,
+    pub(crate) network_control: Option<NetworkControl>,
+    pub(crate) mechanisms: Mechanisms,
+    /// Whether streams have routes, which are found in a network without faults alone.
+    pub(crate) is_routed: bool,
+    /// The shapers; none if there were faults before.
+    pub(crate) shapers: Option<Shapers>,
 }
 
-/// Builds the network; none if there is an error.
-pub(crate) fn build(input: &Input<'_, '_>, faults: &mut Faults) -> Option<Network> {
-    let root = input.root;
-    let builtin = models::builtin();
-    let mut models = models::Models::new(root, &builtin);
-    let drafts = nodes::drafts(root, &mut models, faults);
-    let cables = links::cables(root, &drafts, faults);
-    let mut topology = topology::assemble(root, drafts, cables, &models, faults);
+/// What the mechanisms of a network resolve to.
+#[derive(Default)]
+pub(crate) struct Mechanisms {
+    pub(crate) test_bed: Option<Test>,
+    pub(crate) tdma: Option<tdma::Tdma>,
+    pub(crate) srp: Option<srp::StreamReservation>,
+    pub(crate) gptp: Option<gptp::Gptp>,
+    pub(crate) harts: Option<harts::Harts>,
+    pub(crate) time_triggered: Option<time_triggered::TimeTriggered>,
+    pub(crate) as6802: Option<as6802::Synchronisation>,
+    pub(crate) sections: Sections,
+    /// Dispatch points as they are stated.
+    points: Vec<Option<time_triggered::resolve::Stated>>,
+}
+
+/// Schedulers, and classes that reservations shape.
+pub(crate) struct Shapers {
+    pub(crate) assigned: ats::Assigned,
+    pub(crate) reserved_classes: Vec<srp::reserved_class::ReservedClass>,
+}
+
+/// Resolves a description, as far as its faults let it.
+pub(crate) fn resolve<'t, 'a>(draft: &'a Draft<'t>, faults: &mut Faults) -> Resolved<'t, 'a> {
+    let root = &draft.root;
+    let mut models = models::Models::new(root, &draft.builtin);
+    let nodes = nodes::drafts(root, &mut models, faults);
+    let cables = links::cables(root, &nodes, faults);
+    let mut topology = topology::assemble(root, nodes, cables, &models, faults);
     let cut_at_start = topology.take_up(root);
-    let run = run_settings(root, faults);
-    let network_control = network_control(root, faults);
-    let vlans = vlans::vlans(input, &topology, faults);
-    let mut streams = streams::streams(input, &topology, &vlans, faults);
-    datagrams::cut(input, &topology, &mut streams, faults);
-    tdma::resolve::start_up::drafts(input, &topology, &mut streams, faults);
+    let run = run::run_settings(root, faults);
+    let network_control = network_control::network_control(root, faults);
+    let vlans = vlans::vlans(draft, &topology, faults);
+    let mut streams = streams::streams(draft, &topology, &vlans, faults);
+    datagrams::cut(draft, &topology, &mut streams, faults);
+    tdma::resolve::start_up::drafts(draft, &topology, &mut streams, faults);
     tdma::resolve::responses(&mut streams, faults);
-    host_stacks::resolve::check_streams(&topology, &models, &streams, faults);
-    let events = events::events(input, &topology, &cut_at_start, &mut streams, faults);
+    let events = events::events(draft, &topology, &cut_at_start, &mut streams, faults);
     virtual_link::resolve::measure(&mut streams);
-    virtual_link::resolve::check_alike(&streams, faults);
     // Routes are found only in a network that is whole: a missing link would make a fault of each stream.
-    if faults.errors() == 0 {
+    let is_routed = faults.errors() == 0;
+    if is_routed {
         routes::find(&topology, &vlans, &mut streams, faults);
-        check::flooding::check(&topology, &streams, faults);
-        tdma::resolve::check_heard(&streams, faults);
     }
-    let test = test_bed::resolve::test(input, &topology, &streams, &events, &run, faults);
-    let tdma = tdma::resolve::tdma(input, &topology, &models, &mut streams, faults);
-    let (mut reservation, mut gptp) = (None, None);
-    let mut sections = Sections::default();
-    if faults.errors() == 0 {
-        reservation = srp::resolve::reservation(input, &topology, &mut streams, faults);
-        gptp = gptp::resolve::gptp(input, &topology, &mut streams, faults);
-        sections = draft::sections(input, &topology, &events, &mut streams, faults);
-    }
-    let harts = harts::resolve::harts(input, &topology, &models, &mut streams, faults);
-    check::granted::check(&events, &streams, reservation.as_ref(), harts.as_ref(), faults);
-    let starts_up = tdma.as_ref().is_some_and(|tdma| tdma.start_up.is_some());
-    let asked_for = (reservation.as_ref(), harts.as_ref());
-    check::idle_events::check(&events, (&topology, &streams), asked_for, (run.duration, starts_up), faults);
-    let mut assigned = ats::Assigned::default();
-    let mut reserved_classes = Vec::new();
-    if faults.errors() == 0 {
-        srp::resolve::reserved_class::shapers(input, reservation.as_ref(), &mut streams);
-        let servo = gptp.as_ref().and_then(|gptp| gptp.servo);
-        let shaped = streams.list.iter().map(|draft| &draft.stream).filter(|stream| stream.shaper.is_some());
-        let payload_min = shaped.map(|stream| stream.payload_min).min().unwrap_or_default();
-        let covering = covering::Covering {
-            topology: &topology,
-            models: &models,
-            faster_ppb: servo.map_or(0, |servo| u64::from(servo.rate_max_ppb)),
-            changes: !events.is_empty() || gptp.is_some(),
-            payload_min,
-            tick_max: None,
-        };
-        covering.choose(&mut streams, faults);
-        assigned = ats::assign(&covering, &mut streams, faults);
-        check::loads::check(&covering, &streams, faults);
-        check::loads::control_frames_fit(input, &topology, &streams, faults);
-        host_stacks::resolve::check_buffers(&topology, &models, &streams, faults);
-        virtual_link::resolve::check_routed(&topology, &models, &streams, faults);
-        srp::avb_profile::check(input, &topology, &streams, reservation.as_ref(), gptp.as_ref(), faults);
-        // Behind the check of loads: a bridge refuses what a class has no room for.
-        reserved_classes = srp::resolve::reserved_class::resolve(
-            input,
-            &mut topology,
-            &streams,
-            reservation.as_ref(),
-            faults,
-        );
-    }
-    let time_triggered = time_triggered::resolve::settings(input, &topology, &streams, faults);
-    let synchronisation = if !faults.forbids() {
-        as6802::resolve::synchronisation(input, &topology, time_triggered.as_ref(), &mut streams, faults)
-    } else {
-        None
-    };
-    let cycles = check::pace::Cycles {
-        test: test.as_ref(),
-        tdma: tdma.as_ref(),
-        harts: harts.as_ref(),
-        gptp: gptp.as_ref(),
-        reservation: reservation.as_ref(),
-        time_triggered: time_triggered.as_ref(),
-    };
-    check::pace::check(input, &topology, (&run, &events), &streams, &cycles, faults);
-    let drafts = time_triggered::resolve::drafts(&topology, &models, &streams, faults);
-    let name = root.get("name").and_then(Node::text).or(input.stem).unwrap_or("network").to_owned();
-    let (devices, hosts) = models.finish();
-    let mut network = Network {
-        name,
-        nodes: std::mem::take(&mut topology.nodes),
-        ports: std::mem::take(&mut topology.ports),
-        links: std::mem::take(&mut topology.links),
-        vlans: vlans.finish(),
-        streams: streams.finish(),
-        devices,
-        hosts,
-        schedulers: assigned.schedulers,
-        scheduler_groups: assigned.groups,
-        events: events.into_iter().map(|event| event.timeline).collect(),
+    let mut resolved = Resolved {
+        draft,
+        models,
+        topology,
+        vlans,
+        streams,
+        events,
         run,
-        test_bed: test,
         network_control,
-        tdma,
-        time_triggered,
-        as6802: synchronisation,
-        srp: reservation,
-        reserved_classes,
-        gptp,
-        harts,
-        sections,
+        mechanisms: Mechanisms::default(),
+        is_routed,
+        shapers: None,
     };
-    if faults.errors() == 0 && network.costs_slots() {
-        let derived = network.derived_lifetime();
-        if let Some(tdma) = &mut network.tdma {
-            tdma.lifetime = tdma.lifetime.or(derived);
+    resolved.mechanisms(faults);
+    resolved.shapers(faults);
+    resolved.time_triggered(faults);
+    resolved
+}
+
+impl<'t, 'a> Resolved<'t, 'a> {
+    /// Mechanisms that need no shapers, and the streams of their frames.
+    fn mechanisms(&mut self, faults: &mut Faults) {
+        let (draft, topology, models, streams) =
+            (self.draft, &self.topology, &self.models, &mut self.streams);
+        let found = &mut self.mechanisms;
+        found.test_bed = test_bed::resolve::test(draft, topology, streams, &self.events, &self.run, faults);
+        found.tdma = tdma::resolve::tdma(draft, topology, models, streams, faults);
+        if faults.errors() == 0 {
+            found.srp = srp::resolve::reservation(draft, topology, streams, faults);
+            found.gptp = gptp::resolve::gptp(draft, topology, streams, faults);
+            found.sections = section_view::sections(draft, topology, &self.events, streams, faults);
+        }
+        found.harts = harts::resolve::harts(draft, topology, models, streams, faults);
+    }
+
+    /// Rates of shapers, schedulers, and classes that reservations shape.
+    fn shapers(&mut self, faults: &mut Faults) {
+        if faults.errors() > 0 {
+            return;
+        }
+        let (draft, srp) = (self.draft, self.mechanisms.srp.as_ref());
+        srp::resolve::reserved_class::shapers(draft, srp, &mut self.streams);
+        let reckoned = self.covering();
+        let covering = reckoned.with(&self.topology, &self.models);
+        covering.choose(&mut self.streams, faults);
+        let assigned = ats::assign(&covering, &mut self.streams, faults);
+        let reserved_classes =
+            srp::resolve::reserved_class::resolve(draft, &mut self.topology, &self.streams, srp, faults);
+        self.shapers = Some(Shapers { assigned, reserved_classes });
+    }
+
+    /// Time-triggered traffic, and the frames that keep the network time.
+    fn time_triggered(&mut self, faults: &mut Faults) {
+        let (draft, topology, models, streams) =
+            (self.draft, &self.topology, &self.models, &mut self.streams);
+        let found = &mut self.mechanisms;
+        found.time_triggered = time_triggered::resolve::settings(draft, topology, streams, faults);
+        if !faults.forbids() {
+            let settings = found.time_triggered.as_ref();
+            found.as6802 = as6802::resolve::synchronisation(draft, topology, settings, streams, faults);
+        }
+        found.points = time_triggered::resolve::drafts(topology, models, streams, faults);
+    }
+
+    /// What the rates of shapers are reckoned from.
+    pub(crate) fn covering(&self) -> covering::Reckoned {
+        let gptp = self.mechanisms.gptp.as_ref();
+        let servo = gptp.and_then(|gptp| gptp.servo);
+        let streams = self.streams.list.iter().map(|draft| &draft.stream);
+        let shaped = streams.filter(|stream| stream.shaper.is_some());
+        covering::Reckoned {
+            faster_ppb: servo.map_or(0, |servo| u64::from(servo.rate_max_ppb)),
+            changes: !self.events.is_empty() || gptp.is_some(),
+            payload_min: shaped.map(|stream| stream.payload_min).min().unwrap_or_default(),
         }
     }
-    let allowed: Vec<&str> =
-        input.root.get("allow").map_or(&[][..], Node::items).iter().filter_map(Node::text).collect();
-    faults.allow(&allowed);
-    if faults.errors() == 0 {
-        as6802::resolve::resolve(&mut network, input, faults);
-        time_triggered::resolve::resolve(&mut network, &drafts, faults);
-        tdma::resolve::tell_beside(&network, input, faults);
-    }
-    Some(network)
-}
 
-fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings {
-    let default = RunSettings {
-        duration: Duration::from_s(1),
-        warm_up: Duration::ZERO,
-        stop_after_frames: None,
-        seed: 1,
-    };
-    let Some(node) = root.get("run") else { return default };
-    let settings = RunSettings {
-        duration: node.parsed("duration").unwrap_or(default.duration),
-        warm_up: node.parsed("warm-up").unwrap_or(default.warm_up),
-        stop_after_frames: node.parsed("stop-after-frames"),
-        seed: node.parsed("seed").unwrap_or(default.seed),
-    };
-    if settings.warm_up >= settings.duration {
-        let place = node.get("duration").or(node.get("warm-up")).map_or(node.anchor(), |node| node.place);
-        let message =
-            format!("a run of {} with a warm-up of {} observes nothing", settings.duration, settings.warm_up);
-        faults.error(codes::RUN, place, message, "make `duration` longer than `warm-up`");
+    /// The network. Of one without faults also what depends on all of it: lifetimes, dispatch points, precision. None if it has
+    /// faults that the description does not allow.
+    pub(crate) fn complete(self, faults: &mut Faults) -> Option<Network> {
+        let (draft, found) = (self.draft, self.mechanisms);
+        let (devices, hosts) = self.models.finish();
+        let (assigned, reserved_classes) =
+            self.shapers.map(|shapers| (shapers.assigned, shapers.reserved_classes)).unwrap_or_default();
+        let mut network = Network {
+            name: draft.root.get("name").and_then(Node::text).or(draft.stem).unwrap_or("network").to_owned(),
+            nodes: self.topology.nodes,
+            ports: self.topology.ports,
+            links: self.topology.links,
+            vlans: self.vlans.finish(),
+            streams: self.streams.finish(),
+            devices,
+            hosts,
+            schedulers: assigned.schedulers,
+            scheduler_groups: assigned.groups,
+            events: self.events.into_iter().map(|event| event.timeline).collect(),
+            run: self.run,
+            test_bed: found.test_bed,
+            network_control: self.network_control,
+            tdma: found.tdma,
+            time_triggered: found.time_triggered,
+            as6802: found.as6802,
+            srp: found.srp,
+            reserved_classes,
+            gptp: found.gptp,
+            harts: found.harts,
+            sections: found.sections,
+        };
+        if faults.errors() == 0 && network.costs_slots() {
+            let derived = network.derived_lifetime();
+            if let Some(tdma) = &mut network.tdma {
+                tdma.lifetime = tdma.lifetime.or(derived);
+            }
+        }
+        faults.allow(&draft.allowed);
+        if faults.errors() == 0 {
+            as6802::resolve::resolve(&mut network, draft, faults);
+            time_triggered::resolve::resolve(&mut network, &found.points, faults);
+            tdma::resolve::tell_beside(&network, draft, faults);
+        }
+        (faults.errors() == 0).then_some(network)
     }
-    settings
-}
-
-/// Of protocols that the description does not have; those that it has are streams of their own. None unless stated.
-/// A stated one that says nothing else: gPTP (802.1AS-2020: Sync and Follow_Up every 125 ms, Pdelay and Announce every
-/// second), MRP (every 200 ms) and link layer discovery (every 30 s), one frame of each at once, with PDUs of the latter two up to
-/// 300 octets; 9 824 bits of the wire at once and 100 kbit/s of them hold that.
-fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<NetworkControl> {
-    let node = root.get("network-control").filter(|node| node.text() != Some("none"))?;
-    // Time-triggered frames have a class of their own above all others.
-    let usual = if root.get("time-triggered").is_some() { 6 } else { 7 };
-    let usual = Priority::new(usual).expect("below eight");
-    let mut control = NetworkControl {
-        priority: usual,
-        arrival: ArrivalCurve { rate: BitRate::from_bps(100_000), burst: Bytes::new(1228).bits() },
-        frame_max: Bytes::new(300),
-    };
-    control.priority = priority(node, "priority").unwrap_or(usual);
-    control.arrival.rate = node.parsed("rate").unwrap_or(control.arrival.rate);
-    control.arrival.burst = node.parsed("burst").unwrap_or(control.arrival.burst);
-    control.frame_max = node.parsed("frame-max").unwrap_or(control.frame_max);
-    let wire: Bits = (control.frame_max + Bytes::MEDIA_OVERHEAD).bits();
-    if control.frame_max < FRAME_MIN || wire > control.arrival.burst {
-        let place = node.get("frame-max").or(node.get("burst")).map_or(node.anchor(), |node| node.place);
-        let message = format!(
-            "a largest frame of {} ({wire} on the wire) with a burst of {}",
-            control.frame_max, control.arrival.burst
-        );
-        let help = "make `frame-max` at least 64 B, and `burst` hold it with its 20 B of media overhead";
-        faults.error(codes::ARRIVAL_CURVE, place, message, help);
-    }
-    Some(control)
 }
 
 /// The priority under `key`.

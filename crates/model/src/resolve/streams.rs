@@ -7,10 +7,11 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::{MacAddress, VlanId};
 
 use super::topology::Topology;
+use super::traffic;
 use super::vlans::Vlans;
-use super::{Input, traffic};
 use crate::frame::{FRAME_MIN, HEADER_AND_FCS, PAYLOAD_MAX, TAG, frame_length};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
+use crate::parse::Draft;
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::language::COVERING;
 use crate::text::tree::{Node, Place};
@@ -102,7 +103,7 @@ impl Streams<'_, '_> {
 
 /// Reads `streams:` and the rows of the stream tables.
 pub(crate) fn streams<'t, 'a>(
-    input: &Input<'t, 'a>,
+    input: &'a Draft<'t>,
     topology: &Topology<'_>,
     vlans: &Vlans,
     faults: &mut Faults,
@@ -114,7 +115,7 @@ pub(crate) fn streams<'t, 'a>(
         index: HashMap::new(),
     };
     let mut places: HashMap<&'a str, Place> = HashMap::new();
-    for node in listed.iter().chain(input.rows) {
+    for node in listed.iter().chain(&input.rows) {
         let Some((name, place)) = node.get("name").and_then(|name| Some((name.text()?, name.place))) else {
             continue;
         };
@@ -139,7 +140,7 @@ fn draft<'t, 'a>(
     name: &str,
     name_place: Place,
     number: usize,
-    input: &Input<'t, 'a>,
+    input: &'a Draft<'t>,
     topology: &Topology<'_>,
     vlans: &Vlans,
     faults: &mut Faults,
@@ -370,12 +371,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
     Some((min, max))
 }
 
-fn traffic_of(
-    node: &Node<'_>,
-    name_place: Place,
-    input: &Input<'_, '_>,
-    faults: &mut Faults,
-) -> Option<Traffic> {
+fn traffic_of(node: &Node<'_>, name_place: Place, input: &Draft<'_>, faults: &mut Faults) -> Option<Traffic> {
     let Some(found) = node.get("traffic") else {
         let message = "a stream needs its traffic".to_owned();
         let help = "add `traffic: {type: periodic, interval: 1 ms}`";

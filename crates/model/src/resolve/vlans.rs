@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tautwire_wire::VlanId;
 
-use super::Input;
 use super::topology::Topology;
 use crate::network::{Port, PortIndex, Vlan, VlanMember};
+use crate::parse::Draft;
 use crate::text::codes;
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::tree::{Node, Place};
@@ -92,7 +92,7 @@ impl Vlans {
 }
 
 /// Reads `vlans:`.
-pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut Faults) -> Vlans {
+pub(crate) fn vlans(input: &Draft<'_>, topology: &Topology<'_>, faults: &mut Faults) -> Vlans {
     let mut vlans = Vlans { list: Vec::new(), index: BTreeMap::new(), listed: false };
     let everywhere = |id: VlanId| {
         let members =
@@ -113,7 +113,7 @@ pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut
         }
     }
     if !vlans.listed {
-        let streams = input.root.get("streams").map_or(&[][..], Node::items).iter().chain(input.rows);
+        let streams = input.root.get("streams").map_or(&[][..], Node::items).iter().chain(&input.rows);
         let ids = streams.filter_map(|stream| stream.parsed("vlan").and_then(VlanId::new));
         for id in [VlanId::DEFAULT].into_iter().chain(ids) {
             if !vlans.index.contains_key(&id.number()) {
@@ -133,7 +133,7 @@ pub(crate) fn vlans(input: &Input<'_, '_>, topology: &Topology<'_>, faults: &mut
 /// Whether frames of a VLAN leave a port with a tag if nothing is said: the far end would take an untagged frame for one of
 /// another VLAN, unless both have one PVID. A reserved stream needs its tag: its priority tells the SR class, and MSRP
 /// refuses it where its VLAN leaves without one. End stations tag as their streams say.
-fn tags_by_default(input: &Input<'_, '_>, topology: &Topology<'_>, port: &Port, id: VlanId) -> bool {
+fn tags_by_default(input: &Draft<'_>, topology: &Topology<'_>, port: &Port, id: VlanId) -> bool {
     let reserves = input.root.get("stream-reservation").is_some();
     reserves || !topology.is_bridge(port.node) || port.pvid != id
 }
@@ -160,7 +160,7 @@ fn of_word(text: &str, topology: &Topology<'_>) -> Option<Vec<PortIndex>> {
 }
 
 fn members(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     id: VlanId,
     node: &Node<'_>,
     topology: &Topology<'_>,

@@ -13,7 +13,7 @@ use tautwire_units::{BitRate, Duration};
 use super::{ReservedStream, StreamReservation};
 use crate::gptp::Gptp;
 use crate::network::{NodeKind, PortIndex, Stream};
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::text::codes;
@@ -30,7 +30,7 @@ const CLASSES: [(u8, Duration, u32); 2] =
 
 /// Warns of what is not as the profile has it, if the description asks.
 pub(crate) fn check(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
     reservation: Option<&StreamReservation>,

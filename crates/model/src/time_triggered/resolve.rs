@@ -10,7 +10,7 @@ use crate::network::{
     Network, NodeIndex, NodeKind, PortIndex, StagePosition, Stream, StreamIndex, Switching, Traffic,
     TransmissionSelection,
 };
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
@@ -23,7 +23,7 @@ use crate::time_triggered::{Raster, Release, ScheduleFault, TimeTriggered, TimeT
 const CRITICAL_TRAFFIC_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
 
 /// A time-triggered stream and the places of what can still turn out to be wrong.
-pub(crate) struct Draft {
+pub(crate) struct Stated {
     place: Place,
     offset: Option<Duration>,
     /// Stated points: node, port if named, offset, place.
@@ -82,7 +82,7 @@ fn begin_together(topology: &Topology<'_>, precision: Duration, node: &Node<'_>,
 
 /// Reads `time-triggered:` of the network.
 pub(crate) fn settings(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
@@ -151,7 +151,7 @@ pub(crate) fn drafts(
     models: &Models<'_, '_>,
     streams: &Streams<'_, '_>,
     faults: &mut Faults,
-) -> Vec<Option<Draft>> {
+) -> Vec<Option<Stated>> {
     let mut known: HashMap<u16, Place> = HashMap::new();
     let classes = classes(topology, streams);
     let draft = |draft: &StreamDraft<'_, '_>| {
@@ -177,7 +177,7 @@ pub(crate) fn drafts(
             let (node, port) = topology.reference(named, faults)?;
             Some((node, port, item.parsed("offset")?, named.place))
         };
-        Some(Draft {
+        Some(Stated {
             place: node.get("offset").map_or(node.anchor(), |offset| offset.place),
             offset: node.parsed("offset"),
             points: node.get("points").map_or(&[][..], Node::items).iter().filter_map(point).collect(),
@@ -269,7 +269,7 @@ fn classes(topology: &Topology<'_>, streams: &Streams<'_, '_>) -> Vec<(u8, u8)> 
 }
 
 /// Fills in the dispatch points and holds them against one another.
-pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Draft>], faults: &mut Faults) {
+pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Stated>], faults: &mut Faults) {
     let drafted = || drafts.iter().enumerate().filter_map(|(number, draft)| Some((number, draft.as_ref()?)));
     control_below(network, drafted().next().map(|(_, draft)| draft.place), faults);
     let Some(timing) = Timing::new(network) else { return };
@@ -326,7 +326,7 @@ fn offsets(
     timing: &Timing<'_>,
     stream: &Stream,
     first: Duration,
-    draft: &Draft,
+    draft: &Stated,
     faults: &mut Faults,
 ) -> Vec<Duration> {
     let node_of = |hop: usize| network.ports[stream.hops[hop].port.index()].node;
@@ -360,7 +360,7 @@ fn offsets(
 }
 
 /// A fault of the schedule as a diagnostic.
-fn tell(network: &Network, drafts: &[Option<Draft>], fault: ScheduleFault, faults: &mut Faults) {
+fn tell(network: &Network, drafts: &[Option<Stated>], fault: ScheduleFault, faults: &mut Faults) {
     let message = fault.words(network);
     let place = |stream: StreamIndex| drafts[stream.index()].as_ref().map(|draft| draft.place);
     let (stream, help) = match fault {

@@ -14,7 +14,7 @@ use crate::harts::{Harts, Reservation, ResponseTimeTest, SharedServer, octets_of
 use crate::network::{
     Distribution, NodeKind, Stream, StreamIndex, Switching, Traffic, TransmissionSelection,
 };
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
@@ -24,7 +24,7 @@ use crate::text::tree::Node;
 
 /// Reads `harts:`; routes are found.
 pub(crate) fn harts(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     models: &Models<'_, '_>,
     streams: &mut Streams<'_, '_>,

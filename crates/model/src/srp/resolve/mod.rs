@@ -15,11 +15,12 @@ use super::{ReservedStream, SrpNode, StreamReservation, Tick};
 use crate::central;
 use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, Port, PortIndex, Stream, StreamIndex};
+use crate::parse::Draft;
 use crate::resolve::control_frames::ControlFrames;
 use crate::resolve::models::delay;
 use crate::resolve::streams::{StreamDraft, Streams};
 use crate::resolve::topology::Topology;
-use crate::resolve::{Input, layered, priority};
+use crate::resolve::{layered, priority};
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::scalar;
@@ -41,7 +42,7 @@ pub(crate) fn destination(number: usize) -> MacAddress {
 
 /// Reads `stream-reservation:` and what the streams say; routes are found. Adds a stream of MRPDUs for every port with a cable.
 pub(crate) fn reservation(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
     faults: &mut Faults,

@@ -12,7 +12,7 @@ use tautwire_units::{BitRate, Bytes};
 
 use crate::frame::wire_bits;
 use crate::network::{NodeKind, PortIndex, ShaperSettings, StreamIndex, TransmissionSelection};
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
 use crate::srp::reserved_class::ReservedClass;
@@ -22,7 +22,7 @@ use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
 /// Whether reservations set what shapes their streams.
-fn is_asked(input: &Input<'_, '_>) -> bool {
+fn is_asked(input: &Draft<'_>) -> bool {
     let node = input.root.get("stream-reservation").and_then(|node| node.get("shaping"));
     node.and_then(Node::text) == Some("reserved")
 }
@@ -38,7 +38,7 @@ fn need(reservation: &StreamReservation, reserved: &ReservedStream) -> (BitRate,
 /// Gives reserved streams without a shaper of their own the ATS parameters of their reservation: the rate that
 /// is reserved, and the frames of an interval as the burst.
 pub(crate) fn shapers(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     reservation: Option<&StreamReservation>,
     streams: &mut Streams<'_, '_>,
 ) {
@@ -56,7 +56,7 @@ pub(crate) fn shapers(
 
 /// Finds the classes, makes them credit-based, and says what cannot be.
 pub(crate) fn resolve(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &mut Topology<'_>,
     streams: &Streams<'_, '_>,
     reservation: Option<&StreamReservation>,

@@ -12,7 +12,7 @@ use crate::network::{
     ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, Network, NodeIndex, NodeKind, StreamIndex,
     Switching, TimelineAction, Traffic, TransmissionSelection,
 };
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::models::Models;
 use crate::resolve::streams::{Route, StreamDraft, Streams};
 use crate::resolve::topology::Topology;
@@ -79,7 +79,7 @@ pub(crate) fn check_heard(streams: &Streams<'_, '_>, faults: &mut Faults) {
 
 /// Reads `tdma:`; routes are found.
 pub(crate) fn tdma(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     models: &Models<'_, '_>,
     streams: &mut Streams<'_, '_>,
@@ -339,7 +339,7 @@ fn lifetime(
 }
 
 /// Says that a standby may open cycles beside its master without end: then nothing is bounded.
-pub(crate) fn tell_beside(network: &Network, input: &Input<'_, '_>, faults: &mut Faults) {
+pub(crate) fn tell_beside(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     let Some(place) = input.root.get("tdma").and_then(|node| node.get("standby")).map(Node::anchor) else {
         return;
     };

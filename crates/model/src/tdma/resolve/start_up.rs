@@ -6,7 +6,7 @@ use tautwire_units::{Bytes, Duration};
 use tautwire_wire::MacAddress;
 
 use crate::network::{NodeIndex, Stream, StreamIndex, Traffic};
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::datagrams::room_of;
 use crate::resolve::streams::{Route, StreamDraft, Streams};
 use crate::resolve::topology::Topology;
@@ -27,7 +27,7 @@ const CONFIGURATION_MAX: Bytes = Bytes::new(4_294_967_295);
 
 /// Adds the streams of a start-up behind those of the description, before their routes are found.
 pub(crate) fn drafts<'t, 'a>(
-    input: &Input<'t, 'a>,
+    input: &'a Draft<'t>,
     topology: &Topology<'_>,
     streams: &mut Streams<'t, 'a>,
     faults: &mut Faults,

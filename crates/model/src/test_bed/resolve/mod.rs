@@ -9,7 +9,7 @@ use tautwire_units::Duration;
 use tautwire_wire::PayloadType;
 
 use crate::network::{Delay, Distribution, PortIndex, RunSettings, Task, TaskKind, Test, TestClocks};
-use crate::resolve::Input;
+use crate::parse::Draft;
 use crate::resolve::events::Event;
 use crate::resolve::models::{delay, delay_max};
 use crate::resolve::streams::Streams;
@@ -23,7 +23,7 @@ const THOUSANDTH: u64 = 1_000_000_000_000_000;
 
 /// Reads `test:`; streams, routes and events are known.
 pub(crate) fn test(
-    input: &Input<'_, '_>,
+    input: &Draft<'_>,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
     events: &[Event],

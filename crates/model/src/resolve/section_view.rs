@@ -1,34 +1,34 @@
 //! What a section of a mechanism sees of the network that is being made, and what it may add to it.
 
-use super::Input;
 use super::control_frames::ControlFrames;
 use super::events::Event;
 use super::streams::Streams;
 use super::topology::Topology;
 use crate::network::{Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction};
+use crate::parse::Draft;
 use crate::section::Sections;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::{Key, Node, Place};
 
 /// A network on its way: its nodes and ports are there, and the streams of its description.
-pub struct Draft<'d, 't, 'a> {
-    input: &'d Input<'t, 'a>,
+pub struct Resolving<'d, 't, 'a> {
+    input: &'a Draft<'t>,
     topology: &'d Topology<'a>,
     events: &'d [Event],
     streams: &'d mut Streams<'t, 'a>,
     faults: &'d mut Faults,
 }
 
-impl std::fmt::Debug for Draft<'_, '_, '_> {
+impl std::fmt::Debug for Resolving<'_, '_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Draft").field("nodes", &self.topology.nodes.len()).finish_non_exhaustive()
+        f.debug_struct("Resolving").field("nodes", &self.topology.nodes.len()).finish_non_exhaustive()
     }
 }
 
 /// Resolves the sections that the description has.
 pub(crate) fn sections<'t, 'a>(
-    input: &Input<'t, 'a>,
+    input: &'a Draft<'t>,
     topology: &Topology<'a>,
     events: &[Event],
     streams: &mut Streams<'t, 'a>,
@@ -38,7 +38,7 @@ pub(crate) fn sections<'t, 'a>(
     for section in input.grammar.sections() {
         let key = section.key().name;
         let Some(node) = input.root.get(key) else { continue };
-        let mut draft = Draft { input, topology, events, streams, faults };
+        let mut draft = Resolving { input, topology, events, streams, faults };
         if let Some(value) = section.resolve(node, &mut draft) {
             sections.add(key, value);
         }
@@ -46,7 +46,7 @@ pub(crate) fn sections<'t, 'a>(
     sections
 }
 
-impl Draft<'_, '_, '_> {
+impl Resolving<'_, '_, '_> {
     /// The nodes.
     #[must_use]
     pub fn nodes(&self) -> &[NetworkNode] {
