@@ -13,11 +13,12 @@ use crate::answers::{Fault, Learned};
 use crate::contribution::{Arriving, Upstream};
 use crate::curve::Line;
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
-use crate::plan::{Entry, NONE, Plan};
+use crate::plan::{Entry, NONE, Plan, index};
 use crate::port::ClassTerms;
 use crate::port_state::{PortState, Stale};
 use crate::reasons::Reasons;
-use crate::result::{ClassBounds, Method, Unbounded};
+use crate::result::{ClassBounds, Method};
+use crate::unbounded::Unbounded;
 
 /// Rounds of a cycle before it is given up.
 const ROUNDS_MAX: u32 = 400;
@@ -39,22 +40,27 @@ pub(crate) struct Analysis<'network> {
 impl<'network> Analysis<'network> {
     /// Analyses all ports, with what is known of what comes back.
     pub(crate) fn with(network: &'network Network, learned: Learned, fault: Fault) -> Self {
-        #[cfg_attr(not(feature = "planted-faults"), expect(unused_mut, reason = "faults are planted in it"))]
         let mut plan = Plan::new(network, learned);
         #[cfg(feature = "planted-faults")]
         plan.plant(fault.planted);
         #[cfg(not(feature = "planted-faults"))]
         let Fault {} = fault;
+        plan.serve();
         Self::run(plan)
     }
 
     /// Nothing is analysed yet.
     pub(crate) fn begin(plan: Plan<'network>) -> Self {
-        let passages: Vec<Passage> = plan.entries.iter().map(Passage::least).collect();
+        let reasons = Reasons::default();
+        let first = |number: usize| match plan.carried(index(number)) {
+            Some(carried) => carried.passage(&reasons),
+            None => Passage::least(&plan.entries[number]),
+        };
+        let passages: Vec<Passage> = (0..plan.entries.len()).map(first).collect();
         let ports = vec![<[ClassBounds; 8]>::default(); plan.ports.len()];
         let outputs = vec![[None; 8]; plan.ports.len()];
         let arrivals = vec![Arriving::default(); plan.entries.len()];
-        Self { plan, arrivals, passages, reasons: Reasons::default(), ports, outputs }
+        Self { plan, arrivals, passages, reasons, ports, outputs }
     }
 
     fn run(plan: Plan<'network>) -> Self {
@@ -105,8 +111,9 @@ impl<'network> Analysis<'network> {
     /// Forgets what is known of ports.
     pub(crate) fn forget(&mut self, ports: &[u32]) {
         for port in ports {
-            for entry in self.plan.at_port(*port) {
-                self.passages[*entry as usize] = Passage::least(&self.plan.entries[*entry as usize]);
+            for place in 0..self.plan.at_port(*port).len() {
+                let Some(entry) = self.by_class(*port, place) else { continue };
+                self.passages[entry] = Passage::least(&self.plan.entries[entry]);
             }
             self.ports[*port as usize] = <[ClassBounds; 8]>::default();
             self.outputs[*port as usize] = [None; 8];
@@ -120,7 +127,7 @@ impl<'network> Analysis<'network> {
         let mut slot = 0;
         for port in ports {
             for place in 0..self.plan.at_port(*port).len() {
-                let entry = self.plan.at_port(*port)[place] as usize;
+                let Some(entry) = self.by_class(*port, place) else { continue };
                 let grown = |value: Option<u64>, before: Option<u64>| {
                     let (value, before) = (value?, before?);
                     Some(value.saturating_add(8 * value.saturating_sub(before) + 1_000))
@@ -178,8 +185,9 @@ impl<'network> Analysis<'network> {
         for port in ports {
             let burst = |line: &Option<Line>| line.map(|line| u64::try_from(line.burst).unwrap_or(u64::MAX));
             outputs.extend(self.outputs[*port as usize].iter().map(burst));
-            for entry in self.plan.at_port(*port) {
-                let passage = &self.passages[*entry as usize];
+            for place in 0..self.plan.at_port(*port).len() {
+                let Some(entry) = self.by_class(*port, place) else { continue };
+                let passage = &self.passages[entry];
                 let shaped = passage.shaped.map(|shaped| shaped.way_max);
                 let burst =
                     |line: Option<Line>| line.map(|line| u64::try_from(line.burst).unwrap_or(u64::MAX));
@@ -198,11 +206,17 @@ impl<'network> Analysis<'network> {
         values
     }
 
+    /// An entry of a port by its place, if its class serves it: what a service carries is in no cycle.
+    fn by_class(&self, port: u32, place: usize) -> Option<usize> {
+        let number = self.plan.at_port(port)[place];
+        self.plan.carried(number).is_none().then_some(number as usize)
+    }
+
     fn give_up(&mut self, ports: &[u32]) {
         let reason = self.reason(Unbounded::NoFixedPoint { port: PortIndex(ports[0]) });
         for port in ports {
             for place in 0..self.plan.at_port(*port).len() {
-                let entry = self.plan.at_port(*port)[place] as usize;
+                let Some(entry) = self.by_class(*port, place) else { continue };
                 self.passages[entry] = Passage {
                     ready_max: None,
                     start_max: None,
@@ -261,13 +275,6 @@ impl<'network> Analysis<'network> {
             NONE => NO_REASON,
             previous => self.passages[previous as usize].reason,
         }
-    }
-
-    /// The passage of a time-triggered link, which the schedule fixes.
-    pub(crate) fn timed_passage(&self, entry: u32) -> Option<Passage> {
-        let timed = self.plan.timed.get(entry as usize)?.as_ref()?;
-        let reason = timed.reason().map_or(NO_REASON, |reason| self.reason(reason.clone()));
-        Some(timed.passage(reason))
     }
 
     /// An entry's passage, once the classes of its port are known.

@@ -7,7 +7,7 @@
 //! taken as known, the network is analysed, and that gives the same times anew: from nothing on, until they come to rest or
 //! reproduce less than was taken. Any times that do hold: no first frame can be later than they say (Thomas, Le Boudec
 //! and Mifdaoui, RTSS 2019, theorem 1). What does not come to rest has no bound. Not here: what a host does with what it
-//! serves (`host.rs`), a network with TDMA or elementary cycles.
+//! serves (`host.rs`), what services settle themselves (`services.rs`).
 
 use tautwire_model::Network;
 use tautwire_model::frame_length;
@@ -17,10 +17,10 @@ use tautwire_model::network::{
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
 use crate::analysis::Analysis;
-use crate::clock::{Deviation, PS_PER_S, slack_ps};
-use crate::control_frames::late_clusters;
+use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::host::{self, Handed};
 use crate::result::{Bounds, ListenerBounds, StreamBounds};
+use crate::services;
 use crate::timeline::Timeline;
 
 /// Rounds until what still grows is given up.
@@ -78,8 +78,8 @@ pub(crate) struct Learned {
     /// At the ports of listeners, and at their applications.
     pub(crate) ports: Option<Spans>,
     pub(crate) applications: Spans,
-    /// Clusters whose protocol control frames may be late: their nodes have no proven network time.
-    pub(crate) late_clusters: Vec<u16>,
+    /// What services must not rest on, by numbers of theirs: bounds did not bear it.
+    pub(crate) doubted: Vec<u16>,
     /// Whether what is received is left out where it is served with what is sent: a fault.
     pub(crate) deaf: bool,
 }
@@ -139,34 +139,34 @@ impl Fault {
 
 /// The analysis of a network, and its bounds.
 pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) {
-    let mut late = Vec::new();
+    let mut doubted = Vec::new();
     loop {
-        let found = settle_without(network, &late, fault);
-        let more = late_clusters(network, &found.1);
-        // What has no network time delays the control frames of others.
-        if more.iter().all(|cluster| late.contains(cluster)) {
+        let found = settle_without(network, &doubted, fault);
+        let more = services::doubts(network, &found.1);
+        // Without one thing another may not be borne.
+        if more.iter().all(|doubt| doubted.contains(doubt)) {
             return found;
         }
-        late.extend(more);
+        doubted.extend(more);
     }
 }
 
-/// The same without proven network time in some clusters.
+/// The same without what is doubted.
 fn settle_without<'network>(
     network: &'network Network,
-    late: &[u16],
+    doubted: &[u16],
     fault: Fault,
 ) -> (Analysis<'network>, Bounds) {
-    let late_clusters = late.to_vec();
+    let doubted = doubted.to_vec();
     if !comes_back(network) {
-        return analysed(network, Learned { late_clusters, ..Learned::default() }, fault);
+        return analysed(network, Learned { doubted, ..Learned::default() }, fault);
     }
     let known = |span| network.streams.iter().map(|stream| vec![span; stream.listeners.len()]).collect();
     let mut rounds = Rounds {
         network,
         timeline: Timeline::of(network),
         fault,
-        late_clusters,
+        doubted,
         ports: Vec::new(),
         applications: Vec::new(),
     };
@@ -196,8 +196,11 @@ fn settle_without<'network>(
     rounds.step().0
 }
 
-/// Whether bounds depend on what comes back.
+/// Whether bounds depend on what comes back, and no service settles that.
 fn comes_back(network: &Network) -> bool {
+    if services::settle_answers(network) {
+        return false;
+    }
     let answers = |stream: &Stream| matches!(stream.traffic, Traffic::Response { .. });
     network.streams.iter().any(answers)
         || (0..network.nodes.len()).any(|node| host::serves_both_ways(network, NodeIndex::at(node)))
@@ -206,6 +209,8 @@ fn comes_back(network: &Network) -> bool {
 fn analysed(network: &Network, learned: Learned, fault: Fault) -> (Analysis<'_>, Bounds) {
     let handed = learned.handed();
     let analysis = Analysis::with(network, learned, fault);
+    let of_services = analysis.plan.services.iter().find_map(|service| service.hosts());
+    let handed = of_services.map_or(handed, |hosts| hosts.responses);
     let mut bounds = analysis.bounds();
     host::add_receiving(network, &mut bounds, &handed);
     (analysis, bounds)
@@ -216,7 +221,7 @@ struct Rounds<'network> {
     network: &'network Network,
     timeline: Timeline,
     fault: Fault,
-    late_clusters: Vec<u16>,
+    doubted: Vec<u16>,
     ports: Spans,
     applications: Spans,
 }
@@ -229,7 +234,7 @@ impl<'network> Rounds<'network> {
             responses,
             ports: Some(self.ports.clone()),
             applications: self.applications.clone(),
-            late_clusters: self.late_clusters.clone(),
+            doubted: self.doubted.clone(),
             deaf: self.fault.is_deaf(),
         };
         let (analysis, bounds) = analysed(self.network, learned, self.fault);
@@ -408,12 +413,6 @@ impl<'network> Rounds<'network> {
         let interval = Deviation::of(clock).shrink(link.bag.as_ps()).saturating_sub(slack_ps(clock));
         (interval > 0).then_some(Period { interval, jitter: spread, burst: 1 })
     }
-}
-
-/// By how much a servo may run the clocks of a network faster or slower yet, parts in 10⁹.
-pub(crate) fn servo(network: &Network) -> u64 {
-    let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);
-    u64::from(servo.map_or(0, |servo| servo.rate_max_ppb))
 }
 
 /// Whether the application of a stream begins its period anew in the run, or has another one then.

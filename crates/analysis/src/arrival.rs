@@ -13,8 +13,8 @@ use crate::passage::{Brought, NO_REASON, brought};
 use crate::plan::{Entry, NONE, signed};
 use crate::port_plan::Selection;
 use crate::regulator::{GroupTerms, Origin, Regulator, choices};
-use crate::result::Unbounded;
 use crate::shaper::{Frames, bunched, closer, lets_through, talker_wait};
+use crate::unbounded::Unbounded;
 
 /// An ATS frame on its way to eligibility.
 struct Eligibility {
@@ -81,6 +81,12 @@ impl Analysis<'_> {
         let mut leaders: Vec<u32> = Vec::new();
         for number in entries {
             let number = *number;
+            if self.plan.carried(number).is_some() {
+                // Its service says how it comes.
+                self.arrivals[number as usize] =
+                    Arriving { entry: number, reason: NO_REASON, ..Arriving::default() };
+                continue;
+            }
             let entry = &self.plan.entries[number as usize];
             let arriving = if entry.scheduler != NONE
                 && self.plan.port(port).classes[usize::from(entry.class)].0 == Selection::Ats

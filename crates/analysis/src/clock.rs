@@ -5,6 +5,7 @@
 //! between two such times, so one number serves both directions: `1/(1 − ρ) <= 1 + deviation`.
 //! Not here: offsets (delays are differences) and drifts of one run (`sim`).
 
+use tautwire_model::Network;
 use tautwire_model::network::Clock;
 
 /// Parts in a whole.
@@ -61,6 +62,12 @@ impl Deviation {
 pub(crate) fn slack_ps(clock: &Clock) -> u64 {
     let perfect = clock.tolerance_ppb == 0 && clock.granularity.as_ps() <= 1;
     if perfect { 0 } else { clock.granularity.as_ps().max(1) + 2 }
+}
+
+/// By how much a servo may run the clocks of a network faster or slower yet, parts in 10⁹.
+pub(crate) fn servo(network: &Network) -> u64 {
+    let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);
+    u64::from(servo.map_or(0, |servo| servo.rate_max_ppb))
 }
 
 #[cfg(test)]

@@ -1,25 +1,28 @@
 //! What a stream's bound is made of, hop by hop: which frame blocks, whose bursts go first, at which
 //! rate, by which formula and whose.
 //!
-//! The analysis is made anew and looked into; its figures are those of the bounds, to the picosecond.
+//! The analysis is made anew and looked into; its figures are those of the bounds, to the picosecond. Of a hop that a service carries
+//! its terms are told; not here: hops of classes that go by transmission selection (`selected.rs`).
 
 use core::fmt;
 
 use tautwire_core::TrafficClass;
-use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_model::network::{Hop, PortIndex, Stream, StreamIndex};
+use tautwire_model::{Network, frame_length};
 use tautwire_units::{BitRate, Bits, Duration};
 
 use crate::analysis::Analysis;
 use crate::answers::{self, Fault};
-use crate::contribution::Arriving;
-use crate::curve::{Line, MICRO, span};
-use crate::plan::{Entry, NONE, index};
-use crate::port::ClassTerms;
-use crate::port_state::PortState;
-use crate::result::{Bounds, HopBounds, ListenerBounds, Method, Unbounded};
+use crate::granted::granted_by;
+use crate::plan::{NONE, Plan, wire};
+use crate::result::{Bounds, HopBounds, ListenerBounds};
+use crate::service::Terms;
+use crate::unbounded::Unbounded;
 
-mod served;
+mod selected;
+
+/// Formula and source where nothing holds.
+const NO_METHOD: (&str, &str) = ("no method holds here", "-");
 
 /// The story of a stream's bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,17 +92,30 @@ pub struct Part {
 pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Explanation {
     let described = &network.streams[stream.index()];
     let of_stream = &bounds.streams[stream.index()];
-    let hops = if network.tdma.is_some() || network.harts.is_some() {
-        served::hops(network, stream, of_stream)
-    } else {
-        let (mut analysis, _) = answers::settle(network, Fault::default());
-        let first = analysis.plan.first_entry[stream.index()];
-        (0..described.hops.len())
-            .map(|hop| hop_explanation(&mut analysis, first + index(hop), of_stream.hops[hop].clone()))
-            .collect()
+    // What is not granted is in nobody's bounds, and its hops have none.
+    let hops = match granted_by(network, bounds) {
+        None => hops(network, stream, (network, &of_stream.hops)),
+        Some((granted, numbers)) => {
+            let place = numbers.iter().position(|number| *number == stream);
+            let is_granted = |hop: &HopBounds| !matches!(hop.delay, Err(Unbounded::NotGranted { .. }));
+            let bounds: Vec<HopBounds> =
+                of_stream.hops.iter().filter(|hop| is_granted(hop)).cloned().collect();
+            let mut told = place
+                .map_or(Vec::new(), |place| hops(&granted, StreamIndex::at(place), (network, &bounds)))
+                .into_iter();
+            let pairs = described.hops.iter().zip(&of_stream.hops);
+            let hop = |(hop, bounds): (&Hop, &HopBounds)| {
+                let found = if is_granted(bounds) { told.next() } else { None };
+                HopExplanation {
+                    previous: hop.previous,
+                    ..found.unwrap_or_else(|| refused(network, described, hop, bounds))
+                }
+            };
+            pairs.map(hop).collect()
+        }
     };
     let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
-    let why = |listener: &ListenerBounds| listener.delay.as_ref().err().map(|why| told(network, why));
+    let why = |listener: &ListenerBounds| listener.delay.as_ref().err().map(|why| why.told(network));
     Explanation {
         stream: described.name.clone(),
         listeners: described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect(),
@@ -108,199 +124,98 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
     }
 }
 
-fn hop_explanation(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
-    let entry = analysis.plan.entries[number as usize].clone();
-    let mut state = PortState::default();
-    analysis.evaluate(entry.port, &mut state);
-    let mut numbers = analysis.plan.at_port(entry.port).to_vec();
-    numbers.sort_unstable();
-    let arriving: Vec<Arriving> = numbers.iter().map(|number| analysis.arrivals[*number as usize]).collect();
-    let own = arriving.iter().find(|arriving| arriving.entry == number).expect("it passes this port");
-    let class = state.terms(usize::from(entry.class));
-    let bound = class.bound(analysis.plan.port(entry.port), entry.lane, entry.frame_min);
-    let network = analysis.plan.network;
-    let port = &network.ports[entry.port as usize];
-    let plan = analysis.plan.port(entry.port);
-    let parts = |wanted: fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
-    let mut higher = parts(|other, own| other > own);
-    let mut same = parts(|other, own| other == own);
-    let mut lower = lower_frames(analysis, &arriving, &entry);
-    if let Some((control, line, bits)) = plan.control {
-        let name = "network control".to_owned();
-        let rate = Some(BitRate::from_bps(line.rate));
-        let own = usize::from(entry.class);
-        if control < own {
-            lower.push(Part { name, bits: Some(Bits::new(bits)), rate: None });
-        } else {
-            let part = Part { name, bits: whole(line), rate };
-            if control > own { higher.push(part) } else { same.push(part) }
-        }
-    }
-    let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
-    let (formula, source) = formula(bounds.method);
+/// The hops of a stream that is granted, of a network of what is; reasons are those of the `whole`.
+fn hops(
+    network: &Network,
+    stream: StreamIndex,
+    (whole, bounds): (&Network, &[HopBounds]),
+) -> Vec<HopExplanation> {
+    let (mut analysis, _) = answers::settle(network, Fault::default());
+    let entries = analysis.plan.entries_of(stream.0);
+    let hop = |(entry, bounds): (u32, &HopBounds)| {
+        let found = carried(&analysis, entry, bounds);
+        let found = found.unwrap_or_else(|| selected::hop(&mut analysis, entry, bounds.clone()));
+        let reason = bounds.delay.as_ref().err().map(|why| why.told(whole));
+        HopExplanation { reason, ..found }
+    };
+    entries.zip(bounds).map(hop).collect()
+}
+
+/// A hop that is not granted.
+fn refused(network: &Network, stream: &Stream, hop: &Hop, bounds: &HopBounds) -> HopExplanation {
+    let port = &network.ports[hop.port.index()];
+    let rate = port.links.map(|links| network.links[links.egress.index()].rate);
+    let largest = wire(frame_length(stream.payload_max, hop.tagged));
+    let own = Part { name: stream.name.clone(), bits: Some(Bits::new(largest)), rate: None };
     HopExplanation {
-        previous: network.streams[entry.stream as usize].hops
-            [number as usize - analysis.plan.first_entry[entry.stream as usize] as usize]
-            .previous,
-        port: format!("{}.{}", network.nodes[port.node.index()].name, port.name),
+        previous: hop.previous,
+        port: port_name(network, hop.port),
+        class: hop.class,
+        bounds: bounds.clone(),
+        formula: NO_METHOD.0,
+        source: NO_METHOD.1,
+        line_rate: rate.unwrap_or(BitRate::from_bps(0)),
+        rate_left: None,
+        blocking: None,
+        higher: Vec::new(),
+        same: if hop.previous.is_none() { vec![own] } else { Vec::new() },
+        reckoned: None,
+        credit_max: None,
+        times: Vec::new(),
+        reason: bounds.delay.as_ref().err().map(|why| why.told(network)),
+    }
+}
+
+/// A hop that a service carries: its bound is the sum of the terms that are told.
+fn carried(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<HopExplanation> {
+    let plan = &analysis.plan;
+    let (carried, service) = (plan.carried(number)?, plan.service(number)?);
+    let (network, entry) = (plan.network, &plan.entries[number as usize]);
+    let words = service.words(plan, number);
+    let (formula, source) = if bounds.delay.is_ok() { (words.formula, words.source) } else { NO_METHOD };
+    Some(HopExplanation {
+        previous: previous(plan, number),
+        port: port_name(network, PortIndex(entry.port)),
         class: TrafficClass::new(entry.class).expect("below eight"),
         formula,
         source,
-        line_rate: BitRate::from_bps(plan.rate),
-        rate_left: bound.map(|bound| BitRate::from_bps(bound.rate)),
-        blocking,
-        higher,
-        same,
-        reckoned: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
-        credit_max: class.bounds.hi_credit_bits,
-        times: times(analysis, &entry, own, class, &bounds),
-        reason: bounds.delay.as_ref().err().map(|why| told(network, why)),
-        bounds,
-    }
+        line_rate: BitRate::from_bps(plan.port(entry.port).rate),
+        rate_left: None,
+        blocking: None,
+        higher: Vec::new(),
+        same: words.same,
+        reckoned: None,
+        credit_max: None,
+        times: carried.hop.as_ref().map(Terms::told).unwrap_or_default(),
+        reason: None,
+        bounds: bounds.clone(),
+    })
 }
 
-/// The times of a hop, in the order in which a frame meets them; their sum is the bound.
-fn times(
-    analysis: &Analysis<'_>,
-    entry: &Entry,
-    arriving: &Arriving,
-    class: &ClassTerms,
-    bounds: &HopBounds,
-) -> Vec<(&'static str, Duration)> {
-    let (Ok(delay), Some(queue)) = (&bounds.delay, arriving.queue_max) else { return Vec::new() };
-    let queue = entry.since_header(queue).unwrap_or_else(|| u64::try_from(queue).unwrap_or(0));
-    let plan = analysis.plan.port(entry.port);
-    let mut times: Vec<(&'static str, Duration)> = Vec::new();
-    let mut left = *delay;
-    let mut take = |name, ps: u64| {
-        let span = Duration::from_ps(ps).min(left);
-        if !span.is_zero() {
-            times.push((name, span));
-        }
-        left = left.saturating_sub(span);
+/// The hop before an entry, an index of the hops of its stream.
+fn previous(plan: &Plan<'_>, number: u32) -> Option<u32> {
+    let stream = plan.entries[number as usize].stream;
+    plan.stream(stream).hops[(number - plan.first_entry[stream as usize]) as usize].previous
+}
+
+/// A port, as `node.port`.
+fn port_name(network: &Network, port: PortIndex) -> String {
+    let port = &network.ports[port.index()];
+    format!("{}.{}", network.nodes[port.node.index()].name, port.name)
+}
+
+/// The streams that wait at the talker of an entry, its own among them; none behind the talker.
+pub(crate) fn at_talker(plan: &Plan<'_>, number: u32) -> Vec<Part> {
+    let (network, entry) = (plan.network, &plan.entries[number as usize]);
+    let talker = plan.stream(entry.stream).talker;
+    let waits =
+        |stream: &&Stream| entry.previous == NONE && stream.talker == talker && !stream.hops.is_empty();
+    let part = |stream: &Stream| Part {
+        name: stream.name.clone(),
+        bits: Some(Bits::new(wire(frame_length(stream.payload_max, stream.hops[0].tagged)))),
+        rate: stream.arrival.map(|curve| curve.rate),
     };
-    if entry.previous == NONE
-        && let Some(response) = analysis.plan.learned.response(entry.stream)
-    {
-        take("request and turn-around", response.handed.since.1);
-    }
-    take(if arriving.scheduled { "processing and shaping" } else { "processing" }, queue);
-    let (_, transmission) = entry.transmission_max;
-    let small = class.start_max(plan, entry.lane, entry.frame_min);
-    let large = class.start_max(plan, entry.lane, entry.frame_max);
-    let (frame, sent) = match (small, large) {
-        (Some(small), Some(large))
-            if plan.deviation.stretch(small) + entry.transmission_max.0
-                > plan.deviation.stretch(large) + transmission =>
-        {
-            (entry.frame_min, entry.transmission_max.0)
-        }
-        _ => (entry.frame_max, transmission),
-    };
-    let waiting = class.start_max(plan, entry.lane, frame).map_or(0, |wait| plan.deviation.stretch(wait));
-    let Some(bound) = class.bound(plan, entry.lane, frame) else { return Vec::new() };
-    let at_rate = |micro_bits: u128| span(micro_bits, bound.rate).unwrap_or(0);
-    let latency = if class.credit_max.is_some() { "credit" } else { "lower frame" };
-    let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));
-    take(latency, first.min(waiting));
-    take("higher classes", higher.min(waiting.saturating_sub(first)));
-    take("same class", waiting.saturating_sub(first).saturating_sub(higher));
-    take("transmission and cable", sent);
-    times
-}
-
-fn parts(
-    analysis: &Analysis<'_>,
-    arriving: &[Arriving],
-    own: &Entry,
-    wanted: fn(u8, u8) -> bool,
-) -> Vec<Part> {
-    let network = analysis.plan.network;
-    let deviation = analysis.plan.port(own.port).deviation;
-    arriving
-        .iter()
-        .map(|arriving| (arriving, &analysis.plan.entries[arriving.entry as usize]))
-        .filter(|(_, entry)| wanted(entry.class, own.class))
-        .map(|(arriving, entry)| {
-            let line = arriving.brought.least_burst();
-            Part {
-                name: network.streams[entry.stream as usize].name.clone(),
-                bits: line.and_then(whole),
-                rate: line.map(|line| BitRate::from_bps(deviation.fastest(line.rate))),
-            }
-        })
-        .collect()
-}
-
-fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {
-    let entries = arriving.iter().map(|arriving| &analysis.plan.entries[arriving.entry as usize]);
-    entries
-        .filter(|entry| entry.class < own.class)
-        .map(|entry| Part {
-            name: analysis.plan.network.streams[entry.stream as usize].name.clone(),
-            bits: Some(Bits::new(entry.wire_max())),
-            rate: None,
-        })
-        .collect()
-}
-
-/// Bits of the wire of a frame.
-fn wire_bits(frame: tautwire_units::Bytes) -> u64 {
-    crate::plan::wire(frame)
-}
-
-fn bits(micro_bits: u128) -> Bits {
-    Bits::new(u64::try_from(micro_bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
-}
-
-fn whole(line: Line) -> Option<Bits> {
-    u64::try_from(line.burst.div_ceil(MICRO)).ok().map(Bits::new)
-}
-
-/// A method's formula and where it is from.
-fn formula(method: Method) -> (&'static str, &'static str) {
-    match method {
-        Method::StrictPriorityTokenBucket => (
-            "(largest lower frame + bursts of higher classes + bursts of the class - own frame) / \
-             (line rate - rates of higher classes) + own frame / line rate",
-            "Specht and Samii 2016, eq. 9; 802.1Q-2022 8.6.8.1",
-        ),
-        Method::StrictPriorityLineShaping => (
-            "the same, and what comes by one link at most its largest frame + link rate * time",
-            "Grieu 2004; Mifdaoui and Leydier 2017; packetised as in Mohammadpour et al. 2023",
-        ),
-        Method::BusyPeriod => (
-            "the same for its own queue, other queues of the class before it, in turn or as a higher class",
-            "802.1Q-2022 8.6.8 with the device's order; Boyer, Stea and Sofack 2012",
-        ),
-        Method::CreditBased => (
-            "(greatest credit + bursts of the class - own frame) / idleSlope + own frame / line rate",
-            "De Azua and Boyer 2014, theorem 4; Mohammadpour et al. 2019; 802.1Q-2022 8.6.8.2",
-        ),
-        Method::CreditBasedLineShaping => (
-            "the same, and what comes by one link at most its largest frame + link rate * time",
-            "De Azua and Boyer 2014, theorem 4; Mifdaoui and Leydier 2017; 802.1Q-2022 8.6.8.2",
-        ),
-        Method::Slots => (
-            "longest wait for as many slots as frames wait + error of a slot's start + stages and lines of the way",
-            "Zhou, end-to-end delay of switched Ethernet with TDMA, eq. 2 to 4 (the middle case of 4 corrected); no queue behind the talker",
-        ),
-        Method::TimeTriggered => (
-            "wait for the talker's dispatch point + distance of the points + precision of the clocks + \
-             what other traffic may delay it + own frame / line rate",
-            "SAE AS6802, time-triggered dispatch; integration by shuffling, timely block or preemption",
-        ),
-        Method::Servers => (
-            "periods of its server until as many frames are through as wait + what goes before it in the last period",
-            "periodic servers in elementary cycles: capacity once a period; every window less one longest frame",
-        ),
-        Method::AtsContention => (
-            "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
-             class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
-            "802.1Q-2022 8.6.11 and Annex V; Specht and Samii 2016, eq. 9; Le Boudec 2018",
-        ),
-        Method::None => ("no method holds here", "-"),
-    }
+    network.streams.iter().filter(waits).map(part).collect()
 }
 
 impl fmt::Display for Explanation {
@@ -372,80 +287,5 @@ impl fmt::Display for Part {
             write!(f, " at {rate}")?;
         }
         Ok(())
-    }
-}
-
-/// A reason in words.
-fn told(network: &Network, why: &Unbounded) -> String {
-    let at = |port: &PortIndex| {
-        let port = &network.ports[port.index()];
-        format!("at port {}.{}", network.nodes[port.node.index()].name, port.name)
-    };
-    let name = |stream: &StreamIndex| network.streams[stream.index()].name.as_str();
-    match why {
-        Unbounded::NoArrivalCurve { stream, port } => {
-            format!("stream {} promises nothing {}", name(stream), at(port))
-        }
-        Unbounded::Overload { port, class } => {
-            format!("more comes to class {class} than can leave {}", at(port))
-        }
-        Unbounded::ClockTooCoarse { port, class } => {
-            let node = &network.nodes[network.ports[port.index()].node.index()];
-            format!(
-                "each frame waits for the next step of the clock of {} (granularity {}), and more comes to class {class} than \
-                 can leave so {}",
-                node.name,
-                node.clock.granularity,
-                at(port)
-            )
-        }
-        Unbounded::TooLong { port } => {
-            format!("it may take longer than 1000 s, to which bounds reach, from where it waits {}", at(port))
-        }
-        Unbounded::NoFixedPoint { port } => {
-            format!("bounds in a cycle do not come to rest {}", at(port))
-        }
-        Unbounded::ShaperTooSlow { port } => {
-            format!("a shaper does not cover what comes {}", at(port))
-        }
-        Unbounded::SharedShaper { port, streams } => {
-            let names: Vec<_> = streams.iter().map(name).collect();
-            format!("a shaper that {} share does not cover what they bring {}", names.join(", "), at(port))
-        }
-        Unbounded::RegulatorTooSlow { port } => {
-            format!("messages may come to its virtual link faster than its BAG {}", at(port))
-        }
-        Unbounded::NotFifoUpstream { port } => {
-            format!("the order of a shaper's group is not kept before it {}", at(port))
-        }
-        Unbounded::StageTooSlow { port } => format!("a stage of the device is too slow {}", at(port)),
-        Unbounded::SlotsMeet { port } => format!("frames of different slots may meet {}", at(port)),
-        Unbounded::NoServer { port } => format!("the background server carries it {}", at(port)),
-        Unbounded::ServerTooSmall { port } => {
-            format!("its server or one above it is too small {}", at(port))
-        }
-        Unbounded::SynchronisationLost { port } => {
-            format!("the frames that open cycles may be lost {}", at(port))
-        }
-        Unbounded::TwoRasters { port } => {
-            format!("the standby may open cycles beside the master's {}", at(port))
-        }
-        Unbounded::Host { port } => {
-            format!("a host may hold frames without end, behind or before {}", at(port))
-        }
-        Unbounded::Unscheduled { port } => format!("it has no dispatch point {}", at(port)),
-        Unbounded::NotContained { port } => {
-            format!("a fault of the synchronisation is not contained {}", at(port))
-        }
-        Unbounded::ControlFramesLate { port } => {
-            format!("control frames may take longer than `max-transmission-delay` {}", at(port))
-        }
-        Unbounded::Unpolled { port } => {
-            format!("its switch may not poll it in every period {}", at(port))
-        }
-        Unbounded::NotGranted { port } => format!("it is not granted {}", at(port)),
-        Unbounded::MayBeDiscarded { port } => {
-            format!("a shaper or acceptance window may discard its frames {}", at(port))
-        }
     }
 }

@@ -105,8 +105,5 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
         }
         return answers::settle(&network, Fault::default()).1;
     }
-    if let Some(tdma) = &network.tdma {
-        return crate::tdma::bounds_with_fault(network, tdma, fault);
-    }
     answers::settle(network, Fault { planted: fault }).1
 }

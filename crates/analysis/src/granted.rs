@@ -7,7 +7,8 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex};
 use tautwire_units::Duration;
 
-use crate::result::{Bounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+use crate::result::{Bounds, HopBounds, ListenerBounds, Method, StreamBounds};
+use crate::unbounded::Unbounded;
 
 /// The bounds of a network in which each of these streams goes to the listeners beside it alone; one without any is not there. The
 /// lists of the result are those of the whole network.
@@ -20,11 +21,9 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
     if granted.iter().all(|(stream, listeners)| listeners.len() == all(stream)) {
         return crate::bounds(network);
     }
-    let out = |stream: StreamIndex| granted.iter().any(|(known, at)| *known == stream && at.is_empty());
-    let streams: Vec<StreamIndex> =
-        (0..network.streams.len()).map(StreamIndex::at).filter(|stream| !out(*stream)).collect();
+    let (only, streams) = only(network, granted);
     let parts: Vec<_> = granted.iter().filter(|(_, listeners)| !listeners.is_empty()).cloned().collect();
-    let mut found = crate::bounds(&network.with_listeners(&parts).with_only(&streams));
+    let mut found = crate::bounds(&only);
     found.number_anew(&streams);
     let mut of_stream: Vec<Option<StreamBounds>> = vec![None; network.streams.len()];
     for (stream, bounds) in streams.iter().zip(found.streams) {
@@ -51,6 +50,28 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
     };
     let streams = of_stream.into_iter().enumerate().map(whole).collect();
     Bounds { streams, ports: found.ports, overflows: found.overflows }
+}
+
+/// What is granted of a network, and the numbers that its streams have in the whole.
+fn only(network: &Network, granted: &[(StreamIndex, Vec<NodeIndex>)]) -> (Network, Vec<StreamIndex>) {
+    let out = |stream: StreamIndex| granted.iter().any(|(known, at)| *known == stream && at.is_empty());
+    let streams: Vec<StreamIndex> =
+        (0..network.streams.len()).map(StreamIndex::at).filter(|stream| !out(*stream)).collect();
+    let parts: Vec<_> = granted.iter().filter(|(_, listeners)| !listeners.is_empty()).cloned().collect();
+    (network.with_listeners(&parts).with_only(&streams), streams)
+}
+
+/// What these bounds say to be granted, and the numbers that its streams have in the whole; none if all is.
+pub(crate) fn granted_by(network: &Network, bounds: &Bounds) -> Option<(Network, Vec<StreamIndex>)> {
+    let is_refused = |listener: &ListenerBounds| matches!(listener.delay, Err(Unbounded::NotGranted { .. }));
+    let part = |(number, (stream, bounds)): (u32, (&Stream, &StreamBounds))| {
+        let pairs = stream.listeners.iter().zip(&bounds.listeners);
+        let granted: Vec<NodeIndex> =
+            pairs.filter(|(_, bounds)| !is_refused(bounds)).map(|(node, _)| *node).collect();
+        (granted.len() < stream.listeners.len()).then_some((StreamIndex(number), granted))
+    };
+    let parts: Vec<_> = (0..).zip(network.streams.iter().zip(&bounds.streams)).filter_map(part).collect();
+    (!parts.is_empty()).then(|| only(network, &parts))
 }
 
 /// The bounds of a stream that goes to some of its listeners alone, at the places of all of them and of all hops.

@@ -20,12 +20,13 @@ use tautwire_model::network::{
 use tautwire_model::{Network, frame_length};
 use tautwire_units::{Bytes, Duration};
 
-use crate::answers::{Learned, Span, servo};
-use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::answers::{Learned, Span};
+use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::delay::{delay_max, delay_min};
 use crate::loss::reception_overflows;
-use crate::result::{Bounds, ListenerBounds, Unbounded};
+use crate::result::{Bounds, ListenerBounds};
 use crate::timeline::Timeline;
+use crate::unbounded::Unbounded;
 
 /// From the application to the port, picoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -27,7 +27,6 @@ mod clock;
 mod clock_precision;
 mod contention;
 mod contribution;
-mod control_frames;
 mod corrected_precision;
 mod credit_based;
 mod curve;
@@ -53,6 +52,8 @@ mod reasons;
 mod regulator;
 mod reserved;
 mod result;
+mod service;
+mod services;
 mod session;
 mod shaper;
 mod shared_link;
@@ -61,24 +62,27 @@ mod strict_priority;
 mod tdma;
 mod time_triggered;
 mod timeline;
+mod unbounded;
 mod virtual_link;
 
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
 pub use clock_precision::clock_precision;
 pub use contention::contention_max;
-pub use control_frames::{late_control_frames, proven_precision};
 pub use corrected_precision::{SyncLosses, corrected_precision};
 pub use explain::{Explanation, HopExplanation, Part, explain};
 #[cfg(feature = "planted-faults")]
 pub use fault::{PlantedFault, bounds_with_fault};
 pub use granted::bounds_where_granted;
 pub use loss::{Limit, LimitKind, Losses, Overflow, StatedFailure, losses, stated_failures};
-pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+pub use result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds};
 pub use session::Session;
 pub use tdma::{
     AnswerDemand, CostRule, Failure, FailureCost, FailureCosts, SlotDemand, StreamDemand, Takeover,
     failure_costs, slot_demand, takeover,
 };
+
+pub use time_triggered::{late_control_frames, proven_precision};
+pub use unbounded::Unbounded;
 
 use tautwire_model::Network;
 
@@ -98,11 +102,5 @@ pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
 /// are rounded up, least ones down. What has no bound says why.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
-    if let Some(tdma) = &network.tdma {
-        return tdma::bounds(network, tdma);
-    }
-    if network.harts.is_some() {
-        return harts::bounds(network);
-    }
     answers::settle(network, answers::Fault::default()).1
 }

@@ -6,7 +6,8 @@ use tautwire_units::Duration;
 use crate::analysis::Analysis;
 use crate::passage::NO_REASON;
 use crate::plan::{Entry, index};
-use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds, Unbounded};
+use crate::result::{Bounds, HopBounds, ListenerBounds, StreamBounds};
+use crate::unbounded::Unbounded;
 
 impl Analysis<'_> {
     /// The results in their public form, but for what applications behind stacks see.
@@ -29,10 +30,7 @@ impl Analysis<'_> {
                     (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
                     (_, reason) => Err(self.told(reason, entry)),
                 };
-                let timed = self.plan.timed.get(number).and_then(Option::as_ref);
-                let least = timed.map_or(entry.hop_min, |timed| timed.hop_min);
-                let delay_min = time(least);
-                HopBounds { delay, delay_min, method: passage.method }
+                HopBounds { delay, delay_min: time(entry.hop_min), method: passage.method }
             })
             .collect();
         let listeners = (0..stream.listeners.len())
@@ -64,13 +62,11 @@ impl Analysis<'_> {
         bounds
     }
 
-    /// The delay of a response counts from its request's hand-over; a schedule's times do already.
+    /// The delay of a response counts from its request's hand-over; that of one that a service carries does already.
     fn add_request(&self, number: u32, bounds: &mut StreamBounds) {
         let stream = self.plan.stream(number);
-        let Some(response) = self.plan.learned.response(number).filter(|_| stream.time_triggered.is_none())
-        else {
-            return;
-        };
+        let is_carried = self.plan.entries_of(number).any(|entry| self.plan.carried(entry).is_some());
+        let Some(response) = self.plan.learned.response(number).filter(|_| !is_carried) else { return };
         let (least, most) = response.handed.since;
         let (least, most) = (Duration::from_ps(least), Duration::from_ps(most));
         for listener in &mut bounds.listeners {

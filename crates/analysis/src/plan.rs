@@ -18,15 +18,16 @@ use crate::delay::Reception;
 use crate::host::{self, Sending};
 use crate::order::{Component, components};
 use crate::port_plan::{PortPlan, port_plan};
-use crate::time_triggered::TimedEntry;
+use crate::service::{Carried, Service};
 use crate::timeline::{ShaperRange, Timeline};
-use crate::virtual_link::{LinkPlan, PolicerPlan};
+use crate::virtual_link::{LinkPlan, PolicerPlan, may_police};
 
 mod entry;
 mod frame;
 mod reception;
 mod rows;
 mod running;
+mod served;
 mod shared;
 mod users;
 
@@ -83,8 +84,10 @@ pub(crate) struct Plan<'network> {
     sub_links: BTreeMap<u16, Vec<u32>>,
     /// Per entry, what the switch polices before it; empty without virtual links.
     pub(crate) policers: Vec<Option<PolicerPlan>>,
-    /// Per entry, the times of a time-triggered link; empty without such, and where streams come and go.
-    pub(crate) timed: Vec<Option<TimedEntry>>,
+    /// Of mechanisms that serve ports in their own way; none where streams come and go.
+    pub(crate) services: Vec<Box<dyn Service + 'network>>,
+    /// Per entry, what one of these carries, and its place among them; empty without any.
+    carried: Vec<Option<(usize, Carried)>>,
     /// Per stream, from its application to its port, of a talker with protocol stacks.
     sending: Vec<Option<Sending>>,
     /// Per node, the streams that it sends, and the longest that a frame may take through its host.
@@ -95,15 +98,19 @@ pub(crate) struct Plan<'network> {
 }
 
 impl<'network> Plan<'network> {
-    /// Of a network with all its streams.
+    /// Of a network with all its streams, and without its services yet ([`Self::serve`]).
     pub(crate) fn new(network: &'network Network, learned: Learned) -> Self {
         let mut plan = Self::of(network, learned);
         let all: Vec<u32> = (0..network.streams.len()).map(index).collect();
         plan.take_in(&all);
-        plan.add_timed();
-        let edges: Vec<_> = (0..plan.entries.len()).filter_map(|entry| plan.edge(index(entry))).collect();
-        plan.components = components(plan.ports.len(), &edges);
         plan
+    }
+
+    /// Takes in what mechanisms serve, and orders the ports.
+    pub(crate) fn serve(&mut self) {
+        self.take_services();
+        let edges: Vec<_> = (0..self.entries.len()).filter_map(|entry| self.edge(index(entry))).collect();
+        self.components = components(self.ports.len(), &edges);
     }
 
     /// Of a network whose streams are known, but none of which runs.
@@ -135,7 +142,8 @@ impl<'network> Plan<'network> {
             links: vec![None; network.streams.len()],
             sub_links: BTreeMap::new(),
             policers: Vec::new(),
-            timed: Vec::new(),
+            services: Vec::new(),
+            carried: Vec::new(),
             sending: host::sending(network, &timeline, &learned),
             talks: vec![Vec::new(); nodes],
             hosts: vec![0; nodes],
@@ -145,8 +153,7 @@ impl<'network> Plan<'network> {
             fault: None,
         };
         plan.groups = network.scheduler_groups.iter().map(shared::group).collect();
-        let policed =
-            network.as6802.is_some() || network.streams.iter().any(|stream| stream.virtual_link.is_some());
+        let policed = may_police(network);
         plan.first_entry.push(0);
         for number in 0..network.streams.len() {
             plan.make_known(index(number), policed);
@@ -161,9 +168,6 @@ impl<'network> Plan<'network> {
         self.fault = fault;
         for port in self.ports.iter_mut().flatten() {
             port.fault = fault;
-        }
-        if fault == Some(PlantedFault::GuardForgotten) {
-            self.add_timed_ports(false);
         }
         self.plant_in_links(fault);
         if fault == Some(PlantedFault::MediaOverheadForgotten) {
@@ -236,8 +240,11 @@ impl<'network> Plan<'network> {
         self.first_entry[stream as usize]..self.first_entry[stream as usize + 1]
     }
 
-    /// The ports between which a stream goes at an entry, if one comes before it.
+    /// The ports between which a stream goes at an entry, if one comes before it and decides how it comes.
     pub(crate) fn edge(&self, entry: u32) -> Option<(u32, u32)> {
+        if self.carried(entry).is_some() {
+            return None;
+        }
         let entry = &self.entries[entry as usize];
         Some((self.entries.get(entry.previous as usize)?.port, entry.port))
     }

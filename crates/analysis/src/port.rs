@@ -16,8 +16,9 @@ use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
 use crate::reserved::{self, ReservedPort};
-use crate::result::{ClassBounds, Method, Unbounded};
+use crate::result::{ClassBounds, Method};
 use crate::strict_priority;
+use crate::unbounded::Unbounded;
 use tautwire_units::{Bits, Bytes};
 
 /// Bounds of a queue that all hold; which is least depends on the frame.
@@ -100,15 +101,13 @@ pub(crate) fn assess(
         blocking_bits,
         ..ClassTerms::default()
     };
-    if let Some(timed) = port.timed.as_deref().filter(|timed| timed.class == class) {
-        // Its frames go by their points, and have bounds of their own.
-        (terms.used, terms.method) = (true, Method::TimeTriggered);
-        terms.bounds.used = true;
-        terms.bounds.backlog = Some(Bits::new(timed.backlog));
+    if let Some(bounds) = port.carries(class) {
+        // Its frames have bounds of their own.
+        (terms.used, terms.bounds) = (bounds.used, bounds.clone());
         return (terms, above.clone());
     }
     let (higher, higher_reason) = (&above.offered, above.reason);
-    let beside = port.timed.as_deref().map(|timed| higher.beside(&timed.blocked[class]));
+    let beside = port.served.as_deref().map(|served| higher.beside(&served.taken[class]));
     let above_it = beside.as_ref().unwrap_or(higher);
     let assess = Assess { number, port, class, members, higher: above_it, higher_reason, tardy, unscheduled };
     let out = assess.run(&mut terms, reasons);

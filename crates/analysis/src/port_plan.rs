@@ -10,7 +10,8 @@ use crate::clock::{Deviation, PS_PER_S, slack_ps};
 use crate::curve::Line;
 use crate::plan::wire;
 use crate::reserved::ReservedPort;
-use crate::time_triggered::TimedPort;
+use crate::result::ClassBounds;
+use crate::service::Served;
 use crate::timeline::Timeline;
 
 /// Order of the frames of one class from several lanes.
@@ -45,7 +46,7 @@ pub(crate) struct PortPlan {
     /// The rate less what whole picoseconds alone take of it.
     pub(crate) rate_charged: u64,
     pub(crate) deviation: Deviation,
-    /// How late a timed step may be.
+    /// How late a step by its clock may be.
     pub(crate) slack: u64,
     /// Whether the readings of its node's clock step by more than a picosecond.
     pub(crate) steps: bool,
@@ -64,10 +65,22 @@ pub(crate) struct PortPlan {
     pub(crate) behind_max: u64,
     /// Classes that reservations shape.
     pub(crate) reserved: Vec<ReservedPort>,
-    /// Time-triggered traffic, if any is sent here.
-    pub(crate) timed: Option<Box<TimedPort>>,
+    /// What services carry here, and take of the line.
+    pub(crate) served: Option<Box<Served>>,
     #[cfg(feature = "planted-faults")]
     pub(crate) fault: Option<crate::PlantedFault>,
+}
+
+impl PortPlan {
+    /// The bounds of a class whose frames a service carries.
+    pub(crate) fn carries(&self, class: usize) -> Option<&ClassBounds> {
+        self.served.as_deref()?.carried[class].as_ref()
+    }
+
+    /// Whether a class goes by eligibility times.
+    pub(crate) fn is_ats(&self, class: usize) -> bool {
+        self.classes[class].0 == Selection::Ats && self.carries(class).is_none()
+    }
 }
 
 /// A connected port, but for what depends on its entries.
@@ -131,7 +144,7 @@ pub(crate) fn port_plan(network: &Network, timeline: &Timeline, number: usize) -
         stages_jitter: 0,
         behind_max: 0,
         reserved: reserved(network, number),
-        timed: None,
+        served: None,
         #[cfg(feature = "planted-faults")]
         fault: None,
     })

@@ -15,9 +15,9 @@ use crate::analysis::Analysis;
 use crate::contribution::{Contribution, contributions};
 use crate::curve::{Line, MICRO};
 use crate::port::{Above, ClassTerms, Coming, assess};
-use crate::port_plan::{PortPlan, Selection};
-use crate::result::Unbounded;
+use crate::port_plan::PortPlan;
 use crate::slack::{Slack, line_within};
+use crate::unbounded::Unbounded;
 
 /// What of a port may no longer be right.
 #[derive(Clone, Debug, Default)]
@@ -216,7 +216,7 @@ impl PortState {
                 unscheduled: state.unscheduled,
             };
             let (mut terms, below) = assess(port, plan, class, coming, &analysis.reasons);
-            if plan.stages_too_slow {
+            if plan.stages_too_slow && plan.carries(class).is_none() {
                 let port = tautwire_model::network::PortIndex(port);
                 terms.reason = analysis.reason(Unbounded::StageTooSlow { port });
                 terms.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
@@ -257,7 +257,7 @@ impl PortState {
         let told = &mut analysis.ports[port as usize][class];
         let held = told.backlog.take();
         *told = terms.bounds.clone();
-        if plan.classes[class].0 == Selection::Ats && terms.used {
+        if plan.is_ats(class) && terms.used {
             // What it holds is added up as its entries pass.
             told.backlog = held;
         }
@@ -313,7 +313,7 @@ impl PortState {
             if numbers.is_empty() {
                 continue;
             }
-            if analysis.plan.port(port).classes[class].0 == Selection::Ats && self.terms(class).used {
+            if analysis.plan.port(port).is_ats(class) && self.terms(class).used {
                 // What a class with eligibility times holds, it holds from arrival on.
                 let held = analysis.plan.of_class(port, class).iter().try_fold(0_u128, |sum, number| {
                     let entry = &analysis.plan.entries[*number as usize];
@@ -351,6 +351,9 @@ impl ClassState {
         slack: Option<Slack>,
         changed: &mut Changed,
     ) {
+        if analysis.plan.carried(number).is_some() {
+            return;
+        }
         let entry = &analysis.plan.entries[number as usize];
         let arriving = &analysis.arrivals[number as usize];
         let known = &analysis.passages[number as usize];
@@ -376,8 +379,7 @@ impl ClassState {
                 self.apart.insert(place, number);
             }
         }
-        let timed = analysis.timed_passage(number);
-        let passage = timed.unwrap_or_else(|| analysis.pass(entry, arriving, &self.terms));
+        let passage = analysis.pass(entry, arriving, &self.terms);
         if passage == *known {
             return;
         }

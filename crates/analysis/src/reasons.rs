@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::plan::index;
-use crate::result::Unbounded;
+use crate::unbounded::Unbounded;
 
 /// The list. Numbers stay what they are.
 #[derive(Debug, Default)]

@@ -28,9 +28,9 @@ use crate::curve::{Line, span};
 use crate::passage::{NO_REASON, Passage};
 use crate::plan::{Entry, NONE, Plan, signed, tag_ratio};
 use crate::port_plan::{ClassOrder, Selection};
-use crate::result::Unbounded;
 use crate::shaper::{Choice, Frames, lets_through, slowest};
 use crate::timeline::ShaperRange;
+use crate::unbounded::Unbounded;
 
 mod sharers;
 

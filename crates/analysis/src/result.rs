@@ -2,13 +2,13 @@
 //!
 //! Lists stand in the order of the network's: `streams[i]` is stream *i*, its `hops[j]` hop *j*.
 
-use tautwire_core::TrafficClass;
 use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, Stream, StreamIndex};
+use tautwire_model::network::{Stream, StreamIndex};
 use tautwire_units::{Bits, Duration};
 
 use crate::host;
 use crate::loss::Overflow;
+use crate::unbounded::Unbounded;
 
 /// Everything that is proven about a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,128 +142,4 @@ pub enum Method {
     Servers,
     /// Nothing holds.
     None,
-}
-
-/// Why there is no bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unbounded {
-    /// The stream promises nothing.
-    NoArrivalCurve {
-        /// The stream that promises nothing: this one, or one that it meets at `port`.
-        stream: StreamIndex,
-        /// Where they meet.
-        port: PortIndex,
-    },
-    /// More comes than can leave.
-    Overload {
-        /// Where.
-        port: PortIndex,
-        /// In which class.
-        class: TrafficClass,
-    },
-    /// A clock whose readings step: each frame waits for the next step, and so more comes than can leave.
-    ClockTooCoarse {
-        /// Where.
-        port: PortIndex,
-        /// In which class.
-        class: TrafficClass,
-    },
-    /// The way to the next node may take longer than bounds reach: 1000 s.
-    TooLong {
-        /// Where it begins.
-        port: PortIndex,
-    },
-    /// Bounds of a cyclic dependency did not come to rest.
-    NoFixedPoint {
-        /// A port of the cycle.
-        port: PortIndex,
-    },
-    /// An ATS shaper does not cover its stream: its slowest clock may pass less than comes.
-    ShaperTooSlow {
-        /// Where.
-        port: PortIndex,
-    },
-    /// An ATS scheduler that several streams share may pass less than they bring together.
-    SharedShaper {
-        /// Where.
-        port: PortIndex,
-        /// Those that share it.
-        streams: Vec<StreamIndex>,
-    },
-    /// More messages may come to a virtual link than its regulator lets through, or it is not known how often they come.
-    RegulatorTooSlow {
-        /// Where.
-        port: PortIndex,
-    },
-    /// An ATS shaper stands behind something that does not keep the order of its group.
-    NotFifoUpstream {
-        /// Where.
-        port: PortIndex,
-    },
-    /// A stage of a device is slower than what comes to it: at this port, of reception or of egress.
-    StageTooSlow {
-        /// Where.
-        port: PortIndex,
-    },
-    /// Frames of different slots of a TDMA cycle may meet.
-    SlotsMeet {
-        /// Where.
-        port: PortIndex,
-    },
-    /// Frames that open the cycles may be lost, and with them slots without number.
-    SynchronisationLost {
-        /// The master's port.
-        port: PortIndex,
-    },
-    /// A standby of TDMA may open cycles beside a master that lives, for any length of time.
-    TwoRasters {
-        /// The master's port.
-        port: PortIndex,
-    },
-    /// A server in the host of its talker or listener may have more to do than it can, or serves frames of
-    /// which nothing is known.
-    Host {
-        /// The talker's port.
-        port: PortIndex,
-    },
-    /// Its time-triggered virtual link has no dispatch points.
-    Unscheduled {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// A fault of the synchronisation that its nodes follow is not contained.
-    NotContained {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// Protocol control frames of the synchronisation that its nodes follow may be under way for longer than is allowed.
-    ControlFramesLate {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// It has no server of its own: the background server carries it.
-    NoServer {
-        /// Where.
-        port: PortIndex,
-    },
-    /// Its server, or one above it, cannot give it what it was promised in every period.
-    ServerTooSmall {
-        /// Where.
-        port: PortIndex,
-    },
-    /// The schedule of its switch may not poll it in every period.
-    Unpolled {
-        /// Its talker's, or that of the switch.
-        port: PortIndex,
-    },
-    /// The network does not grant it.
-    NotGranted {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
-    MayBeDiscarded {
-        /// Where.
-        port: PortIndex,
-    },
 }

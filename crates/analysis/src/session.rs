@@ -13,7 +13,7 @@
 //! next one comes. All bounds are then upper bounds; [`Session::tighten`] makes them those of the whole analysis.
 //!
 //! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
-//! with TDMA, with elementary cycles, with time-triggered links, with protocol stacks in hosts or with responses, of which those
+//! in which a mechanism serves ports (`services.rs`), with protocol stacks in hosts or with responses, of which those
 //! to what does not run never come ([`Session::analysed_whole`] names it).
 
 use std::collections::BTreeSet;
@@ -31,6 +31,7 @@ use crate::passage::Passage;
 use crate::plan::{NONE, Plan, Touched};
 use crate::port_state::{PortState, Stale};
 use crate::result::{Bounds, ClassBounds, StreamBounds};
+use crate::services;
 use crate::slack::Slack;
 
 /// From so many streams at once on, all ports are evaluated anew.
@@ -565,14 +566,8 @@ impl<'network> Session<'network> {
 
 /// Why a network is analysed as a whole.
 fn analysed_whole(network: &Network) -> Option<&'static str> {
-    if network.tdma.is_some() {
-        return Some("TDMA: all streams share its slots");
-    }
-    if network.harts.is_some() {
-        return Some("elementary cycles: their servers are analysed together");
-    }
-    if network.time_triggered.is_some() {
-        return Some("time-triggered links: their schedule is one");
+    if let Some(why) = services::whole(network) {
+        return Some(why);
     }
     if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {
         return Some("protocol stacks of hosts: their bounds are of all streams at once");

@@ -24,15 +24,15 @@ use tautwire_model::virtual_link::policing_parameters;
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
-use crate::answers::{Learned, begins_anew, servo};
-use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::answers::{Learned, begins_anew};
+use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO};
 use crate::passage::{NO_REASON, Shaped};
 use crate::plan::{Entry, Plan, signed, tag_ratio};
-use crate::result::Unbounded;
 use crate::shaper::bunched;
 use crate::shared_link::Share;
+use crate::unbounded::Unbounded;
 
 /// A busy period of sub-virtual-links beyond this is none.
 const BUSY_MAX: u64 = 1_000_000_000_000_000;
@@ -217,6 +217,11 @@ fn busy_period(all: &[Messages], bag: u64) -> Option<u64> {
         }
         busy = work;
     }
+}
+
+/// Whether switches may police streams of a network: virtual links, and protocol control frames.
+pub(crate) fn may_police(network: &Network) -> bool {
+    network.as6802.is_some() || network.streams.iter().any(|stream| stream.virtual_link.is_some())
 }
 
 /// What the switch behind `hop` of a stream grants.

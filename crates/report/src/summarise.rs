@@ -298,8 +298,8 @@ fn interval(moments: &Moments) -> Option<IntervalSummary> {
 pub(crate) fn unbounded_summary(network: &Network, unbounded: &Unbounded) -> UnboundedSummary {
     UnboundedSummary {
         reason: name::unbounded_reason(unbounded),
-        port: name::port(network, name::unbounded_port(unbounded)),
-        text: name::unbounded_text(network, unbounded),
+        port: name::port(network, unbounded.port()),
+        text: unbounded.told(network),
     }
 }
 

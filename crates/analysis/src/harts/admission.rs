@@ -18,7 +18,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::port::Port;
 use super::relayed::Schedule;
-use super::{Analysis, wire_octets};
+use super::{Servers, wire_octets};
 use crate::admission::totals::{Item, Load, Message, consistent, load};
 use crate::admission::{AdmissionBound, Context, NoAdmissionBound, loses};
 use crate::delay::delay_max;
@@ -102,20 +102,20 @@ impl<'a> Admissions<'a> {
             return Ok(Channel { period: 0, through: 0, frames: 1, line });
         }
         let none = NoAdmissionBound::Frames(stream);
-        let servers = Port::of(network, port, self.context.slack).ok_or(none)?;
+        let port_servers = Port::of(network, port, self.context.slack).ok_or(none)?;
         let lane = network.server_of(stream, port).ok_or(none)?;
         let described = &network.streams[stream.index()];
         let wire = wire_octets(described, described.hops[0].tagged);
-        let (period, through, frames) = servers.guarantee(lane, wire).map_err(|_| none)?;
+        let (period, through, frames) = port_servers.guarantee(lane, wire).map_err(|_| none)?;
         let schedule = Schedule::default();
-        let analysis = Analysis {
+        let servers = Servers {
             network,
             deviation: self.context.deviation,
             slack: self.context.slack,
             schedule,
             slowest: Vec::new(),
         };
-        Ok(Channel { period, through, frames, line: analysis.line(described, 0).max })
+        Ok(Channel { period, through, frames, line: servers.line(described, 0).max })
     }
 
     /// All that is asked for and given back, and the longest that anything of it takes.

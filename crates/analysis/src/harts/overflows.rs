@@ -10,14 +10,13 @@ use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Duration;
 
 use super::arrivals::Arrivals;
-use super::{Analysis, FRAMES_MAX};
+use super::{FRAMES_MAX, Servers};
 use crate::loss::{Limit, LimitKind, Overflow, Whose, buffer_limits};
-use crate::result::StreamBounds;
+use crate::service::Carried;
 
-impl Analysis<'_> {
-    /// Limits that may be too small.
-    pub(super) fn overflows(&self, bounds: &[StreamBounds]) -> Vec<Overflow> {
-        let mut found = Vec::new();
+impl Servers<'_> {
+    /// Adds limits that may be too small; `bounds`: per stream, hop by hop.
+    pub(super) fn add_overflows(&self, bounds: &[Vec<&Carried>], found: &mut Vec<Overflow>) {
         // Frames and octets at each class of each port; none: no bound.
         let mut most = vec![[Some((0_u64, 0_u64)); 8]; self.network.ports.len()];
         let mut cells = vec![[Some(0_u64); 8]; self.network.ports.len()];
@@ -37,7 +36,7 @@ impl Analysis<'_> {
                     (all.saturating_add(frames), held.saturating_add(frames.saturating_mul(octets)))
                 });
             }
-            self.policed(index, &bounds[number], &mut found);
+            self.policed(index, &bounds[number], found);
         }
         for (port, classes) in most.iter().enumerate() {
             for (class, sum) in (0_u8..8).zip(classes) {
@@ -62,44 +61,43 @@ impl Analysis<'_> {
             }
         }
         for node in (0..self.network.nodes.len()).map(NodeIndex::at) {
-            self.host(node, &mut found);
+            self.host(node, found);
         }
-        found
     }
 
     /// Greatest less least time from the application to where a hop begins.
-    fn spread_before(&self, number: StreamIndex, place: usize, bounds: &StreamBounds) -> Option<u64> {
+    fn spread_before(&self, number: StreamIndex, place: usize, bounds: &[&Carried]) -> Option<u64> {
         let mut spread = 0_u64;
         let mut at = self.network.streams[number.index()].hops[place].previous;
         while let Some(previous) = at {
-            let hop = &bounds.hops[previous as usize];
-            let most = hop.delay.as_ref().ok()?.as_ps();
-            spread = spread.saturating_add(most.saturating_sub(hop.delay_min.as_ps()));
+            let hop = bounds[previous as usize];
+            let most = hop.hop.as_ref().ok()?.total();
+            spread = spread.saturating_add(most.saturating_sub(hop.hop_min));
             at = self.network.streams[number.index()].hops[previous as usize].previous;
         }
         Some(spread)
     }
 
     /// How a stream's frames come to a hop.
-    fn come(&self, number: StreamIndex, place: usize, bounds: &StreamBounds) -> Option<Arrivals> {
+    fn come(&self, number: StreamIndex, place: usize, bounds: &[&Carried]) -> Option<Arrivals> {
         let spread = self.spread_before(number, place, bounds)?;
         let arrivals = self.releases(number).or_else(|| self.arrivals(number))?;
         Some(arrivals.with_jitter(spread))
     }
 
     /// Most frames of a stream at the port of a hop.
-    fn frames_at(&self, number: StreamIndex, place: usize, bounds: &StreamBounds) -> Option<u64> {
+    fn frames_at(&self, number: StreamIndex, place: usize, bounds: &[&Carried]) -> Option<u64> {
         let harts = self.network.harts.as_ref()?;
         let hop = &self.network.streams[number.index()].hops[place];
         if harts.ftt.is_trigger(number, hop.port) {
             return Some(1);
         }
-        let stay = bounds.hops[place].delay.as_ref().ok()?.as_ps();
+        let stay = bounds[place].hop.as_ref().ok()?.total();
         Some(self.come(number, place, bounds)?.frames(stay))
     }
 
     /// What the policer of a stream may discard, or its pool not hold.
-    fn policed(&self, number: StreamIndex, bounds: &StreamBounds, found: &mut Vec<Overflow>) {
+    fn policed(&self, number: StreamIndex, bounds: &[&Carried], found: &mut Vec<Overflow>) {
         let Some(police) = self.police(number) else { return };
         let stream = &self.network.streams[number.index()];
         let Some(place) = stream.hops.iter().position(|hop| hop.previous == Some(0)) else { return };

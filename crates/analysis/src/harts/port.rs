@@ -11,7 +11,7 @@ use tautwire_model::network::{PortIndex, StreamIndex};
 
 use super::wire_octets;
 use crate::clock::PS_PER_S;
-use crate::result::Unbounded;
+use crate::unbounded::Unbounded;
 
 /// Octets of the wire of the shortest frame.
 const SHORTEST: u64 = 84;

@@ -22,7 +22,7 @@ use tautwire_model::network::{NodeIndex, StreamIndex};
 
 use super::arrivals::Arrivals;
 use super::synchronous::{Releases, Scheduled, responses};
-use super::{Analysis, Range};
+use super::{Range, Servers};
 
 /// Rounds in which responses may grow.
 const ROUNDS_MAX: usize = 2_000;
@@ -49,7 +49,7 @@ struct Passage {
     pool: Option<u32>,
 }
 
-impl Analysis<'_> {
+impl Servers<'_> {
     /// The responses of all streams at all switches.
     pub(super) fn schedule(&self) -> Schedule {
         let Some(harts) = &self.network.harts else { return Schedule::default() };

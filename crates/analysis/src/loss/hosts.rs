@@ -11,15 +11,17 @@ use super::queues::frames_of;
 use super::{Limit, LimitKind, Overflow, Whose};
 use crate::analysis::Analysis;
 use crate::plan::{NONE, index};
-use crate::result::Unbounded;
+use crate::unbounded::Unbounded;
 
 impl Analysis<'_> {
     /// Limits before the ports of talkers, and of shapers and policers, that may be too small.
     pub(super) fn host_overflows(&self, found: &mut Vec<Overflow>) {
-        for node in 0..index(self.plan.network.nodes.len()) {
-            self.host_overflow(node, found);
+        if !self.plan.services.iter().any(|service| service.hosts().is_some()) {
+            for node in 0..index(self.plan.network.nodes.len()) {
+                self.host_overflow(node, found);
+            }
+            super::sending_overflows(self.plan.network, self.plan.sendings(), found);
         }
-        super::sending_overflows(self.plan.network, self.plan.sendings(), found);
         for port in 0..index(self.plan.ports.len()) {
             self.discards(port, found);
         }
@@ -64,7 +66,9 @@ impl Analysis<'_> {
     /// What may discard frames on their way to the queues of a port.
     pub(crate) fn discards(&self, port: u32, found: &mut Vec<Overflow>) {
         for number in self.plan.at_port(port) {
-            self.discards_of(*number, found);
+            if self.plan.carried(*number).is_none() {
+                self.discards_of(*number, found);
+            }
         }
     }
 
@@ -78,9 +82,6 @@ impl Analysis<'_> {
         };
         if entry.previous == NONE {
             self.link_queue(stream, &mut hold);
-            if let Some(limit) = self.timed_place(stream) {
-                hold(Whose::Stream(stream), limit.kind, limit.limit, limit.needed);
-            }
         }
         if arriving.policed.is_some()
             && let Some((granted, jitter)) = self.policed_jitter(number, entry)

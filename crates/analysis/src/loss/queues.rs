@@ -118,6 +118,9 @@ impl Analysis<'_> {
             self.queue_overflows(port, &mut found);
         }
         self.host_overflows(&mut found);
+        for service in &self.plan.services {
+            service.overflows(&self.plan, &mut found);
+        }
         found
     }
 
@@ -135,7 +138,7 @@ impl Analysis<'_> {
             let limits = &settings.classes[number];
             let (frames, octets) = (u64::from(limits.limit_frames), limits.limit_octets.get());
             let lane_limit = lane_limit.filter(|_| self.has_lanes(port, number));
-            if self.plan.of_class(port, number).is_empty() || self.is_timed(port, number) {
+            if self.plan.of_class(port, number).is_empty() || self.is_carried(port, number) {
                 continue;
             }
             // Nearly always there is so much room that no frame need be counted.
@@ -170,16 +173,16 @@ impl Analysis<'_> {
         let is_used = |class: usize| !self.plan.of_class(port, class).is_empty();
         // None: of what comes nothing is known.
         let needs = std::array::from_fn(|class| {
-            let counts = is_used(class) && !self.is_timed(port, class);
+            let counts = is_used(class) && !self.is_carried(port, class);
             if counts { self.queue(port, class).cells(cell) } else { Some(0) }
         });
         let of_port = buffer_limits(self.plan.network, PortIndex(port), buffer, needs);
         found.extend(of_port.filter(|(class, _)| is_used(*class)).map(|(_, overflow)| overflow));
     }
 
-    /// Whether a class is that of time-triggered frames, which have places of their own.
-    fn is_timed(&self, port: u32, class: usize) -> bool {
-        self.plan.port(port).timed.as_deref().is_some_and(|timed| timed.class == class)
+    /// Whether a service carries the frames of a class: limits of theirs are its own.
+    fn is_carried(&self, port: u32, class: usize) -> bool {
+        self.plan.port(port).carries(class).is_some()
     }
 
     /// Whether reception ports have queues of their own.

@@ -6,7 +6,7 @@ use tautwire_units::Bytes;
 
 use super::frame::{frames, mechanism, ps_ceil, ps_floor, wire};
 use super::{NONE, Plan, index, signed};
-use crate::clock::{Deviation, PS_PER_S, slack_ps};
+use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::curve::Line;
 use crate::delay::delay_min;
 use crate::virtual_link::policer;
@@ -135,8 +135,7 @@ impl Plan<'_> {
         let held_up = self.is_held_up(number);
         let promise = self.timeline.arrival(stream, number).filter(|_| !held_up);
         // A servo may run the talker's clock faster yet.
-        let servo = network.gptp.as_ref().and_then(|gptp| gptp.servo);
-        let faster = u64::from(servo.map_or(0, |servo| servo.rate_max_ppb));
+        let faster = servo(network);
         let promise = promise
             .map(|curve| Line::new(curve.burst.get(), talker.fastest(curve.rate.fastest(faster).as_bps())));
         let shaper = stream.shaper.filter(|_| stream.shaped_at_talker).map(|shaper| {

@@ -21,7 +21,7 @@ use tautwire_model::tdma::standby::Gone;
 use tautwire_units::Duration;
 
 use super::{CYCLES_MAX, Cycle};
-use crate::result::Unbounded;
+use crate::unbounded::Unbounded;
 
 impl Cycle<'_> {
     /// Events that cost slots, or all that is proven.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
 
 use super::Cycle;
-use crate::result::Unbounded;
+use crate::unbounded::Unbounded;
 
 impl Cycle<'_> {
     /// A port at which frames of different slots may meet.

@@ -20,6 +20,7 @@ mod failures;
 mod meeting;
 mod overflows;
 mod round_trip;
+mod service;
 mod stacks;
 mod takeover;
 mod wait;
@@ -32,16 +33,18 @@ use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+pub(crate) use self::service::Slots;
 use self::stacks::Stacks;
 pub use self::takeover::{CostRule, Failure, FailureCost, FailureCosts, Takeover, failure_costs, takeover};
-use self::way::Range;
 use crate::answers::Learned;
 use crate::clock::{Deviation, slack_ps};
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
 use crate::host;
-use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, StreamBounds, Unbounded};
+use crate::result::{ClassBounds, Method};
+use crate::service::{Carried, Terms};
 use crate::timeline::Timeline;
+use crate::unbounded::Unbounded;
 
 /// What the shortest frame carries.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
@@ -49,6 +52,7 @@ const PAYLOAD_MIN: Bytes = Bytes::new(46);
 const CYCLES_MAX: u64 = 1_000;
 
 /// What holds for the whole network.
+#[derive(Debug)]
 struct Cycle<'network> {
     network: &'network Network,
     tdma: &'network Tdma,
@@ -84,33 +88,9 @@ struct Cycle<'network> {
     fault: Option<PlantedFault>,
 }
 
-/// The bounds of a network with TDMA.
-pub(crate) fn bounds(network: &Network, tdma: &Tdma) -> Bounds {
-    bounded(Cycle::new(network, tdma))
-}
-
 /// Whether something that fails may cost stations any number of slots, so that their frames wait for as long as they live.
 pub(crate) fn costs_any_slots(network: &Network, tdma: &Tdma) -> bool {
     Cycle::new(network, tdma).lifetime.is_some()
-}
-
-/// The bounds with a fault in them.
-#[cfg(feature = "planted-faults")]
-pub(crate) fn bounds_with_fault(network: &Network, tdma: &Tdma, fault: Option<PlantedFault>) -> Bounds {
-    let mut cycle = Cycle::new(network, tdma);
-    cycle.fault = fault;
-    if fault == Some(PlantedFault::SlotErrorForgotten) {
-        (cycle.early, cycle.late) = (0, 0);
-    }
-    bounded(cycle)
-}
-
-fn bounded(mut cycle: Cycle<'_>) -> Bounds {
-    if !cycle.stacks.sending.is_empty() {
-        return cycle.settle_stacks();
-    }
-    cycle.settle_waits();
-    cycle.bounds()
 }
 
 impl<'network> Cycle<'network> {
@@ -221,52 +201,6 @@ impl<'network> Cycle<'network> {
         any.then_some(Unbounded::SynchronisationLost { port })
     }
 
-    /// The bounds of a stream.
-    fn stream(&self, number: StreamIndex) -> StreamBounds {
-        let stream = &self.network.streams[number.index()];
-        let begin = self.begin(number);
-        let reason = self.reason.clone().or_else(|| begin.is_none().then(|| self.promises_nothing(number)));
-        let begin = begin.unwrap_or_default();
-        let bound = |most: u64| match &reason {
-            Some(reason) => Err(reason.clone()),
-            None => Ok(Duration::from_ps(most)),
-        };
-        let method = if reason.is_some() { Method::None } else { Method::Slots };
-        let hop = |place: usize| {
-            let end = self.to_end_of(stream, place);
-            let before =
-                stream.hops[place].previous.map(|previous| self.to_end_of(stream, previous as usize));
-            let way = match before {
-                Some(before) => Range { min: end.min - before.min, max: end.max - before.max },
-                None => end.plus(begin),
-            };
-            HopBounds { delay: bound(way.max), delay_min: Duration::from_ps(way.min), method }
-        };
-        let listener = |listener: usize| match self.way(stream, listener) {
-            Some((_, way)) => {
-                let way = way.plus(begin);
-                ListenerBounds {
-                    delay: bound(way.max),
-                    delay_min: Duration::from_ps(way.min),
-                    skew: None,
-                    application: None,
-                }
-            }
-            None => ListenerBounds {
-                delay: Ok(Duration::ZERO),
-                delay_min: Duration::ZERO,
-                skew: None,
-                application: None,
-            },
-        };
-        let mut bounds = StreamBounds {
-            listeners: (0..stream.listeners.len()).map(listener).collect(),
-            hops: (0..stream.hops.len()).map(hop).collect(),
-        };
-        bounds.add_receptions(self.network, stream);
-        bounds
-    }
-
     fn promises_nothing(&self, number: StreamIndex) -> Unbounded {
         let stream = &self.network.streams[number.index()];
         let port = stream.hops.first().map_or(PortIndex(0), |hop| hop.port);
@@ -294,42 +228,66 @@ impl<'network> Cycle<'network> {
         self.network.has_stacks(stream.talker) && !(turns && self.transmit(number).is_some())
     }
 
-    fn bounds(&self) -> Bounds {
-        let streams = 0..self.network.streams.len();
-        let streams = streams.map(|number| self.stream(StreamIndex::at(number))).collect();
-        Bounds { streams, ports: self.ports(), overflows: self.overflows() }
-    }
-
-    /// From where a stream's delay counts to the start of its slot; none if there is no bound.
-    fn begin(&self, number: StreamIndex) -> Option<Range> {
+    /// From where a stream's delay counts to the start of its slot: least, and what the greatest is made of; none if there is no
+    /// bound.
+    fn begin(&self, number: StreamIndex) -> Option<(u64, Terms)> {
         let stream = &self.network.streams[number.index()];
         match stream.traffic {
-            Traffic::Synchronisation { .. } => Some(Range::default()),
+            Traffic::Synchronisation { .. } => Some((0, Terms::default())),
             Traffic::Response { to, turn_around } => self.response(number, to, turn_around),
             // Messages of a start-up wait for slots, for answers and to be said again.
             Traffic::Protocol => None,
             _ => {
-                let transmit = self.transmit(number)?;
-                Some(Range { max: transmit.max.checked_add(self.wait(number)?)?, ..transmit })
+                let (transmit, wait) = (self.transmit(number)?, self.wait(number)?);
+                transmit.max.checked_add(wait)?;
+                let most = Terms::of("host", transmit.max).and("slots, and what waits before it", wait);
+                Some((transmit.min, most))
             }
         }
     }
 
-    /// One frame at a time is at a port; at a station those of its queue are before it.
-    fn ports(&self) -> Vec<[ClassBounds; 8]> {
-        let mut ports = vec![<[ClassBounds; 8]>::default(); self.network.ports.len()];
-        for stream in &self.network.streams {
-            for hop in &stream.hops {
-                let class = &mut ports[hop.port.index()][hop.class.index()];
-                class.used = true;
-                let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
-                let frames = if self.beside > 0 && opens { 2 } else { 1 };
-                let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits() * frames;
-                let most = class.backlog.map_or(bits, |known| known.max(bits));
-                class.backlog = self.reason.is_none().then_some(most);
+    /// A stream hop by hop.
+    fn carried(&self, number: StreamIndex) -> Vec<Carried> {
+        let stream = &self.network.streams[number.index()];
+        let begin = self.begin(number);
+        let reason = self.reason.clone().or_else(|| begin.is_none().then(|| self.promises_nothing(number)));
+        let (begin_min, begin) = begin.unwrap_or_default();
+        let hop = |place: usize| {
+            let (passed, line) = self.passage(stream, place);
+            let end = self.to_end_of(stream, place);
+            let before = match stream.hops[place].previous {
+                Some(_) => Terms::of("processing", passed.max),
+                None => begin.clone(),
+            };
+            let hop = before.and("transmission and cable", line.max);
+            let end_max = end.max.saturating_add(begin.total());
+            let least = if stream.hops[place].previous.is_some() { passed.min } else { begin_min };
+            Carried {
+                hop_min: least + line.min,
+                end_min: end.min + begin_min,
+                hop: reason.clone().map_or(Ok(hop), Err),
+                end: reason.clone().map_or(Ok(end_max), Err),
+                method: if reason.is_some() { Method::None } else { Method::Slots },
             }
+        };
+        (0..stream.hops.len()).map(hop).collect()
+    }
+
+    /// One frame at a time is at a port; at a station those of its queue are before it.
+    fn classes(&self, port: PortIndex) -> [ClassBounds; 8] {
+        let mut classes = <[ClassBounds; 8]>::default();
+        let hops =
+            self.network.streams.iter().flat_map(|stream| stream.hops.iter().map(move |hop| (stream, hop)));
+        for (stream, hop) in hops.filter(|(_, hop)| hop.port == port) {
+            let class = &mut classes[hop.class.index()];
+            class.used = true;
+            let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
+            let frames = if self.beside > 0 && opens { 2 } else { 1 };
+            let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits() * frames;
+            let most = class.backlog.map_or(bits, |known| known.max(bits));
+            class.backlog = self.reason.is_none().then_some(most);
         }
-        ports
+        classes
     }
 }
 

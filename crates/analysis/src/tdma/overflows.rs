@@ -10,20 +10,18 @@ use super::Cycle;
 use crate::loss::{Limit, LimitKind, Overflow, Whose};
 
 impl Cycle<'_> {
-    /// Limits that may be too small.
-    pub(super) fn overflows(&self) -> Vec<Overflow> {
-        let mut found = Vec::new();
+    /// Adds limits that may be too small.
+    pub(super) fn add_overflows(&self, found: &mut Vec<Overflow>) {
         if self.reason.is_some() {
-            return found;
+            return;
         }
         for node in (0..self.network.nodes.len()).map(NodeIndex::at) {
-            self.at_station(node, &mut found);
+            self.at_station(node, found);
         }
         for port in (0..self.network.ports.len()).map(PortIndex::at) {
-            self.at_port(port, &mut found);
+            self.at_port(port, found);
         }
-        crate::loss::sending_overflows(self.network, &self.stacks.sending, &mut found);
-        found
+        crate::loss::sending_overflows(self.network, &self.stacks.sending, found);
     }
 
     /// The queues of a station.

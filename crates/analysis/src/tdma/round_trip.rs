@@ -9,25 +9,28 @@ use tautwire_units::Duration;
 use super::Cycle;
 use super::arrivals::Arrivals;
 use super::way::Range;
+use crate::service::Terms;
 
 /// Most cycles in which the slot of a response is looked for; one that takes longer waits like any frame.
 const LOOKED_AT_MAX: u64 = 100_000;
 
 impl Cycle<'_> {
-    /// From the hand-over of a request to the start of its response's slot.
+    /// From the hand-over of a request to the start of its response's slot: least, and what the greatest is made of.
     pub(super) fn response(
         &self,
         number: StreamIndex,
         to: StreamIndex,
         turn_around: Duration,
-    ) -> Option<Range> {
+    ) -> Option<(u64, Terms)> {
         let ready = self.ready(number, to, turn_around)?;
-        let begin = self.begin(to)?;
+        let (begin_min, begin) = self.begin(to)?;
         let apart = match self.same_cycle(number, to, ready) {
             Some(apart) => apart,
             None => ready.max.checked_add(self.wait(number)?)?,
         };
-        Some(Range { min: begin.min + ready.min, max: begin.max.checked_add(apart)? })
+        begin.total().checked_add(apart)?;
+        let most = Terms::of("host and slot of its request", begin.total());
+        Some((begin_min + ready.min, most.and("from that slot to its own", apart)))
     }
 
     /// From the slot of a request to that of its response at most, if every request finds a slot for its

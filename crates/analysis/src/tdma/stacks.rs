@@ -18,6 +18,7 @@ use crate::answers::{Learned, Response};
 use crate::fault::PlantedFault;
 use crate::host::{self, Sending};
 use crate::result::{Bounds, ListenerBounds};
+use crate::service::bounds_of;
 use crate::timeline::Timeline;
 
 /// Rounds until what still grows is given up.
@@ -98,13 +99,13 @@ impl Stacks {
 }
 
 impl Cycle<'_> {
-    /// The bounds of a network whose hosts have stacks, at ports and at applications.
-    pub(super) fn settle_stacks(&mut self) -> Bounds {
+    /// Takes times through the stacks of hosts as known that reproduce themselves.
+    pub(super) fn settle_stacks(&mut self) {
         self.stacks = Stacks::nothing(self);
         for round in 0..2 * ROUNDS_MAX {
-            let (bounds, found) = self.step();
+            let found = self.step();
             if found.is_within(&self.stacks) {
-                return bounds;
+                return;
             }
             let before = std::mem::replace(&mut self.stacks, found);
             if round % 4 == 3 {
@@ -113,9 +114,9 @@ impl Cycle<'_> {
                     .stacks
                     .changed(&before, |now, before| now.checked_add(8 * now.saturating_sub(before) + 1_000));
                 let here = std::mem::replace(&mut self.stacks, higher);
-                let (bounds, found) = self.step();
+                let found = self.step();
                 if found.is_within(&self.stacks) {
-                    return bounds;
+                    return;
                 }
                 self.stacks = here;
             }
@@ -125,13 +126,16 @@ impl Cycle<'_> {
         }
         let here = self.stacks.clone();
         self.stacks = here.changed(&here, |_, _| None);
-        self.step().0
+        self.settle_waits();
     }
 
-    /// What follows from the times that are taken as known: the bounds, and the same times anew.
-    fn step(&mut self) -> (Bounds, Stacks) {
+    /// What follows from the times that are taken as known: the same times anew.
+    fn step(&mut self) -> Stacks {
         self.settle_waits();
-        let mut bounds = self.bounds();
+        let streams = self.network.streams.iter().zip(0..);
+        let of = |(stream, number)| bounds_of(self.network, stream, &self.carried(StreamIndex(number)));
+        let mut bounds =
+            Bounds { streams: streams.map(of).collect(), ports: Vec::new(), overflows: Vec::new() };
         let all = || (0..self.network.streams.len()).map(StreamIndex::at);
         let responses: Vec<_> = all().map(|number| self.response_handed(number)).collect();
         let learned = Learned {
@@ -154,7 +158,7 @@ impl Cycle<'_> {
         };
         let receiving =
             bounds.streams.iter().map(|stream| stream.listeners.iter().map(range).collect()).collect();
-        (bounds, Stacks { sending, receiving })
+        Stacks { sending, receiving }
     }
 
     /// By how much more the messages of a response are spread when they are handed over than what its chain begins with.

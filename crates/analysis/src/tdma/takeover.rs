@@ -14,7 +14,8 @@ use tautwire_model::network::{NodeIndex, NodeKind, StreamIndex, TimelineAction, 
 use tautwire_units::Duration;
 
 use super::Cycle;
-use crate::result::{Bounds, Unbounded};
+use crate::result::Bounds;
+use crate::unbounded::Unbounded;
 
 /// What fails in a network with TDMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -115,6 +115,16 @@ impl Cycle<'_> {
         self.at_hop(stream, place).0.plus(self.line(stream, place))
     }
 
+    /// From the last bit at a hop's node to its queue, and from there to the last bit at the next node.
+    pub(super) fn passage(&self, stream: &Stream, place: usize) -> (Range, Range) {
+        let stages = [StagePosition::Reception, StagePosition::Processing];
+        let passed = match stream.hops[place].previous {
+            Some(_) => self.stages(stream, place, &stages).0,
+            None => Range::default(),
+        };
+        (passed, self.line(stream, place))
+    }
+
     pub(super) fn host(&self, node: NodeIndex) -> &HostModel {
         match &self.network.nodes[node.index()].kind {
             NodeKind::EndStation { host } => &self.network.hosts[host.index()],

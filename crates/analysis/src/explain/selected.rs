@@ -1,0 +1,192 @@
+//! Hops of classes that go by transmission selection: which frame blocks, whose bursts go first, at which rate.
+//!
+//! Figures are those of the terms of the class (`port.rs`), evaluated once more. Not here: hops that a service carries (`explain.rs`).
+
+use tautwire_core::TrafficClass;
+use tautwire_model::network::PortIndex;
+use tautwire_units::{BitRate, Bits, Duration};
+
+use super::{HopExplanation, NO_METHOD, Part, port_name, previous};
+use crate::analysis::Analysis;
+use crate::contribution::Arriving;
+use crate::curve::{Line, MICRO, span};
+use crate::plan::{Entry, NONE};
+use crate::port::ClassTerms;
+use crate::port_state::PortState;
+use crate::result::{HopBounds, Method};
+
+/// What the bound of a hop is made of.
+pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -> HopExplanation {
+    let entry = analysis.plan.entries[number as usize].clone();
+    let mut state = PortState::default();
+    analysis.evaluate(entry.port, &mut state);
+    let mut numbers = analysis.plan.at_port(entry.port).to_vec();
+    numbers.sort_unstable();
+    let arriving: Vec<Arriving> = numbers.iter().map(|number| analysis.arrivals[*number as usize]).collect();
+    let own = arriving.iter().find(|arriving| arriving.entry == number).expect("it passes this port");
+    let class = state.terms(usize::from(entry.class));
+    let bound = class.bound(analysis.plan.port(entry.port), entry.lane, entry.frame_min);
+    let network = analysis.plan.network;
+    let plan = analysis.plan.port(entry.port);
+    let parts = |wanted: fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
+    let mut higher = parts(|other, own| other > own);
+    let mut same = parts(|other, own| other == own);
+    let mut lower = lower_frames(analysis, &arriving, &entry);
+    if let Some((control, line, bits)) = plan.control {
+        let name = "network control".to_owned();
+        let rate = Some(BitRate::from_bps(line.rate));
+        let own = usize::from(entry.class);
+        if control < own {
+            lower.push(Part { name, bits: Some(Bits::new(bits)), rate: None });
+        } else {
+            let part = Part { name, bits: whole(line), rate };
+            if control > own { higher.push(part) } else { same.push(part) }
+        }
+    }
+    let blocking = lower.into_iter().max_by_key(|part| part.bits.map_or(0, Bits::get));
+    let (formula, source) = formula(bounds.method);
+    HopExplanation {
+        previous: previous(&analysis.plan, number),
+        port: port_name(network, PortIndex(entry.port)),
+        class: TrafficClass::new(entry.class).expect("below eight"),
+        formula,
+        source,
+        line_rate: BitRate::from_bps(plan.rate),
+        rate_left: bound.map(|bound| BitRate::from_bps(bound.rate)),
+        blocking,
+        higher,
+        same,
+        reckoned: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
+        credit_max: class.bounds.hi_credit_bits,
+        times: times(analysis, &entry, own, class, &bounds),
+        reason: None,
+        bounds,
+    }
+}
+
+/// The times of a hop, in the order in which a frame meets them; their sum is the bound.
+fn times(
+    analysis: &Analysis<'_>,
+    entry: &Entry,
+    arriving: &Arriving,
+    class: &ClassTerms,
+    bounds: &HopBounds,
+) -> Vec<(&'static str, Duration)> {
+    let (Ok(delay), Some(queue)) = (&bounds.delay, arriving.queue_max) else { return Vec::new() };
+    let queue = entry.since_header(queue).unwrap_or_else(|| u64::try_from(queue).unwrap_or(0));
+    let plan = analysis.plan.port(entry.port);
+    let mut times: Vec<(&'static str, Duration)> = Vec::new();
+    let mut left = *delay;
+    let mut take = |name, ps: u64| {
+        let span = Duration::from_ps(ps).min(left);
+        if !span.is_zero() {
+            times.push((name, span));
+        }
+        left = left.saturating_sub(span);
+    };
+    if entry.previous == NONE
+        && let Some(response) = analysis.plan.learned.response(entry.stream)
+    {
+        take("request and turn-around", response.handed.since.1);
+    }
+    take(if arriving.scheduled { "processing and shaping" } else { "processing" }, queue);
+    let (_, transmission) = entry.transmission_max;
+    let small = class.start_max(plan, entry.lane, entry.frame_min);
+    let large = class.start_max(plan, entry.lane, entry.frame_max);
+    let (frame, sent) = match (small, large) {
+        (Some(small), Some(large))
+            if plan.deviation.stretch(small) + entry.transmission_max.0
+                > plan.deviation.stretch(large) + transmission =>
+        {
+            (entry.frame_min, entry.transmission_max.0)
+        }
+        _ => (entry.frame_max, transmission),
+    };
+    let waiting = class.start_max(plan, entry.lane, frame).map_or(0, |wait| plan.deviation.stretch(wait));
+    let Some(bound) = class.bound(plan, entry.lane, frame) else { return Vec::new() };
+    let at_rate = |micro_bits: u128| span(micro_bits, bound.rate).unwrap_or(0);
+    let latency = if class.credit_max.is_some() { "credit" } else { "lower frame" };
+    let (first, higher) = (at_rate(bound.latency), at_rate(bound.higher.burst));
+    take(latency, first.min(waiting));
+    take("higher classes", higher.min(waiting.saturating_sub(first)));
+    take("same class", waiting.saturating_sub(first).saturating_sub(higher));
+    take("transmission and cable", sent);
+    times
+}
+
+fn parts(
+    analysis: &Analysis<'_>,
+    arriving: &[Arriving],
+    own: &Entry,
+    wanted: fn(u8, u8) -> bool,
+) -> Vec<Part> {
+    let network = analysis.plan.network;
+    let deviation = analysis.plan.port(own.port).deviation;
+    arriving
+        .iter()
+        .map(|arriving| (arriving, &analysis.plan.entries[arriving.entry as usize]))
+        .filter(|(_, entry)| wanted(entry.class, own.class))
+        .map(|(arriving, entry)| {
+            let line = arriving.brought.least_burst();
+            Part {
+                name: network.streams[entry.stream as usize].name.clone(),
+                bits: line.and_then(whole),
+                rate: line.map(|line| BitRate::from_bps(deviation.fastest(line.rate))),
+            }
+        })
+        .collect()
+}
+
+fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {
+    let entries = arriving.iter().map(|arriving| &analysis.plan.entries[arriving.entry as usize]);
+    entries
+        .filter(|entry| entry.class < own.class)
+        .map(|entry| Part {
+            name: analysis.plan.network.streams[entry.stream as usize].name.clone(),
+            bits: Some(Bits::new(entry.wire_max())),
+            rate: None,
+        })
+        .collect()
+}
+
+fn bits(micro_bits: u128) -> Bits {
+    Bits::new(u64::try_from(micro_bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
+}
+
+fn whole(line: Line) -> Option<Bits> {
+    u64::try_from(line.burst.div_ceil(MICRO)).ok().map(Bits::new)
+}
+
+/// A method's formula and where it is from.
+fn formula(method: Method) -> (&'static str, &'static str) {
+    match method {
+        Method::StrictPriorityTokenBucket => (
+            "(largest lower frame + bursts of higher classes + bursts of the class - own frame) / \
+             (line rate - rates of higher classes) + own frame / line rate",
+            "Specht and Samii 2016, eq. 9; 802.1Q-2022 8.6.8.1",
+        ),
+        Method::StrictPriorityLineShaping => (
+            "the same, and what comes by one link at most its largest frame + link rate * time",
+            "Grieu 2004; Mifdaoui and Leydier 2017; packetised as in Mohammadpour et al. 2023",
+        ),
+        Method::BusyPeriod => (
+            "the same for its own queue, other queues of the class before it, in turn or as a higher class",
+            "802.1Q-2022 8.6.8 with the device's order; Boyer, Stea and Sofack 2012",
+        ),
+        Method::CreditBased => (
+            "(greatest credit + bursts of the class - own frame) / idleSlope + own frame / line rate",
+            "De Azua and Boyer 2014, theorem 4; Mohammadpour et al. 2019; 802.1Q-2022 8.6.8.2",
+        ),
+        Method::CreditBasedLineShaping => (
+            "the same, and what comes by one link at most its largest frame + link rate * time",
+            "De Azua and Boyer 2014, theorem 4; Mifdaoui and Leydier 2017; 802.1Q-2022 8.6.8.2",
+        ),
+        Method::AtsContention => (
+            "from eligibility: (largest lower frame + bursts of higher classes + committed bursts of the \
+             class - own frame) / (line rate - rates of higher classes) + own frame / line rate",
+            "802.1Q-2022 8.6.11 and Annex V; Specht and Samii 2016, eq. 9; Le Boudec 2018",
+        ),
+        // Services have words of their own.
+        _ => NO_METHOD,
+    }
+}

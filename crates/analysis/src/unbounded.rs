@@ -1,0 +1,255 @@
+//! Why there is no bound, and in which words that is told everywhere.
+
+use tautwire_core::TrafficClass;
+use tautwire_model::Network;
+use tautwire_model::network::{PortIndex, StreamIndex};
+
+/// Why there is no bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unbounded {
+    /// The stream promises nothing.
+    NoArrivalCurve {
+        /// The stream that promises nothing: this one, or one that it meets at `port`.
+        stream: StreamIndex,
+        /// Where they meet.
+        port: PortIndex,
+    },
+    /// More comes than can leave.
+    Overload {
+        /// Where.
+        port: PortIndex,
+        /// In which class.
+        class: TrafficClass,
+    },
+    /// A clock whose readings step: each frame waits for the next step, and so more comes than can leave.
+    ClockTooCoarse {
+        /// Where.
+        port: PortIndex,
+        /// In which class.
+        class: TrafficClass,
+    },
+    /// The way to the next node may take longer than bounds reach: 1000 s.
+    TooLong {
+        /// Where it begins.
+        port: PortIndex,
+    },
+    /// Bounds of a cyclic dependency did not come to rest.
+    NoFixedPoint {
+        /// A port of the cycle.
+        port: PortIndex,
+    },
+    /// An ATS shaper does not cover its stream: its slowest clock may pass less than comes.
+    ShaperTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
+    /// An ATS scheduler that several streams share may pass less than they bring together.
+    SharedShaper {
+        /// Where.
+        port: PortIndex,
+        /// Those that share it.
+        streams: Vec<StreamIndex>,
+    },
+    /// More messages may come to a virtual link than its regulator lets through, or it is not known how often they come.
+    RegulatorTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
+    /// An ATS shaper stands behind something that does not keep the order of its group.
+    NotFifoUpstream {
+        /// Where.
+        port: PortIndex,
+    },
+    /// A stage of a device is slower than what comes to it: at this port, of reception or of egress.
+    StageTooSlow {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Frames of different slots of a TDMA cycle may meet.
+    SlotsMeet {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Frames that open the cycles may be lost, and with them slots without number.
+    SynchronisationLost {
+        /// The master's port.
+        port: PortIndex,
+    },
+    /// A standby of TDMA may open cycles beside a master that lives, for any length of time.
+    TwoRasters {
+        /// The master's port.
+        port: PortIndex,
+    },
+    /// A server in the host of its talker or listener may have more to do than it can, or serves frames of
+    /// which nothing is known.
+    Host {
+        /// The talker's port.
+        port: PortIndex,
+    },
+    /// Its time-triggered virtual link has no dispatch points.
+    Unscheduled {
+        /// Its talker's.
+        port: PortIndex,
+    },
+    /// A fault of the synchronisation that its nodes follow is not contained.
+    NotContained {
+        /// Its talker's.
+        port: PortIndex,
+    },
+    /// Protocol control frames of the synchronisation that its nodes follow may be under way for longer than is allowed.
+    ControlFramesLate {
+        /// Its talker's.
+        port: PortIndex,
+    },
+    /// It has no server of its own: the background server carries it.
+    NoServer {
+        /// Where.
+        port: PortIndex,
+    },
+    /// Its server, or one above it, cannot give it what it was promised in every period.
+    ServerTooSmall {
+        /// Where.
+        port: PortIndex,
+    },
+    /// The schedule of its switch may not poll it in every period.
+    Unpolled {
+        /// Its talker's, or that of the switch.
+        port: PortIndex,
+    },
+    /// The network does not grant it.
+    NotGranted {
+        /// Its talker's.
+        port: PortIndex,
+    },
+    /// Its own frames may be discarded by the shaper's MaxResidenceTime or size.
+    MayBeDiscarded {
+        /// Where.
+        port: PortIndex,
+    },
+}
+
+impl Unbounded {
+    /// As a sentence's part: `class 5 of port b1.p2 is overloaded`.
+    #[must_use]
+    pub fn told(&self, network: &Network) -> String {
+        let port = |at: PortIndex| {
+            let port = &network.ports[at.index()];
+            format!("{}.{}", network.nodes[port.node.index()].name, port.name)
+        };
+        match self {
+            Self::NoArrivalCurve { stream, port: at } => {
+                let stream = &network.streams[stream.index()].name;
+                format!("stream {stream} promises no arrival curve at port {}", port(*at))
+            }
+            Self::Overload { port: at, class } => {
+                format!("class {class} of port {} is overloaded", port(*at))
+            }
+            Self::ClockTooCoarse { port: at, class } => {
+                let clock = &network.nodes[network.ports[at.index()].node.index()].clock;
+                format!(
+                    "each frame waits for a step of {} of the clock, and class {class} of port {} is overloaded so",
+                    clock.granularity,
+                    port(*at)
+                )
+            }
+            Self::TooLong { port: at } => {
+                format!("behind port {} it may take longer than 1000 s, to which bounds reach", port(*at))
+            }
+            Self::NoFixedPoint { port: at } => {
+                format!("the cyclic dependency through port {} does not come to rest", port(*at))
+            }
+            Self::ShaperTooSlow { port: at } => {
+                format!("the ATS shaper before port {} may pass less than comes", port(*at))
+            }
+            Self::SharedShaper { port: at, streams } => {
+                let names: Vec<_> =
+                    streams.iter().map(|stream| network.streams[stream.index()].name.as_str()).collect();
+                format!(
+                    "the ATS scheduler before port {} that {} share may pass less than they bring together",
+                    port(*at),
+                    names.join(", ")
+                )
+            }
+            Self::RegulatorTooSlow { port: at } => {
+                format!(
+                    "more messages may come to its virtual link than one a BAG lets out at port {}, or they keep no period",
+                    port(*at)
+                )
+            }
+            Self::NotFifoUpstream { port: at } => {
+                format!("before port {} the order of the ATS group is not kept", port(*at))
+            }
+            Self::StageTooSlow { port: at } => {
+                format!("a stage of the device at port {} is slower than what comes to it", port(*at))
+            }
+            Self::SlotsMeet { port: at } => {
+                format!("frames of different TDMA slots may meet at port {}", port(*at))
+            }
+            Self::SynchronisationLost { port: at } => {
+                format!("synchronisation frames of port {} may be lost", port(*at))
+            }
+            Self::TwoRasters { port: at } => {
+                format!("the standby may open cycles beside the master's of port {}", port(*at))
+            }
+            Self::Host { port: at } => {
+                format!("a host of the stream that leaves port {} may hold frames without end", port(*at))
+            }
+            Self::Unscheduled { port: at } => {
+                format!("it has no dispatch point at port {}", port(*at))
+            }
+            Self::NotContained { port: at } => {
+                format!("a fault of the synchronisation that port {} follows is not contained", port(*at))
+            }
+            Self::ControlFramesLate { port: at } => {
+                format!(
+                    "control frames of the synchronisation that port {} follows may take longer than `max-transmission-delay`",
+                    port(*at)
+                )
+            }
+            Self::NoServer { port: at } => {
+                format!("the background server of port {} carries it", port(*at))
+            }
+            Self::ServerTooSmall { port: at } => {
+                format!("its server, or one above it, is too small at port {}", port(*at))
+            }
+            Self::Unpolled { port: at } => {
+                format!("its switch may not poll it in every period (port {})", port(*at))
+            }
+            Self::NotGranted { port: at } => {
+                format!("it is not granted, and port {} does not send it", port(*at))
+            }
+            Self::MayBeDiscarded { port: at } => {
+                format!("frames may be discarded at port {}, by a shaper or an acceptance window", port(*at))
+            }
+        }
+    }
+
+    /// The port that it is due to.
+    #[must_use]
+    pub const fn port(&self) -> PortIndex {
+        match self {
+            Self::NoArrivalCurve { port, .. }
+            | Self::Overload { port, .. }
+            | Self::ClockTooCoarse { port, .. }
+            | Self::TooLong { port }
+            | Self::NoFixedPoint { port }
+            | Self::ShaperTooSlow { port }
+            | Self::SharedShaper { port, .. }
+            | Self::RegulatorTooSlow { port }
+            | Self::NotFifoUpstream { port }
+            | Self::StageTooSlow { port }
+            | Self::SlotsMeet { port }
+            | Self::NoServer { port }
+            | Self::NotContained { port }
+            | Self::ControlFramesLate { port }
+            | Self::ServerTooSmall { port }
+            | Self::SynchronisationLost { port }
+            | Self::TwoRasters { port }
+            | Self::Host { port }
+            | Self::Unscheduled { port }
+            | Self::Unpolled { port }
+            | Self::NotGranted { port }
+            | Self::MayBeDiscarded { port } => *port,
+        }
+    }
+}
