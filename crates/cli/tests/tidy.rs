@@ -191,6 +191,41 @@ fn the_kernel_names_no_mechanism_that_is_a_plug_in() {
     assert_none(&faults);
 }
 
+/// The flow of bounds, and what it may not name: mechanisms give it services.
+const FLOW: [&str; 12] = [
+    "analysis.rs",
+    "arrival.rs",
+    "answers.rs",
+    "contribution.rs",
+    "explain",
+    "outcome.rs",
+    "passage.rs",
+    "plan",
+    "port",
+    "service.rs",
+    "session.rs",
+    "slack.rs",
+];
+const SERVED: [&str; 8] =
+    ["tdma", "harts", "time_triggered", "time-triggered", "timed", "as6802", "elementary", "standby"];
+
+#[test]
+fn the_flow_of_bounds_names_no_mechanism_that_serves() {
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let Some(name) = path.strip_prefix("crates/analysis/src/") else { continue };
+        if !FLOW.iter().any(|flow| name.starts_with(flow)) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            for name in SERVED.iter().filter(|name| line.to_lowercase().contains(**name)) {
+                faults.push(format!("{path}:{}: names `{name}`", number + 1));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
 #[test]
 fn arrows_between_crates_point_one_way() {
     let mut faults = Vec::new();
