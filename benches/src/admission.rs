@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tautwire_admission::{AdmissionTest, Bandwidth, Standing, Test};
 use tautwire_model::Network;
-use tautwire_model::network::{StreamIndex, TransmissionSelection};
+use tautwire_model::network::{Parts, StreamIndex, TransmissionSelection};
 
 use crate::{cpu, network, tree};
 
@@ -73,7 +73,10 @@ pub(crate) fn print_curves(only: Option<&str>) {
 /// A tree; for the test of HaRTES with the cycle of its scenario and no servers of streams, for that of bandwidth with all classes
 /// credit-based.
 fn of(test: Test, streams: usize, bridges: usize) -> Network {
-    let mut network = network(&tree(streams, bridges));
+    network(&tree(streams, bridges)).altered(|network| alter(network, test))
+}
+
+fn alter(network: &mut Parts, test: Test) {
     if test == Test::Bandwidth {
         let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
         for port in &mut network.ports {
@@ -87,11 +90,10 @@ fn of(test: Test, streams: usize, bridges: usize) -> Network {
     if test == Test::ResponseTime {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/harts.yaml");
         let scenario = tautwire_model::load(path.as_ref()).expect("a kept scenario");
-        let mut harts = scenario.network.expect("no errors").harts.expect("it has cycles");
+        let mut harts = scenario.network.expect("no errors").harts.clone().expect("it has cycles");
         harts.reservations.clear();
         network.harts = Some(harts);
     }
-    network
 }
 
 /// A test; that of bandwidth with all of a line and intervals as long as the periods of these streams, so that it grants as others do.
@@ -138,13 +140,14 @@ fn filling_up(test: Test, network: &Network) -> Option<Decisions> {
 
 /// Mean of the decisions on what is refused, of streams that ask one after the other for less than is proven of them together.
 fn refused(test: Test, network: &Network) -> Option<Decisions> {
-    let mut network = network.clone();
-    let proven = tautwire_analysis::bounds(&network).streams;
-    for (stream, proven) in network.streams.iter_mut().zip(&proven) {
-        let delays = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok());
-        let most = delays.max().expect("all of them may run together");
-        stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
-    }
+    let proven = tautwire_analysis::bounds(network).streams;
+    let network = network.clone().altered(|parts| {
+        for (stream, proven) in parts.streams.iter_mut().zip(&proven) {
+            let delays = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok());
+            let most = delays.max().expect("all of them may run together");
+            stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
+        }
+    });
     let mut standing = of_kind(test, &network).begin(&network);
     let all = (0..network.streams.len()).map(StreamIndex::at);
     let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *standing, &network, *stream).1).collect();

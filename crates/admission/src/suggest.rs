@@ -22,11 +22,11 @@ const DEADLINE_MOST: Duration = Duration::from_s(10);
 /// What of the last of `streams`, which `test` refuses beside the others, would have fitted.
 pub(crate) fn fits(test: &dyn AdmissionTest, network: &Network, streams: &[StreamIndex]) -> Fits {
     let Some(last) = streams.last().copied() else { return Fits::default() };
-    let mut network = network.clone();
     let refused = network.streams[last.index()].clone();
+    let mut tried = network.clone();
     let mut admits = |stream: Stream| {
-        network.streams[last.index()] = stream;
-        test.refuse(&network, streams).is_none()
+        tried.replace_stream(last, stream);
+        test.refuse(&tried, streams).is_none()
     };
     let payload = refused.payload_max.get();
     let less = greatest(PAYLOAD_LEAST, payload, &mut |octets| admits(smaller(&refused, octets)));

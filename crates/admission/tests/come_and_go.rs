@@ -15,7 +15,7 @@ use tautwire_units::Duration;
 
 /// A history of requests, and the run in which streams start when they are admitted, and stop so long before they
 /// are taken back. Returns the network of the run, and how many streams were taken back and refused.
-fn history(mut network: Network, seed: u64, drain: Duration) -> (Network, usize, usize) {
+fn history(network: Network, seed: u64, drain: Duration) -> (Network, usize, usize) {
     let mut dice = Dice::new(seed);
     let (mut events, mut gone, mut refused) = (Vec::new(), 0, 0);
     let names: Vec<String> = network.streams.iter().map(|stream| stream.name.clone()).collect();
@@ -41,13 +41,15 @@ fn history(mut network: Network, seed: u64, drain: Duration) -> (Network, usize,
             }
         }
     }
-    for stream in &mut network.streams {
-        stream.started = false;
-    }
-    network.events = events;
-    network.run.duration = now + Duration::from_ms(20);
-    network.run.warm_up = Duration::ZERO;
-    network.run.stop_after_frames = None;
+    let network = network.altered(|parts| {
+        for stream in &mut parts.streams {
+            stream.started = false;
+        }
+        parts.events = events;
+        parts.run.duration = now + Duration::from_ms(20);
+        parts.run.warm_up = Duration::ZERO;
+        parts.run.stop_after_frames = None;
+    });
     (network, gone, refused)
 }
 

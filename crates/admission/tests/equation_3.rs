@@ -247,10 +247,10 @@ fn set(seed: u64) -> Option<Network> {
 
 /// The same with an asynchronous window from the start of the cycle on.
 fn open_from_the_start(network: &Network) -> Network {
-    let mut open = network.clone();
-    let harts = open.harts.as_mut().unwrap();
-    (harts.trigger, harts.synchronous, harts.open) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
-    open
+    network.clone().altered(|parts| {
+        let harts = parts.harts.as_mut().unwrap();
+        (harts.trigger, harts.synchronous, harts.open) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    })
 }
 
 /// Within its own assumptions, too, it is no proof: of deadlines that are as tight as it allows some are missed. The dead time of

@@ -14,17 +14,18 @@ use tautwire_units::Duration;
 
 /// A random network whose streams ask for somewhat less, or more, than is proven of all of them.
 fn network(seed: u64) -> Network {
-    let mut network = tautwire_model::load_text("random", &random_network(seed)).network.unwrap();
+    let network = tautwire_model::load_text("random", &random_network(seed)).network.unwrap();
     let mut dice = Dice::new(seed);
     let bounds = tautwire_analysis::bounds(&network);
-    for (stream, proven) in network.streams.iter_mut().zip(&bounds.streams) {
-        let worst = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok()).max();
-        let percent = dice.between(60, 120);
-        stream.deadline = worst.map(|worst| Duration::from_ps(worst.as_ps() / 100 * percent));
-    }
-    // A timeline changes streams behind the admission's back.
-    network.events.clear();
-    network
+    network.altered(|parts| {
+        for (stream, proven) in parts.streams.iter_mut().zip(&bounds.streams) {
+            let worst = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok()).max();
+            let percent = dice.between(60, 120);
+            stream.deadline = worst.map(|worst| Duration::from_ps(worst.as_ps() / 100 * percent));
+        }
+        // A timeline changes streams behind the admission's back.
+        parts.events.clear();
+    })
 }
 
 fn request(op: Operation, streams: &[&str], mode: Mode) -> Request {

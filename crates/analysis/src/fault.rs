@@ -98,11 +98,12 @@ impl PlantedFault {
 #[must_use]
 pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Bounds {
     if fault == Some(PlantedFault::ClockToleranceForgotten) {
-        let mut network = network.clone();
-        for node in &mut network.nodes {
-            node.clock.tolerance_ppb = 0;
-            node.clock.granularity = Duration::ZERO;
-        }
+        let network = network.clone().altered(|parts| {
+            for node in &mut parts.nodes {
+                node.clock.tolerance_ppb = 0;
+                node.clock.granularity = Duration::ZERO;
+            }
+        });
         return answers::settle(&network, Fault::default()).1;
     }
     answers::settle(network, Fault { planted: fault }).1

@@ -2,7 +2,7 @@
 
 use crate::as6802::Synchronisation;
 use crate::gptp::Gptp;
-use crate::network::{Hop, Network, NodeIndex, Stream, StreamIndex, TimelineEvent, Traffic};
+use crate::network::{Hop, Network, NodeIndex, Parts, Stream, StreamIndex, TimelineEvent, Traffic};
 use crate::srp::{ReservedStream, StreamReservation};
 
 impl Network {
@@ -26,7 +26,7 @@ impl Network {
             }
             Some(event)
         };
-        Self {
+        let parts = Parts {
             streams: streams.iter().map(|stream| answering(&self.streams[stream.index()], &place)).collect(),
             events: self.events.iter().filter_map(kept).collect(),
             name: self.name.clone(),
@@ -77,7 +77,8 @@ impl Network {
                 harts
             }),
             sections: self.sections.moved(&place),
-        }
+        };
+        Self { parts }
     }
 }
 
@@ -87,14 +88,14 @@ impl Network {
     pub fn with_listeners(&self, parts: &[(StreamIndex, Vec<NodeIndex>)]) -> Self {
         let mut network = self.clone();
         for (stream, listeners) in parts {
-            let described = &mut network.streams[stream.index()];
+            let described = &mut network.parts.streams[stream.index()];
             if listeners.is_empty() || described.listeners.iter().all(|node| listeners.contains(node)) {
                 continue;
             }
             prune(described, listeners);
             let stays: Vec<NodeIndex> =
                 described.hops.iter().map(|hop| self.ports[hop.port.index()].node).collect();
-            if let Some(harts) = &mut network.harts {
+            if let Some(harts) = &mut network.parts.harts {
                 let is_there = |switch| stays.contains(&switch);
                 harts.ftt.relayed.retain(|relayed| relayed.stream != *stream || is_there(relayed.switch));
             }

@@ -85,7 +85,7 @@ fn classes_are_in_the_order_of_traffic_classes_not_of_priorities() {
     let network = row(
         "stream-reservation: {classes: [{class: A, priority: 3, interval: 125 us}, {class: B, priority: 5, interval: 250 us}]}\n",
     );
-    let priorities = network.srp.expect("stream reservation").classes;
+    let priorities = network.srp.as_ref().expect("stream reservation").classes.clone();
     assert_eq!(priorities.iter().map(|class| class.domain.priority).collect::<Vec<_>>(), [3, 5]);
 }
 

@@ -448,7 +448,7 @@ streams:
     };
     let more = format!("[{}, {}]", stream("x", "300 B"), stream("z", "200 B"));
     let loaded = tautwire_model::Grammar::kernel().load_text_with_streams("net.yaml", text, &more);
-    let streams = loaded.network.expect("no errors").streams;
+    let streams = loaded.network.expect("no errors").streams.clone();
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
     assert_eq!(names, ["y", "x", "z"]);
     assert_eq!(streams[1].payload_max.get(), 300);

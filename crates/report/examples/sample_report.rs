@@ -9,8 +9,6 @@ use tautwire_report::{Manifest, NetworkDocument, RunFolder, Summary, histogram, 
 #[path = "../src/fixture.rs"]
 mod fixture;
 
-const DESCRIPTION: &str = "# A made-up network, see crates/report/src/fixture.rs.\nname: vehicle\n";
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let Some(path) = arguments.next() else { return ExitCode::from(2) };
@@ -29,9 +27,9 @@ fn made_up() -> RunFolder {
     let (network, bounds, observation) = fixture::line();
     let command = ["verify".to_owned(), "vehicle.yaml".to_owned()];
     RunFolder {
-        manifest: Manifest::new(&network.name, DESCRIPTION, Some(1), &command),
+        manifest: Manifest::new(&network.name, fixture::DESCRIPTION, Some(1), &command),
         summary: Summary::new(&network, Some(&bounds), Some(&observation)),
-        network: NetworkDocument::new(&network, DESCRIPTION),
+        network: NetworkDocument::new(&network, fixture::DESCRIPTION),
         histograms: histogram::of_observation(&observation),
     }
 }

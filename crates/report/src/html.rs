@@ -57,8 +57,9 @@ mod tests {
 
     #[test]
     fn the_report_holds_its_data_and_nothing_escapes() {
-        let (mut network, bounds, observation) = fixture::line();
-        network.streams[0].name = "</script><script>alert(1)</script>".to_owned();
+        let (network, bounds, observation) = fixture::line();
+        let name = "</script><script>alert(1)</script>".to_owned();
+        let network = network.altered(|parts| parts.streams[0].name = name);
         let run = RunFolder {
             manifest: Manifest::new("line", "", Some(1), &[]),
             summary: Summary::new(&network, Some(&bounds), Some(&observation)),

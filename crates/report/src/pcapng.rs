@@ -397,8 +397,8 @@ mod tests {
 
     #[test]
     fn a_capture_is_read_back_by_another() {
-        let (mut network, _, _) = fixture::line();
-        network.streams[1].udp = None;
+        let (network, _, _) = fixture::line();
+        let network = network.altered(|parts| parts.streams[1].udp = None);
         let mut octets = Vec::new();
         let mut capture = PcapngWriter::new(&mut octets, &network).expect("begun");
         let late = Duration::from_s(5) + Duration::from_ps(1_999);

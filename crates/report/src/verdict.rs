@@ -346,8 +346,8 @@ mod tests {
 
     /// The verdict on the control stream with this deadline, bound and greatest observed delay.
     fn verdict(deadline: Option<u64>, bound: Option<u64>, observed: u64) -> Verdict {
-        let (mut network, mut bounds, mut observation) = fixture::line();
-        network.streams[0].deadline = deadline.map(Duration::from_us);
+        let (network, mut bounds, mut observation) = fixture::line();
+        let network = network.altered(|parts| parts.streams[0].deadline = deadline.map(Duration::from_us));
         let listener = &mut bounds.streams[0].listeners[0];
         listener.delay = match bound {
             Some(us) => Ok(Duration::from_us(us)),

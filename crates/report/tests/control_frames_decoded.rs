@@ -12,9 +12,9 @@ use tautwire_units::Duration;
 
 /// The first so much of a run: the network, what was seen, and the capture.
 fn run(name: &str, text: &str, duration: Duration) -> (Network, Observation, PathBuf) {
-    let mut network = tautwire_model::load_text(name, text).network.expect("a network");
+    let network = tautwire_model::load_text(name, text).network.expect("a network");
     // The frames of the start-up are counted too.
-    network.run.warm_up = Duration::ZERO;
+    let network = network.altered(|parts| parts.run.warm_up = Duration::ZERO);
     let capture = format!("{name}-{}.pcapng", std::process::id());
     let capture = Path::new(env!("CARGO_TARGET_TMPDIR")).join(capture);
     let mut recorder =

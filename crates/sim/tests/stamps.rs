@@ -98,17 +98,18 @@ fn stamps_are_by_the_stations_own_clocks() {
 }
 
 /// Every station stamps, one way or another.
-fn with_stamps(mut network: Network, seed: u64) -> Network {
+fn with_stamps(network: Network, seed: u64) -> Network {
     let points = [StampPoint::StartOfFrame, StampPoint::EndOfFrame, StampPoint::Software];
-    for (number, host) in network.hosts.iter_mut().enumerate() {
-        let random = Distribution::Uniform { min: Duration::ZERO, max: Duration::from_ns(500) };
-        host.time_stamp = Some(TimeStamp {
-            point: points[(seed as usize + number) % 3],
-            quantum: Duration::from_ns(8),
-            jitter: Delay { random, ..Delay::default() },
-        });
-    }
-    network
+    let random = Distribution::Uniform { min: Duration::ZERO, max: Duration::from_ns(500) };
+    network.altered(|parts| {
+        for (number, host) in parts.hosts.iter_mut().enumerate() {
+            host.time_stamp = Some(TimeStamp {
+                point: points[(seed as usize + number) % 3],
+                quantum: Duration::from_ns(8),
+                jitter: Delay { random, ..Delay::default() },
+            });
+        }
+    })
 }
 
 #[test]
@@ -139,10 +140,11 @@ fn stamps_change_nothing_and_do_not_depend_on_the_driver() {
 
 #[test]
 fn lost_frames_are_forgotten() {
-    let mut network = cable("time-stamp: {point: software}", "");
-    for link in &mut network.links {
-        link.bit_error_rate = 50_000_000_000_000;
-    }
+    let network = cable("time-stamp: {point: software}", "").altered(|parts| {
+        for link in &mut parts.links {
+            link.bit_error_rate = 50_000_000_000_000;
+        }
+    });
     let observation = observe(&network, Driver::Eliding);
     let stream = &observation.streams[0];
     assert!(stream.delivered > 100 && stream.delivered < 900, "{stream:?}");

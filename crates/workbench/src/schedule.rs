@@ -41,12 +41,7 @@ impl Scheduled {
 
     fn of(network: &Network, found: &NetworkSchedule) -> Result<Self, Vec<String>> {
         let (described, schedule) = (&found.described, &found.schedule);
-        let mut bare = network.clone();
-        for stream in &mut bare.streams {
-            if let Some(link) = &mut stream.time_triggered {
-                link.points.clear();
-            }
-        }
+        let bare = network.without_dispatch_points();
         let scheduled = bare
             .with_dispatch_offsets(&described.offsets(schedule))
             .map_err(|faults| faults.iter().map(|fault| fault.words(&bare)).collect::<Vec<_>>())?;

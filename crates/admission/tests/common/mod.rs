@@ -13,16 +13,17 @@ pub fn cases() -> u64 {
 
 /// A network whose streams ask for `percent` of what is proven of all together.
 pub fn with_deadlines(text: &str, seed: u64, percent: (u64, u64)) -> Network {
-    let mut network = tautwire_model::load_text("random", text).network.unwrap();
+    let network = tautwire_model::load_text("random", text).network.unwrap();
     let mut dice = Dice::new(seed);
     let bounds = tautwire_analysis::bounds(&network);
-    for (stream, proven) in network.streams.iter_mut().zip(&bounds.streams) {
-        let worst = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok()).max();
-        let part = dice.between(percent.0, percent.1);
-        stream.deadline = worst.map(|worst| Duration::from_ps(worst.as_ps() / 100 * part));
-    }
-    network.events.clear();
-    network
+    network.altered(|parts| {
+        for (stream, proven) in parts.streams.iter_mut().zip(&bounds.streams) {
+            let worst = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok()).max();
+            let part = dice.between(percent.0, percent.1);
+            stream.deadline = worst.map(|worst| Duration::from_ps(worst.as_ps() / 100 * part));
+        }
+        parts.events.clear();
+    })
 }
 
 /// Frames that come later than their deadlines in a run.

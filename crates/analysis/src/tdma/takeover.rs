@@ -143,10 +143,10 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
     let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(late + cycle.drift);
     let error = Duration::from_ps(longest).saturating_sub(span);
     let whole = crate::bounds(&with_only(network, None));
-    let mut stops = with_only(network, None);
     // Late enough that the standby has heard of cycles, whatever their length.
     let action = TimelineAction::StopNode(talker(tdma.synchronisation));
-    stops.events.push(TimelineEvent { at: Duration::from_ps(u64::MAX), action });
+    let event = TimelineEvent { at: Duration::from_ps(u64::MAX), action };
+    let stops = with_only(network, None).altered(|parts| parts.events.push(event));
     Some(Takeover {
         standby: talker(standby.synchronisation),
         cycle: tdma.cycle,
@@ -195,16 +195,16 @@ pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
 
 /// A network in which nothing fails but what is of a kind, if any.
 fn with_only(network: &Network, failure: Option<Failure>) -> Network {
-    let mut alone = network.clone();
     let stays = |kind: Failure| failure.is_some_and(|failure| failure.has(kind));
-    alone.events.retain(|event| Failure::of(network, &event.action).is_none_or(stays));
-    for link in &mut alone.links {
-        if !stays(Failure::Frames) {
-            link.bit_error_rate = 0;
+    network.clone().altered(|parts| {
+        parts.events.retain(|event| Failure::of(network, &event.action).is_none_or(stays));
+        for link in &mut parts.links {
+            if !stays(Failure::Frames) {
+                link.bit_error_rate = 0;
+            }
+            link.up |= !stays(Failure::Links);
         }
-        link.up |= !stays(Failure::Links);
-    }
-    alone
+    })
 }
 
 fn added(whole: &Bounds, failing: &Bounds) -> Vec<Option<Duration>> {

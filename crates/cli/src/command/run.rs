@@ -53,14 +53,15 @@ pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
 
 /// The scenario with the settings of the command line instead of the description's.
 fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
-    let settings = &mut scenario.network.run;
-    settings.seed = run.seed.unwrap_or(settings.seed);
+    let network = &mut scenario.network;
+    network.set_seed(run.seed.unwrap_or(network.run.seed));
     if let Some(duration) = run.duration {
-        if duration <= settings.warm_up {
-            say(&format!("--duration {duration}: not longer than the warm-up of {}", settings.warm_up));
+        let warm_up = network.run.warm_up;
+        if duration <= warm_up {
+            say(&format!("--duration {duration}: not longer than the warm-up of {warm_up}"));
             return Err(Exit::WrongInput);
         }
-        settings.duration = duration;
+        network.set_duration(duration);
     }
     Ok(scenario)
 }

@@ -489,7 +489,7 @@ pub(crate) fn resolve(network: &mut Network, input: &Draft<'_>, faults: &mut Fau
     for (stream, cluster) in synchronisation.frames.iter().zip(&synchronisation.cluster_of) {
         let Some(stream) = stream else { continue };
         let deadline = network.transmission_deadline_of(*cluster);
-        network.streams[stream.index()].deadline = deadline;
+        network.parts.streams[stream.index()].deadline = deadline;
         for hop in network.streams[stream.index()].hops.clone() {
             let timed = network.time_triggered_class(hop.port);
             if timed.is_some_and(|timed| timed <= hop.class) {

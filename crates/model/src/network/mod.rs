@@ -7,7 +7,7 @@
 //! the passage through one egress port and the link behind it, the talker's own port included.
 
 use tautwire_core::Priority;
-use tautwire_units::Bytes;
+use tautwire_units::{Bytes, Duration};
 
 mod cut_through;
 mod delay;
@@ -91,9 +91,49 @@ index! {
     SchedulerGroupIndex
 }
 
-/// A whole network, its traffic, and how a run of it is to be made.
+/// A whole network, its traffic, and how a run of it is to be made. Only a description makes one ([`crate::load`]), and its
+/// parts are read through it, never written: so none is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
+    pub(crate) parts: Parts,
+}
+
+impl std::ops::Deref for Network {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}
+
+impl Network {
+    /// Says what a run draws from.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.parts.run.seed = seed;
+    }
+
+    /// Says how long a run of it is.
+    pub fn set_duration(&mut self, duration: Duration) {
+        self.parts.run.duration = duration;
+    }
+
+    /// Puts another stream in the place of one: what would be if it asked for less.
+    pub fn replace_stream(&mut self, number: StreamIndex, stream: Stream) {
+        self.parts.streams[number.index()] = stream;
+    }
+
+    /// A network that no description gave. It is for tests, planted faults and measurements, which need parts that are seldom
+    /// described, and for the question what would be without a failure that is described. Nothing checks it.
+    #[must_use]
+    pub fn altered(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        change(&mut self.parts);
+        self
+    }
+}
+
+/// What a [`Network`] consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parts {
     /// Its name, for people and for the run folder.
     pub name: String,
     /// End stations and bridges.

@@ -28,7 +28,7 @@ pub(crate) mod vlans;
 
 use tautwire_core::Priority;
 
-use crate::network::{Network, NetworkControl, RunSettings, Test};
+use crate::network::{Network, NetworkControl, Parts, RunSettings, Test};
 use crate::parse::Draft;
 use crate::section::Sections;
 use crate::text::faults::Faults;
@@ -182,7 +182,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
         let (devices, hosts) = self.models.finish();
         let (assigned, reserved_classes) =
             self.shapers.map(|shapers| (shapers.assigned, shapers.reserved_classes)).unwrap_or_default();
-        let mut network = Network {
+        let parts = Parts {
             name: draft.root.get("name").and_then(Node::text).or(draft.stem).unwrap_or("network").to_owned(),
             nodes: self.topology.nodes,
             ports: self.topology.ports,
@@ -206,9 +206,10 @@ impl<'t, 'a> Resolved<'t, 'a> {
             harts: found.harts,
             sections: found.sections,
         };
+        let mut network = Network { parts };
         if faults.errors() == 0 && network.costs_slots() {
             let derived = network.derived_lifetime();
-            if let Some(tdma) = &mut network.tdma {
+            if let Some(tdma) = &mut network.parts.tdma {
                 tdma.lifetime = tdma.lifetime.or(derived);
             }
         }

@@ -100,7 +100,7 @@ impl Network {
     #[must_use]
     pub fn with_slots(&self, cycle: Duration, slots: Vec<OwnedSlot>) -> Self {
         let mut changed = self.clone();
-        let tdma = changed.tdma.as_mut().expect("slots are those of TDMA");
+        let tdma = changed.parts.tdma.as_mut().expect("slots are those of TDMA");
         let clash = |one: &OwnedSlot| slots.iter().any(|other| one != other && one.shares_time_with(other));
         assert!(slots.is_sorted_by_key(|slot| slot.slot.offset), "slots by offset");
         assert!(!slots.iter().any(clash), "no two slots share time");
@@ -115,7 +115,7 @@ impl Network {
             let carried = |slot: &&OwnedSlot| self.is_carried(slot, StreamIndex::at(number));
             let length = slots.iter().filter(carried).map(|slot| slot.length).min();
             let line = self.first_line(StreamIndex::at(number));
-            let stream = &mut changed.streams[number];
+            let stream = &mut changed.parts.streams[number];
             let bits = wire_bits(stream.payload_max, stream.tagged);
             if let Traffic::Synchronisation { cycle: of } = &mut stream.traffic {
                 *of = cycle;

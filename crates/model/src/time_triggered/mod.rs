@@ -390,9 +390,21 @@ impl Network {
         if faults.is_empty() { Ok(network) } else { Err(faults) }
     }
 
+    /// The same network without any dispatch points: its time-triggered links are never sent.
+    #[must_use]
+    pub fn without_dispatch_points(&self) -> Self {
+        let mut bare = self.clone();
+        for stream in &mut bare.parts.streams {
+            if let Some(link) = &mut stream.time_triggered {
+                link.points.clear();
+            }
+        }
+        bare
+    }
+
     pub(crate) fn set_points(&mut self, points: Vec<(StreamIndex, Vec<DispatchPoint>)>) {
         for (stream, points) in points {
-            if let Some(link) = &mut self.streams[stream.index()].time_triggered {
+            if let Some(link) = &mut self.parts.streams[stream.index()].time_triggered {
                 link.points = points;
             }
         }

@@ -2,7 +2,7 @@
 
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Bytes;
-use tautwire_workbench::network::{SharedBuffer, StreamIndex};
+use tautwire_workbench::network::{Parts, SharedBuffer, StreamIndex};
 use tautwire_workbench::{Bounds, Network, losses};
 
 /// Numbers by a seed.
@@ -25,7 +25,7 @@ impl Draw {
 }
 
 /// Gives queues, buffers and hosts of a network small limits, by a seed.
-pub(crate) fn limit(network: &mut Network, seed: u64) {
+pub(crate) fn limit(network: &mut Parts, seed: u64) {
     let mut draw = Draw(seed);
     for port in &mut network.ports {
         for class in &mut port.classes {

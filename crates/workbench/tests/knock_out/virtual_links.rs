@@ -163,14 +163,16 @@ fn policing_discards_what_is_longer_than_lmax() {
          virtual-link: {id: 1, bag: 4 ms}",
         CALM,
     );
-    let (mut network, whole) = run(&text);
+    let (network, whole) = run(&text);
     let dropped = |observation: &Observation| {
         let dropped = &observation.streams[0].dropped;
         dropped.iter().find(|(reason, _)| *reason == DropReason::PolicedLength).map_or(0, |(_, count)| *count)
     };
     assert_eq!(dropped(&whole), 0);
-    let link = network.streams[0].virtual_link.as_mut().expect("a virtual link");
-    link.frames.1 = tautwire_units::Bytes::new(518);
+    let network = network.altered(|parts| {
+        let link = parts.streams[0].virtual_link.as_mut().expect("a virtual link");
+        link.frames.1 = tautwire_units::Bytes::new(518);
+    });
     let observation = simulate(&network, &mut Options::default());
     let (observed, cut) = (&observation.streams[0], dropped(&observation));
     assert!(cut > 0 && observed.delivered > 0, "{cut} of {} are longer", observed.created);

@@ -83,10 +83,10 @@ fn the_star_has_bounds_and_keeps_them() {
 
 #[test]
 fn context_switches_are_left_out() {
-    let mut network = scenario();
+    let network = scenario();
     let filtered = observed(&network);
     assert!(filtered.messages[0].outliers > 0);
-    network.test_bed.as_mut().expect("a test").outliers_above = None;
+    let network = network.altered(|parts| parts.test_bed.as_mut().expect("a test").outliers_above = None);
     let all = observed(&network);
     assert_eq!(all.messages[0].outliers, 0);
     let worst = |seen: &TestObservation| seen.messages[0].links[0].one_way.max_ps().expect("messages");
@@ -95,7 +95,7 @@ fn context_switches_are_left_out() {
 
 #[test]
 fn logs_are_as_wrong_as_the_clocks_that_they_are_by() {
-    let mut network = scenario();
+    let network = scenario();
     let kept = observed(&network);
     assert_eq!(kept.clocks.len(), 6, "each station with a task");
     let worst = |seen: &TestObservation| seen.clocks.iter().filter_map(|one| one.offset.max()).max();
@@ -103,12 +103,13 @@ fn logs_are_as_wrong_as_the_clocks_that_they_are_by() {
         worst(&kept).is_some_and(|most| most > Duration::ZERO && most < Duration::from_us(20)),
         "{kept:?}"
     );
-    let test = network.test_bed.as_mut().expect("a test");
-    let clocks = test.clocks.as_mut().expect("disciplined");
-    (clocks.proportional, clocks.integral) = (0, 0);
+    let network = network.altered(|parts| {
+        let clocks = parts.test_bed.as_mut().and_then(|test| test.clocks.as_mut()).expect("disciplined");
+        (clocks.proportional, clocks.integral) = (0, 0);
+    });
     let free = observed(&network);
     assert!(worst(&free) > Some(Duration::from_us(100)), "up to 50 ppm over seven seconds");
-    network.test_bed.as_mut().expect("a test").clocks = None;
+    let network = network.altered(|parts| parts.test_bed.as_mut().expect("a test").clocks = None);
     let exact = observed(&network);
     assert!(exact.clocks.is_empty());
     // A round trip is by one clock, and is not wrong.
@@ -133,9 +134,9 @@ fn a_bit_that_a_station_turns_goes_on_with_what_it_sends() {
 
 #[test]
 fn a_test_changes_nothing_of_the_run() {
-    let mut network = scenario();
+    let network = scenario();
     let with = simulate(&network, &mut Options::default());
-    network.test_bed = None;
+    let network = network.altered(|parts| parts.test_bed = None);
     let without = simulate(&network, &mut Options::default());
     assert_eq!(with.trace_hash, without.trace_hash);
     assert_eq!(with.streams, without.streams);
@@ -193,7 +194,7 @@ fn tracked(test: &Test, log: &[LogEntry]) -> tautwire_sim::MessageObservation {
 
 #[test]
 fn what_is_wrong_in_a_log_is_found() {
-    let test = pair().test_bed.expect("a test");
+    let test = pair().test_bed.clone().expect("a test");
     let whole = tracked(&test, &log());
     assert_eq!((whole.sent, whole.complete, whole.open), (5, 5, 0));
     assert_eq!(whole.round_trip.mean_ps(), Some(22 * US));
@@ -227,7 +228,7 @@ fn what_is_wrong_in_a_log_is_found() {
 
 #[test]
 fn any_log_is_tracked() {
-    let test = pair().test_bed.expect("a test");
+    let test = pair().test_bed.clone().expect("a test");
     let mut state = 1_u64;
     let mut draw = |most: u32| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -440,7 +441,7 @@ fn an_outlier_is_a_message_and_in_no_statistics() {
 
 #[test]
 fn an_outlier_is_one_by_all_its_links() {
-    let mut test = pair().test_bed.expect("a test");
+    let mut test = pair().test_bed.clone().expect("a test");
     test.outliers_above = Some(Duration::from_us(11));
     let mut late = log();
     // The second message comes back late, the first and the third are its neighbours.

@@ -103,11 +103,11 @@ fn short_run(network: &mut Network) -> Option<Observation> {
     let mut duration = whole.min(Duration::from_ms(1));
     let mut last = None;
     loop {
-        network.run.duration = duration;
+        network.set_duration(duration);
         let Some(observation) = within_budget(network) else {
             // What was seen so far counts; else half a step in the other direction.
             if let Some((kept, observation)) = last {
-                network.run.duration = kept;
+                network.set_duration(kept);
                 return Some(observation);
             }
             duration = Duration::from_ps(duration.as_ps() / 100);

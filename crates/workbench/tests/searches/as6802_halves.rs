@@ -37,8 +37,7 @@ fn needs_more_than_half(network: &Network) -> bool {
 /// What a run of the network breaks.
 fn broken(network: &Network, observation: &Observation) -> Vec<String> {
     // The bound of each link is that without failures; what cannot be sent is lost.
-    let mut intact = network.clone();
-    intact.events.clear();
+    let intact = network.clone().altered(|parts| parts.events.clear());
     let bounds = tautwire_analysis::bounds(&intact);
     let mut broken = Vec::new();
     let seen = network_time(observation);

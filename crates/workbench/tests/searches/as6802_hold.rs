@@ -156,8 +156,7 @@ fn what_fails_loses_frames_and_delays_none() {
 
 /// Time-triggered frames that were later than the bound of the same network in which nothing fails.
 fn later_than_intact(network: &Network, observation: &Observation) -> Vec<String> {
-    let mut intact = network.clone();
-    intact.events.clear();
+    let intact = network.clone().altered(|parts| parts.events.clear());
     let bounds = tautwire_analysis::bounds(&intact);
     let links = network.streams.iter().enumerate().filter(|(_, stream)| stream.time_triggered.is_some());
     let mut late = Vec::new();
@@ -248,8 +247,8 @@ fn a_bound_without_drift_is_found_wrong() {
     let found = (0..200).find(|seed| {
         let Some(network) = network(*seed, Failures::None) else { return false };
         let seen = network_time(&simulate(&network, &mut Options::default())).precision;
-        let mut still = network.clone();
-        still.nodes.iter_mut().for_each(|node| node.clock.tolerance_ppb = 0);
+        let still =
+            network.altered(|parts| parts.nodes.iter_mut().for_each(|node| node.clock.tolerance_ppb = 0));
         seen > still.precision_bound().expect("it is synchronised")
     });
     assert!(found.is_some());

@@ -12,8 +12,7 @@ fn search(cases: u64, drawn: impl Fn(u64) -> Network) {
     let seeds = seeds(cases);
     let (mut safe, mut lost) = (0, 0);
     for seed in &seeds {
-        let mut network = drawn(*seed);
-        limit(&mut network, *seed);
+        let network = drawn(*seed).altered(|network| limit(network, *seed));
         let bounds = tautwire_analysis::bounds(&network);
         let observation = run(&network);
         let (mut found, kept, dropped) = untold_losses(&network, &bounds, &observation);

@@ -201,8 +201,7 @@ fn faults_of_the_bounds_of_shapers_and_queues_are_found() {
 fn faults_of_what_waits_are_found() {
     let search = |planted: PlantedFault| {
         (0..most()).find(|seed| {
-            let mut network = network(*seed);
-            limit(&mut network, *seed);
+            let network = network(*seed).altered(|network| limit(network, *seed));
             let bounds = bounds_with_fault(&network, Some(planted));
             !untold_losses(&network, &bounds, &run(&network)).0.is_empty()
         })

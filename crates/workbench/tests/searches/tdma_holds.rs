@@ -247,9 +247,10 @@ fn a_standby_that_misses_frames_opens_cycles_beside_the_master_and_has_bounds_if
     };
     let with: usize = runs.iter().map(|(network, _)| bounded(network)).sum();
     let without = runs.iter().map(|(network, _)| {
-        let mut unsaid = network.clone();
-        let tdma = unsaid.tdma.as_mut().expect("slots");
-        tdma.standby.as_mut().expect("a standby").lost_in_a_row = None;
+        let unsaid = network.clone().altered(|parts| {
+            let tdma = parts.tdma.as_mut().expect("slots");
+            tdma.standby.as_mut().expect("a standby").lost_in_a_row = None;
+        });
         bounded(&unsaid)
     });
     assert!(with > 0 && without.sum::<usize>() == 0, "{with}");
@@ -259,12 +260,14 @@ fn a_standby_that_misses_frames_opens_cycles_beside_the_master_and_has_bounds_if
 fn a_derived_lifetime_is_enough_while_nothing_fails() {
     let mut derived = 0;
     for seed in seeds(40) {
-        let mut network = network(&random_tdma(seed, TdmaFailure::Nothing));
+        let network = network(&random_tdma(seed, TdmaFailure::Nothing));
         let bounds = bounds(&network);
         let lifetime = network.derived_lifetime();
-        let tdma = network.tdma.as_mut().expect("slots");
-        assert_eq!(tdma.lifetime, None, "nothing fails, so nothing is lost");
-        tdma.lifetime = lifetime;
+        let network = network.altered(|parts| {
+            let tdma = parts.tdma.as_mut().expect("slots");
+            assert_eq!(tdma.lifetime, None, "nothing fails, so nothing is lost");
+            tdma.lifetime = lifetime;
+        });
         derived += u32::from(lifetime.is_some());
         let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
         for (stream, seen) in bounds.streams.iter().zip(&observation.streams) {
@@ -324,7 +327,7 @@ fn what_is_divided_for_good_has_bounds() {
 /// The network of the test before, with clocks at their worst, in which the standby's cable is cut for so long.
 fn cut_for(apart: u64, mended: u64) -> tautwire_workbench::Network {
     let cut = mended - apart;
-    let mut network = beside_a_standby_of(
+    let network = beside_a_standby_of(
         1_000,
         &format!(
             "events:\n  - {{at: {cut} us, cut-link: to-standby}}\n  - {{at: {mended} us, mend-link: to-standby}}\n"
@@ -332,11 +335,12 @@ fn cut_for(apart: u64, mended: u64) -> tautwire_workbench::Network {
     );
     let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby).expect("a standby");
     let standby = network.streams[standby.synchronisation.index()].talker;
-    for (number, node) in network.nodes.iter_mut().enumerate() {
-        let fast = number == standby.index();
-        node.clock.drift_ppb = Some(if fast { 100_000 } else { -100_000 });
-    }
-    network
+    network.altered(|parts| {
+        for (number, node) in parts.nodes.iter_mut().enumerate() {
+            let fast = number == standby.index();
+            node.clock.drift_ppb = Some(if fast { 100_000 } else { -100_000 });
+        }
+    })
 }
 
 #[test]

@@ -44,8 +44,7 @@ fn the_time_without_a_cycle_is_stated_and_observed() {
         "{observed} of {silence}"
     );
     // A run that keeps the master has none.
-    let mut whole = network;
-    whole.events.clear();
+    let whole = network.altered(|parts| parts.events.clear());
     assert_eq!(seen(&whole).takeover, None);
 }
 
@@ -89,8 +88,7 @@ fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() 
     for seed in seeds(40) {
         let failing = network(&random_tdma(seed, TdmaFailure::MasterStops));
         let stated = takeover(&failing).expect("a standby");
-        let mut whole = failing.clone();
-        whole.events.clear();
+        let whole = failing.clone().altered(|parts| parts.events.clear());
         assert_eq!(takeover(&whole).expect("a standby").added, stated.added, "{seed}: it is stated before");
         let (with, without) = (bounds(&failing), bounds(&whole));
         let run = run_slots(&failing, &with, seed);
@@ -238,8 +236,10 @@ fn failures_of_several_kinds_are_stated_alone_and_together() {
     assert_eq!(costs.kinds[0].added, takeover(&network).expect("a standby").added);
     assert_eq!(failure_costs(&exact(true, "", "", "")), None, "nothing fails");
     // Beside a standby of which nobody says how many frames it misses nothing is proven, and that is said.
-    let mut unsaid = network;
-    unsaid.tdma.as_mut().expect("slots").standby.as_mut().expect("a standby").lost_in_a_row = None;
+    let unsaid = network.altered(|parts| {
+        let tdma = parts.tdma.as_mut().expect("slots");
+        tdma.standby.as_mut().expect("a standby").lost_in_a_row = None;
+    });
     let costs = failure_costs(&unsaid).expect("it fails");
     assert!(costs.kinds[2].rule.is_err() && costs.kinds[2].added_max().is_none(), "{:?}", costs.kinds[2]);
     let summary = Summary::new(&unsaid, Some(&bounds(&unsaid)), None);
@@ -379,8 +379,8 @@ fn where_nobody_opens_cycles_any_more_frames_are_lost_behind_their_lifetime() {
         // 40 ms of silence, the last 4 ms of which wait still.
         assert!((34..=37).contains(&expired), "{events}: {:?}", stream.dropped);
         assert!(verify(&network, &bounds(&network), &observation).contradictions.is_empty());
-        let mut without_end = network.clone();
-        without_end.tdma.as_mut().expect("it has one").lifetime = None;
+        let without_end =
+            network.clone().altered(|parts| parts.tdma.as_mut().expect("it has one").lifetime = None);
         let proven = &bounds(&without_end).streams[2].listeners[0].delay;
         assert!(matches!(proven, Err(Unbounded::SynchronisationLost { .. })), "{events}: {proven:?}");
     }
