@@ -82,7 +82,7 @@ pub use tdma::{
 };
 
 pub use time_triggered::{late_control_frames, proven_precision};
-pub use unbounded::Unbounded;
+pub use unbounded::{Unbounded, Why};
 
 use tautwire_model::Network;
 

@@ -134,12 +134,25 @@ pub enum Method {
     CreditBasedLineShaping,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
-    /// Slots of a TDMA cycle, and ways without a queue.
-    Slots,
-    /// Dispatch points of a time-triggered virtual link.
-    TimeTriggered,
-    /// Servers in elementary cycles, and a busy period at the talker's port.
-    Servers,
+    /// That of the service which carries the frames, by its name.
+    Carried(&'static str),
     /// Nothing holds.
     None,
+}
+
+impl Method {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StrictPriorityTokenBucket => "strict-priority-token-bucket",
+            Self::StrictPriorityLineShaping => "strict-priority-line-shaping",
+            Self::BusyPeriod => "busy-period",
+            Self::CreditBased => "credit-based",
+            Self::CreditBasedLineShaping => "credit-based-line-shaping",
+            Self::AtsContention => "ats-contention",
+            Self::Carried(name) => name,
+            Self::None => "none",
+        }
+    }
 }

@@ -65,55 +65,17 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
-    /// Frames of different slots of a TDMA cycle may meet.
-    SlotsMeet {
-        /// Where.
-        port: PortIndex,
-    },
-    /// Frames that open the cycles may be lost, and with them slots without number.
-    SynchronisationLost {
-        /// The master's port.
-        port: PortIndex,
-    },
-    /// A standby of TDMA may open cycles beside a master that lives, for any length of time.
-    TwoRasters {
-        /// The master's port.
-        port: PortIndex,
-    },
     /// A server in the host of its talker or listener may have more to do than it can, or serves frames of
     /// which nothing is known.
     Host {
         /// The talker's port.
         port: PortIndex,
     },
-    /// Its time-triggered virtual link has no dispatch points.
-    Unscheduled {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// A fault of the synchronisation that its nodes follow is not contained.
-    NotContained {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// Protocol control frames of the synchronisation that its nodes follow may be under way for longer than is allowed.
-    ControlFramesLate {
-        /// Its talker's.
-        port: PortIndex,
-    },
-    /// It has no server of its own: the background server carries it.
-    NoServer {
+    /// A service that carries it has none, for a reason of its own.
+    OfService {
+        /// The reason.
+        why: &'static Why,
         /// Where.
-        port: PortIndex,
-    },
-    /// Its server, or one above it, cannot give it what it was promised in every period.
-    ServerTooSmall {
-        /// Where.
-        port: PortIndex,
-    },
-    /// The schedule of its switch may not poll it in every period.
-    Unpolled {
-        /// Its talker's, or that of the switch.
         port: PortIndex,
     },
     /// The network does not grant it.
@@ -126,6 +88,22 @@ pub enum Unbounded {
         /// Where.
         port: PortIndex,
     },
+}
+
+/// Why a service has no bound, in its own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// Its name in results: `slots-meet`.
+    pub name: &'static str,
+    /// A sentence's part, with `{port}` where the port stands.
+    pub text: &'static str,
+}
+
+impl Why {
+    /// As a reason.
+    pub(crate) const fn at(&'static self, port: PortIndex) -> Unbounded {
+        Unbounded::OfService { why: self, port }
+    }
 }
 
 impl Unbounded {
@@ -182,45 +160,37 @@ impl Unbounded {
             Self::StageTooSlow { port: at } => {
                 format!("a stage of the device at port {} is slower than what comes to it", port(*at))
             }
-            Self::SlotsMeet { port: at } => {
-                format!("frames of different TDMA slots may meet at port {}", port(*at))
-            }
-            Self::SynchronisationLost { port: at } => {
-                format!("synchronisation frames of port {} may be lost", port(*at))
-            }
-            Self::TwoRasters { port: at } => {
-                format!("the standby may open cycles beside the master's of port {}", port(*at))
-            }
             Self::Host { port: at } => {
                 format!("a host of the stream that leaves port {} may hold frames without end", port(*at))
             }
-            Self::Unscheduled { port: at } => {
-                format!("it has no dispatch point at port {}", port(*at))
-            }
-            Self::NotContained { port: at } => {
-                format!("a fault of the synchronisation that port {} follows is not contained", port(*at))
-            }
-            Self::ControlFramesLate { port: at } => {
-                format!(
-                    "control frames of the synchronisation that port {} follows may take longer than `max-transmission-delay`",
-                    port(*at)
-                )
-            }
-            Self::NoServer { port: at } => {
-                format!("the background server of port {} carries it", port(*at))
-            }
-            Self::ServerTooSmall { port: at } => {
-                format!("its server, or one above it, is too small at port {}", port(*at))
-            }
-            Self::Unpolled { port: at } => {
-                format!("its switch may not poll it in every period (port {})", port(*at))
-            }
+            Self::OfService { why, port: at } => why.text.replace("{port}", &port(*at)),
             Self::NotGranted { port: at } => {
                 format!("it is not granted, and port {} does not send it", port(*at))
             }
             Self::MayBeDiscarded { port: at } => {
                 format!("frames may be discarded at port {}, by a shaper or an acceptance window", port(*at))
             }
+        }
+    }
+
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NoArrivalCurve { .. } => "no-arrival-curve",
+            Self::Overload { .. } => "overload",
+            Self::ClockTooCoarse { .. } => "clock-too-coarse",
+            Self::TooLong { .. } => "too-long",
+            Self::NoFixedPoint { .. } => "no-fixed-point",
+            Self::ShaperTooSlow { .. } => "shaper-too-slow",
+            Self::SharedShaper { .. } => "shared-shaper",
+            Self::RegulatorTooSlow { .. } => "regulator-too-slow",
+            Self::NotFifoUpstream { .. } => "not-fifo-upstream",
+            Self::StageTooSlow { .. } => "stage-too-slow",
+            Self::Host { .. } => "host",
+            Self::OfService { why, .. } => why.name,
+            Self::NotGranted { .. } => "not-granted",
+            Self::MayBeDiscarded { .. } => "may-be-discarded",
         }
     }
 
@@ -238,16 +208,8 @@ impl Unbounded {
             | Self::RegulatorTooSlow { port }
             | Self::NotFifoUpstream { port }
             | Self::StageTooSlow { port }
-            | Self::SlotsMeet { port }
-            | Self::NoServer { port }
-            | Self::NotContained { port }
-            | Self::ControlFramesLate { port }
-            | Self::ServerTooSmall { port }
-            | Self::SynchronisationLost { port }
-            | Self::TwoRasters { port }
             | Self::Host { port }
-            | Self::Unscheduled { port }
-            | Self::Unpolled { port }
+            | Self::OfService { port, .. }
             | Self::NotGranted { port }
             | Self::MayBeDiscarded { port } => *port,
         }

@@ -1,6 +1,6 @@
 //! Names of a network's parts, as tables and results give them.
 
-use tautwire_analysis::{Method, Unbounded};
+use tautwire_analysis::Unbounded;
 use tautwire_model::network::{Network, NodeIndex, PortIndex, TransmissionSelection};
 
 /// `camera`.
@@ -22,16 +22,6 @@ pub(crate) const fn selection(selection: TransmissionSelection) -> &'static str 
         TransmissionSelection::CreditBased { .. } => "credit-based",
         TransmissionSelection::Ats => "ats",
     }
-}
-
-/// `strict-priority-line-shaping`.
-pub(crate) fn method(method: Method) -> String {
-    kebab(&format!("{method:?}"))
-}
-
-/// `shaper-too-slow`.
-pub(crate) fn unbounded_reason(unbounded: &Unbounded) -> String {
-    kebab(format!("{unbounded:?}").split([' ', '(']).next().unwrap_or_default())
 }
 
 /// Why there is no bound, as a sentence's part.

@@ -297,7 +297,7 @@ fn interval(moments: &Moments) -> Option<IntervalSummary> {
 /// Why there is no bound.
 pub(crate) fn unbounded_summary(network: &Network, unbounded: &Unbounded) -> UnboundedSummary {
     UnboundedSummary {
-        reason: name::unbounded_reason(unbounded),
+        reason: unbounded.name().to_owned(),
         port: name::port(network, unbounded.port()),
         text: unbounded.told(network),
     }
@@ -332,7 +332,7 @@ fn hop_summary(
             mean: parts(&observed.sums, observed.frames.max(1)),
         }),
         bound: bound.map(|bound| bound_summary(network, &bound.delay, bound.delay_min)),
-        method: bound.map(|bound| name::method(bound.method)),
+        method: bound.map(|bound| bound.method.name().to_owned()),
     }
 }
 

@@ -10,6 +10,7 @@ use tautwire_units::Bytes;
 
 use super::arrivals::Arrivals;
 use super::port::Port;
+use super::reasons::{NO_SERVER, UNPOLLED};
 use super::{End, FRAMES_MAX, Range, Servers, wire_octets};
 use crate::clock::Deviation;
 use crate::service::Terms;
@@ -42,7 +43,7 @@ impl Servers<'_> {
                 .map(|cycles| {
                     self.late((cycles - 1).saturating_mul(harts.cycle.as_ps()) + harts.synchronous.as_ps())
                 })
-                .ok_or(Unbounded::Unpolled { port: hop.port }),
+                .ok_or(UNPOLLED.at(hop.port)),
         };
         let most = waits.and_then(|waits| {
             let busy = self.talker_port(stream, place)?;
@@ -152,7 +153,7 @@ impl Servers<'_> {
         let left = self.left(number, place, &self.schedule);
         let response = self.schedule.response(number, switch);
         let (Some(left), Some(response)) = (left, response) else {
-            return fault(Unbounded::Unpolled { port: hop.port });
+            return fault(UNPOLLED.at(hop.port));
         };
         let open = harts.open.as_ps();
         let rest = if is_first {
@@ -194,9 +195,8 @@ impl Servers<'_> {
     /// From the queue of a server to the last bit of the frame out of the port.
     fn server(&self, number: StreamIndex, place: usize, arrivals: Arrivals) -> Result<u64, Unbounded> {
         let hop = &self.network.streams[number.index()].hops[place];
-        let port =
-            Port::of(self.network, hop.port, self.slack).ok_or(Unbounded::NoServer { port: hop.port })?;
-        let lane = self.network.server_of(number, hop.port).ok_or(Unbounded::NoServer { port: hop.port })?;
+        let port = Port::of(self.network, hop.port, self.slack).ok_or(NO_SERVER.at(hop.port))?;
+        let lane = self.network.server_of(number, hop.port).ok_or(NO_SERVER.at(hop.port))?;
         let wire = wire_octets(&self.network.streams[number.index()], hop.tagged);
         let (period, through, frames) = port.guarantee(lane, wire)?;
         // Where the server is as fast as the stream, its frames repeat after so many.

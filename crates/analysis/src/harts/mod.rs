@@ -22,6 +22,7 @@ mod arrivals;
 mod hops;
 mod overflows;
 mod port;
+mod reasons;
 mod relayed;
 mod service;
 mod synchronous;
@@ -96,7 +97,7 @@ impl<'network> Servers<'network> {
                 None => self.first_hop(number, place),
                 Some(previous) => self.hop(number, place, &ends[previous as usize]),
             };
-            let method = if rest.is_ok() { Method::Servers } else { Method::None };
+            let method = if rest.is_ok() { Method::Carried("servers") } else { Method::None };
             let least = end.least - hop.previous.map_or(0, |previous| ends[previous as usize].least);
             // What came later to its first switch waits less there for the synchronous window.
             let is_polled = hop.previous == Some(0) && self.is_synchronous(number, place);

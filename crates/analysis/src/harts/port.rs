@@ -9,6 +9,7 @@ use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow, Serv
 use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, StreamIndex};
 
+use super::reasons::{NO_SERVER, SERVER_TOO_SMALL};
 use super::wire_octets;
 use crate::clock::PS_PER_S;
 use crate::unbounded::Unbounded;
@@ -63,9 +64,9 @@ impl Port {
         let own = &self.config.servers[place];
         let is_background = place + 1 == self.config.servers.len();
         let Some(capacity) = own.capacity.filter(|_| !is_background) else {
-            return Err(Unbounded::NoServer { port: self.index });
+            return Err(NO_SERVER.at(self.index));
         };
-        let too_small = || Unbounded::ServerTooSmall { port: self.index };
+        let too_small = || SERVER_TOO_SMALL.at(self.index);
         let frames = u64::from(capacity) / wire;
         if frames == 0 || !self.above_suffice(place) {
             return Err(too_small());

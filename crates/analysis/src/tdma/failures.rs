@@ -20,6 +20,7 @@ use tautwire_model::network::{NodeIndex, NodeKind, TimelineAction};
 use tautwire_model::tdma::standby::Gone;
 use tautwire_units::Duration;
 
+use super::reasons::{SYNCHRONISATION_LOST, TWO_RASTERS};
 use super::{CYCLES_MAX, Cycle};
 use crate::unbounded::Unbounded;
 
@@ -29,8 +30,8 @@ impl Cycle<'_> {
         let network = self.network;
         let master = network.streams[self.tdma.synchronisation.index()].talker;
         let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
-        let fails = Unbounded::SynchronisationLost { port };
-        let beside = Unbounded::TwoRasters { port };
+        let fails = SYNCHRONISATION_LOST.at(port);
+        let beside = TWO_RASTERS.at(port);
         if self.cycles > CYCLES_MAX {
             return Some(fails);
         }

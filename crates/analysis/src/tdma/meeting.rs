@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use tautwire_model::network::{PortIndex, StreamIndex, Traffic};
 
 use super::Cycle;
+use super::reasons::SLOTS_MEET;
 use crate::unbounded::Unbounded;
 
 impl Cycle<'_> {
@@ -41,7 +42,7 @@ impl Cycle<'_> {
         let (mut port, mut taken) = (u32::MAX, 0);
         for ((next, ..), (begin, end)) in times {
             if next == port && begin < taken {
-                return Some(Unbounded::SlotsMeet { port: PortIndex(port) });
+                return Some(SLOTS_MEET.at(PortIndex(port)));
             }
             taken = if next == port { end.max(taken) } else { end };
             port = next;

@@ -19,6 +19,7 @@ mod demand;
 mod failures;
 mod meeting;
 mod overflows;
+mod reasons;
 mod round_trip;
 mod service;
 mod stacks;
@@ -33,6 +34,7 @@ use tautwire_model::tdma::{OwnedSlot, Tdma};
 use tautwire_units::{Bits, Bytes, Duration};
 
 pub use self::demand::{AnswerDemand, SlotDemand, StreamDemand, slot_demand};
+use self::reasons::SYNCHRONISATION_LOST;
 pub(crate) use self::service::Slots;
 use self::stacks::Stacks;
 pub use self::takeover::{CostRule, Failure, FailureCost, FailureCosts, Takeover, failure_costs, takeover};
@@ -198,7 +200,7 @@ impl<'network> Cycle<'network> {
         let missed = |slot: &OwnedSlot| slot.slot.offset < self.tdma.travel[slot.owner.index()];
         let port = synchronisation.hops.first()?.port;
         let any = self.tdma.slots.iter().filter(hears).any(missed);
-        any.then_some(Unbounded::SynchronisationLost { port })
+        any.then_some(SYNCHRONISATION_LOST.at(port))
     }
 
     fn promises_nothing(&self, number: StreamIndex) -> Unbounded {
@@ -267,7 +269,7 @@ impl<'network> Cycle<'network> {
                 end_min: end.min + begin_min,
                 hop: reason.clone().map_or(Ok(hop), Err),
                 end: reason.clone().map_or(Ok(end_max), Err),
-                method: if reason.is_some() { Method::None } else { Method::Slots },
+                method: if reason.is_some() { Method::None } else { Method::Carried("slots") },
             }
         };
         (0..stream.hops.len()).map(hop).collect()

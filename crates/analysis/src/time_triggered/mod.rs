@@ -18,6 +18,7 @@
 
 mod control_frames;
 mod newest;
+mod reasons;
 mod ways;
 mod windows;
 

@@ -11,6 +11,7 @@ use tautwire_model::time_triggered::{Release, TimeTriggered, TimeTriggeredLink};
 use tautwire_units::Duration;
 
 use super::Timed;
+use super::reasons::{CONTROL_FRAMES_LATE, NOT_CONTAINED, UNSCHEDULED};
 use crate::clock::{Deviation, slack_ps};
 use crate::delay::{delay_max, delay_min};
 use crate::plan::{Entry, NONE, Plan, index, signed};
@@ -95,7 +96,7 @@ impl<'a, 'network> Ways<'a, 'network> {
         let network = self.plan.network;
         let stream = &network.streams[number];
         let Some(first) = stream.hops.first() else {
-            return Err(Unbounded::Unscheduled { port: PortIndex(0) });
+            return Err(UNSCHEDULED.at(PortIndex(0)));
         };
         let without = stream.hops.iter().find_map(|hop| {
             let links = network.ports[hop.port.index()].links.expect("a hop's port is connected");
@@ -104,9 +105,9 @@ impl<'a, 'network> Ways<'a, 'network> {
             has(network.ports[hop.port.index()].node).and_then(|()| has(to)).err()
         });
         match without {
-            Some(Without::Contained) => Err(Unbounded::NotContained { port: first.port }),
-            Some(Without::ControlFrames) => Err(Unbounded::ControlFramesLate { port: first.port }),
-            None if link.points.is_empty() => Err(Unbounded::Unscheduled { port: first.port }),
+            Some(Without::Contained) => Err(NOT_CONTAINED.at(first.port)),
+            Some(Without::ControlFrames) => Err(CONTROL_FRAMES_LATE.at(first.port)),
+            None if link.points.is_empty() => Err(UNSCHEDULED.at(first.port)),
             None => self.wait(number),
         }
     }
@@ -165,7 +166,7 @@ impl<'a, 'network> Ways<'a, 'network> {
             return known.ok_or(if has_stacks { Unbounded::Host { port } } else { unknown });
         };
         if link.points.is_empty() {
-            return Err(Unbounded::Unscheduled { port });
+            return Err(UNSCHEDULED.at(port));
         }
         let listener = stream.listeners.iter().position(|node| *node == response.talker);
         let hop = stream
@@ -250,7 +251,7 @@ fn bounded(entry: &Entry, times: Times) -> Carried {
         end_min: u64::try_from(times.ready_min.max(0) + sending_min(entry)).unwrap_or(0),
         hop: Ok(times.hop),
         end: Ok(times.end),
-        method: Method::TimeTriggered,
+        method: Method::Carried("time-triggered"),
     }
 }
 

@@ -315,11 +315,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  standby: {synchronisation: w
 #[test]
 fn a_cut_beside_another_way_has_no_bound_where_the_standby_is_cut_off_and_one_where_it_is_not() {
     let reason = |cut: &str| bounds(&over_two_cables(cut)).streams[2].listeners[0].delay.clone();
-    assert!(
-        matches!(reason("first"), Err(tautwire_analysis::Unbounded::TwoRasters { .. })),
-        "{:?}",
-        reason("first")
-    );
+    assert!(reason("first").is_err_and(|why| why.name() == "two-rasters"), "{:?}", reason("first"));
     assert!(reason("second").is_ok(), "nobody used it");
     // Both open cycles then, as a run shows.
     let run = seen(&over_two_cables("first"));
@@ -382,6 +378,9 @@ fn where_nobody_opens_cycles_any_more_frames_are_lost_behind_their_lifetime() {
         let without_end =
             network.clone().altered(|parts| parts.tdma.as_mut().expect("it has one").lifetime = None);
         let proven = &bounds(&without_end).streams[2].listeners[0].delay;
-        assert!(matches!(proven, Err(Unbounded::SynchronisationLost { .. })), "{events}: {proven:?}");
+        assert!(
+            proven.as_ref().is_err_and(|why| why.name() == "synchronisation-lost"),
+            "{events}: {proven:?}"
+        );
     }
 }
