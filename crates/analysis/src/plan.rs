@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use tautwire_model::network::{Network, Scheduler, SchedulerGroup, Stream};
+use tautwire_model::network::{Network, Scheduler, Stream};
 
 use self::rows::DeviceRows;
 use self::users::Users;
@@ -52,11 +52,7 @@ pub(crate) struct GroupPlan {
 /// The tables.
 #[derive(Debug)]
 pub(crate) struct Plan<'network> {
-    /// Its streams are the first of those that are known here.
     pub(crate) network: &'network Network,
-    /// Streams that the network has not, behind its own.
-    further: Vec<Stream>,
-    further_schedulers: Vec<Scheduler>,
     timeline: Timeline,
     /// What comes back.
     pub(crate) learned: Learned,
@@ -125,8 +121,6 @@ impl<'network> Plan<'network> {
         let (nodes, ports) = (network.nodes.len(), network.ports.len());
         let mut plan = Self {
             network,
-            further: Vec::new(),
-            further_schedulers: Vec::new(),
             rows: DeviceRows::of(network),
             entries: Vec::with_capacity(hops),
             first_entry: Vec::with_capacity(network.streams.len() + 1),
@@ -179,10 +173,9 @@ impl<'network> Plan<'network> {
         }
     }
 
-    /// A stream, of the network or one that came later.
-    pub(crate) fn stream(&self, number: u32) -> &Stream {
-        let own = self.network.streams.len();
-        self.network.streams.get(number as usize).unwrap_or_else(|| &self.further[number as usize - own])
+    /// A stream.
+    pub(crate) fn stream(&self, number: u32) -> &'network Stream {
+        &self.network.streams[number as usize]
     }
 
     /// From the application of a stream to its port, if its talker has protocol stacks.
@@ -207,32 +200,11 @@ impl<'network> Plan<'network> {
 
     /// How many streams are known.
     pub(crate) fn stream_count(&self) -> usize {
-        self.network.streams.len() + self.further.len()
-    }
-
-    /// A stream that the network has not, with the schedulers and groups that it needs beyond those that
-    /// are known; its number.
-    pub(crate) fn make_further_known(
-        &mut self,
-        stream: &Stream,
-        schedulers: &[Scheduler],
-        groups: &[SchedulerGroup],
-    ) -> u32 {
-        self.groups.extend(groups[self.groups.len()..].iter().map(shared::group));
-        let new = &schedulers[self.schedulers.len()..];
-        self.schedulers.extend(new.iter().map(shared::constant));
-        self.scheduler_users.resize(self.schedulers.len(), 0);
-        self.further_schedulers.extend_from_slice(new);
-        self.further.push(stream.clone());
-        self.links.push(None);
-        let number = index(self.stream_count() - 1);
-        self.make_known(number, !self.policers.is_empty());
-        number
+        self.network.streams.len()
     }
 
     fn scheduler(&self, number: u32) -> &Scheduler {
-        let own = &self.network.schedulers;
-        own.get(number as usize).unwrap_or_else(|| &self.further_schedulers[number as usize - own.len()])
+        &self.network.schedulers[number as usize]
     }
 
     /// The entries of a stream.

@@ -9,13 +9,13 @@
 use core::fmt::Debug;
 
 use tautwire_model::Network;
-use tautwire_model::network::Stream;
+use tautwire_model::network::{NodeIndex, Stream, StreamIndex};
 use tautwire_units::Duration;
 
 use crate::curve::Curve;
 use crate::explain::Part;
 use crate::host::{Handed, Sending};
-use crate::loss::Overflow;
+use crate::loss::{Overflow, StatedFailure};
 use crate::passage::{Brought, NO_REASON, Passage};
 use crate::plan::Plan;
 use crate::reasons::Reasons;
@@ -38,8 +38,27 @@ pub(crate) trait Mechanism: Sync {
         Vec::new()
     }
 
+    /// Whom stated failures silence, though its frames pass none of these; `misses` says whether frames of a stream may be lost
+    /// on their way to a node, and nothing of one that is no listener.
+    fn silences(&self, _network: &Network, _misses: Misses<'_>) -> Vec<Silence> {
+        Vec::new()
+    }
+
     /// Its service in one analysis; none where it does not serve. The plan has all streams, and no passage yet.
     fn serve<'network>(&self, plan: &Plan<'network>) -> Option<Box<dyn Service + 'network>>;
+}
+
+/// Whether frames of a stream may be lost on their way to a node; none if it is no listener.
+pub(crate) type Misses<'a> = &'a dyn Fn(StreamIndex, NodeIndex) -> Option<bool>;
+
+/// A node that sends nothing of some streams while what its service rests on does not come.
+pub(crate) struct Silence {
+    pub(crate) failure: StatedFailure,
+    pub(crate) node: NodeIndex,
+    /// Whether it takes frames that pass the node; else those that it makes.
+    pub(crate) on_way: bool,
+    /// Of which streams.
+    pub(crate) takes: fn(&Stream) -> bool,
 }
 
 /// What a mechanism serves in one analysis.

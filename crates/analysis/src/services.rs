@@ -6,7 +6,7 @@ use tautwire_model::Network;
 
 use crate::harts::Harts;
 use crate::result::Bounds;
-use crate::service::Mechanism;
+use crate::service::{Mechanism, Misses, Silence};
 use crate::tdma::Slots;
 use crate::time_triggered::TimedLinks;
 
@@ -26,4 +26,9 @@ pub(crate) fn settle_answers(network: &Network) -> bool {
 /// What services must not rest on, as these bounds do not bear it.
 pub(crate) fn doubts(network: &Network, bounds: &Bounds) -> Vec<u16> {
     MECHANISMS.iter().flat_map(|mechanism| mechanism.doubts(network, bounds)).collect()
+}
+
+/// Whom stated failures silence, though its frames pass none of these.
+pub(crate) fn silences(network: &Network, misses: Misses<'_>) -> Vec<Silence> {
+    MECHANISMS.iter().flat_map(|mechanism| mechanism.silences(network, misses)).collect()
 }

@@ -19,12 +19,11 @@
 use std::collections::BTreeSet;
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, Scheduler, SchedulerGroup, Stream, StreamIndex, Traffic};
+use tautwire_model::network::{NodeIndex, Stream, StreamIndex, Traffic};
 
 use tautwire_units::Duration;
 
 use crate::analysis::Analysis;
-use crate::contribution::Arriving;
 use crate::graph::PortGraph;
 use crate::loss::{Fill, Limit, at_listener, is_oversized};
 use crate::passage::Passage;
@@ -190,27 +189,6 @@ impl<'network> Session<'network> {
     #[must_use]
     pub fn analysed_whole(&self) -> Option<&'static str> {
         analysed_whole(self.analysis.plan.network)
-    }
-
-    /// A stream that the network has not, routed over its ports; its number. `schedulers` and `groups`
-    /// are those of the network and, behind them, the ones that such streams need.
-    ///
-    /// # Panics
-    /// Where every step analyses the whole network.
-    pub fn make_known(
-        &mut self,
-        stream: &Stream,
-        schedulers: &[Scheduler],
-        groups: &[SchedulerGroup],
-    ) -> StreamIndex {
-        assert!(self.whole.is_none(), "its streams are planned together");
-        let number = self.analysis.plan.make_further_known(stream, schedulers, groups);
-        let first = self.analysis.passages.len();
-        let new = &self.analysis.plan.entries[first..];
-        self.analysis.passages.extend(new.iter().map(Passage::least));
-        self.analysis.arrivals.resize(self.analysis.passages.len(), Arriving::default());
-        self.runs.push(false);
-        StreamIndex(number)
     }
 
     /// Whether a stream runs.

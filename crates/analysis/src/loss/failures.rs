@@ -1,17 +1,17 @@
 //! Failures that a description states, and whose frames they may take: links with bit errors, cables that are cut, nodes that stop.
 //!
-//! A failure takes frames that pass it. It also takes frames that pass it nowhere: a TDMA station that hears of no cycle has no slot
-//! while they live, and a node without network time sends nothing time-triggered. Of a stream whose copies go over two networks a
+//! A failure takes frames that pass it. It also takes frames that pass it nowhere, where what a service rests on does not come
+//! ([`Silence`]): a station that hears of no cycle has no slot for them, a node without network time sends nothing by it. Of a stream whose copies go over two networks a
 //! frame is lost only if something fails on both. Nothing here says that a frame is lost: a run may be lucky, or a failure come when
 //! no frame is there. Not here: limits that may be too small though nothing fails.
 
 use std::collections::BTreeSet;
 
 use tautwire_model::Network;
-use tautwire_model::as6802::SyncRole;
 use tautwire_model::network::{NodeIndex, PortIndex, Stream, StreamIndex, TimelineAction};
 
 use super::way;
+use crate::services;
 
 /// A failure that the description states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,18 +59,16 @@ pub fn stated_failures(network: &Network) -> Vec<Vec<Vec<StatedFailure>>> {
     if failing.is_empty() {
         return network.streams.iter().map(none).collect();
     }
-    let silent = failing.silent_stations(network);
-    let timeless = failing.timeless_nodes(network);
+    let silences = services::silences(network, &|stream, node| failing.misses(network, stream, node));
     let at_listener = |stream: &Stream, listener: usize| {
+        let of_stream = || silences.iter().filter(|silence| (silence.takes)(stream));
         let mut all = failing.at(network, stream, listener, |way| {
-            let timed = stream.time_triggered.is_some();
-            let nodes = way.iter().filter(|_| timed).flat_map(|hop| ends(network, stream, *hop));
-            nodes.filter(|node| timeless.contains(node)).map(StatedFailure::NoNetworkTime).collect()
+            let nodes: Vec<NodeIndex> = way.iter().flat_map(|hop| ends(network, stream, *hop)).collect();
+            let on_way = of_stream().filter(|silence| silence.on_way && nodes.contains(&silence.node));
+            on_way.map(|silence| silence.failure).collect()
         });
-        let sends_in_slots = !stream.traffic.is_control();
-        if sends_in_slots && silent.contains(&stream.talker) {
-            all.insert(StatedFailure::NoCycles(stream.talker));
-        }
+        let at_talker = of_stream().filter(|silence| !silence.on_way && silence.node == stream.talker);
+        all.extend(at_talker.map(|silence| silence.failure));
         all.into_iter().collect()
     };
     let of = |stream: &Stream| (0..stream.listeners.len()).map(|one| at_listener(stream, one)).collect();
@@ -163,41 +161,5 @@ impl Failing {
         let stream = &network.streams[stream.index()];
         let listener = stream.listeners.iter().position(|one| *one == node)?;
         Some(!self.at(network, stream, listener, |_| Vec::new()).is_empty())
-    }
-
-    /// Stations whose frames may wait for longer than they live, for they do not hear of cycles.
-    fn silent_stations(&self, network: &Network) -> BTreeSet<NodeIndex> {
-        let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.lifetime.is_some()) else {
-            return BTreeSet::new();
-        };
-        // What a standby makes good costs a known number of slots, which the lifetime is held against.
-        let any = crate::tdma::costs_any_slots(network, tdma);
-        let opens = [Some(tdma.synchronisation), tdma.standby.map(|standby| standby.synchronisation)];
-        let is_silent = |node: &NodeIndex| {
-            let mut missed = opens.iter().flatten().filter_map(|frames| self.misses(network, *frames, *node));
-            let first = missed.next();
-            first.is_some_and(|first| match any {
-                true => first || missed.any(|misses| misses),
-                false => first && missed.all(|misses| misses),
-            })
-        };
-        (0..network.nodes.len()).map(NodeIndex::at).filter(is_silent).collect()
-    }
-
-    /// Nodes to which the control frames of every compression master of their cluster may be lost.
-    fn timeless_nodes(&self, network: &Network) -> BTreeSet<NodeIndex> {
-        let Some(made) = network.as6802.as_ref() else { return BTreeSet::new() };
-        let is_timeless = |node: &NodeIndex| {
-            let cluster = made.cluster_of[node.index()];
-            let compresses = |master: &usize| {
-                made.cluster_of[*master] == cluster
-                    && matches!(made.roles[*master], SyncRole::CompressionMaster(_))
-            };
-            let masters = (0..network.nodes.len()).filter(compresses);
-            let frames = masters.filter_map(|master| made.frames[master]);
-            let missed: Vec<bool> = frames.filter_map(|frames| self.misses(network, frames, *node)).collect();
-            !missed.is_empty() && missed.iter().all(|misses| *misses)
-        };
-        (0..network.nodes.len()).map(NodeIndex::at).filter(is_timeless).collect()
     }
 }

@@ -90,11 +90,6 @@ struct Cycle<'network> {
     fault: Option<PlantedFault>,
 }
 
-/// Whether something that fails may cost stations any number of slots, so that their frames wait for as long as they live.
-pub(crate) fn costs_any_slots(network: &Network, tdma: &Tdma) -> bool {
-    Cycle::new(network, tdma).lifetime.is_some()
-}
-
 impl<'network> Cycle<'network> {
     fn new(network: &'network Network, tdma: &'network Tdma) -> Self {
         let stations = || network.nodes.iter().map(|node| &node.clock);

@@ -3,15 +3,15 @@
 //! Not here: what holds of a cycle (`mod.rs`), the wait (`wait.rs`), the way (`way.rs`).
 
 use tautwire_model::Network;
-use tautwire_model::network::{PortIndex, StreamIndex};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 
 use super::Cycle;
 use crate::explain::at_talker;
 #[cfg(feature = "planted-faults")]
 use crate::fault::PlantedFault;
-use crate::loss::Overflow;
+use crate::loss::{Overflow, StatedFailure};
 use crate::plan::Plan;
-use crate::service::{Carried, Hosts, Mechanism, Served, Service, Words};
+use crate::service::{Carried, Hosts, Mechanism, Misses, Served, Service, Silence, Words};
 
 /// The mechanism.
 pub(crate) struct Slots;
@@ -23,6 +23,31 @@ impl Mechanism for Slots {
 
     fn settles_answers(&self, network: &Network) -> bool {
         network.tdma.is_some()
+    }
+
+    /// Stations whose frames may wait for longer than they live, for they do not hear of cycles.
+    fn silences(&self, network: &Network, misses: Misses<'_>) -> Vec<Silence> {
+        let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.lifetime.is_some()) else {
+            return Vec::new();
+        };
+        // What a standby makes good costs a known number of slots, which the lifetime is held against.
+        let any = Cycle::new(network, tdma).lifetime.is_some();
+        let opens = [Some(tdma.synchronisation), tdma.standby.map(|standby| standby.synchronisation)];
+        let is_silent = |node: &NodeIndex| {
+            let mut missed = opens.iter().flatten().filter_map(|frames| misses(*frames, *node));
+            let first = missed.next();
+            first.is_some_and(|first| match any {
+                true => first || missed.any(|misses| misses),
+                false => first && missed.all(|misses| misses),
+            })
+        };
+        let silence = |node| Silence {
+            failure: StatedFailure::NoCycles(node),
+            node,
+            on_way: false,
+            takes: |stream| !stream.traffic.is_control(),
+        };
+        (0..network.nodes.len()).map(NodeIndex::at).filter(is_silent).map(silence).collect()
     }
 
     fn serve<'network>(&self, plan: &Plan<'network>) -> Option<Box<dyn Service + 'network>> {

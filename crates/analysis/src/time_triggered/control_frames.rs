@@ -6,10 +6,12 @@
 //! first control frame can be too late. Where they do not, nothing is known of the clocks, and of what is sent by them.
 
 use tautwire_model::Network;
+use tautwire_model::as6802::SyncRole;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Duration;
 
 use crate::result::Bounds;
+use crate::service::Misses;
 
 /// The nodes whose control frames are not sure to come in time, with the cluster of each, in the order of the network. Those
 /// of faulty nodes are left out: averages leave them out, or what is not contained is known.
@@ -33,7 +35,7 @@ pub fn late_control_frames<'a>(
 
 /// The clusters whose nodes have no proven network time for it: those of late control frames, and those that give way to
 /// them.
-pub(crate) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
+pub(super) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
     let late: Vec<u16> = late_control_frames(network, bounds).map(|(_, cluster)| cluster).collect();
     let Some(made) = &network.as6802 else { return Vec::new() };
     let follows = |cluster: &u16| {
@@ -41,6 +43,24 @@ pub(crate) fn late_clusters(network: &Network, bounds: &Bounds) -> Vec<u16> {
         all.any(|of| late.contains(&of))
     };
     network.clusters().filter(follows).collect()
+}
+
+/// Nodes to which the control frames of every compression master of their cluster may be lost.
+pub(super) fn timeless_nodes(network: &Network, misses: Misses<'_>) -> impl Iterator<Item = NodeIndex> {
+    let made = network.as6802.as_ref();
+    let is_timeless = move |node: &NodeIndex| {
+        let Some(made) = made else { return false };
+        let cluster = made.cluster_of[node.index()];
+        let compresses = |master: &usize| {
+            made.cluster_of[*master] == cluster
+                && matches!(made.roles[*master], SyncRole::CompressionMaster(_))
+        };
+        let masters = (0..network.nodes.len()).filter(compresses);
+        let frames = masters.filter_map(|master| made.frames[master]);
+        let missed: Vec<bool> = frames.filter_map(|frames| misses(frames, *node)).collect();
+        !missed.is_empty() && missed.iter().all(|misses| *misses)
+    };
+    (0..network.nodes.len()).map(NodeIndex::at).filter(is_timeless)
 }
 
 /// The most by which the network times of two nodes that follow a cluster may differ, with control frames that come as

@@ -32,11 +32,11 @@ use tautwire_units::{Bits, Bytes};
 
 use self::ways::Ways;
 use crate::clock::PS_PER_S;
-use crate::loss::{Overflow, Whose};
+use crate::loss::{Overflow, StatedFailure, Whose};
 use crate::plan::{Entry, Plan};
 use crate::port_plan::PortPlan;
 use crate::result::{Bounds, ClassBounds};
-use crate::service::{Carried, Mechanism, Served, Service, Words};
+use crate::service::{Carried, Mechanism, Misses, Served, Service, Silence, Words};
 
 /// Octets of a gap, and the one that is being sent when a frame is cut.
 const CUT: Bytes = Bytes::new(13);
@@ -51,6 +51,17 @@ impl Mechanism for TimedLinks {
 
     fn doubts(&self, network: &Network, bounds: &Bounds) -> Vec<u16> {
         control_frames::late_clusters(network, bounds)
+    }
+
+    /// Nodes to which the control frames of every compression master of their cluster may be lost.
+    fn silences(&self, network: &Network, misses: Misses<'_>) -> Vec<Silence> {
+        let silence = |node| Silence {
+            failure: StatedFailure::NoNetworkTime(node),
+            node,
+            on_way: true,
+            takes: |stream| stream.time_triggered.is_some(),
+        };
+        control_frames::timeless_nodes(network, misses).map(silence).collect()
     }
 
     fn serve<'network>(&self, plan: &Plan<'network>) -> Option<Box<dyn Service + 'network>> {
