@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use tautwire_workbench::Duration;
 
-/// Workbench for deterministic Ethernet: one description, proven bounds, frame-exact simulation, and
-/// the two held against each other.
+/// Workbench for deterministic Ethernet: proves bounds and simulates frame by frame from one
+/// description, and compares the two.
 #[derive(Debug, Parser)]
 #[command(name = "tautwire", bin_name = "tautwire", version, arg_required_else_help = true)]
 #[command(subcommand_required = true, max_term_width = 100, after_help = EXIT_CODES)]
@@ -18,13 +18,13 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  all holds
-  1  a deadline is missed or not proven, or a request is refused
+  0  every requirement is met
+  1  a deadline is missed or not proven, frames may be lost, or a request is refused
   2  wrong input or usage
-  3  failure: a file that cannot be written, a fault of the program
-  4  an observation above a bound: a fault of the program
+  3  failure: a file cannot be written, or a fault of the program
+  4  an observation exceeds a bound: a fault of the program
 
-The result goes to stdout, everything else to stderr. Colours and the progress bar appear only on a
+Results go to stdout, everything else to stderr. Colours and the progress bar appear only on a
 terminal; NO_COLOR=1 turns colours off.";
 
 #[derive(Debug, Subcommand)]
@@ -38,16 +38,16 @@ pub(crate) enum Command {
     /// Run the network frame by frame: delays, loss, per-hop breakdown
     #[command(after_help = SIMULATE_HELP)]
     Simulate(Simulate),
-    /// Hold a simulation against bounds and deadlines
+    /// Run the network and compare the run with bounds and deadlines
     #[command(after_help = VERIFY_HELP)]
     Verify(Verify),
-    /// Decide which streams may run: requests in, decisions with reasons out
+    /// Admit or refuse streams, request by request, with reasons
     #[command(after_help = ADMIT_HELP)]
     Admit(Admit),
-    /// Find dispatch points for the time-triggered virtual links
+    /// Find the dispatch points of time-triggered virtual links
     #[command(after_help = SCHEDULE_HELP)]
     Schedule(Schedule),
-    /// Plan the slots of a TDMA cycle: the least worst-case round trip, with its proof
+    /// Plan the slots of a TDMA cycle for the least worst-case round trip
     #[command(after_help = PLAN_HELP)]
     Plan(Plan),
     /// Write a run as one self-contained HTML file
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of the description or of the summary
     #[command(after_help = SCHEMA_HELP)]
     Schema(Schema),
-    /// Print the completions of a shell
+    /// Print the completions for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
 }
@@ -92,16 +92,17 @@ Examples:
   tautwire bounds scenarios/in-vehicle.yaml --json > bounds.json
   tautwire bounds scenarios/in-vehicle.yaml --out runs/bounds
 
-Exit codes: 0 every deadline is proven, 1 one is not, 2 wrong input, 3 failure.";
+Exit codes: 0 every deadline is proven, 1 at least one is not, or frames may be lost, 2 wrong input,
+3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Bounds {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// Say hop by hop what the bound of this stream is made of
+    /// Show hop by hop how the bound of this stream is computed
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
-    /// Also keep the results in this folder, for `report` and for other programs
+    /// Also write the results to this folder, for `report` and for other programs
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -109,13 +110,13 @@ pub(crate) struct Bounds {
 /// How a run is made and where its results go.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// Seed of every random stream, instead of the description's
+    /// Seed of the random numbers, instead of the description's
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
     /// Simulated time, with its unit (250ms, 10s), instead of the description's
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) duration: Option<Duration>,
-    /// Also write every frame at every hop; may be given twice
+    /// Also write every frame at every hop; may be repeated
     #[arg(long, value_name = "FORMAT")]
     pub(crate) trace: Vec<Trace>,
     /// Folder for the results [default: runs/<scenario>-<seed>]
@@ -139,7 +140,7 @@ Examples:
   tautwire simulate scenarios/in-vehicle.yaml --explain view-front
   tautwire simulate scenarios/in-vehicle.yaml --trace pcapng
 
-Exit codes: 0 every frame with a deadline met it, 1 one did not, 2 wrong input, 3 failure.";
+Exit codes: 0 every stream with a deadline met it, 1 at least one did not, 2 wrong input, 3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
@@ -147,7 +148,7 @@ pub(crate) struct Simulate {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) run: Run,
-    /// Tell the story of the latest frame of this stream: at each hop, what it waited for
+    /// Show what the frame of this stream with the greatest delay waited for at each hop
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
 }
@@ -158,13 +159,16 @@ Examples:
   tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
   tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
 
-Verdicts, of each stream at each listener: proven (bound within the deadline), not proven (bound
-above it, or none), may be lost (a limit on the way may be too small), missed (a frame came late
-or was lost), refused (the network refused it, or nothing came), contradiction (an observation
-that the bound excludes).
+Verdicts of each stream at each listener:
+  proven         the bound is within the deadline, and no frame can be lost
+  not proven     the bound is above the deadline, or there is none
+  may be lost    a limit on the path may be too small
+  missed         a frame was late or lost
+  refused        the network refused the stream, or it was never sent
+  contradiction  an observation exceeds its bound
 
-Exit codes: 0 every deadline is proven, 1 one is not, or a stream is refused, 2 wrong input,
-3 failure, 4 a contradiction.";
+Exit codes: 0 every deadline is proven, 1 at least one is not, or a stream is refused,
+2 wrong input, 3 failure, 4 a contradiction.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
@@ -181,45 +185,45 @@ Examples:
   tautwire admit scenarios/in-vehicle.yaml --state reservations --json < requests.jsonl
   tautwire admit scenarios/in-vehicle.yaml --state reservations --listen admission.socket
 
-A request is a line: {\"op\": OP, \"streams\": [NAME, ...]}, with OP one of reserve, what-if, withdraw,
-replace (with \"instead_of\": [NAME, ...]), modify and list. \"mode\": \"best-effort\" admits of several
-streams those that can be; by default it is all or none. With an \"id\" a request that is sent again is
-answered as the first time. \"suggest\": true asks a refusal to say what would have fitted.
+Each line is a request: {\"op\": OP, \"streams\": [NAME, ...]}. OP is reserve, what-if, withdraw,
+replace (with \"instead_of\": [NAME, ...]), modify or list. By default all streams of a request are
+admitted or none; \"mode\": \"best-effort\" admits each one that fits. A repeated request with the
+same \"id\" gets the first answer again. With \"suggest\": true a refusal says what would have fitted.
 
-The candidates are the streams of the description, and those that a request brings along:
-{\"op\": \"reserve\", \"new\": [{\"name\": \"x\", \"talker\": ..., and the other keys of a stream}]}. modify lets
-admitted streams be as \"new\" describes them, or leaves them as they are.
+A request can name streams of the description or bring new ones:
+{\"op\": \"reserve\", \"new\": [{\"name\": \"x\", \"talker\": ..., and the other keys of a stream}]}.
+modify replaces admitted streams by those in \"new\", or changes nothing.
 
-Exit codes: 0 all was granted, 1 something was refused, 2 wrong input or a wrong request, 3 failure.";
+Exit codes: 0 all requests were granted, 1 one was refused, 2 wrong input or a wrong request,
+3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Admit {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// What admits: bounds proves every deadline, bandwidth adds up rates as stream reservation does,
-    /// response-time is that of HaRTES
+    /// Admission test
     #[arg(long, value_enum, default_value_t = Test::Bounds)]
     pub(crate) test: Test,
-    /// Keep what is admitted in this folder, and go on from it
+    /// Keep the admitted streams in this folder, and continue from it
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// Go on with a log of which lines are missing or changed, as it stands; a copy of it is kept
+    /// Accept a log with missing or changed lines as it is; a copy is kept
     #[arg(long, requires = "state")]
     pub(crate) accept_log: bool,
     /// Read the requests from this file [default: stdin]
     #[arg(long, value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
-    /// Answer on this Unix socket, any number of clients, until killed; decisions are JSON
+    /// Serve clients on this Unix socket until stopped; decisions are JSON
     #[arg(long, value_name = "SOCKET", conflicts_with = "requests")]
     pub(crate) listen: Option<PathBuf>,
-    /// How many clients the socket has at a time; one more is told so and sent away
+    /// Most clients at a time; further ones get an error and are disconnected
     #[arg(long, value_name = "NUMBER", default_value_t = 64, requires = "listen")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) connections: u32,
-    /// How long a client of the socket may take for a request, or for its answer, before it is sent away
+    /// Longest time that a client may take to send a request or to read its answer
     #[arg(long, value_name = "TIME", default_value = "300s", requires = "listen", value_parser = positive)]
     pub(crate) idle_timeout: Duration,
-    /// Ask for all streams of the description, in their order, each that can be
+    /// Request all streams of the description in order, and admit each one that fits
     #[arg(long, conflicts_with_all = ["requests", "listen"])]
     pub(crate) all: bool,
 }
@@ -227,11 +231,11 @@ pub(crate) struct Admit {
 /// An admission test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Test {
-    /// Proven end-to-end bounds against every deadline
+    /// Proven end-to-end bounds: every deadline is met and no frame is lost
     Bounds,
-    /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3), no proof of a deadline
+    /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3); proves no deadline
     Bandwidth,
-    /// Response times of HaRTES (equation 3 of its published evaluation), for a description with harts
+    /// Response times of HaRTES (equation 3 of its published evaluation); needs `harts`
     ResponseTime,
 }
 
@@ -249,11 +253,11 @@ const SCHEDULE_HELP: &str = "\
 Examples:
   tautwire schedule scenarios/to-be-scheduled.yaml
   tautwire schedule scenarios/to-be-scheduled.yaml --json | jq '.links[].points[0].offset_ps'
-  tautwire schedule scenarios/to-be-scheduled.yaml --out scheduled.yaml && tautwire verify scheduled.yaml
+  tautwire schedule scenarios/to-be-scheduled.yaml --out scheduled.yaml
 
-Offsets that the description states are not looked at. Large sets are placed link by link; of small ones a
-complete search finds a schedule, or proves that there is none. A checker that shares no code with the search
-holds every schedule against the margins.
+Offsets in the description are ignored. Large sets are scheduled link by link. For small sets a
+complete search finds a schedule or proves that there is none. A checker with separate code verifies
+the margins of every schedule.
 
 Exit codes: 0 all links are scheduled, 1 some are not, 2 wrong input, 3 failure.";
 
@@ -261,7 +265,7 @@ Exit codes: 0 all links are scheduled, 1 some are not, 2 wrong input, 3 failure.
 pub(crate) struct Schedule {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// Write the description with the offsets found to this file
+    /// Write the description with the found offsets to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -272,10 +276,11 @@ Examples:
   tautwire plan scenarios/tdma.yaml --shortest
   tautwire plan scenarios/tdma.yaml --cycle 2ms --json
 
-The result is what to write under `tdma:` of the description; comments say of each pair and round when
-the response is ready at the latest and when its slot begins, and the proven round trips.
+The result belongs under `tdma:` of the description. Its comments give the proven round trips and,
+for each pair and round, when the response is ready at the latest and when its slot begins.
 
-Exit codes: 0 every round trip is proven, 1 one is not, 2 wrong input or no room in the cycle, 3 failure.";
+Exit codes: 0 every round trip is proven, 1 at least one is not, 2 wrong input or no room in the
+cycle, 3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
@@ -284,7 +289,7 @@ pub(crate) struct Plan {
     /// Length of the cycle, with its unit [default: the description's]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) cycle: Option<Duration>,
-    /// The shortest cycle that has room for one round
+    /// Plan the shortest cycle that has room for one round
     #[arg(long, conflicts_with = "cycle")]
     pub(crate) shortest: bool,
 }
@@ -304,7 +309,7 @@ pub(crate) struct Report {
     /// File to write [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print where the report is as JSON
+    /// Print the path of the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -318,7 +323,7 @@ Exit codes: 0 printed, 2 wrong usage, 3 failure.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// Of what
+    /// What the schema describes
     #[arg(value_enum, default_value_t = SchemaOf::Description)]
     pub(crate) of: SchemaOf,
 }

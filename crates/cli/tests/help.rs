@@ -10,9 +10,18 @@ use common::{folder, tautwire};
 fn every_help_is_as_agreed() {
     let folder = folder("help");
     let mut text = tautwire(&folder, &["--help"]).stdout;
-    for command in
-        ["check", "bounds", "simulate", "verify", "schedule", "plan", "report", "schema", "completions"]
-    {
+    for command in [
+        "check",
+        "bounds",
+        "simulate",
+        "verify",
+        "admit",
+        "schedule",
+        "plan",
+        "report",
+        "schema",
+        "completions",
+    ] {
         let ended = tautwire(&folder, &[command, "--help"]);
         assert_eq!(ended.code, 0, "{command}");
         assert_eq!(ended.stderr, "", "{command}");
