@@ -18,8 +18,8 @@ use crate::clock::SimTime;
 use crate::driven::Driven;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
-use crate::ftt;
-use crate::harts_admission::Admission;
+use crate::harts::admission::Admission;
+use crate::harts::{ftt, relayed};
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
@@ -29,7 +29,6 @@ use crate::order::Order;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::relayed;
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};

@@ -17,14 +17,11 @@ mod datagrams;
 mod discipline;
 mod driven;
 mod egress;
-mod elementary;
 mod engine;
 mod fates;
 mod frame;
-mod ftt;
 mod gptp;
 mod harts;
-mod harts_admission;
 mod host_stacks;
 mod network_time;
 mod node;
@@ -36,7 +33,6 @@ mod random;
 mod recorder;
 mod refusal;
 mod relay;
-mod relayed;
 mod reservation;
 mod result;
 mod rtnet;
@@ -63,11 +59,10 @@ use engine::Engine;
 pub use clock::SimTime;
 pub use control::{Attached, Attachment, Fault, Machines, Mechanism, NetworkTime, Passing, Plane, Stamping};
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
-pub use elementary::{CYCLES, CycleFrame};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
-    AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
-    RequestObservation, SwitchLink,
+    AdmissionEvent, AdmissionRung, CYCLES, CycleFrame, HartsObservation, ListeningObservation,
+    MasterObservation, MasterState, RequestObservation, SwitchLink,
 };
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};

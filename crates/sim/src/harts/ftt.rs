@@ -17,18 +17,18 @@ use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::harts::{FTT, FttMessage, Polled};
 
+use super::admission::Admission;
+use super::elementary::{CycleFrame, first_frames};
+use super::relayed::{Pools, relay};
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Frame;
-use crate::elementary::{CycleFrame, first_frames};
 use crate::engine::Engine;
 use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
-use crate::harts_admission::Admission;
 use crate::node::PortState;
 use crate::plan::{Manners, Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::relayed::{Pools, relay};
 use crate::result::DropReason;
 
 /// How long a node waits for an answer before it asks again, where admission is not described.

@@ -11,8 +11,8 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::Instant;
 
+use super::ftt::Ftt;
 use crate::engine::Engine;
-use crate::ftt::Ftt;
 use crate::plan::{Manners, Plan};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
