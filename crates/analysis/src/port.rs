@@ -107,7 +107,7 @@ pub(crate) fn assess(
         return (terms, above.clone());
     }
     let (higher, higher_reason) = (&above.offered, above.reason);
-    let beside = port.served.as_deref().map(|served| higher.beside(&served.taken[class]));
+    let beside = port.served.as_deref().map(|served| higher.beside(&served.taken_of(class)));
     let above_it = beside.as_ref().unwrap_or(higher);
     let assess = Assess { number, port, class, members, higher: above_it, higher_reason, tardy, unscheduled };
     let out = assess.run(&mut terms, reasons);

@@ -102,8 +102,8 @@ pub(crate) struct Terms(Vec<(&'static str, u64)>);
 pub(crate) struct Served {
     /// Classes whose frames are carried, and their bounds.
     pub(crate) carried: [Option<ClassBounds>; 8],
-    /// What each class cannot use of the line, in bits of it, on the node's clock: it goes before the class.
-    pub(crate) taken: [Curve; 8],
+    /// What each class cannot use of the line, in bits of it, on the node's clock: it goes before the class. With a name for it.
+    pub(crate) taken: Vec<(&'static str, [Curve; 8])>,
 }
 
 /// What hosts do.
@@ -163,17 +163,21 @@ impl Terms {
 impl Served {
     /// Whose service carries all that leaves the port; `classes` are those of what does.
     pub(crate) fn whole(classes: [ClassBounds; 8]) -> Self {
-        Self { carried: classes.map(Some), taken: core::array::from_fn(|_| Curve::zero()) }
+        Self { carried: classes.map(Some), taken: Vec::new() }
     }
 
     /// With what another service means to the port.
-    pub(crate) fn and(self, other: Self) -> Self {
-        let mut carried = self.carried;
-        for (known, more) in carried.iter_mut().zip(other.carried) {
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        for (known, more) in self.carried.iter_mut().zip(other.carried) {
             *known = known.take().or(more);
         }
-        let taken = core::array::from_fn(|class| self.taken[class].plus(&other.taken[class]));
-        Self { carried, taken }
+        self.taken.extend(other.taken);
+        self
+    }
+
+    /// All that a class cannot use.
+    pub(crate) fn taken_of(&self, class: usize) -> Curve {
+        self.taken.iter().fold(Curve::zero(), |sum, (_, taken)| sum.plus(&taken[class]))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::contribution::Arriving;
 use crate::curve::{Line, MICRO, span};
 use crate::plan::{Entry, NONE};
 use crate::port::ClassTerms;
+use crate::port_plan::PortPlan;
 use crate::port_state::PortState;
 use crate::result::{HopBounds, Method};
 
@@ -30,6 +31,7 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
     let plan = analysis.plan.port(entry.port);
     let parts = |wanted: fn(u8, u8) -> bool| parts(analysis, &arriving, &entry, wanted);
     let mut higher = parts(|other, own| other > own);
+    higher.extend(taken(plan, usize::from(entry.class)));
     let mut same = parts(|other, own| other == own);
     let mut lower = lower_frames(analysis, &arriving, &entry);
     if let Some((control, line, bits)) = plan.control {
@@ -135,6 +137,18 @@ fn parts(
             }
         })
         .collect()
+}
+
+/// What services take of the line.
+fn taken(plan: &PortPlan, class: usize) -> impl Iterator<Item = Part> {
+    let taken = plan.served.iter().flat_map(|served| &served.taken);
+    let lines = taken.map(move |(name, of_classes)| (name, of_classes[class].lines()));
+    let least = lines.filter_map(|(name, lines)| Some((name, lines.last()?)));
+    least.filter(|(_, line)| line.rate > 0 || line.burst > 0).map(|(name, line)| Part {
+        name: (*name).to_owned(),
+        bits: whole(*line),
+        rate: Some(BitRate::from_bps(line.rate)),
+    })
 }
 
 fn lower_frames(analysis: &Analysis<'_>, arriving: &[Arriving], own: &Entry) -> Vec<Part> {
