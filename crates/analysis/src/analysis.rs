@@ -63,7 +63,8 @@ impl<'network> Analysis<'network> {
         Self { plan, arrivals, passages, reasons, ports, outputs }
     }
 
-    fn run(plan: Plan<'network>) -> Self {
+    /// Analyses all ports of a plan.
+    pub(crate) fn run(plan: Plan<'network>) -> Self {
         let mut analysis = Self::begin(plan);
         let mut state = PortState::default();
         for component in std::mem::take(&mut analysis.plan.components) {

@@ -2,8 +2,8 @@
 //!
 //! Least times of an entry that is carried are those of its service from then on.
 
-use super::{NONE, Plan};
-use crate::service::{Carried, Served, Service};
+use super::{NONE, Plan, index};
+use crate::service::{Carried, Service};
 use crate::services::MECHANISMS;
 
 impl<'network> Plan<'network> {
@@ -21,22 +21,30 @@ impl<'network> Plan<'network> {
     /// Asks all mechanisms.
     pub(super) fn take_services(&mut self) {
         for mechanism in MECHANISMS {
-            let Some(service) = mechanism.serve(self) else { continue };
-            let carries = service.carries(self);
-            let ports: Vec<_> =
-                (0..super::index(self.ports.len())).map(|port| service.port(self, port)).collect();
-            self.take(self.services.len(), carries);
-            for (port, served) in self.ports.iter_mut().zip(ports) {
-                if let (Some(port), Some(served)) = (port, served) {
-                    let known: Option<Box<Served>> = port.served.take();
-                    port.served = Some(Box::new(known.map_or(served.clone(), |known| known.and(served))));
-                }
+            if let Some(service) = mechanism.serve(self) {
+                self.take_service(service);
             }
-            if let Some(hosts) = service.hosts() {
-                self.sending = hosts.sending;
-            }
-            self.services.push(service);
         }
+    }
+
+    /// Takes in what a service carries, and what it means to ports and hosts.
+    fn take_service(&mut self, service: Box<dyn Service + 'network>) {
+        let carries = service.carries(self);
+        let ports: Vec<_> = (0..index(self.ports.len())).map(|port| service.port(self, port)).collect();
+        self.take(self.services.len(), carries);
+        for (port, served) in self.ports.iter_mut().zip(ports) {
+            if let (Some(port), Some(served)) = (port, served) {
+                let both = match port.served.take() {
+                    Some(known) => known.and(served),
+                    None => served,
+                };
+                port.served = Some(Box::new(both));
+            }
+        }
+        if let Some(hosts) = service.hosts() {
+            self.sending = hosts.sending;
+        }
+        self.services.push(service);
     }
 
     fn take(&mut self, service: usize, carries: Vec<(u32, Carried)>) {
@@ -56,5 +64,86 @@ impl<'network> Plan<'network> {
             entry.hop_min = time(carried.hop_min);
             *place = Some((service, carried));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tautwire_model::Network;
+    use tautwire_units::Duration;
+
+    use super::*;
+    use crate::analysis::Analysis;
+    use crate::answers::Learned;
+    use crate::curve::{Curve, Line, MICRO};
+    use crate::loss::Overflow;
+    use crate::result::Bounds;
+    use crate::service::{Served, Words};
+
+    const MICROSECOND: u64 = 1_000_000;
+
+    /// A gate that is closed to a class for a part of each period, at every port: nothing but this knows of it.
+    #[derive(Debug)]
+    struct Gate {
+        class: usize,
+        closed: u64,
+        period: u64,
+    }
+
+    impl Service for Gate {
+        fn carries(&self, _plan: &Plan<'_>) -> Vec<(u32, Carried)> {
+            Vec::new()
+        }
+
+        fn port(&self, plan: &Plan<'_>, port: u32) -> Option<Served> {
+            let line = plan.ports[port as usize].as_ref()?.rate;
+            let bits = |rate: u64| u128::from(self.closed) * u128::from(rate) / 1_000_000_000_000;
+            let rate = line / self.period * self.closed;
+            let closed = Line { burst: bits(line) * MICRO, rate };
+            let of = |class| if class == self.class { Curve::least_of([closed]) } else { Curve::zero() };
+            let taken = vec![("a closed gate", core::array::from_fn(of))];
+            Some(Served { carried: Default::default(), taken })
+        }
+
+        fn overflows(&self, _plan: &Plan<'_>, _found: &mut Vec<Overflow>) {}
+
+        fn words(&self, _plan: &Plan<'_>, _entry: u32) -> Words {
+            unreachable!("it carries nothing")
+        }
+    }
+
+    fn bounds(network: &Network, gate: Option<Gate>) -> Bounds {
+        let mut plan = Plan::new(network, Learned::default());
+        if let Some(gate) = gate {
+            plan.take_service(Box::new(gate));
+        }
+        plan.serve();
+        Analysis::run(plan).bounds()
+    }
+
+    #[test]
+    fn a_gate_needs_nothing_but_a_service() {
+        let text = "
+defaults: {rate: 100 Mbit/s}
+nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
+links: [{between: [a, s]}, {between: [s, b]}]
+vlans: {1: {tagged: all}}
+streams:
+  - {name: gated, talker: a, listeners: b, priority: 5, payload: 250 B, traffic: {type: periodic, interval: 4 ms}}
+  - {name: open, talker: a, listeners: b, priority: 6, payload: 250 B, traffic: {type: periodic, interval: 4 ms}}
+";
+        let network = tautwire_model::load_text("gate", text).network.expect("no errors");
+        let gate = Gate { class: 5, closed: 300 * MICROSECOND, period: 1_000 * MICROSECOND };
+        let (without, with) = (bounds(&network, None), bounds(&network, Some(gate)));
+        let delay = |bounds: &Bounds, stream: usize| {
+            bounds.streams[stream].listeners[0].delay.clone().expect("a bound")
+        };
+        let more = delay(&with, 0) - delay(&without, 0);
+        // Closed at both ports, and what of the line is left meanwhile is less by as much.
+        let (least, most) = (Duration::from_us(600), Duration::from_us(1_000));
+        assert!(more >= least && more <= most, "{more}");
+        assert_eq!(delay(&with, 1), delay(&without, 1), "the gate of its class is open");
+        let backlog = |bounds: &Bounds| bounds.ports.iter().filter_map(|port| port[5].backlog).max();
+        assert!(backlog(&with) >= backlog(&without), "its frames wait at closed gates");
     }
 }
