@@ -33,7 +33,7 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// What its service must not rest on, by numbers of its own: these bounds do not bear it. They come back as
-    /// [`doubted`](crate::answers::Learned::doubted) of the plan.
+    /// `Learned::doubted` of the plan.
     fn doubts(&self, _network: &Network, _bounds: &Bounds) -> Vec<u16> {
         Vec::new()
     }

@@ -1,7 +1,7 @@
 //! Failures that a description states, and whose frames they may take: links with bit errors, cables that are cut, nodes that stop.
 //!
 //! A failure takes frames that pass it. It also takes frames that pass it nowhere, where what a service rests on does not come
-//! ([`Silence`]): a station that hears of no cycle has no slot for them, a node without network time sends nothing by it. Of a stream whose copies go over two networks a
+//! (`Silence` in `service.rs`): a station that hears of no cycle has no slot for them, a node without network time sends nothing by it. Of a stream whose copies go over two networks a
 //! frame is lost only if something fails on both. Nothing here says that a frame is lost: a run may be lucky, or a failure come when
 //! no frame is there. Not here: limits that may be too small though nothing fails.
 
