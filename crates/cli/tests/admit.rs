@@ -71,7 +71,10 @@ fn wrong_requests_and_damaged_logs_are_told() {
         ("reserve view-left", "a request looks like"),
         (r#"{"op": "withdraw", "streams": ["view-left"]}"#, "view-left: it is not admitted"),
         (r#"{"op": "reserve", "streams": ["view-lift"]}"#, "no such stream; nearest: view-left"),
-        (r#"{"op": "reserve", "streams": ["view-left", "view-left"]}"#, "view-left: it stands twice"),
+        (
+            r#"{"op": "reserve", "streams": ["view-left", "view-left"]}"#,
+            "view-left: the request names it twice",
+        ),
     ] {
         fs::write(folder.join("requests"), line).unwrap();
         let ended = tautwire(&folder, &["admit", &scenario(), "--requests", "requests"]);
@@ -117,7 +120,7 @@ fn what_is_no_socket_stays_and_a_socket_that_is_used_too() {
     for place in ["thesis.txt", "link"] {
         let ended = tautwire(&folder, &["admit", &scenario(), "--listen", place]);
         assert_eq!(ended.code, 2, "{}", ended.stderr);
-        assert!(ended.stderr.contains("no socket stands there"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the file there is not a socket"), "{}", ended.stderr);
     }
     assert_eq!(fs::read_to_string(folder.join("thesis.txt")).unwrap(), "years of work");
     let listener = std::os::unix::net::UnixListener::bind(folder.join("used")).unwrap();

@@ -30,13 +30,13 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     if let Some(folder) = arguments.state.as_deref().filter(|_| arguments.accept_log)
         && let Some(copy) = Desk::accept_log(folder)?
     {
-        say(&format!("the log is taken as it stands; as it was found it is in {}", copy.display()));
+        say(&format!("the log is accepted as it is; a copy of it is in {}", copy.display()));
     }
     let desk = Desk::open(grammar(), &name, &text, arguments.test.into(), arguments.state.as_deref())?;
     if let Some(reason) = desk.no_longer_holds() {
         let why = why(&network, "", &reason);
         say(&format!(
-            "what is admitted would not be admitted now, as the test or the description was another one: {why}"
+            "the admitted streams would not be admitted now, because test or description has changed: {why}"
         ));
     }
     if let Some(socket) = &arguments.listen {
@@ -106,7 +106,7 @@ impl From<LogError> for Exit {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Damaged { .. } | LogError::CutOff { .. } | LogError::NoAnchor { .. } => {
-                say(&format!("{error}, or go on with what stands there: --accept-log"));
+                say(&format!("{error}, or accept the log as it is: --accept-log"));
             }
             _ => say(&error.to_string()),
         }
@@ -182,8 +182,8 @@ fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
         RefusalReason::NoReservation { port, class } => {
             format!("class {class} of port {port} is not credit-based: nothing can be reserved in it")
         }
-        RefusalReason::NotReserved => "it asks for no reservation: give it `reservation`".to_owned(),
-        RefusalReason::NoArrivalCurve => "it promises no arrival curve".to_owned(),
+        RefusalReason::NotReserved => "it has no reservation: give it `reservation`".to_owned(),
+        RefusalReason::NoArrivalCurve => "it has no arrival curve".to_owned(),
         RefusalReason::UnknownStream => {
             let asks = network.streams.iter().filter(|stream| !stream.traffic.is_control());
             let names = asks.map(|stream| stream.name.as_str());
@@ -191,6 +191,6 @@ fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
         }
         RefusalReason::AlreadyAdmitted => "it is admitted already".to_owned(),
         RefusalReason::NotAdmitted => "it is not admitted".to_owned(),
-        RefusalReason::NamedTwice => "it stands twice in the request".to_owned(),
+        RefusalReason::NamedTwice => "the request names it twice".to_owned(),
     }
 }

@@ -110,7 +110,7 @@ fn bind(socket: &Path) -> io::Result<UnixListener> {
         Err(error) if error.kind() == ErrorKind::NotFound => UnixListener::bind(socket)?,
         Err(error) => return Err(error),
         Ok(there) if !there.file_type().is_socket() => {
-            return Err(taken("something that is no socket stands there, and stays"));
+            return Err(taken("the file there is not a socket, and stays"));
         }
         Ok(_) => match UnixStream::connect(socket) {
             Ok(_) => return Err(taken("another process listens there")),
