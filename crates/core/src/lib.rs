@@ -56,6 +56,7 @@ pub mod priority;
 pub mod queue;
 pub mod redundancy;
 pub mod srp;
+pub mod stream_policing;
 pub mod tdma;
 pub mod time_triggered;
 pub mod virtual_link;

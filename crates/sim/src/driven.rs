@@ -19,7 +19,7 @@ use tautwire_units::{Duration, Instant};
 use crate::as6802;
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::{Contents, Frame};
-use crate::control::{Attached, Controls, Mechanism};
+use crate::control::{Attached, Controls, FirstCycles, Mechanism, Policers, Pools};
 use crate::datagrams::Datagrams;
 use crate::engine::Engine;
 use crate::frame::{Aim, Slot, octets_of};
@@ -88,6 +88,12 @@ pub(crate) struct Driven<'n> {
     pub(crate) contents: Contents,
     /// Mechanisms that are plug-ins.
     pub(crate) controls: Controls<'n>,
+    /// Policers of streams, where they enter.
+    pub(crate) policers: Policers,
+    /// Messages that bridges hold.
+    pub(crate) pools: Pools,
+    /// Frames of the first cycles of a period, if a mechanism wants them.
+    pub(crate) cycles: Option<FirstCycles>,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
     /// Masters and nodes of HaRTES.
@@ -141,8 +147,11 @@ impl<'n> Driven<'n> {
             datagrams: Datagrams::new(network),
             contents: Contents::new(network),
             controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
+            policers: Policers::default(),
+            pools: Pools::default(),
+            cycles: None,
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
-            ftt: Ftt::new(network, plan, clocks, seed),
+            ftt: Ftt::new(network, clocks, seed),
             harts_admission: Admission::new(network, clocks, seed),
         }
     }
@@ -381,7 +390,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     #[cold]
     pub(crate) fn stop_station(&mut self, node: usize) {
         self.driven().datagrams.forget(node);
-        self.lose_relayed(node);
+        self.lose_held(node);
         let Some(station) = &mut self.driven().stations[node] else { return };
         let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
         for place in lost {

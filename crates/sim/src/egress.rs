@@ -56,8 +56,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.filter(place, hop_index);
         } else if manners.has(Manners::TIME_TRIGGERED) {
             self.hold_timed(place, hop_index);
-        } else if manners.has(Manners::RELAYED) {
-            self.hold_relayed(place, hop_index);
+        } else if manners.has(Manners::HELD) {
+            self.hold(place, hop_index);
         } else if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
             self.filter(place, hop_index);
         } else if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {

@@ -15,11 +15,11 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
+use crate::control::FirstCycles;
 use crate::driven::Driven;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
 use crate::harts::admission::Admission;
-use crate::harts::{ftt, relayed};
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
@@ -95,10 +95,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let schedulers = add_schedulers(network, &mut nodes, seed);
         let mut talker_shapers = add_talker_schedulers(network, &mut nodes);
         let virtual_links = VirtualLinks::new(network, &mut plan, &mut talker_shapers);
-        ftt::mark_policed(network, &mut plan);
-        relayed::mark_relayed(network, &mut plan);
-        let mut ports = port_states(network, &plan, &clocks);
-        ftt::close_servers(network, &mut ports);
+        let ports = port_states(network, &plan, &clocks);
         // What nobody asks for need not be learned.
         let learns = network.streams.iter().any(|stream| stream.learned);
         let links = network.links.iter().enumerate().map(|(number, link)| {
@@ -157,6 +154,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             recorder,
         };
         engine.begin_shaping();
+        engine.begin_harts();
         engine
     }
 
@@ -301,8 +299,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let at_talkers = in_hosts.chain(self.virtual_links.waiting()).chain(in_stations);
         let queued = self.ports.iter().flatten().flat_map(|port| port.egress.waiting());
         let under_way = self.driven.iter().flat_map(|driven| driven.under_way());
-        let relayed = ftt.iter().flat_map(|ftt| ftt.pools.waiting());
-        let at_ports = queued.map(|frame| frame.slot).chain(under_way).chain(relayed);
+        let held = self.driven.iter().flat_map(|driven| driven.pools.waiting());
+        let at_ports = queued.map(|frame| frame.slot).chain(under_way).chain(held);
         let on_lines = on_lines.map(|place| (place, Whereabouts::on_line(self.slab.get(place))));
         let at_talkers = at_talkers.map(|place| (place, Whereabouts::Talker));
         let at_ports = at_ports.map(|place| (place, Whereabouts::at_port(self.slab.get(place))));
@@ -311,6 +309,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             self.statistics.is_in_flight(slot.stream, slot.number, whereabouts);
             self.recorder.in_flight(slot.stream, slot.number);
         }
+        let cycles_seen = self.driven.as_mut().and_then(|driven| driven.cycles.take());
+        let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
+        let pools = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.pools)).unwrap_or_default();
+        let overflowed = |node| pools.overflowed(node);
         let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams, driven.controls));
         let talkers = &self.talkers;
         let mut observation = Observation {
@@ -319,7 +321,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             test: None,
-            harts: ftt.map(|ftt| Box::new(ftt.observation(admission))),
+            harts: ftt.map(|ftt| Box::new(ftt.observation(admission, cycle_frames, overflowed))),
+            cycle_frames: Vec::new(),
             reservations,
             refusals,
             vlan_registrations,

@@ -57,12 +57,15 @@ use tautwire_model::Network;
 use engine::Engine;
 
 pub use clock::SimTime;
-pub use control::{Attached, Attachment, Fault, Machines, Mechanism, NetworkTime, Passing, Plane, Stamping};
+pub use control::{
+    Attached, Attachment, CYCLES, CycleFrame, Cycles, Fault, Holding, Machines, Mechanism, NetworkTime,
+    Passing, Plane, Policing, Stamping,
+};
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
-    AdmissionEvent, AdmissionRung, CYCLES, CycleFrame, HartsObservation, ListeningObservation,
-    MasterObservation, MasterState, RequestObservation, SwitchLink,
+    AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
+    RequestObservation, SwitchLink,
 };
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};

@@ -5,6 +5,7 @@
 use tautwire_observe::{DelayParts, Histogram, Moments, Observed, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
+use crate::control::CycleFrame;
 use crate::cycles::CyclesObservation;
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
@@ -145,6 +146,8 @@ pub struct Observation {
     pub clocks: Vec<ClockObservation>,
     /// What mechanisms that are plug-ins observed, each by its type.
     pub mechanisms: Observed,
+    /// Frames of the first cycles behind the warm-up, if a mechanism wants them noted.
+    pub cycle_frames: Vec<CycleFrame>,
     /// Masters and nodes of HaRTES, in a network that has it.
     pub harts: Option<Box<HartsObservation>>,
     /// Per virtual link, in the order of their first streams.

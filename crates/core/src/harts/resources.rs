@@ -20,9 +20,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::harts::{FttFurther, FttPolicing, FttServerKind, FttStream};
 
-use super::policer::{StreamPolicer, Violator};
 use super::schedule::SynchronousStream;
 use super::servers::{ServerConfig, ServerKind, ServerWindow};
+use crate::stream_policing::{StreamPolicer, Violator};
 
 /// Messages of a synchronous stream that a switch behind the first may hold.
 pub const RELAYED_MAX: u16 = 4;

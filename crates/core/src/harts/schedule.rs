@@ -146,6 +146,12 @@ impl SynchronousScheduler {
         self.pools.iter().any(|pool| pool.stream.id == id)
     }
 
+    /// Messages that the pool of a stream holds; none without one.
+    #[must_use]
+    pub fn held(&self, id: u16) -> u32 {
+        self.pools.iter().find(|pool| pool.stream.id == id).map_or(0, |pool| pool.held)
+    }
+
     /// A message of a relayed stream has come. False, and it is to be discarded, if its pool is full or there is none.
     pub fn hold(&mut self, id: u16) -> bool {
         let Some(pool) = self.pools.iter_mut().find(|pool| pool.stream.id == id) else { return false };

@@ -26,6 +26,8 @@ const PREAMBLE: Bytes = Bytes::new(8);
 pub(crate) enum Deferred {
     /// A frame of a stream is to be sent.
     Send(StreamIndex, Frame, Bytes),
+    /// Copies of a message that a bridge held go to the ports of these hops.
+    LetGo(Vec<(u32, u32)>),
 }
 
 /// The hosts of a run.
@@ -89,13 +91,14 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     /// Does what hosts asked for.
-    fn catch_up(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         if std::mem::replace(&mut self.driven().controls.is_catching_up, true) {
             return;
         }
         while let Some(deferred) = self.driven().controls.deferred.pop_front() {
             match deferred {
                 Deferred::Send(stream, frame, payload) => self.send_frame(stream.0, frame, payload),
+                Deferred::LetGo(copies) => self.put_held(copies),
             }
         }
         self.driven().controls.is_catching_up = false;

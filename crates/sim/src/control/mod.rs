@@ -32,7 +32,8 @@ use crate::result::Observation;
 
 pub(crate) use controls::Controls;
 use host::{Make, Parts, Seat};
-pub use plane::{NetworkTime, Plane};
+pub use plane::{CYCLES, CycleFrame, Cycles, Holding, NetworkTime, Plane, Policing};
+pub(crate) use plane::{FirstCycles, Policers, Pools};
 
 /// A mechanism that runs may have: a plug-in.
 pub trait Mechanism: Sync {

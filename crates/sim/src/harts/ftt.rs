@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow};
-use tautwire_core::harts::{FttNode, Policed, Policing, Scheduled, StreamPolicer, SynchronousScheduler};
+use tautwire_core::harts::{FttNode, Scheduled, SynchronousScheduler};
 use tautwire_model::Network;
 use tautwire_model::harts::Harts;
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex, StreamIndex};
@@ -18,18 +18,15 @@ use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::harts::{FTT, FttMessage, Polled};
 
 use super::admission::Admission;
-use super::elementary::{CycleFrame, first_frames};
-use super::relayed::{Pools, relay};
+use super::relayed::relay;
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Frame;
+use crate::control::{CycleFrame, Cycles, Holding, Policing};
 use crate::engine::Engine;
-use crate::frame::octets_of;
 use crate::harts::{HartsObservation, ListeningObservation, MasterObservation};
-use crate::node::PortState;
-use crate::plan::{Manners, Plan, index};
+use crate::plan::index;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::result::DropReason;
 
 /// How long a node waits for an answer before it asks again, where admission is not described.
 const PATIENCE: Duration = Duration::from_ms(100);
@@ -40,24 +37,18 @@ const CYCLES_NOTED: usize = 256;
 /// Masters and nodes of a run.
 pub(crate) struct Ftt {
     /// Per node.
-    masters: Vec<Option<Master>>,
+    pub(super) masters: Vec<Option<Master>>,
     /// Per node.
     nodes: Vec<Option<Node>>,
     /// Trigger messages in their nodes' hosts, by the time at which they are decoded.
     decoding: BTreeMap<(SimTime, u64), (u32, FttMessage)>,
     decoded: u64,
-    /// By hop.
-    policers: BTreeMap<u32, StreamPolicer>,
-    /// Messages of other switches.
-    pub(crate) pools: Pools,
-    /// Frames of the first cycles.
-    pub(crate) frames: Vec<CycleFrame>,
     random: Random,
 }
 
 /// The master of a switch.
-struct Master {
-    scheduler: SynchronousScheduler,
+pub(super) struct Master {
+    pub(super) scheduler: SynchronousScheduler,
     /// The first cycle begins here on the switch's clock.
     base: Instant,
     /// Its next cycle does.
@@ -74,49 +65,50 @@ struct Node {
     seen: ListeningObservation,
 }
 
-/// Has the bridges look at policed streams where they enter; what is asked for has no server before it is granted.
-pub(crate) fn mark_policed(network: &Network, plan: &mut Plan) {
-    let admission = network.harts.iter().filter_map(|harts| harts.admission.as_ref());
-    for request in admission.flat_map(|admission| &admission.requests) {
-        let first = plan.first_hop[request.stream.index()] as usize;
-        for (place, hop) in network.streams[request.stream.index()].hops.iter().enumerate() {
-            let is_bridge = network.server_of(request.stream, hop.port).is_some();
-            let background = network.background_server(hop.port).filter(|_| is_bridge);
-            if let Some(lane) = background.and_then(|lane| u16::try_from(lane).ok()) {
-                plan.hops[first + place].lane = lane;
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+    /// What holds for the data plane from the start. What is asked for has no server before a switch has derived it: its frames go by
+    /// the background server, and those of its ports that it may get stand closed.
+    pub(crate) fn begin_harts(&mut self) {
+        let network = self.network;
+        let Some(harts) = &network.harts else { return };
+        let is_asked = |stream| harts.admission.as_ref().is_some_and(|own| own.request(stream).is_some());
+        self.note_cycles(harts.cycle);
+        for reservation in harts.reservations.iter().filter(|reservation| !is_asked(reservation.stream)) {
+            if let Some(police) = reservation.police {
+                self.police(reservation.stream, Some(police.policer()));
             }
         }
-    }
-    let reservations = network.harts.iter().flat_map(|harts| &harts.reservations);
-    for reservation in reservations.filter(|reservation| reservation.police.is_some()) {
-        let hop = plan.first_hop[reservation.stream.index()];
-        if let Some(hop) = plan.hops.get_mut(hop as usize) {
-            hop.manners.add(Manners::INSPECTED, true);
+        for relayed in &harts.ftt.relayed {
+            let pool = Some(relayed.pool).filter(|_| !is_asked(relayed.stream));
+            self.set_pool(relayed.switch, relayed.stream, pool);
+        }
+        for request in harts.admission.iter().flat_map(|admission| &admission.requests) {
+            self.close_servers(request.stream);
         }
     }
-}
 
-/// What is asked for has no server before a switch has derived it: those of its ports that it may get stand closed.
-pub(crate) fn close_servers(network: &Network, ports: &mut [Option<PortState>]) {
-    let closed = ServerConfig {
-        parent: None,
-        kind: ServerKind::Deferrable,
-        capacity: Some(0),
-        period: 1,
-        priority: 0,
-        window: ServerWindow::Asynchronous,
-    };
-    let Some(harts) = &network.harts else { return };
-    let requests = harts.admission.iter().flat_map(|admission| &admission.requests);
-    for stream in requests.map(|request| request.stream) {
-        if !harts.reservations.iter().any(|known| known.stream == stream) {
-            continue;
-        }
-        for hop in &network.streams[stream.index()].hops {
+    fn close_servers(&mut self, stream: StreamIndex) {
+        let network = self.network;
+        let harts = network.harts.as_ref().expect("a network with HaRTES");
+        let closed = ServerConfig {
+            parent: None,
+            kind: ServerKind::Deferrable,
+            capacity: Some(0),
+            period: 1,
+            priority: 0,
+            window: ServerWindow::Asynchronous,
+        };
+        let is_reserved = harts.reservations.iter().any(|known| known.stream == stream);
+        let first = self.plan.first_hop[stream.index()] as usize;
+        for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
+            let Some(lane) = network.server_of(stream, hop.port) else { continue };
+            let background = network.background_server(hop.port);
+            if let Some(background) = background.and_then(|lane| u16::try_from(lane).ok()) {
+                self.plan.hops[first + place].lane = background;
+            }
             let node = network.ports[hop.port.index()].node;
-            let lane = network.server_of(stream, hop.port);
-            let served = lane.filter(|_| !harts.ftt.is_synchronous_at(stream, node));
-            if let (Some(lane), Some(port)) = (served, &mut ports[hop.port.index()]) {
+            let served = is_reserved && !harts.ftt.is_synchronous_at(stream, node);
+            if let Some(port) = self.ports[hop.port.index()].as_mut().filter(|_| served) {
                 port.egress.install_server(Instant::ZERO, lane, closed, None);
             }
         }
@@ -125,24 +117,14 @@ pub(crate) fn close_servers(network: &Network, ports: &mut [Option<PortState>]) 
 
 impl Ftt {
     /// None in a network without HaRTES.
-    pub(crate) fn new(network: &Network, plan: &Plan, clocks: &[LocalClock], seed: u64) -> Option<Self> {
+    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
         let harts = network.harts.as_ref()?;
-        let admission = harts.admission.as_ref();
-        let stands = |stream| admission.is_none_or(|admission| admission.request(stream).is_none());
-        let standing = harts.reservations.iter().filter(|reservation| stands(reservation.stream));
-        let policed = standing.filter_map(|reservation| {
-            let hop = *plan.first_hop.get(reservation.stream.index())?;
-            Some((hop, reservation.police?.policer()))
-        });
         let nodes = 0..network.nodes.len();
         Some(Self {
             masters: nodes.clone().map(|node| master(network, harts, node, clocks)).collect(),
             nodes: nodes.map(|node| station(network, harts, node)).collect(),
             decoding: BTreeMap::new(),
             decoded: 0,
-            policers: policed.collect(),
-            pools: Pools::default(),
-            frames: Vec::new(),
             random: Random::new(seed, Purpose::Ftt, 0),
         })
     }
@@ -162,19 +144,6 @@ impl Ftt {
         opens.chain(decoded).chain(asks).min()
     }
 
-    /// A message of a relayed stream has come to a switch, or why it cannot stay.
-    pub(crate) fn hold(&mut self, node: usize, stream: u16) -> Result<(), DropReason> {
-        let master = self.masters[node].as_mut().ok_or(DropReason::NoRoute)?;
-        if !master.scheduler.relays(stream) {
-            return Err(DropReason::NoRoute);
-        }
-        if master.scheduler.hold(stream) {
-            return Ok(());
-        }
-        master.seen.overflowed += 1;
-        Err(DropReason::QueueFull)
-    }
-
     /// A switch forgets all messages of relayed streams.
     pub(crate) fn empty_pools(&mut self, node: usize) {
         if let Some(master) = &mut self.masters[node] {
@@ -183,11 +152,21 @@ impl Ftt {
     }
 
     /// What was observed.
-    pub(crate) fn observation(self, admission: Option<Admission>) -> HartsObservation {
+    pub(crate) fn observation(
+        self,
+        admission: Option<Admission>,
+        frames: Vec<CycleFrame>,
+        overflowed: impl Fn(NodeIndex) -> u64,
+    ) -> HartsObservation {
         let mut seen = HartsObservation {
-            masters: self.masters.into_iter().flatten().map(|master| master.seen).collect(),
+            masters: self
+                .masters
+                .into_iter()
+                .flatten()
+                .map(|master| MasterObservation { overflowed: overflowed(master.seen.switch), ..master.seen })
+                .collect(),
+            frames,
             nodes: self.nodes.into_iter().flatten().map(|node| node.seen).collect(),
-            frames: first_frames(self.frames),
             ..HartsObservation::default()
         };
         if let Some(admission) = admission {
@@ -273,20 +252,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         Some(&mut self.ftt()?.nodes[node].as_mut()?.machine)
     }
 
-    /// Begins, or ends, to police a stream behind its first hop.
-    pub(crate) fn set_policer(&mut self, hop: u32, policing: Option<Policing>) {
-        let Some(ftt) = self.ftt() else { return };
-        match policing {
-            // Told twice of a stream, a switch goes on as it was.
-            Some(policing) => {
-                ftt.policers.entry(hop).or_insert_with(|| policing.policer());
-            }
-            None => {
-                ftt.policers.remove(&hop);
-            }
-        }
-    }
-
     /// The master of a switch takes a synchronous stream into its schedule, or out of it; what its pool still holds is lost.
     pub(crate) fn schedule_stream(&mut self, stream: StreamIndex, node: usize, schedule: Option<Scheduled>) {
         let harts = self.network.harts.as_ref().expect("a network with HaRTES");
@@ -295,17 +260,25 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
         let scheduler = &mut master.scheduler;
-        let (config, is_new) = match schedule {
-            Some(Scheduled::Polled(config)) => (config, scheduler.add(config)),
-            Some(Scheduled::Relayed(config, pool)) => (config, scheduler.relay(config, pool)),
+        match schedule {
+            // Not new: another consumer, at a slower line, or one that left.
+            Some(Scheduled::Polled(config)) => {
+                let _ = scheduler.add(config) || scheduler.change(config);
+            }
+            Some(Scheduled::Relayed(config, pool)) => {
+                if scheduler.relay(config, pool) {
+                    self.set_pool(NodeIndex::at(node), stream, Some(pool));
+                } else {
+                    scheduler.change(config);
+                }
+            }
             None => {
                 scheduler.remove(u16::try_from(stream.index()).unwrap_or(u16::MAX));
-                return self.drop_relayed(node, stream);
+                let is_relayed = harts.ftt.relayed(stream, NodeIndex::at(node)).is_some();
+                if is_relayed {
+                    self.set_pool(NodeIndex::at(node), stream, None);
+                }
             }
-        };
-        if !is_new {
-            // Another consumer, at a slower line, or one that left.
-            scheduler.change(config);
         }
     }
 
@@ -338,6 +311,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let harts = network.harts.as_ref().expect("a network with HaRTES");
         let clock = self.nodes[node].clock;
         let up = self.nodes[node].up;
+        self.count_held(node);
         let Some(master) = self.ftt().and_then(|ftt| ftt.masters[node].as_mut()) else { return };
         let cycle = master.scheduler.cycle();
         let polled = master.scheduler.next_cycle();
@@ -435,34 +409,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.create_next(stream.0, since);
                 }
             }
-        }
-    }
-
-    /// When a frame of a policed stream goes on behind the link that it will have passed at `received`, or why it does not.
-    #[cold]
-    pub(crate) fn police_stream(
-        &mut self,
-        hop: u32,
-        place: u32,
-        received: SimTime,
-        ring: u32,
-    ) -> Result<SimTime, DropReason> {
-        let slot = *self.slab.get(place);
-        let octets = octets_of(slot.payload, self.plan.hops[hop as usize].overhead);
-        let clock = self.nodes[self.links[ring as usize].to_node as usize].clock;
-        let Some(policer) = self.ftt().and_then(|ftt| ftt.policers.get_mut(&hop)) else {
-            return Ok(received);
-        };
-        // A damaged frame is discarded before, and charges nothing.
-        if slot.corrupted {
-            return Ok(received);
-        }
-        match policer.police(clock.local(received), u32::from(octets.get())) {
-            Policed::Pass => Ok(received),
-            Policed::At(at) => Ok(clock.true_at(at).max(received)),
-            Policed::TooLarge => Err(DropReason::PolicedLength),
-            Policed::TooEarly => Err(DropReason::PolicedRate),
-            Policed::PoolFull => Err(DropReason::QueueFull),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! HaRTES in a run: masters and nodes of the elementary cycles (`ftt.rs`), messages that wait in switches (`relayed.rs`), central
-//! admission (`admission.rs`), what was observed (`observed.rs`, `elementary.rs`).
+//! admission (`admission.rs`), what was observed (`observed.rs`).
 
 pub(crate) mod admission;
-pub(crate) mod elementary;
 pub(crate) mod ftt;
 mod observed;
-pub(crate) mod relayed;
+mod relayed;
 
-pub use elementary::{CYCLES, CycleFrame};
 pub use observed::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
     RequestObservation, SwitchLink,

@@ -3,7 +3,7 @@
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_units::{BitRate, Duration};
 
-use super::elementary::CycleFrame;
+use crate::control::CycleFrame;
 
 /// What was observed of masters and nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,10 @@
 //!
 //! No mechanism is named: what one needs of the data plane another may need too. It is what a bridge on real interfaces offers as well.
 
+mod cycles;
+mod holding;
 mod network_time;
+mod policing;
 
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
@@ -15,10 +18,16 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
+pub(crate) use cycles::FirstCycles;
+pub use cycles::{CYCLES, CycleFrame, Cycles};
+pub use holding::Holding;
+pub(crate) use holding::Pools;
 pub use network_time::NetworkTime;
+pub(crate) use policing::Policers;
+pub use policing::Policing;
 
 /// What a mechanism may do to the data plane.
-pub trait Plane: NetworkTime {
+pub trait Plane: NetworkTime + Policing + Holding + Cycles {
     /// True time.
     fn now(&self) -> SimTime;
 

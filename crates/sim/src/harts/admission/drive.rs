@@ -9,6 +9,7 @@ use tautwire_units::Bytes;
 use tautwire_wire::harts::{FTT, FttMessage, FttStream};
 
 use super::{Admission, Asking, MASTER, Master, STANDBY, Work, short};
+use crate::control::Policing;
 use crate::control::contents::{Beside, Frame};
 use crate::engine::Engine;
 use crate::harts::{AdmissionEvent, AdmissionRung};
@@ -222,7 +223,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             .any(|hop| hop.previous == Some(0) && network.ports[hop.port.index()].node.index() == node);
         let resources = carried.map(|carried| &carried.resources);
         if enters {
-            self.set_policer(first, resources.and_then(|resources| resources.policing));
+            let policing = resources.and_then(|resources| resources.policing);
+            self.police(stream, policing.map(|policing| policing.policer()));
         }
         self.schedule_stream(stream, node, resources.and_then(|resources| resources.schedule));
     }
@@ -406,6 +408,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A node stops, or comes back: what it worked at is lost, and an ACMaster that comes back asks the other one for what stands.
     #[cold]
     pub(crate) fn harts_admission_node(&mut self, number: usize, up: bool) {
+        if let Some(ftt) = self.ftt().filter(|_| !up) {
+            ftt.empty_pools(number);
+        }
         let now = self.nodes[number].clock.local(self.now);
         let Some(admission) = &mut self.driven().harts_admission else { return };
         for entity in admission.entities.values_mut().filter(|entity| entity.node as usize == number) {

@@ -1,6 +1,6 @@
-//! Which frames left in which elementary cycle of HaRTES: those of the first cycles behind the warm-up, for the report's picture.
+//! Which frames left in which cycle of a period: those of the first cycles behind the warm-up, for the report's picture.
 //!
-//! Cycles are those of the switch at the port, by its clock: of the port's own, or of that at the other end of an end station's
+//! Cycles are those of the bridge at the port, by its clock: of the port's own, or of that at the other end of an end station's
 //! cable. Invariant: what a run does is the same without them.
 
 use tautwire_model::network::{NodeKind, PortIndex, StreamIndex};
@@ -10,12 +10,18 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
+/// What a mechanism may have noted of what leaves.
+pub trait Cycles {
+    /// Frames of the first cycles of this period are noted: they are [`Observation::cycle_frames`](crate::Observation::cycle_frames).
+    fn note_cycles(&mut self, period: Duration);
+}
+
 /// Cycles whose frames are kept.
 pub const CYCLES: u64 = 32;
 /// Most frames that are told.
 const FRAMES_MAX: usize = 1_500;
 
-/// A frame on a line, within an elementary cycle.
+/// A frame on a line, within a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleFrame {
     /// The port that it left from.
@@ -32,12 +38,38 @@ pub struct CycleFrame {
     pub end: Duration,
 }
 
+/// Frames of the first cycles.
+#[derive(Debug)]
+pub(crate) struct FirstCycles {
+    period: Duration,
+    frames: Vec<CycleFrame>,
+}
+
+impl FirstCycles {
+    /// The first frames of all, in an order of their own: events of one instant come in any.
+    pub(crate) fn finish(self) -> Vec<CycleFrame> {
+        let mut frames = self.frames;
+        frames
+            .sort_unstable_by_key(|frame| (frame.cycle, frame.begin, frame.port, frame.stream, frame.number));
+        frames.truncate(FRAMES_MAX);
+        frames
+    }
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Cycles for Engine<'_, R, PLUGGED> {
+    fn note_cycles(&mut self, period: Duration) {
+        self.driven().cycles = Some(FirstCycles { period, frames: Vec::new() });
+    }
+}
+
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Keeps a frame that begins now, if its cycle is one of the first.
     pub(crate) fn note_cycle(&mut self, port: u32, stream: u32, number: u32, start: SimTime, end: SimTime) {
-        let Some(harts) = &self.network.harts else { return };
+        let noted = self.driven.as_ref().and_then(|driven| driven.cycles.as_ref());
+        let Some(FirstCycles { period, .. }) = noted else { return };
+        let period = *period;
         let warm = SimTime::ZERO + self.network.run.warm_up;
-        if start < warm || start.since(warm) > harts.cycle * (CYCLES + 2) {
+        if start < warm || start.since(warm) > period * (CYCLES + 2) {
             return;
         }
         let network = self.network;
@@ -47,10 +79,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         };
         let own = PortIndex(port);
         let links = network.ports[port as usize].links.expect("a port that sends has a cable");
-        let switch = is_bridge(own).or_else(|| is_bridge(network.links[links.egress.index()].to));
-        let Some(switch) = switch else { return };
-        let clock = self.nodes[switch.index()].clock;
-        let cycle = harts.cycle.as_ps();
+        let bridge = is_bridge(own).or_else(|| is_bridge(network.links[links.egress.index()].to));
+        let Some(bridge) = bridge else { return };
+        let clock = self.nodes[bridge.index()].clock;
+        let cycle = period.as_ps();
         // Rounded up: the first that begins behind the warm-up.
         let first = clock.local(warm).as_ps().div_ceil(cycle);
         let (begin, end) = (clock.local(start).as_ps(), clock.local(end).as_ps());
@@ -65,15 +97,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             begin: Duration::from_ps(begin % cycle),
             end: Duration::from_ps(begin % cycle + (end - begin)),
         };
-        if let Some(ftt) = self.driven.as_mut().and_then(|driven| driven.ftt.as_mut()) {
-            ftt.frames.push(frame);
+        if let Some(cycles) = &mut self.driven().cycles {
+            cycles.frames.push(frame);
         }
     }
-}
-
-/// The first frames of all, in an order of their own: events of one instant come in any.
-pub(crate) fn first_frames(mut frames: Vec<CycleFrame>) -> Vec<CycleFrame> {
-    frames.sort_unstable_by_key(|frame| (frame.cycle, frame.begin, frame.port, frame.stream, frame.number));
-    frames.truncate(FRAMES_MAX);
-    frames
 }

@@ -1,4 +1,4 @@
-//! Policing of an asynchronous stream where it enters: size, and least distance of its frames.
+//! Policing of a stream where it enters a bridge: size, and least distance of its frames; early ones are discarded, or wait in a pool.
 
 use tautwire_units::{Duration, Instant};
 
