@@ -156,7 +156,7 @@ mod tests {
             network: None,
             sources: vec![Source { name: "net.yaml".to_owned(), text }],
             diagnostics: vec![
-                fault("link::rate", Severity::Error, "this rate", 17..27),
+                fault("value::range", Severity::Error, "this rate", 17..27),
                 fault("link::length", Severity::Warning, "this link", 11..27),
             ],
         }
@@ -166,7 +166,7 @@ mod tests {
     fn a_fault_is_drawn_with_its_line_and_remedy() {
         let text = drawn(&faulty(), PLAIN);
         for part in [
-            "link::rate",
+            "value::range",
             "this rate is wrong",
             "net.yaml:2:11",
             "rate: 10 parsecs",

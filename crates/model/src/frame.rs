@@ -11,8 +11,6 @@ pub const TAG: Bytes = Bytes::new(4);
 /// The smallest frame; a shorter one is padded.
 pub const FRAME_MIN: Bytes = Bytes::new(64);
 
-/// The longest frame.
-pub(crate) const FRAME_MAX: Bytes = Bytes::new(65_535);
 /// The most that a frame carries: with a tag it has 65 535 octets.
 pub(crate) const PAYLOAD_MAX: Bytes = Bytes::new(65_513);
 

@@ -57,6 +57,12 @@ impl Grammar {
         }
     }
 
+    /// The shapes of all mappings, in the order in which they are first named.
+    #[cfg(test)]
+    pub(crate) fn shapes(&self) -> Vec<&'static Shape> {
+        reference::shapes(self.shape())
+    }
+
     /// Every code that a diagnostic can have, with what it means.
     #[must_use]
     pub fn fault_codes(&self) -> Vec<(&'static str, &'static str)> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::network::{Network, StreamIndex};
 use crate::resolve::ControlFrames as Frames;
 pub use crate::resolve::Resolving;
-pub use crate::text::shape::{Key, Kind, Shape};
+pub use crate::text::shape::{Key, Kind, Range, Shape};
 pub use crate::text::tree::{Node, Place};
 
 /// What a port sends of a protocol to the node behind its cable, and no further.

@@ -30,27 +30,26 @@ static LLDP: Shape = Shape {
     keys: &[&[PRIORITY, INTERVAL, HOLD, FAST, FAST_INIT, CREDIT_MAX, STATUS, NODES]],
 };
 
+/// A key whose values are a number of seconds that fits its timer.
+const fn whole_seconds(name: &'static str, about: &'static str) -> Key {
+    Key::optional(name, Kind::Duration, about).at_least("1 s").at_most("3600 s").in_steps_of("1 s")
+}
+
 const PRIORITY: Key = Key::optional(
     "priority",
     Kind::Integer(0, 7),
     "Priority whose traffic class its frames take at every port.",
 )
 .or("7");
-const INTERVAL: Key =
-    Key::optional("message-tx-interval", Kind::Duration, "From one frame to the next; at most 3600 s.")
-        .or("30 s");
+const INTERVAL: Key = whole_seconds("message-tx-interval", "From one frame to the next.").or("30 s");
 const HOLD: Key = Key::optional(
     "message-tx-hold-multiplier",
     Kind::Integer(2, 10),
     "For how many of these intervals a neighbour is remembered, and a second longer.",
 )
 .or("4");
-const FAST: Key = Key::optional(
-    "message-fast-tx",
-    Kind::Duration,
-    "From one frame to the next while a neighbour is new; at most 3600 s.",
-)
-.or("1 s");
+const FAST: Key =
+    whole_seconds("message-fast-tx", "From one frame to the next while a neighbour is new.").or("1 s");
 const FAST_INIT: Key =
     Key::optional("tx-fast-init", Kind::Integer(1, 8), "How many frames these are.").or("4");
 const CREDIT_MAX: Key = Key::optional(
@@ -125,7 +124,7 @@ impl Section for Lldp {
                 return None;
             }
         }
-        let settings = settings(node, draft);
+        let settings = settings(node);
         let statuses = statuses(node, draft);
         let priority = Priority::new(node.read(&PRIORITY)).expect("below eight, by its form");
         let mut ports = Vec::with_capacity(draft.ports().len());
@@ -159,19 +158,10 @@ impl Section for Lldp {
     }
 }
 
-fn settings(node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Settings {
-    let mut seconds = |key: &Key| {
+fn settings(node: &Node<'_>) -> Settings {
+    let seconds = |key: &Key| {
         let stated: Duration = node.read(key);
-        let whole = stated.as_ps() / SECOND.as_ps();
-        match u16::try_from(whole).ok().filter(|_| (1..=3_600).contains(&whole) && SECOND * whole == stated) {
-            Some(seconds) => seconds,
-            None => {
-                let place = node.get(key.name).unwrap_or(node).anchor();
-                let message = format!("`{}` of {stated}", key.name);
-                draft.out_of_range(place, message, "write whole seconds, from 1 s to 3600 s");
-                1
-            }
-        }
+        u16::try_from(stated.as_ps() / SECOND.as_ps()).expect("at most 3600, by its form")
     };
     Settings {
         interval: seconds(&INTERVAL),

@@ -180,6 +180,26 @@ fn its_frames_in_a_capture_are_read_by_wireshark_and_none_is_malformed() {
 }
 
 #[test]
+fn bounds_of_its_ranges_are_taken() {
+    for key in ["message-tx-interval", "message-fast-tx"] {
+        for (value, taken) in [
+            ("1 s", true),
+            ("3600 s", true),
+            ("0 s", false),
+            ("999999999999 ps", false),
+            ("1000000000001 ps", false),
+            ("3600000000001 ns", false),
+            ("3601 s", false),
+        ] {
+            let text = SCENARIO.replace("message-tx-interval: 5 s", &format!("{key}: {value}"));
+            let loaded = load_text("range", &text);
+            let refused = loaded.diagnostics.iter().any(|fault| fault.code == "value::range");
+            assert_eq!(!refused, taken, "{key}: {value}: {:?}", loaded.diagnostics);
+        }
+    }
+}
+
+#[test]
 fn what_a_description_may_not_say_of_it_is_told() {
     for (from, to, code) in [
         ("message-tx-interval: 5 s", "message-tx-interval: 1500 ms", "value::range"),

@@ -26,8 +26,6 @@ use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
 use crate::time_triggered::TimeTriggered;
 
-/// Least distance of a babbler's frames: a run takes its time for each.
-const BABBLE_MIN: Duration = Duration::from_us(1);
 /// The first four octets of the destination address of critical traffic.
 const CRITICAL_TRAFFIC_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
 
@@ -377,16 +375,17 @@ fn tree(
 /// Only masters, of both kinds, make frames that are wrong.
 fn babblers(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     for event in &network.events {
-        let (node, short) = match event.action {
-            TimelineAction::Babble(node, interval) => (node, interval < BABBLE_MIN),
-            TimelineAction::StopBabbling(node) | TimelineAction::Mistime(node, _) => (node, false),
-            _ => continue,
+        let (TimelineAction::Babble(node, _)
+        | TimelineAction::StopBabbling(node)
+        | TimelineAction::Mistime(node, _)) = event.action
+        else {
+            continue;
         };
         let roles = network.as6802.as_ref().map(|synchronisation| &synchronisation.roles);
-        if short || roles.is_none_or(|roles| roles[node.index()] == SyncRole::Client) {
+        if roles.is_none_or(|roles| roles[node.index()] == SyncRole::Client) {
             let name = &network.nodes[node.index()].name;
-            let message = format!("`{name}` cannot babble so: it is no master, or too quick");
-            let help = format!("name a master, with an `interval` of at least {BABBLE_MIN}");
+            let message = format!("`{name}` cannot babble or be at the wrong time: it is no master");
+            let help = "name a master";
             let place = input.root.get("events").map_or(input.root.anchor(), Node::anchor);
             faults.error(codes::EVENT, place, message, help);
         }

@@ -32,8 +32,13 @@ pub(crate) static MANAGEMENT: Shape = Shape {
     name: "management frames",
     about: "Channels of the centralized models: one message under way at a time, repeated until it is acknowledged.",
     keys: &[&[
-        key("message-size", Kind::Octets, "Payload of a message.").or("512 B"),
-        key("pace", Kind::Duration, "Least time between two frames of a channel.").or("1 ms"),
+        key("message-size", Kind::Octets, "Payload of a message.")
+            .or("512 B")
+            .at_least("46 B")
+            .at_most("1500 B"),
+        key("pace", Kind::Duration, "Least time between two frames of a channel.")
+            .or("1 ms")
+            .at_least("1 ps"),
         key("retry", Kind::Duration, "When a message that was not acknowledged is repeated.").or("100 ms"),
     ]],
 };

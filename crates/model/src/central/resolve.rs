@@ -22,8 +22,6 @@ use crate::text::tree::Node;
 
 /// Payload of a frame that only acknowledges.
 const PAYLOAD_MIN: Bytes = Bytes::new(46);
-/// Largest payload.
-const PAYLOAD_MAX: Bytes = Bytes::new(1_500);
 
 /// Who decides on reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,17 +160,10 @@ fn management(node: &Node<'_>, faults: &mut Faults) -> (Bytes, ChannelTiming) {
         pace: span("pace").unwrap_or(Duration::from_ms(1)),
         retry: span("retry").unwrap_or(Duration::from_ms(100)),
     };
-    let fault = if !(PAYLOAD_MIN..=PAYLOAD_MAX).contains(&size) {
-        Some((format!("messages of {size}"), "make `message-size` 46 B to 1500 B"))
-    } else if timing.pace.is_zero() || timing.retry < timing.pace {
+    if timing.retry < timing.pace {
         let message = format!("a pace of {} and a repetition after {}", timing.pace, timing.retry);
-        Some((message, "give `pace` a time, and `retry` at least as long a one"))
-    } else {
-        None
-    };
-    if let Some((message, help)) = fault {
         let place = part.map_or(node.anchor(), Node::anchor);
-        faults.error(codes::RESERVATION, place, message, help);
+        faults.error(codes::RESERVATION, place, message, "make `retry` at least as long as `pace`");
     }
     (size, timing)
 }

@@ -18,7 +18,8 @@ pub(crate) static GPTP: Shape = Shape {
         key("log-announce-interval", Kind::Word(INTERVALS), "The same of announces.").or("0"),
         key("log-pdelay-interval", Kind::Word(INTERVALS), "The same of peer delay.").or("0"),
         key("sample-interval", Kind::Duration, "How often a run looks how far the nodes' times are off.")
-            .or("10 ms"),
+            .or("10 ms")
+            .at_least("1 ps"),
         key(
             "servo",
             Kind::Object(&SERVO),

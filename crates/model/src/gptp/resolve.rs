@@ -58,10 +58,6 @@ pub(crate) fn gptp(
         messages: vec![None; topology.ports.len()],
         asymmetries: vec![0; topology.ports.len()],
     };
-    if gptp.sample_interval.is_zero() {
-        let message = "samples without end".to_owned();
-        faults.error(codes::GPTP, node.anchor(), message, "give `sample-interval` a time");
-    }
     asymmetries(node, &mut gptp, topology, faults);
     for (number, port) in topology.ports.iter().enumerate() {
         if port.links.is_none() {

@@ -106,8 +106,12 @@ static ADMISSION: Shape = Shape {
             "What streams are tested with: equation 3 of the published comparison, or the proven bounds.",
         )
         .or("response-time"),
-        key("patience", Kind::Duration, "After how long what is not answered is said again.").or("100 ms"),
-        key("alive", Kind::Duration, "How often the active ACMaster says that it lives.").or("50 ms"),
+        key("patience", Kind::Duration, "After how long what is not answered is said again.")
+            .or("100 ms")
+            .at_least("1 ps"),
+        key("alive", Kind::Duration, "How often the active ACMaster says that it lives.")
+            .or("50 ms")
+            .at_least("1 ps"),
         key("node", DELAY, "What a node takes over a message.").or("0 s"),
         key("relay", DELAY, "What a switch's master takes to relay one.").or("0 s"),
         key("configure", DELAY, "What it takes to set up a stream.").or("0 s"),
@@ -166,7 +170,8 @@ static POLICE: Shape = Shape {
     about: "Size and distance of the frames of a stream where it enters, and what becomes of those that come too early.",
     keys: &[&[
         key("frame-max", Kind::Octets, "Longest frame, destination to FCS; that of the stream."),
-        key("distance", Kind::Duration, "Least distance of its frames; what its traffic promises."),
+        key("distance", Kind::Duration, "Least distance of its frames; what its traffic promises.")
+            .at_least("1 ns"),
         key("early", Kind::Word(&["discard", "reshape"]), "What becomes of a frame that comes too early.")
             .or("discard"),
         key("pool", Kind::Integer(1, 65_535), "Frames that may wait to be reshaped.").or("1"),

@@ -85,33 +85,33 @@ const BULK: Key = key("bulk", Kind::Object(&BULK_PACE), "Another interval while 
 static DELAYED: Shape = Shape {
     name: "delayed interrupts",
     about: "An interrupt comes an interval after the first frame that it tells of.",
-    keys: &[&[must("interval", Kind::Duration, "The interval."), BULK]],
+    keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps"), BULK]],
 };
 
 static THROTTLED: Shape = Shape {
     name: "throttled interrupts",
     about: "An interrupt comes at once, but an interval after the last at least.",
-    keys: &[&[must("interval", Kind::Duration, "The interval."), BULK]],
+    keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps"), BULK]],
 };
 
 static POLLED: Shape = Shape {
     name: "polling",
     about: "Software looks at every interval of the host's clock; the phase is drawn by the seed.",
-    keys: &[&[must("interval", Kind::Duration, "The interval.")]],
+    keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps")]],
 };
 
 static DRAWN: Shape = Shape {
     name: "drawn interrupts",
     about: "An interrupt comes within an interval after the first frame that it tells of, evenly drawn: a timer that runs freely \
             and has another phase each time.",
-    keys: &[&[must("interval", Kind::Duration, "The interval.")]],
+    keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps")]],
 };
 
 static BULK_PACE: Shape = Shape {
     name: "the pace of bulk traffic",
     about: "Adaptive moderation: the interval while much comes.",
     keys: &[&[
-        must("interval", Kind::Duration, "The interval."),
+        must("interval", Kind::Duration, "The interval.").at_least("1 ps"),
         must("above", Kind::Octets, "More octets than these at one interrupt bring it on."),
         must("below", Kind::Octets, "Fewer octets than these at one interrupt end it."),
     ]],

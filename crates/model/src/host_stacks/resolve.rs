@@ -1,6 +1,6 @@
 //! Protocol stacks of host models, and the streams that name them.
 
-use tautwire_units::{Bytes, Duration};
+use tautwire_units::Bytes;
 
 use crate::frame::frame_length;
 use crate::network::{
@@ -154,14 +154,14 @@ fn interface(name: &str, node: &Node<'_>, faults: &mut Faults) -> HostInterface 
 
 fn moderation(node: &Node<'_>, faults: &mut Faults) -> Moderation {
     let kind = node.get("type").and_then(Node::text);
-    let Some(interval) = interval(node, faults) else { return Moderation::None };
+    let Some(interval) = node.parsed("interval") else { return Moderation::None };
     let bulk = node.get("bulk").and_then(|bulk| {
         let (above, below): (Bytes, Bytes) = (bulk.parsed("above")?, bulk.parsed("below")?);
         if below > above {
             let message = "traffic that ends the bulk pace brings it on as well".to_owned();
             faults.error(codes::CONFLICT, bulk.anchor(), message, "make `below` at most `above`");
         }
-        Some(BulkPace { interval: self::interval(bulk, faults)?, above, below })
+        Some(BulkPace { interval: bulk.parsed("interval")?, above, below })
     });
     match kind {
         Some("delayed") => Moderation::Delayed(Pace { interval, bulk }),
@@ -170,18 +170,6 @@ fn moderation(node: &Node<'_>, faults: &mut Faults) -> Moderation {
         Some("drawn") => Moderation::Drawn { interval },
         _ => Moderation::None,
     }
-}
-
-/// The interval of interrupts, which takes time.
-fn interval(node: &Node<'_>, faults: &mut Faults) -> Option<Duration> {
-    let interval: Duration = node.parsed("interval")?;
-    if interval.is_zero() {
-        let place = node.get("interval").map_or(node.anchor(), |node| node.place);
-        let message = "interrupts without time between them".to_owned();
-        faults.error(codes::DELAY_RANGE, place, message, "give a longer `interval`, or use `type: none`");
-        return None;
-    }
-    Some(interval)
 }
 
 fn parts(list: Option<&Node<'_>>, faults: &mut Faults) -> Vec<StackPart> {

@@ -19,8 +19,6 @@ use crate::text::tree::{Node, Place};
 /// IPv4 header without options, and the header of a tunnelled frame (RTmac).
 const IP: u32 = 20;
 const RTMAC: u32 = 4;
-/// Most octets of application data of a datagram.
-const DATA_MAX: u32 = 65_507;
 /// Most MAC client data of a frame.
 const PAYLOAD_MAX: Bytes = Bytes::new(1_500);
 
@@ -86,11 +84,7 @@ fn datagrams(
         }
     }
     let data: Bytes = draft.node.parsed("datagram")?;
-    let Some(data) = u32::try_from(data.get()).ok().filter(|data| *data <= DATA_MAX) else {
-        let message = format!("no datagram carries {data}");
-        faults.error(codes::FRAME_SIZE, named.place, message, "a UDP datagram carries up to 65507 B");
-        return None;
-    };
+    let data = u32::try_from(data.get()).expect("at most 65507, by its form");
     let ordinary = draft.stream.priority.number() == 0;
     let tunnelled = ordinary && rooms.is_some();
     let headers = if tunnelled { IP + RTMAC } else { IP };

@@ -192,7 +192,7 @@ fn change_idle_slope(
     }
     let idle_slope: BitRate = value.parsed("idle-slope")?;
     let line = topology.ports[port.index()].links.map(|links| topology.links[links.egress.index()].rate);
-    if idle_slope == BitRate::ZERO || line.is_none_or(|line| idle_slope > line) {
+    if line.is_none_or(|line| idle_slope > line) {
         let place = value.get("idle-slope").map_or(value.anchor(), |node| node.place);
         let message = format!("{idle_slope} is no idleSlope of {}", topology.port_name(port));
         faults.error(codes::IDLE_SLOPE, place, message, "give it a share of the line of a connected port");

@@ -124,12 +124,6 @@ fn rate(node: &Node<'_>, default: Option<&Node<'_>>, faults: &mut Faults) -> Opt
         return None;
     };
     let rate: BitRate = found.text()?.parse().ok()?;
-    if rate < BitRate::from_mbps(10) || rate > BitRate::from_gbps(100) {
-        let message = format!("{rate} is no rate of a link");
-        let help = "a link has 10 Mbit/s to 100 Gbit/s";
-        faults.error(codes::LINK_RATE, found.place, message, help);
-        return None;
-    }
     let place = if node.get("rate").is_some() { found.place } else { node.anchor() };
     Some((rate, place))
 }

@@ -9,7 +9,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::layered;
 use crate::check::without_effect;
-use crate::frame::{FRAME_MAX, FRAME_MIN};
+use crate::frame::FRAME_MIN;
 use crate::host_stacks;
 use crate::network::{
     AtsDevice, AtsOrganisation, CutThroughFrames, Delay, DeviceIndex, DeviceModel, Distribution, Grouping,
@@ -20,9 +20,6 @@ use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
 use crate::text::tree::{Node, Place};
 use crate::text::{codes, form, language, scalar, tree};
-
-/// Octets by which a frame may be forwarded: its destination, at least.
-const HEADERS: std::ops::RangeInclusive<Bytes> = Bytes::new(6)..=FRAME_MAX;
 
 /// The files of models, by name.
 const FILES: &[&str] = &[
@@ -176,15 +173,6 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
     without_effect::of_device(chain, faults);
     let word = |key: &str| layered(chain, key).and_then(Node::text);
     let header: Option<Bytes> = word("cut-through-header").and_then(|text| text.parse().ok());
-    if let (Some(header), Some(named)) =
-        (header.filter(|header| !HEADERS.contains(header)), layered(chain, "cut-through-header"))
-    {
-        let message = format!("no frame is forwarded by a header of {header}");
-        let help = format!(
-            "a bridge needs the destination's 6 B, and a frame has at most {FRAME_MAX}; `switching: store-and-forward` waits for all of it"
-        );
-        faults.error(codes::FRAME_SIZE, named.place, message, help);
-    }
     let switching = match word("switching") {
         Some("cut-through") => Switching::CutThrough {
             header: header.unwrap_or(Bytes::new(64)),

@@ -4,7 +4,6 @@ use tautwire_core::Priority;
 use tautwire_units::{BitRate, Bits, Bytes};
 
 use super::priority;
-use crate::frame::FRAME_MIN;
 use crate::network::{ArrivalCurve, NetworkControl};
 use crate::text::codes;
 use crate::text::faults::Faults;
@@ -29,13 +28,13 @@ pub(crate) fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<Ne
     control.arrival.burst = node.parsed("burst").unwrap_or(control.arrival.burst);
     control.frame_max = node.parsed("frame-max").unwrap_or(control.frame_max);
     let wire: Bits = (control.frame_max + Bytes::MEDIA_OVERHEAD).bits();
-    if control.frame_max < FRAME_MIN || wire > control.arrival.burst {
+    if wire > control.arrival.burst {
         let place = node.get("frame-max").or(node.get("burst")).map_or(node.anchor(), |node| node.place);
         let message = format!(
             "a largest frame of {} ({wire} on the wire) with a burst of {}",
             control.frame_max, control.arrival.burst
         );
-        let help = "make `frame-max` at least 64 B, and `burst` hold it with its 20 B of media overhead";
+        let help = "make `burst` hold `frame-max` with its 20 B of media overhead";
         faults.error(codes::ARRIVAL_CURVE, place, message, help);
     }
     Some(control)

@@ -144,16 +144,9 @@ fn credit_based(
 ) -> TransmissionSelection {
     let place = layered(entries, "transmission-selection").map(|node| node.place);
     let rate: Option<BitRate> = slope.and_then(|node| node.text()?.parse().ok());
-    match (slope, rate, place) {
-        (None, _, Some(place)) => {
-            let message = "a credit-based class needs its idleSlope".to_owned();
-            faults.error(codes::NO_IDLE_SLOPE, place, message, "add `idle-slope: 40 Mbit/s`");
-        }
-        (Some(node), Some(BitRate::ZERO), _) => {
-            let message = "an idleSlope of nothing passes no frame".to_owned();
-            faults.error(codes::IDLE_SLOPE, node.place, message, "give the class a share of the line");
-        }
-        _ => {}
+    if let (None, Some(place)) = (slope, place) {
+        let message = "a credit-based class needs its idleSlope".to_owned();
+        faults.error(codes::NO_IDLE_SLOPE, place, message, "add `idle-slope: 40 Mbit/s`");
     }
     TransmissionSelection::CreditBased { idle_slope: rate.unwrap_or(BitRate::from_bps(1)) }
 }
@@ -168,11 +161,7 @@ fn shared_buffer(node: &Node<'_>, faults: &mut Faults) -> Option<SharedBuffer> {
     }
     let buffer = SharedBuffer { cell: node.parsed("cell")?, cells: node.parsed("cells")?, reserved };
     let set_aside: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
-    if buffer.cell == Bytes::ZERO || buffer.cell > Bytes::new(1 << 20) {
-        let place = node.get("cell").map_or(node.anchor(), |node| node.place);
-        let message = format!("a cell of {}", buffer.cell);
-        faults.error(codes::BUFFER, place, message, "a cell has at least 1 B and at most 1 MiB");
-    } else if set_aside > u64::from(buffer.cells) {
+    if set_aside > u64::from(buffer.cells) {
         let place = node.get("reserved").map_or(node.anchor(), Node::anchor);
         let message = format!("{set_aside} cells are set aside, of {} in all", buffer.cells);
         faults.error(codes::BUFFER, place, message, "raise `cells`, or set aside fewer");

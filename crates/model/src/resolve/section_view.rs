@@ -115,11 +115,6 @@ impl Resolving<'_, '_, '_> {
         self.faults.error(codes::CONFLICT, place, message, help);
     }
 
-    /// Adds an error: a value is too small or too large.
-    pub fn out_of_range(&mut self, place: Place, message: String, help: &str) {
-        self.faults.error(codes::RANGE, place, message, help);
-    }
-
     /// Adds a warning: a key changes nothing.
     pub fn no_effect(&mut self, place: Place, message: String, help: &str) {
         self.faults.warning(codes::NO_EFFECT, place, message, help);

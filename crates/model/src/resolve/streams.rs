@@ -9,7 +9,7 @@ use tautwire_wire::{MacAddress, VlanId};
 use super::topology::Topology;
 use super::traffic;
 use super::vlans::Vlans;
-use crate::frame::{FRAME_MIN, HEADER_AND_FCS, PAYLOAD_MAX, TAG, frame_length};
+use crate::frame::{HEADER_AND_FCS, PAYLOAD_MAX, TAG, frame_length};
 use crate::network::{NodeIndex, PortIndex, ShaperSettings, Stream, StreamIndex, Traffic, UdpFlow};
 use crate::parse::Draft;
 use crate::text::faults::{Faults, did_you_mean};
@@ -334,11 +334,6 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         },
         (None, Some(frame)) => {
             let size: Bytes = frame.text()?.parse().ok()?;
-            if size < FRAME_MIN {
-                let message = format!("no frame has {size}");
-                faults.error(codes::FRAME_SIZE, frame.place, message, "a frame has at least 64 B");
-                return None;
-            }
             Some((size - overhead, size - overhead))
         }
     };

@@ -15,11 +15,12 @@ use crate::trace;
 
 /// Reads `traffic:`; none if it cannot be.
 pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Traffic> {
-    let span = |key: &str| node.parsed::<Duration>(key).unwrap_or_default();
+    let stated = |key: &str| node.parsed::<Duration>(key);
+    let span = |key: &str| stated(key).unwrap_or_default();
     let place = |key: &str| node.get(key).map_or(node.anchor(), |node| node.place);
     Some(match node.get("type")?.text()? {
         "periodic" => {
-            let (interval, jitter) = (positive(node, "interval", faults)?, span("jitter"));
+            let (interval, jitter) = (stated("interval")?, span("jitter"));
             if jitter.as_ps() / 1_000 >= interval.as_ps() {
                 let message = format!("a jitter of {jitter} is more than a thousand intervals");
                 faults.error(codes::TRAFFIC, place("jitter"), message, "lower `jitter`, or raise `interval`");
@@ -34,17 +35,11 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         }
         "constant-rate" => {
             let rate: BitRate = node.parsed("rate")?;
-            if rate < BitRate::from_bps(1) {
-                let message = "frames at no rate never come".to_owned();
-                faults.error(codes::TRAFFIC, place("rate"), message, "give a rate of at least 1 bit/s");
-                return None;
-            }
             Traffic::ConstantRate { rate, offset: span("offset") }
         }
-        "poisson" => Traffic::Poisson { mean_interval: positive(node, "mean-interval", faults)? },
+        "poisson" => Traffic::Poisson { mean_interval: stated("mean-interval")? },
         "on-off" => {
-            let (on, interval) = (positive(node, "on", faults), positive(node, "interval", faults));
-            let (on, interval) = (on?, interval?);
+            let (on, interval) = (stated("on")?, stated("interval")?);
             if on.as_ps() / 1_000_000_000 >= interval.as_ps() {
                 let message = format!("{on} hold more than 10⁹ intervals of {interval}");
                 faults.error(codes::TRAFFIC, place("interval"), message, "raise `interval`, or lower `on`");
@@ -55,7 +50,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         "greedy" => Traffic::Greedy { offset: span("offset") },
         "replay" => Traffic::Replay { frames: replay(node, directory, faults)? },
         "injected" => {
-            let interval = positive(node, "interval", faults)?;
+            let interval = stated("interval")?;
             let least = span("overhead-min");
             let most = node.parsed("overhead-max").unwrap_or(least);
             if most < least {
@@ -69,31 +64,13 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
                 overhead: (least, most.max(least)),
             }
         }
-        "file" => {
-            let octets: Bytes = node.parsed("octets")?;
-            if octets == Bytes::ZERO {
-                let message = "a file of no octets".to_owned();
-                faults.error(codes::TRAFFIC, place("octets"), message, "give it at least 1 B");
-            }
-            Traffic::File { octets, at: span("at") }
-        }
+        "file" => Traffic::File { octets: node.parsed("octets")?, at: span("at") },
         "polled" => Traffic::Polled,
         "synchronisation" => Traffic::Synchronisation { cycle: Duration::ZERO },
         // What it answers is found when all streams are known.
         "response" => Traffic::Response { to: StreamIndex(u32::MAX), turn_around: span("turn-around") },
         _ => return None,
     })
-}
-
-fn positive(node: &Node<'_>, key: &str, faults: &mut Faults) -> Option<Duration> {
-    let span: Duration = node.parsed(key)?;
-    if span.is_zero() {
-        let place = node.get(key).map_or(node.anchor(), |node| node.place);
-        let message = format!("with `{key}` of no time, frames without end come at once");
-        faults.error(codes::TRAFFIC, place, message, format!("give a longer `{key}`"));
-        return None;
-    }
-    Some(span)
 }
 
 fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {

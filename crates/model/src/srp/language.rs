@@ -65,7 +65,7 @@ static SR_CLASS: Shape = Shape {
         must("class", Kind::Word(&["A", "B", "C", "D", "E", "F", "G"]), "Its letter."),
         must("priority", PRIORITY, "Priority of its frames."),
         key("vlan", VLAN_ID, "Its default VLAN, as it is declared.").or("2"),
-        must("interval", Kind::Duration, "Class measurement interval."),
+        must("interval", Kind::Duration, "Class measurement interval.").at_least("1 ps"),
         key(
             "delta-bandwidth",
             Kind::Integer(0, 100),
@@ -77,11 +77,12 @@ static SR_CLASS: Shape = Shape {
 
 static TIMES: &[Key] = &[
     key("join-time", Kind::Duration, "JoinTime: three MRPDUs leave a port in one and a half of it at most.")
-        .or("200 ms"),
+        .or("200 ms")
+        .at_least("1 ps"),
     key("leave-time", Kind::Duration, "LeaveTime: from a leave to the end of the registration.").or("1 s"),
     key("leave-all-time", Kind::Duration, "LeaveAllTime: the timer runs for one to one and a half of it.")
         .or("10 s"),
-    key("periodic-time", Kind::Duration, "Period of periodic transmission; none."),
+    key("periodic-time", Kind::Duration, "Period of periodic transmission; none.").at_least("1 ps"),
     key(
         "join-delay",
         Kind::Duration,
@@ -92,7 +93,8 @@ static TIMES: &[Key] = &[
         Kind::Duration,
         "How long behind its last MRPDU a port says again what it has said, where nothing else is to be said; shorter than LeaveTime. 0 s: with its next opportunity.",
     ),
-    key("tick", Kind::Duration, "Step in which the node's software looks at its timers; none."),
+    key("tick", Kind::Duration, "Step in which the node's software looks at its timers; none.")
+        .at_least("1 ps"),
     key(
         "tick-restarts",
         Kind::Flag,

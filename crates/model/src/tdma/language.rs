@@ -7,7 +7,7 @@ pub(crate) static TDMA: Shape = Shape {
     name: "time division multiple access",
     about: "Every talker sends in slots of its own of a cycle that a master opens (RTnet). A stream of priority 0 is ordinary traffic, any other real-time.",
     keys: &[&[
-        must("cycle", Kind::Duration, "Length of the basic cycle."),
+        must("cycle", Kind::Duration, "Length of the basic cycle.").at_least("1 ps").at_most("10 s"),
         must(
             "synchronisation",
             Kind::Text,
@@ -55,14 +55,18 @@ static START_UP: Shape = Shape {
         )
         .or("100"),
         key("configuration", Kind::Octets, "Octets that the master hands to each station, in pieces.")
-            .or("0 B"),
+            .or("0 B")
+            .at_most("4294967295 B"),
         key("burst", Kind::Integer(1, 255), "Pieces that are sent before an acknowledgement is waited for.")
             .or("4"),
         key(
             "heartbeat",
             Kind::Duration,
-            "The rhythm in which stations say that they live, whole milliseconds. Who comes back starts up anew; without it nobody misses or invites it.",
-        ),
+            "The rhythm in which stations say that they live. Who comes back starts up anew; without it nobody misses or invites it.",
+        )
+        .at_least("1 ms")
+        .at_most("65535 ms")
+        .in_steps_of("1 ms"),
         key(
             "silent-heartbeats",
             Kind::Integer(1, 100),

@@ -49,7 +49,7 @@ codes! {
     UNIT_UNKNOWN = "value::unit-unknown";
     /// A text that is no number.
     NUMBER = "value::number";
-    /// A number finer than the resolution, or too large.
+    /// A number out of the range of its key, or finer than the resolution.
     RANGE = "value::range";
     /// A word that is none of those known here.
     WORD = "value::word";
@@ -81,8 +81,6 @@ codes! {
     LINK_TO_ITSELF = "link::to-itself";
     /// A port with two cables, or a node with no port left.
     PORT_TAKEN = "link::port-taken";
-    /// A rate that Ethernet does not have here: below 10 Mbit/s or above 100 Gbit/s.
-    LINK_RATE = "link::rate";
     /// Half duplex, which is not Ethernet as it is modelled here.
     HALF_DUPLEX = "link::half-duplex";
     /// PAUSE, priority-based flow control or Energy-Efficient Ethernet, which must be off.

@@ -7,8 +7,9 @@ use tautwire_units::{BitRate, Bits, Bytes, Duration, ParseUnitError, Quantity};
 
 use super::codes;
 use super::faults::{Faults, did_you_mean};
+use super::measure;
 use super::scalar::{self, ScalarFault};
-use super::shape::{Form, Kind, Shape};
+use super::shape::{self, Form, Kind, Shape};
 use super::tree::{Key, Node, Place, Value};
 
 /// Reports every fault of form in `node`, and empties the scalars that are wrong, so that nobody reads
@@ -145,7 +146,10 @@ fn object(
             continue;
         }
         match shape.key(&key.text) {
-            Some(known) => check(node, &known.kind, key.place, faults),
+            Some(known) => {
+                check(node, &known.kind, key.place, faults);
+                in_range(node, known, faults);
+            }
             None => unknown_key(key, shape, faults),
         }
     }
@@ -156,6 +160,30 @@ fn object(
             faults.error(codes::MISSING_KEY, owner, message, help);
         }
     }
+}
+
+/// Holds a value, and those in a list, against the range of their key. A word in the place of a quantity is in it.
+fn in_range(node: &mut Node<'_>, key: &'static shape::Key, faults: &mut Faults) {
+    let Some(words) = key.range.words() else { return };
+    let text = match &mut node.value {
+        Value::Scalar(text) => text,
+        Value::List(items) => return items.iter_mut().for_each(|item| in_range(item, key, faults)),
+        _ => return,
+    };
+    let Some(value) = measure::measure(&key.kind, text) else { return };
+    let bound = |text: Option<&str>| text.and_then(|text| measure::measure(&key.kind, text));
+    let fault = if bound(key.range.min).is_some_and(|min| value < min) {
+        "too small"
+    } else if bound(key.range.max).is_some_and(|max| value > max) {
+        "too large"
+    } else if bound(key.range.step).is_some_and(|step| value % step != 0) {
+        "between two steps"
+    } else {
+        return;
+    };
+    let message = format!("`{}` of {text} is {fault}", key.name);
+    faults.error(codes::RANGE, node.place, message, format!("write {words}"));
+    node.value = Value::Nothing;
 }
 
 fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {

@@ -10,6 +10,7 @@ pub(crate) mod csv;
 pub(crate) mod faults;
 pub(crate) mod form;
 pub(crate) mod language;
+pub(crate) mod measure;
 pub(crate) mod plain;
 pub(crate) mod reference;
 pub(crate) mod scalar;

@@ -31,10 +31,8 @@ This page is made from the grammar that `tautwire check` holds descriptions agai
 
 /// The page of a root and of codes with what they mean.
 pub(crate) fn reference(root: &'static Shape, codes: &[(&str, &str)]) -> String {
-    let mut shapes: Vec<&'static Shape> = Vec::new();
-    collect(root, &mut shapes);
     let mut page = OPENING.to_owned();
-    for shape in shapes {
+    for shape in shapes(root) {
         section(&mut page, shape);
     }
     let _ = writeln!(page, "## Faults\n\n| code | meaning |\n|---|---|");
@@ -45,6 +43,12 @@ pub(crate) fn reference(root: &'static Shape, codes: &[(&str, &str)]) -> String 
 }
 
 /// All shapes in the order in which they are first named.
+pub(crate) fn shapes(root: &'static Shape) -> Vec<&'static Shape> {
+    let mut shapes = Vec::new();
+    collect(root, &mut shapes);
+    shapes
+}
+
 fn collect(shape: &'static Shape, shapes: &mut Vec<&'static Shape>) {
     if shapes.iter().any(|known| std::ptr::eq(*known, shape)) {
         return;
@@ -78,13 +82,14 @@ fn section(page: &mut String, shape: &'static Shape) {
         return;
     }
     let _ = writeln!(page, "| key | value | default | meaning |\n|---|---|---|---|");
-    for Key { name, kind, required, default, about } in shape.keys() {
+    for Key { name, kind, required, default, range, about } in shape.keys() {
         let default = match (required, default) {
             (true, _) => "required".to_owned(),
             (false, Some(default)) => format!("`{default}`"),
             (false, None) => String::new(),
         };
-        let _ = writeln!(page, "| `{name}` | {} | {default} | {about} |", value(kind));
+        let range = range.words().map_or_else(String::new, |words| format!(", {words}"));
+        let _ = writeln!(page, "| `{name}` | {}{range} | {default} | {about} |", value(kind));
     }
     page.push('\n');
 }

@@ -47,7 +47,8 @@ fn object(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<String
     for key in shape.keys() {
         let mut value = kind(&key.kind, definitions);
         if let Value::Object(value) = &mut value {
-            value.insert("description".to_owned(), json!(key.about));
+            let range = key.range.words().map_or_else(String::new, |words| format!(" Values: {words}."));
+            value.insert("description".to_owned(), json!(format!("{}{range}", key.about)));
             if let Some(default) = key.default {
                 value.insert("default".to_owned(), typed(&key.kind, default));
             }
@@ -221,10 +222,23 @@ mod tests {
     #[test]
     fn the_schema_and_the_grammar_agree_on_the_broken_descriptions() {
         let validator = jsonschema::validator_for(&of_kernel()).expect("a schema");
-        // What a schema cannot say: size of numbers in texts, and which keys may do without another.
+        // What a schema cannot say: size of quantities, which are texts, and which keys may do without another.
         let beyond = [
             "too-fine",
             "too-large",
+            "of-no-time",
+            "buffer-without-cells",
+            "datagram-beyond-udp",
+            "empty-file",
+            "header-beyond-any-frame",
+            "huge-frame",
+            "interrupts-without-time",
+            "link-too",
+            "no-interval",
+            "no-rate",
+            "short-frame",
+            "large-configuration",
+            "cycle-of-a-minute",
             "endless-run",
             "group-address",
             "missing-payload",

@@ -73,15 +73,46 @@ pub struct Key {
     pub required: bool,
     /// What holds where it is not there, if that is one value for all.
     pub default: Option<&'static str>,
+    /// Which values of its kind it takes; all.
+    pub range: Range,
     /// What it says.
     pub about: &'static str,
+}
+
+/// Which values a key takes, as texts of its kind: least and most included. What is in a list is held to it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Least.
+    pub min: Option<&'static str>,
+    /// Most.
+    pub max: Option<&'static str>,
+    /// What they are multiples of.
+    pub step: Option<&'static str>,
+}
+
+impl Range {
+    /// All values of the kind.
+    pub const ALL: Self = Self { min: None, max: None, step: None };
+
+    /// What is in it, in words; none if all is.
+    pub fn words(&self) -> Option<String> {
+        let bounds = match (self.min, self.max) {
+            (Some(min), Some(max)) => Some(format!("from {min} to {max}")),
+            (Some(min), None) => Some(format!("at least {min}")),
+            (None, Some(max)) => Some(format!("at most {max}")),
+            (None, None) => None,
+        };
+        let step = self.step.map(|step| format!("in steps of {step}"));
+        let parts: Vec<String> = bounds.into_iter().chain(step).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 impl Key {
     /// A key that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: false, default: None, about }
+        Self { name, kind, required: false, default: None, range: Range::ALL, about }
     }
 
     /// The same, with what holds where it is not there.
@@ -90,10 +121,28 @@ impl Key {
         Self { default: Some(default), ..self }
     }
 
+    /// The same, whose values are this at least; a text of its kind.
+    #[must_use]
+    pub const fn at_least(self, min: &'static str) -> Self {
+        Self { range: Range { min: Some(min), ..self.range }, ..self }
+    }
+
+    /// The same, whose values are this at most.
+    #[must_use]
+    pub const fn at_most(self, max: &'static str) -> Self {
+        Self { range: Range { max: Some(max), ..self.range }, ..self }
+    }
+
+    /// The same, whose values are multiples of this.
+    #[must_use]
+    pub const fn in_steps_of(self, step: &'static str) -> Self {
+        Self { range: Range { step: Some(step), ..self.range }, ..self }
+    }
+
     /// A key that must be there.
     #[must_use]
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: true, default: None, about }
+        Self { name, kind, required: true, default: None, range: Range::ALL, about }
     }
 }
 

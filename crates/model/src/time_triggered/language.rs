@@ -17,7 +17,7 @@ pub(crate) static TIME_TRIGGERED: Shape = Shape {
             "integration-cycle",
             Kind::Duration,
              "Time between two corrections of the clocks; half of the precision must hold what they drift meanwhile.",
-        ).or("10 ms"),
+        ).or("10 ms").at_least("1 ps"),
         key(
             "integration",
             Kind::Word(&["timely-block", "shuffling", "preemption"]),
@@ -53,7 +53,9 @@ pub(crate) static TIME_TRIGGERED_LINK: Shape = Shape {
     name: "a time-triggered virtual link",
     about: "What makes a stream a time-triggered virtual link. Its talker and the switches keep one frame each, the newest, until its dispatch point. Without `offset` it has no dispatch points yet and is never sent.",
     keys: &[&[
-        must("period", Kind::Duration, "Distance of its dispatch points; one frame each."),
+        must("period", Kind::Duration, "Distance of its dispatch points; one frame each.")
+            .at_least("1 ps")
+            .at_most("1000 s"),
         key(
             "id",
             Kind::Integer(0, 65_535),

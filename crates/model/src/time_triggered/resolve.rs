@@ -39,13 +39,6 @@ pub(crate) fn link(node: &Node<'_>, number: usize, faults: &mut Faults) -> Optio
         faults.error(codes::CONFLICT, link.anchor(), message, "remove one of the two keys");
     }
     let period: Duration = found.parsed("period")?;
-    let most = Duration::from_s(1_000);
-    if period.is_zero() || period > most {
-        let place = found.get("period").map_or(found.anchor(), |period| period.place);
-        let message = format!("no virtual link has a period of {period}");
-        faults.error(codes::TIME_TRIGGERED_LINK, place, message, format!("give it one of at most {most}"));
-        return None;
-    }
     Some(TimeTriggeredLink {
         id: found.parsed("id").unwrap_or(u16::try_from(number + 1).unwrap_or(u16::MAX)),
         period,
@@ -125,7 +118,7 @@ pub(crate) fn settings(
     // A correction leaves a clock somewhere; from there it drifts until the next one. Rounded up.
     let cycle = u128::from(settings.integration_cycle.as_ps()) + u128::from(settings.precision.as_ps());
     let drift = (cycle * u128::from(worst)).div_ceil(1_000_000_000) + u128::from(step.as_ps());
-    if 2 * drift >= u128::from(settings.precision.as_ps()) || settings.integration_cycle.is_zero() {
+    if 2 * drift >= u128::from(settings.precision.as_ps()) {
         let drift = Duration::from_ps(u64::try_from(drift).unwrap_or(u64::MAX));
         let message = format!(
             "clocks that are off by {drift} after an integration cycle of {} keep no precision of {}",

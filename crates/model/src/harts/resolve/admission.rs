@@ -69,14 +69,7 @@ pub(crate) fn admission(
         );
     }
     let channel = channel(node, harts, faults);
-    let mut span = |key: &str, otherwise: u64| {
-        let span = node.parsed(key).unwrap_or(Duration::from_ms(otherwise));
-        if let Some(stated) = node.get(key).filter(|_| span.is_zero()) {
-            let help = format!("give it a time, or leave it out for {otherwise} ms");
-            faults.error(codes::HARTS_STREAM, stated.place, format!("`{key}` of no time"), help);
-        }
-        span
-    };
+    let span = |key: &str, otherwise: u64| node.parsed(key).unwrap_or(Duration::from_ms(otherwise));
     let (patience, alive) = (span("patience", 100), span("alive", 50));
     let mut requests: Vec<AdmissionRequest> = Vec::new();
     let mut consumers: Vec<ConsumerRequest> = Vec::new();

@@ -133,11 +133,6 @@ fn classes(node: &Node<'_>, faults: &mut Faults) -> Vec<SrClass> {
         let sum: u32 = classes.iter().chain([&class]).map(|class| u32::from(class.delta_percent)).sum();
         let fault = if classes.iter().any(same) {
             Some(("two classes of one letter or priority".to_owned(), "give each its own"))
-        } else if interval.is_zero() {
-            Some((
-                "a class measurement interval of no time".to_owned(),
-                "give it its interval, such as `125 us`",
-            ))
         } else if sum > 100 {
             Some((format!("classes that may use {sum} % of a port"), "lower `delta-bandwidth`"))
         } else {
@@ -198,18 +193,11 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
         rule: span("join-delay").map_or(JoinRule::AtOnce, JoinRule::After),
         repeat: span("repeat-time").unwrap_or(default.repeat),
     };
-    let zero = [Some(timing.join), timing.periodic, span("tick")].contains(&Some(Duration::ZERO));
-    let fault = if zero {
-        Some(format!("`{}` has a timer of no time", described.name))
-    } else if timing.leave <= timing.join * 2 || timing.leave_all <= timing.leave {
-        Some(format!(
+    if timing.leave <= timing.join * 2 || timing.leave_all <= timing.leave {
+        let message = format!(
             "`{}` has a JoinTime of {}, a LeaveTime of {} and a LeaveAllTime of {}",
             described.name, timing.join, timing.leave, timing.leave_all
-        ))
-    } else {
-        None
-    };
-    if let Some(message) = fault {
+        );
         let help = "make LeaveTime more than two JoinTimes, and LeaveAllTime longer than LeaveTime";
         let place = layers.first().map_or(node.anchor(), |layer| layer.anchor());
         faults.error(codes::RESERVATION, place, message, help);

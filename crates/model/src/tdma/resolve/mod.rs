@@ -21,8 +21,6 @@ use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Node;
 
-/// The longest basic cycle: a thousand of them, until all slots repeat, are within what times can say.
-const CYCLE_MAX: Duration = Duration::from_s(10);
 /// Octets of a frame that opens a cycle: 4 of RTmac, 24 of TDMA (RTnet).
 const SYNCHRONISATION_MIN: Bytes = Bytes::new(28);
 
@@ -95,12 +93,6 @@ pub(crate) fn tdma(
         return None;
     };
     let cycle: Duration = node.parsed("cycle")?;
-    if cycle > CYCLE_MAX {
-        let place = node.get("cycle").map_or(node.anchor(), |cycle| cycle.place);
-        let message = format!("a basic cycle of {cycle}");
-        faults.error(codes::TDMA_SLOT, place, message, format!("give at most {CYCLE_MAX}"));
-        return None;
-    }
     let synchronisation = synchronisation(node, cycle, streams, faults)?;
     let master = streams.list[synchronisation.index()].stream.talker;
     let mut standby = None;
@@ -117,7 +109,7 @@ pub(crate) fn tdma(
     }
     let slots = slots(node, cycle, topology, faults);
     deaf(node, synchronisation, standby.as_ref(), &slots, (topology, streams), faults);
-    let start_up = start_up::start_up(node, &slots, topology, streams, faults);
+    let start_up = start_up::start_up(node, &slots, topology, streams);
     for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
         let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
         let help = "remove one of `virtual-link` and `tdma`: the regulator of a link knows no slots";

@@ -19,12 +19,6 @@ use crate::text::tree::Node;
 /// Shortest frame's and longest frame's MAC client data.
 const PAYLOAD: (Bytes, Bytes) = (Bytes::new(46), Bytes::new(1_500));
 
-const PS_PER_MS: u64 = 1_000_000_000;
-/// What a frame of RTcfg can tell.
-const HEARTBEAT_MAX: Duration = Duration::from_ms(65_535);
-/// The same of a configuration.
-const CONFIGURATION_MAX: Bytes = Bytes::new(4_294_967_295);
-
 /// Adds the streams of a start-up behind those of the description, before their routes are found.
 pub(crate) fn drafts<'t, 'a>(
     input: &'a Draft<'t>,
@@ -120,24 +114,8 @@ pub(crate) fn start_up(
     slots: &[OwnedSlot],
     topology: &Topology<'_>,
     streams: &mut Streams<'_, '_>,
-    faults: &mut Faults,
 ) -> Option<StartUp> {
     let node = tdma.get("start-up")?;
-    if let (Some(named), Some(heartbeat)) = (node.get("heartbeat"), node.parsed::<Duration>("heartbeat"))
-        && (heartbeat.is_zero() || heartbeat.as_ps() % PS_PER_MS > 0 || heartbeat > HEARTBEAT_MAX)
-    {
-        let message = format!("a heartbeat every {heartbeat}");
-        let help = "RTcfg tells it in whole milliseconds, at least one and at most 65 535";
-        faults.error(codes::TDMA_STATION, named.place, message, help);
-    }
-    if let (Some(named), Some(configuration)) =
-        (node.get("configuration"), node.parsed::<Bytes>("configuration"))
-        && configuration > CONFIGURATION_MAX
-    {
-        let message = format!("a configuration of {configuration} for each station");
-        let help = format!("RTcfg tells its length in 32 bits: at most {CONFIGURATION_MAX}");
-        faults.error(codes::TDMA_STATION, named.place, message, help);
-    }
     let of_start_up = |draft: &StreamDraft<'_, '_>| draft.stream.traffic == Traffic::Protocol;
     let first = streams.list.iter().position(of_start_up)?;
     for draft in &mut streams.list[first..] {

@@ -27,8 +27,8 @@ pub(crate) static DEVICE: Shape = Shape {
             key(
                 "cut-through-header",
                 Kind::Octets,
-                 "Octets of the frame that must be in before a cut-through begins.",
-            ).or("64 B"),
+                 "Octets of the frame that must be in before a cut-through begins: the destination's at least, and no more than a frame has.",
+            ).or("64 B").at_least("6 B").at_most("65535 B"),
             key(
                 "cut-through-frames",
                 Kind::Word(&["all", "strict-priority-to-one-port"]),

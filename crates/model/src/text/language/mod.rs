@@ -106,7 +106,7 @@ static DEFAULTS: Shape = Shape {
             key("device", Kind::Text, "Device model of the bridges.").or("ideal"),
             key("host", Kind::Text, "Host model of the end stations.").or("ideal"),
             key("clock", Kind::Object(&CLOCK), "Clock of every node."),
-            key("rate", Kind::Rate, "Rate of the links."),
+            key("rate", Kind::Rate, "Rate of the links.").at_least("10 Mbit/s").at_most("100 Gbit/s"),
         ],
         PORT_KEYS,
     ],
@@ -119,7 +119,7 @@ static NETWORK_CONTROL: Shape = Shape {
         key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
         key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most.").or("100 kbit/s"),
         key("burst", Kind::Bits, "Bits of the wire that leave a port at once.").or("1228 B"),
-        key("frame-max", Kind::Octets, "Largest frame, destination to FCS.").or("300 B"),
+        key("frame-max", Kind::Octets, "Largest frame, destination to FCS.").or("300 B").at_least("64 B"),
     ]],
 };
 
@@ -177,7 +177,7 @@ static BABBLE: Shape = Shape {
     about: "Who babbles: frames of all kinds, of any integration cycle, some under another's name; a compression master's claim all members.",
     keys: &[&[
         must("node", Kind::Text, "The master."),
-        must("interval", Kind::Duration, "Distance of its frames."),
+        must("interval", Kind::Duration, "Distance of its frames.").at_least("1 us"),
     ]],
 };
 
@@ -206,7 +206,7 @@ static CHANGE_IDLE_SLOPE: Shape = Shape {
     keys: &[&[
         must("port", Kind::Reference, "The port."),
         must("class", PRIORITY, "The class."),
-        must("idle-slope", Kind::Rate, "Its new idleSlope."),
+        must("idle-slope", Kind::Rate, "Its new idleSlope.").at_least("1 bit/s"),
     ]],
 };
 

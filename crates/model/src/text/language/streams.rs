@@ -19,17 +19,21 @@ pub(crate) static STREAM: Shape = Shape {
             "payload",
             Kind::OneOf(&[Kind::Octets, Kind::Object(&PAYLOAD_RANGE)]),
             "MAC client data of a frame, before padding, or its least and most.",
-        ),
+        )
+        .at_most("65513 B"),
         key(
             "frame",
             Kind::Octets,
             "Size of a frame, destination to FCS, tag included, in place of `payload`.",
-        ),
+        )
+        .at_least("64 B")
+        .at_most("65535 B"),
         key(
             "datagram",
             Kind::Octets,
             "Data of a UDP datagram, in place of `payload`, that is cut into as many frames as it takes: of 1500 B of payload, or of what the talker's slots hold. What is said of its traffic is said of datagrams.",
-        ),
+        )
+        .at_most("65507 B"),
         key("traffic", Kind::Tagged(TRAFFIC), "When its frames come."),
         key("deadline", Kind::Duration, "Deadline from talker MAC to listener MAC, last bit; none."),
         key(
@@ -86,7 +90,10 @@ pub(crate) static STREAM: Shape = Shape {
 pub(super) static PAYLOAD_RANGE: Shape = Shape {
     name: "a range of sizes",
     about: "A least and a most; a run draws uniformly between them.",
-    keys: &[&[must("min", Kind::Octets, "Least."), must("max", Kind::Octets, "Most.")]],
+    keys: &[&[
+        must("min", Kind::Octets, "Least.").at_most("65513 B"),
+        must("max", Kind::Octets, "Most.").at_most("65513 B"),
+    ]],
 };
 
 /// The word for a rate that is chosen.
@@ -227,7 +234,7 @@ pub(crate) static TRAFFIC: &[(&str, &Shape)] = &[
 ];
 
 pub(super) const OFFSET: Key = key("offset", Kind::Duration, "Time of the first frame.").or("0 s");
-const INTERVAL: Key = must("interval", Kind::Duration, "Period.");
+const INTERVAL: Key = must("interval", Kind::Duration, "Period.").at_least("1 ps");
 
 pub(super) static PERIODIC: Shape = Shape {
     name: "periodic traffic",
@@ -248,20 +255,20 @@ pub(super) static PERIODIC: Shape = Shape {
 pub(super) static CONSTANT_RATE: Shape = Shape {
     name: "constant-rate traffic",
     about: "Frames spaced so that their wire bits make `rate`, whatever their sizes.",
-    keys: &[&[must("rate", Kind::Rate, "Bits of the wire per second."), OFFSET]],
+    keys: &[&[must("rate", Kind::Rate, "Bits of the wire per second.").at_least("1 bit/s"), OFFSET]],
 };
 
 pub(super) static POISSON: Shape = Shape {
     name: "Poisson traffic",
     about: "Frames at exponentially distributed distances; it promises nothing, so no bound holds for what it meets.",
-    keys: &[&[must("mean-interval", Kind::Duration, "Mean distance.")]],
+    keys: &[&[must("mean-interval", Kind::Duration, "Mean distance.").at_least("1 ps")]],
 };
 
 pub(super) static ON_OFF: Shape = Shape {
     name: "on/off traffic",
     about: "Periodic frames during `on`, none during `off`, again and again.",
     keys: &[&[
-        must("on", Kind::Duration, "Time with frames."),
+        must("on", Kind::Duration, "Time with frames.").at_least("1 ps"),
         must("off", Kind::Duration, "Time without."),
         INTERVAL,
         OFFSET,
@@ -309,7 +316,7 @@ pub(super) static FILE: Shape = Shape {
     name: "a file transfer",
     about: "A file handed to the port at once, in frames as large as the payload says; the last has what is left.",
     keys: &[&[
-        must("octets", Kind::Octets, "MAC client data in all."),
+        must("octets", Kind::Octets, "MAC client data in all.").at_least("1 B"),
         key("at", Kind::Duration, "When.").or("0 s"),
     ]],
 };

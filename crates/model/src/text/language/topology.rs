@@ -96,7 +96,8 @@ pub(super) static CLASS: Shape = Shape {
             "Transmission selection algorithm (802.1Q-2022 8.6.8).",
         )
         .or("strict-priority"),
-        key("idle-slope", Kind::Rate, "idleSlope of a credit-based class, in bits of the wire per second."),
+        key("idle-slope", Kind::Rate, "idleSlope of a credit-based class, in bits of the wire per second.")
+            .at_least("1 bit/s"),
         key("queue-limit", Kind::Object(&QUEUE_LIMIT), "Limit of its queue."),
     ]],
 };
@@ -119,7 +120,9 @@ pub(super) static SHARED_BUFFER: Shape = Shape {
     name: "a shared buffer",
     about: "A port's buffer in cells.",
     keys: &[&[
-        must("cell", Kind::Octets, "Octets of a cell; a frame takes whole cells."),
+        must("cell", Kind::Octets, "Octets of a cell; a frame takes whole cells.")
+            .at_least("1 B")
+            .at_most("1 MiB"),
         must("cells", Kind::Integer(1, 4_294_967_295), "Cells in all."),
         key(
             "reserved",
@@ -174,11 +177,9 @@ pub(super) static LINK: Shape = Shape {
                 "Its two ends: `node:port`, or `node` for its next free port.",
             ),
             key("name", Kind::Name, "Its name, for routes and events."),
-            key(
-                "rate",
-                Kind::Rate,
-                "Bits of the wire per second, 10 Mbit/s to 100 Gbit/s; by default that of `defaults`.",
-            ),
+            key("rate", Kind::Rate, "Bits of the wire per second; by default that of `defaults`.")
+                .at_least("10 Mbit/s")
+                .at_most("100 Gbit/s"),
             key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre.").or("0 m"),
             key(
                 "up",
