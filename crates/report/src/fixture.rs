@@ -119,6 +119,7 @@ fn observation(network: &Network, bounds: &Bounds) -> Observation {
     let frame_hops = ports.iter().map(|port| port.frames).sum();
     Observation {
         mechanisms: tautwire_observe::Observed::default(),
+        cycle_frames: Vec::new(),
         seed: 1,
         end: network.run.duration,
         frame_hops,
