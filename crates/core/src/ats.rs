@@ -45,8 +45,8 @@ impl AtsParameters {
         };
         let pace = Pace::Ticks(OctetTime::new(committed_information_rate, quantum)?);
         let full = committed_information_rate.duration_floor(committed_burst_size) / quantum;
-        let empty_to_full = FineTime::whole(i64::try_from(full).ok()?);
-        Some(Self { pace, scale: Scale::WHOLE, empty_to_full, octets_max })
+        let empty_to_full = FineTime::of_ticks(i64::try_from(full).ok()?);
+        Some(Self { pace, scale: Scale::TICKS, empty_to_full, octets_max })
     }
 }
 
@@ -126,7 +126,7 @@ impl AtsSchedulers {
         let residence_max = max_residence_time
             .map_or(i64::MAX, |time| i64::try_from(time.as_ps() / self.quantum).unwrap_or(i64::MAX));
         let eligibility_time = FineTime::default();
-        self.groups.push(Group { eligibility_time, scale: Scale::WHOLE, residence_max, discarded: 0 });
+        self.groups.push(Group { eligibility_time, scale: Scale::TICKS, residence_max, discarded: 0 });
         u32::try_from(self.groups.len() - 1).expect("fewer than 2^32 groups")
     }
 
@@ -190,8 +190,8 @@ impl AtsSchedulers {
             bucket_full = scheduler_eligibility;
         }
         let of_group = group.eligibility_time.rescaled(group.scale, scale);
-        let eligibility = FineTime::whole(arrival_time).max(of_group).max(scheduler_eligibility);
-        if eligibility > FineTime::whole(arrival_time.saturating_add(group.residence_max)) {
+        let eligibility = FineTime::of_ticks(arrival_time).max(of_group).max(scheduler_eligibility);
+        if eligibility > FineTime::of_ticks(arrival_time.saturating_add(group.residence_max)) {
             group.discarded += 1;
             return Err(AtsDiscard::ResidenceTime);
         }

@@ -19,14 +19,14 @@ pub(crate) struct Scale(NonZeroU64);
 
 impl Scale {
     /// No parts.
-    pub(crate) const WHOLE: Self = Self(NonZeroU64::MIN);
+    pub(crate) const TICKS: Self = Self(NonZeroU64::MIN);
 
     /// Parts of a picosecond in which a bit at `rate` lasts a whole number: as many as there can be below 2⁶², so that a run
     /// has fewer frames than a picosecond has parts.
     fn of(rate: BitRate) -> Option<Self> {
         let mut parts = NonZeroU64::new(rate.as_bps())?.get();
         if PS_PER_S.is_multiple_of(parts) {
-            return Some(Self::WHOLE);
+            return Some(Self::TICKS);
         }
         while parts < 1 << 61 {
             parts *= 2;
@@ -45,7 +45,7 @@ pub(crate) struct FineTime {
 impl FineTime {
     /// Whole ticks.
     #[inline]
-    pub(crate) const fn whole(ticks: i64) -> Self {
+    pub(crate) const fn of_ticks(ticks: i64) -> Self {
         Self { ticks, parts: 0 }
     }
 
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn what_divides_a_second_needs_no_parts() {
         let (pace, scale, burst) = Pace::exact(BitRate::from_mbps(100), Bits::new(12_176)).expect("a rate");
-        assert_eq!((pace, scale), (Pace::Exact { ticks: 80_000, parts: 0 }, Scale::WHOLE));
-        assert_eq!(burst, FineTime::whole(121_760_000));
+        assert_eq!((pace, scale), (Pace::Exact { ticks: 80_000, parts: 0 }, Scale::TICKS));
+        assert_eq!(burst, FineTime::of_ticks(121_760_000));
     }
 
     /// 12 Mbit/s: an octet lasts 666 666 and two thirds picoseconds, three of them 2 us.
@@ -154,10 +154,10 @@ mod tests {
         let three = octet.plus(octet, scale).plus(octet, scale);
         assert_eq!(
             (three, pace.duration(3, scale)),
-            (FineTime::whole(2_000_000), FineTime::whole(2_000_000))
+            (FineTime::of_ticks(2_000_000), FineTime::of_ticks(2_000_000))
         );
         assert_eq!(three.minus(octet, scale), pace.duration(2, scale));
-        assert_eq!(FineTime::whole(0).minus(octet, scale).ticks, -666_667, "parts are never negative");
+        assert_eq!(FineTime::of_ticks(0).minus(octet, scale).ticks, -666_667, "parts are never negative");
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let there = octet.rescaled(thirds, sevenths);
         let back = there.rescaled(sevenths, thirds);
         assert!(back >= octet && back.minus(octet, thirds).parts <= 2, "{octet:?} {back:?}");
-        assert_eq!(FineTime::whole(7).rescaled(thirds, sevenths), FineTime::whole(7));
+        assert_eq!(FineTime::of_ticks(7).rescaled(thirds, sevenths), FineTime::of_ticks(7));
         let all_but_whole = FineTime { ticks: 0, parts: thirds.0.get() - 1 };
         let rounded = all_but_whole.rescaled(thirds, sevenths);
         assert!(rounded.ceil() == 1 && rounded >= FineTime { ticks: 0, parts: sevenths.0.get() - 2 });
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn the_least_and_the_greatest_rates_are_exact() {
         let (pace, scale, _) = Pace::exact(BitRate::from_bps(1), Bits::new(1)).expect("a rate");
-        assert_eq!(pace.duration(1_522, scale), FineTime::whole(1_522 * 8 * 1_000_000_000_000));
+        assert_eq!(pace.duration(1_522, scale), FineTime::of_ticks(1_522 * 8 * 1_000_000_000_000));
         let (pace, scale, _) = Pace::exact(BitRate::from_bps(199_999_999_999), Bits::new(1)).expect("a rate");
-        assert_eq!(pace.duration(199_999_999_999, scale), FineTime::whole(8_000_000_000_000));
+        assert_eq!(pace.duration(199_999_999_999, scale), FineTime::of_ticks(8_000_000_000_000));
         assert!(Pace::exact(BitRate::ZERO, Bits::new(1)).is_none());
     }
 }

@@ -36,7 +36,7 @@ fn frame(kind: PcfType, cycle: u32, members: u32) -> ProtocolControlFrame {
 }
 
 /// What is told up to a time, sent frames by their kinds and cycles.
-fn told(master: &mut SynchronisationMaster, until: u64) -> Vec<(PcfType, u32)> {
+fn sent_until(master: &mut SynchronisationMaster, until: u64) -> Vec<(PcfType, u32)> {
     master.advance(us(until));
     let all = core::iter::from_fn(|| master.poll());
     all.filter_map(|outcome| match outcome {
@@ -59,20 +59,20 @@ fn joined() -> SynchronisationMaster {
 #[test]
 fn who_hears_nobody_starts_the_network() {
     let mut master = SynchronisationMaster::new(CONFIG, us(0));
-    assert_eq!(told(&mut master, 49_999), []);
-    assert_eq!(told(&mut master, 50_000), [(PcfType::ColdStart, 0)]);
+    assert_eq!(sent_until(&mut master, 49_999), []);
+    assert_eq!(sent_until(&mut master, 50_000), [(PcfType::ColdStart, 0)]);
     assert_eq!(master.state(), MasterState::Unsync);
     master.receive(us(50_200), 0, frame(PcfType::ColdStart, 0, 1));
-    assert_eq!(told(&mut master, 89_999), [], "its own cold start");
-    assert_eq!(told(&mut master, 90_000), [(PcfType::ColdStart, 0)]);
+    assert_eq!(sent_until(&mut master, 89_999), [], "its own cold start");
+    assert_eq!(sent_until(&mut master, 90_000), [(PcfType::ColdStart, 0)]);
     master.receive(us(91_000), 0, frame(PcfType::ColdStart, 0, 2));
-    assert_eq!(told(&mut master, 92_999), []);
+    assert_eq!(sent_until(&mut master, 92_999), []);
     assert_eq!(master.state(), MasterState::Flood);
-    assert_eq!(told(&mut master, 93_000), [(PcfType::ColdStartAcknowledge, 0)]);
+    assert_eq!(sent_until(&mut master, 93_000), [(PcfType::ColdStartAcknowledge, 0)]);
     master.receive(us(93_220), 0, frame(PcfType::ColdStartAcknowledge, 0, 3));
-    assert_eq!(told(&mut master, 96_219), []);
+    assert_eq!(sent_until(&mut master, 96_219), []);
     assert_eq!(master.state(), MasterState::WaitForCycleStart);
-    assert_eq!(told(&mut master, 96_220), [(PcfType::Integration, 0)]);
+    assert_eq!(sent_until(&mut master, 96_220), [(PcfType::Integration, 0)]);
     assert_eq!((master.state(), master.cycle()), (MasterState::TentativeSync, None));
     master.receive(us(96_440), 0, frame(PcfType::Integration, 0, 3));
     master.advance(us(96_470));
@@ -83,34 +83,34 @@ fn who_hears_nobody_starts_the_network() {
 #[test]
 fn an_acknowledgement_that_does_not_come_is_not_waited_for_longer() {
     let mut master = SynchronisationMaster::new(CONFIG, us(0));
-    told(&mut master, 50_000);
+    sent_until(&mut master, 50_000);
     master.receive(us(50_500), 0, frame(PcfType::ColdStart, 0, 2));
-    assert_eq!(told(&mut master, 52_500), [(PcfType::ColdStartAcknowledge, 0)]);
-    assert_eq!(told(&mut master, 52_749), []);
-    assert_eq!(told(&mut master, 52_750), [(PcfType::ColdStart, 0)], "it tries itself");
+    assert_eq!(sent_until(&mut master, 52_500), [(PcfType::ColdStartAcknowledge, 0)]);
+    assert_eq!(sent_until(&mut master, 52_749), []);
+    assert_eq!(sent_until(&mut master, 52_750), [(PcfType::ColdStart, 0)], "it tries itself");
     assert_eq!(master.state(), MasterState::Unsync);
-    assert_eq!(told(&mut master, 92_750), [(PcfType::ColdStart, 0)]);
+    assert_eq!(sent_until(&mut master, 92_750), [(PcfType::ColdStart, 0)]);
 }
 
 #[test]
 fn alone_in_its_cycles_it_listens_again() {
     let mut master = SynchronisationMaster::new(CONFIG, us(0));
     master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
-    assert_eq!(told(&mut master, 4_000), [(PcfType::Integration, 0)]);
-    assert_eq!(told(&mut master, 4_250), []);
+    assert_eq!(sent_until(&mut master, 4_000), [(PcfType::Integration, 0)]);
+    assert_eq!(sent_until(&mut master, 4_250), []);
     assert_eq!(master.state(), MasterState::Integrate, "not even its own frame came back");
     let mut master = SynchronisationMaster::new(CONFIG, us(0));
     master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
-    told(&mut master, 4_000);
+    sent_until(&mut master, 4_000);
     master.receive(us(4_220), 0, frame(PcfType::Integration, 0, 1));
-    assert_eq!(told(&mut master, 9_000), [(PcfType::Integration, 1)], "one is enough to go on");
+    assert_eq!(sent_until(&mut master, 9_000), [(PcfType::Integration, 1)], "one is enough to go on");
     assert_eq!(master.state(), MasterState::TentativeSync);
 }
 
 #[test]
 fn it_joins_a_network_and_sends_in_the_next_cycle() {
     let mut master = joined();
-    assert_eq!(told(&mut master, 14_999), []);
+    assert_eq!(sent_until(&mut master, 14_999), []);
     master.advance(us(15_000));
     let Some(Outcome::Send(sent)) = master.poll() else { panic!("a frame") };
     assert_eq!((sent.kind, sent.integration_cycle, sent.membership_new), (PcfType::Integration, 3, 1));
@@ -119,7 +119,7 @@ fn it_joins_a_network_and_sends_in_the_next_cycle() {
     few.receive(us(10_220), 0, frame(PcfType::Integration, 2, 0b100));
     few.advance(us(10_220));
     assert_eq!(few.state(), MasterState::Integrate, "one member is no network");
-    told(&mut few, 50_000);
+    sent_until(&mut few, 50_000);
     few.receive(us(50_220), 0, frame(PcfType::Integration, 2, 0b100));
     few.advance(us(50_220));
     assert_eq!(few.state(), MasterState::TentativeSync, "but one to try");
@@ -128,7 +128,7 @@ fn it_joins_a_network_and_sends_in_the_next_cycle() {
 #[test]
 fn its_clock_is_set_once_a_cycle_by_all_channels() {
     let mut master = joined();
-    told(&mut master, 15_000);
+    sent_until(&mut master, 15_000);
     master.receive(us(15_224), 0, frame(PcfType::Integration, 3, 3));
     master.receive(us(15_212), 0, frame(PcfType::Integration, 3, 1));
     master.receive(us(15_226), 1, frame(PcfType::Integration, 3, 3));
@@ -139,21 +139,21 @@ fn its_clock_is_set_once_a_cycle_by_all_channels() {
         Some((us(15_005), 3)),
         "the mean of 4 and 6 us, of the frames with most members"
     );
-    assert_eq!(told(&mut master, 20_004), []);
-    assert_eq!(told(&mut master, 20_005), [(PcfType::Integration, 0)]);
+    assert_eq!(sent_until(&mut master, 20_004), []);
+    assert_eq!(sent_until(&mut master, 20_005), [(PcfType::Integration, 0)]);
 }
 
 #[test]
 fn with_too_few_members_it_lasts_as_long_as_its_state() {
     let mut master = joined();
-    told(&mut master, 15_000);
+    sent_until(&mut master, 15_000);
     master.receive(us(15_220), 0, frame(PcfType::Integration, 3, 1));
-    assert_eq!(told(&mut master, 15_250), []);
+    assert_eq!(sent_until(&mut master, 15_250), []);
     assert_eq!(master.state(), MasterState::Integrate, "newly synchronised");
     let mut master = joined();
     for cycle in 0..3 {
         let start = 15_000 + cycle * 5_000;
-        told(&mut master, start);
+        sent_until(&mut master, start);
         let number = u32::try_from((3 + cycle) % 4).expect("small");
         master.receive(us(start + 220), 0, frame(PcfType::Integration, number, 3));
         master.advance(us(start + 250));
@@ -170,13 +170,13 @@ fn with_too_few_members_it_lasts_as_long_as_its_state() {
 }
 
 /// The state of a master whose cycle had these members in schedule, and those out of it at a time.
-fn beside_clique(own: u32, others: u32, at: u64) -> SynchronisationMaster {
+fn with_a_clique(own: u32, others: u32, at: u64) -> SynchronisationMaster {
     let mut master = joined();
-    told(&mut master, 15_000);
+    sent_until(&mut master, 15_000);
     master.receive(us(15_220), 0, frame(PcfType::Integration, 3, own));
     master.receive(us(at), 0, frame(PcfType::Integration, 1, others));
     // The next cycle's members, and the look at them.
-    told(&mut master, 20_000);
+    sent_until(&mut master, 20_000);
     if master.is_synchronised() {
         master.receive(us(20_220), 0, frame(PcfType::Integration, 0, own));
         master.advance(us(20_250));
@@ -187,7 +187,7 @@ fn beside_clique(own: u32, others: u32, at: u64) -> SynchronisationMaster {
 #[test]
 fn a_larger_clique_out_of_schedule_is_followed() {
     for at in [15_010, 15_240, 15_400, 18_000, 20_100] {
-        let state = |own, others| beside_clique(own, others, at).state();
+        let state = |own, others| with_a_clique(own, others, at).state();
         assert_eq!(state(0b11, 0b11100), MasterState::Integrate, "more there than here, {at}");
         assert_eq!(state(0b110, 0b1001), MasterState::Integrate, "as many, and one numbered lower, {at}");
         assert_eq!(state(0b11, 0b1100), MasterState::Sync, "as many: they give way, {at}");
@@ -195,7 +195,7 @@ fn a_larger_clique_out_of_schedule_is_followed() {
         assert_eq!(state(0b11, 0b1111), MasterState::Sync, "as many beside its own: they give way, {at}");
         assert_eq!(state(0b1100, 0b1111), MasterState::Integrate, "and those see them, {at}");
     }
-    let detected = beside_clique(0b11, 0b11100, 15_400).detected();
+    let detected = with_a_clique(0b11, 0b11100, 15_400).detected();
     assert_eq!(detected, CliquesDetected { synchronous: 0, asynchronous: 1 });
 }
 
@@ -205,7 +205,7 @@ fn cliques_count_each_for_itself_and_the_joining_cycle_as_none() {
         let mut master = joined();
         // The other channel's frame of the cycle in which it joined.
         master.receive(us(10_222), 1, frame(PcfType::Integration, 2, 0b110));
-        told(&mut master, 15_000);
+        sent_until(&mut master, 15_000);
         master.receive(us(15_220), 0, frame(PcfType::Integration, 3, own));
         master.receive(us(15_300), 0, frame(PcfType::Integration, 1, others[0]));
         master.advance(us(15_310));
@@ -213,7 +213,7 @@ fn cliques_count_each_for_itself_and_the_joining_cycle_as_none() {
             return master.state();
         }
         master.receive(us(16_300), 0, frame(PcfType::Integration, 2, others[1]));
-        told(&mut master, 20_000);
+        sent_until(&mut master, 20_000);
         master.receive(us(20_220), 0, frame(PcfType::Integration, 0, own));
         master.advance(us(20_250));
         master.state()
@@ -251,27 +251,27 @@ fn of_three_cliques_one_stays() {
 fn who_stays_tentative_starts_again_with_the_others() {
     let mut master = SynchronisationMaster::new(CONFIG, us(0));
     master.receive(us(1_000), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
-    told(&mut master, 4_000);
+    sent_until(&mut master, 4_000);
     master.receive(us(4_100), 0, frame(PcfType::ColdStartAcknowledge, 0, 2));
-    assert_eq!(told(&mut master, 4_150), []);
+    assert_eq!(sent_until(&mut master, 4_150), []);
     assert_eq!(master.state(), MasterState::TentativeSync, "another one of the same start");
     master.receive(us(4_220), 0, frame(PcfType::Integration, 0, 1));
-    assert_eq!(told(&mut master, 9_000), [(PcfType::Integration, 1)]);
+    assert_eq!(sent_until(&mut master, 9_000), [(PcfType::Integration, 1)]);
     let mut enough = master.clone();
     enough.receive(us(9_220), 0, frame(PcfType::Integration, 1, 3));
     enough.receive(us(9_230), 0, frame(PcfType::ColdStartAcknowledge, 0, 4));
     enough.advance(us(9_250));
     assert_eq!(enough.state(), MasterState::Sync, "members enough");
     master.receive(us(9_230), 0, frame(PcfType::ColdStartAcknowledge, 0, 4));
-    assert_eq!(told(&mut master, 12_229), []);
+    assert_eq!(sent_until(&mut master, 12_229), []);
     assert_eq!(master.state(), MasterState::WaitForCycleStart);
-    assert_eq!(told(&mut master, 12_230), [(PcfType::Integration, 0)]);
+    assert_eq!(sent_until(&mut master, 12_230), [(PcfType::Integration, 0)]);
 }
 
 #[test]
 fn a_client_joins_and_sends_nothing() {
     let mut client = SynchronisationMaster::new(MasterConfig { member: None, ..CONFIG }, us(0));
-    assert_eq!(told(&mut client, 200_000), []);
+    assert_eq!(sent_until(&mut client, 200_000), []);
     assert_eq!(client.state(), MasterState::Integrate);
     client.receive(us(210_220), 0, frame(PcfType::Integration, 1, 3));
     client.advance(us(215_000));

@@ -83,7 +83,7 @@ pub(super) struct Entry {
     /// The standby has not replied.
     pub(super) unknown: bool,
     /// How often it was told.
-    pub(super) told: u8,
+    pub(super) notices: u8,
     pub(super) again: Option<Instant>,
     /// Consumers that stand, and the numbers of their requests, where they are known.
     pub(super) granted: BTreeMap<u16, Option<u16>>,
@@ -145,7 +145,7 @@ pub struct AcMaster {
     pub(super) alive_at: Option<Instant>,
     pub(super) entries: BTreeMap<u16, Entry>,
     /// Streams and consumers of which the other one has not said that it knows, and under which number they came.
-    pub(super) untold: BTreeMap<(u16, u16), u32>,
+    pub(super) unnotified: BTreeMap<(u16, u16), u32>,
     /// Streams that are taken out, and who gave them back.
     pub(super) leaving: BTreeMap<(u16, u16), Leaving>,
     /// Grants that end for a link that failed, by stream and consumer.
@@ -193,7 +193,7 @@ impl AcMaster {
             heir: false,
             alive_at,
             entries: BTreeMap::new(),
-            untold: BTreeMap::new(),
+            unnotified: BTreeMap::new(),
             leaving: BTreeMap::new(),
             endings: BTreeMap::new(),
             facts: BTreeMap::new(),
@@ -303,10 +303,10 @@ impl AcMaster {
         self.number += 1;
         entry.number = self.number;
         if self.config.other.is_some() {
-            self.untold.insert((stream, consumer), self.number);
+            self.unnotified.insert((stream, consumer), self.number);
         }
         entry.unknown = self.config.other.is_some() && !self.alone;
-        entry.told = 0;
+        entry.notices = 0;
         self.configure(now, stream);
     }
 
@@ -329,7 +329,7 @@ impl AcMaster {
         for stream in due {
             // A standby that did not answer three times is gone: it holds nothing up, and is told when it is back.
             if let Some(entry) = self.entries.get_mut(&stream) {
-                entry.unknown &= entry.told < 3;
+                entry.unknown &= entry.notices < 3;
             }
             self.configure(now, stream);
         }
@@ -397,7 +397,7 @@ impl AcMaster {
     /// Whether the other one has said that it knows all that stands here.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
-        self.untold.is_empty()
+        self.unnotified.is_empty()
     }
 
     /// Whether it decides about requests.
@@ -435,7 +435,7 @@ impl AcMaster {
             let asked = [entry.produced.unwrap_or_default(), by];
             let message = stands(stream, consumer, (self.number, self.config.life), asked);
             self.out.push_back(AcAction::Send { to, message });
-            entry.told += 1;
+            entry.notices += 1;
         }
         self.go_on(id);
     }
@@ -497,7 +497,7 @@ impl Entry {
     }
 
     /// Whether all switches carry it to that consumer, so that the standby is told, and has not replied.
-    pub(super) fn is_told_of(&self, consumer: u16) -> bool {
+    pub(super) fn is_notified_of(&self, consumer: u16) -> bool {
         self.is_current(consumer) && self.again.is_some() && self.missing.is_empty()
     }
 

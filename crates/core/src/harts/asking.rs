@@ -58,7 +58,7 @@ impl AcMaster {
             // The standby is to know it, too: a Pause is that of the last one.
             if entry.produced.replace(number) != Some(number) && self.config.other.is_some() {
                 self.number += 1;
-                self.untold.extend(entry.granted.keys().map(|consumer| ((id, *consumer), self.number)));
+                self.unnotified.extend(entry.granted.keys().map(|consumer| ((id, *consumer), self.number)));
             }
             self.answer(id, (stream.producer, number), Ok(()));
             return self.test_next(id);
@@ -109,7 +109,7 @@ impl AcMaster {
             // The standby is to know it, too: it tells what ends this request from what ended one before.
             if known.replace(number) != Some(number) && self.config.other.is_some() {
                 self.number += 1;
-                self.untold.insert((id, node), self.number);
+                self.unnotified.insert((id, node), self.number);
             }
             return self.answer(id, (node, number), Ok(()));
         }

@@ -29,7 +29,7 @@ use super::leaving::gone;
 /// A producer that does not answer so often holds nothing up.
 const PAUSES_MAX: u8 = 4;
 /// A standby that does not answer so often is given up.
-const TOLD_MAX: u8 = 3;
+const NOTICES_MAX: u8 = 3;
 
 /// A stream to one consumer that ends for a link that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub(super) struct Ending {
     missing: BTreeSet<u16>,
     /// The standby has not replied; and how often it was told.
     pub(super) unknown: bool,
-    told: u8,
+    notices: u8,
     /// Nobody who can be reached has it, so that tests count it no more.
     pub(super) freed: bool,
     /// The consumer gave it back meanwhile.
@@ -178,7 +178,7 @@ impl AcMaster {
         let Some(stream) = entry.stream else { return };
         let number = entry.current.map(|(_, number)| number);
         entry.again = None;
-        (entry.unknown, entry.told) = (false, 0);
+        (entry.unknown, entry.notices) = (false, 0);
         let way = self.config.topology.switches(stream.producer, consumer).unwrap_or_default();
         let mut ending = Ending::of(stream, link, way.into_iter().collect());
         if let Some(switch) = holder {
@@ -195,7 +195,7 @@ impl AcMaster {
         ending.number = self.number;
         ending.unknown = self.config.other.is_some();
         self.facts.insert(key, self.number);
-        self.untold.remove(&key);
+        self.unnotified.remove(&key);
         self.endings.insert(key, ending);
         self.end_on(now, key);
     }
@@ -227,7 +227,7 @@ impl AcMaster {
         let is_off = !waits && !ending.waits_for_switches(reached);
         if let Some(to) = self.config.other.filter(|_| is_off && ending.unknown) {
             said.push((to, gone(stream, consumer, self.number, self.config.life)));
-            ending.told = ending.told.saturating_add(1);
+            ending.notices = ending.notices.saturating_add(1);
         }
         self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
         self.is_ended(key);
@@ -239,7 +239,7 @@ impl AcMaster {
         let Some(ending) = self.endings.get_mut(&key) else { return };
         let reached = |to: u16| topology.cut(me, to).is_none();
         let is_off = !ending.waits_for_the_producer(reached) && !ending.waits_for_switches(reached);
-        let is_free = !ending.freed && is_off && (!ending.unknown || ending.told >= TOLD_MAX || alone);
+        let is_free = !ending.freed && is_off && (!ending.unknown || ending.notices >= NOTICES_MAX || alone);
         ending.freed |= is_free;
         if !ending.freed {
             return;
@@ -344,9 +344,9 @@ impl AcMaster {
         let reached = |to: u16| topology.cut(me, to).is_none();
         let mut of_stream = self.endings.range((id, 0)..=(id, u16::MAX));
         of_stream.any(|((_, consumer), ending)| {
-            let is_told = ending.telling.is_some() && reached(*consumer);
+            let is_notified = ending.telling.is_some() && reached(*consumer);
             ending.stream.producer == producer
-                && (!ending.freed || is_told || ending.waits_for_switches(reached))
+                && (!ending.freed || is_notified || ending.waits_for_switches(reached))
                 && !planted!(GoneTooEarly)
         })
     }
@@ -371,7 +371,7 @@ impl Ending {
             telling: None,
             missing,
             unknown: false,
-            told: 0,
+            notices: 0,
             freed: false,
             given_back: false,
             again: None,
@@ -392,8 +392,8 @@ impl Ending {
     }
 
     /// Whether the standby is being told of it.
-    pub(super) fn is_told(&self) -> bool {
-        self.unknown && !self.freed && self.told > 0
+    pub(super) fn is_notified(&self) -> bool {
+        self.unknown && !self.freed && self.notices > 0
     }
 
     /// Whether all know but a standby that is not there.

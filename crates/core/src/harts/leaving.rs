@@ -32,7 +32,7 @@ pub(super) struct Leaving {
     /// Under which number it went.
     number: u32,
     /// How often it was told.
-    told: u8,
+    notices: u8,
     /// Who gave it back knows.
     pub(super) confirmed: bool,
     pub(super) again: Option<Instant>,
@@ -86,7 +86,7 @@ impl AcMaster {
         }
         self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
-        self.untold.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.unnotified.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
         let topology = &self.config.topology;
         let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
         let missing: BTreeSet<u16> = gone.iter().flat_map(way).collect();
@@ -168,7 +168,7 @@ impl AcMaster {
         }
         if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
             said.push((to, gone(stream, node, self.number, self.config.life)));
-            leaving.told = leaving.told.saturating_add(1);
+            leaving.notices = leaving.notices.saturating_add(1);
         }
         self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
         self.is_out(id, node);
@@ -198,7 +198,7 @@ impl AcMaster {
     /// Tells who gave a stream back that it is out, if it is.
     pub(super) fn is_out(&mut self, id: u16, node: u16) {
         let Some(leaving) = self.leaving.get_mut(&(id, node)) else { return };
-        if !leaving.missing.is_empty() || (leaving.unknown && leaving.told < 3 && !self.alone) {
+        if !leaving.missing.is_empty() || (leaving.unknown && leaving.notices < 3 && !self.alone) {
             return;
         }
         leaving.again = None;
@@ -276,7 +276,7 @@ impl Leaving {
             missing: BTreeSet::new(),
             unknown: false,
             number: 0,
-            told: 0,
+            notices: 0,
             confirmed: false,
             again: None,
         }

@@ -35,7 +35,7 @@ fn switch() -> SwitchMaster {
     })
 }
 
-fn said(switch: &mut SwitchMaster) -> Vec<FttMessage> {
+fn messages(switch: &mut SwitchMaster) -> Vec<FttMessage> {
     core::iter::from_fn(|| switch.poll()).map(|(_, message)| message).collect()
 }
 
@@ -70,21 +70,21 @@ fn a_change_is_said_until_it_is_acknowledged() {
     let link = |up, number| FttMessage::Link { switch: 11, neighbour: 2, up, number };
     switch.link(at(0), 2, true);
     switch.link(at(0), 9, false);
-    assert_eq!(said(&mut switch), [], "nothing changed");
+    assert_eq!(messages(&mut switch), [], "nothing changed");
     switch.link(at(0), 2, false);
-    assert_eq!(said(&mut switch), [link(false, 1)]);
+    assert_eq!(messages(&mut switch), [link(false, 1)]);
     assert!(switch.links().all(|link| link.up == (link.neighbour != 2)));
     switch.advance(at(20));
-    assert_eq!(said(&mut switch), [link(false, 1)]);
+    assert_eq!(messages(&mut switch), [link(false, 1)]);
     switch.link(at(21), 2, true);
     switch.receive(at(21), &FttMessage::Linked { neighbour: 2, number: 1 });
     assert_eq!(switch.deadline(), Some(at(41)), "of the change before");
     switch.receive(at(22), &FttMessage::Linked { neighbour: 2, number: 2 });
-    assert_eq!((said(&mut switch), switch.deadline()), (Vec::from([link(true, 2)]), None));
+    assert_eq!((messages(&mut switch), switch.deadline()), (Vec::from([link(true, 2)]), None));
     switch.receive(at(30), &FttMessage::Alive { master: 20, life: 0, number: 0 });
-    assert_eq!(said(&mut switch), [], "it knows");
+    assert_eq!(messages(&mut switch), [], "it knows");
     switch.receive(at(30), &FttMessage::Alive { master: 21, life: 0, number: 0 });
-    assert_eq!(said(&mut switch), [link(true, 2)], "another one does not");
+    assert_eq!(messages(&mut switch), [link(true, 2)], "another one does not");
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn what_went_over_a_link_that_failed_is_broken_until_it_is_gone() {
     let mut switch = switch();
     switch.receive(at(0), &config(STREAM, 2, 1));
     switch.receive(at(0), &config(STREAM, 3, 2));
-    said(&mut switch);
+    messages(&mut switch);
     switch.link(at(1), 2, false);
     let broken = FttMessage::Broken { switch: 11, neighbour: 2, stream: STREAM, consumer: 2, number: 1 };
-    assert_eq!(said(&mut switch).last(), Some(&broken));
+    assert_eq!(messages(&mut switch).last(), Some(&broken));
     switch.link(at(2), 2, true);
-    said(&mut switch);
+    messages(&mut switch);
     switch.advance(at(21));
-    assert_eq!(said(&mut switch), [broken], "although it is back");
+    assert_eq!(messages(&mut switch), [broken], "although it is back");
     assert!(switch.is_broken(7, 2) && !switch.is_broken(7, 3));
     switch.receive(at(22), &FttMessage::Config { stream: STREAM, consumer: 2, between: None, number: 3 });
     assert!(!switch.is_broken(7, 2));
@@ -125,10 +125,10 @@ fn what_goes_over_no_link_that_is_up_is_refused() {
     let config =
         |to, number| FttMessage::Config { stream: STREAM, consumer: 2, between: Some([1, to]), number };
     switch.receive(at(0), &config(9, 1));
-    assert_eq!(said(&mut switch), [unable(9, 0, 1)], "it has none");
+    assert_eq!(messages(&mut switch), [unable(9, 0, 1)], "it has none");
     switch.link(at(0), 2, false);
     switch.receive(at(0), &config(2, 2));
-    assert_eq!(said(&mut switch).last(), Some(&unable(2, 1, 2)));
+    assert_eq!(messages(&mut switch).last(), Some(&unable(2, 1, 2)));
     assert!(switch.streams().is_empty());
     switch.link(at(0), 2, true);
     switch.receive(at(0), &config(2, 1));

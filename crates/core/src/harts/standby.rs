@@ -22,7 +22,7 @@ use super::ending::Ending;
 use super::leaving::Leaving;
 
 /// Streams and consumers that an ACMaster may be setting up or taking out at a time, so that nobody else knows of their numbers.
-pub(super) const UNTOLD_MAX: u32 = 1 << 16;
+pub(super) const UNNOTIFIED_MAX: u32 = 1 << 16;
 
 impl AcMaster {
     /// Acts on, or begins to act, as the active one, and says so.
@@ -34,7 +34,7 @@ impl AcMaster {
         self.alive_at = Some(now + self.config.alive);
         if is_heir {
             // Beyond what the other one may have said to switches and to nobody else.
-            self.number = self.number.saturating_add(UNTOLD_MAX);
+            self.number = self.number.saturating_add(UNNOTIFIED_MAX);
         }
         let (master, life, number) = (self.config.me, self.config.life, self.number);
         let message = FttMessage::Alive { master, life, number };
@@ -103,23 +103,23 @@ impl AcMaster {
         self.alone = false;
         self.recalled = true;
         if is_new {
-            self.all_is_untold();
+            self.all_is_unnotified();
         }
         self.tell_again();
         self.tell_complete();
     }
 
     /// The other one knows nothing any more: all that stands is to be told, under a number that it has not answered.
-    fn all_is_untold(&mut self) {
+    fn all_is_unnotified(&mut self) {
         self.number += 1;
         self.related.clear();
         for (id, entry) in &mut self.entries {
-            self.untold.extend(entry.granted.keys().map(|consumer| ((*id, *consumer), self.number)));
+            self.unnotified.extend(entry.granted.keys().map(|consumer| ((*id, *consumer), self.number)));
             // What is being set up is acknowledged when the other one knows it.
             if let Some((consumer, _)) = entry.current.filter(|_| entry.again.is_some()) {
-                self.untold.insert((*id, consumer), self.number);
+                self.unnotified.insert((*id, consumer), self.number);
                 entry.unknown = true;
-                entry.told = 0;
+                entry.notices = 0;
             }
         }
         // Of what goes it knows nothing.
@@ -137,7 +137,7 @@ impl AcMaster {
     pub(super) fn tell_again(&mut self) {
         self.tell_gone();
         let Some(to) = self.config.other else { return };
-        for (id, consumer) in self.untold.keys() {
+        for (id, consumer) in self.unnotified.keys() {
             let Some(entry) = self.entries.get(id) else { continue };
             if let (Some(stream), Some(by)) = (entry.stream, entry.granted.get(consumer)) {
                 let asked = [entry.produced.unwrap_or_default(), by.unwrap_or_default()];
@@ -149,16 +149,16 @@ impl AcMaster {
 
     /// Tells one that came back, and has said that it knows all that stands, of what is asked and refused, and that this is all.
     pub(super) fn tell_complete(&mut self) {
-        let is_told = |(id, consumer): &(u16, u16)| {
+        let is_notified = |(id, consumer): &(u16, u16)| {
             let entry = self.entries.get(id);
-            entry.is_some_and(|entry| entry.granted.contains_key(consumer) || entry.is_told_of(*consumer))
+            entry.is_some_and(|entry| entry.granted.contains_key(consumer) || entry.is_notified_of(*consumer))
         };
         let goes = |leaving: &Leaving| leaving.unknown && !leaving.confirmed && leaving.is_off();
         if !self.recalled
             || !self.active
-            || self.untold.keys().any(is_told)
+            || self.unnotified.keys().any(is_notified)
             || self.leaving.values().any(goes)
-            || self.endings.values().any(Ending::is_told)
+            || self.endings.values().any(Ending::is_notified)
         {
             return;
         }
@@ -282,8 +282,8 @@ impl AcMaster {
         if !installed {
             return self.forgotten(id, consumer, number);
         }
-        if self.untold.get(&(id, consumer)).is_some_and(|since| number >= *since) {
-            self.untold.remove(&(id, consumer));
+        if self.unnotified.get(&(id, consumer)).is_some_and(|since| number >= *since) {
+            self.unnotified.remove(&(id, consumer));
             if let Some(entry) = self.entries.get_mut(&id) {
                 entry.unknown &= !entry.is_current(consumer);
             }

@@ -14,7 +14,7 @@ use tautwire_units::Instant;
 use tautwire_wire::harts::{FttMessage, FttStream};
 
 use super::acmaster::{AcAction, AcMaster};
-use super::standby::UNTOLD_MAX;
+use super::standby::UNNOTIFIED_MAX;
 
 /// What switches have said so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,7 +85,7 @@ impl AcMaster {
     fn resume(&mut self, now: Instant) {
         (self.in_step, self.alive_at) = (true, None);
         // What it said in an earlier life may still come: it is older than all that is said from now on, and taken back with it.
-        self.number = self.number.saturating_add(UNTOLD_MAX);
+        self.number = self.number.saturating_add(UNNOTIFIED_MAX);
         self.heir = true;
         let carried = core::mem::take(&mut self.survey.carried);
         let mut parts: BTreeMap<(FttStream, u16), BTreeMap<u16, bool>> = BTreeMap::new();

@@ -141,12 +141,12 @@ impl<F: QueuedFrame> EgressPort<F> {
     /// What to do at `now`.
     pub(super) fn select_integrated(&mut self, now: Instant) -> Selection<F> {
         let Some(mut integrated) = self.integrated.take() else { return Selection::Idle };
-        let selection = self.select_beside(now, &mut integrated);
+        let selection = self.select_other(now, &mut integrated);
         self.integrated = Some(integrated);
         selection
     }
 
-    fn select_beside(&mut self, now: Instant, integrated: &mut Integrated<F>) -> Selection<F> {
+    fn select_other(&mut self, now: Instant, integrated: &mut Integrated<F>) -> Selection<F> {
         let dispatcher = &mut integrated.dispatcher;
         dispatcher.settle(now);
         if now < self.busy_until {

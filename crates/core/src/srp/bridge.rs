@@ -25,7 +25,7 @@ use super::class::{SrClass, hop_latency_ns, idle_slope};
 use super::egress::{Candidate, Egress, News, Pool};
 use super::mrp::{MrpTiming, Participant};
 use super::table::Table;
-use super::talkers::{Talkers, Told};
+use super::talkers::{TalkerRegistration, Talkers};
 
 /// A port of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -359,20 +359,20 @@ impl SrpBridge {
     /// What a port makes of a stream.
     fn news(&self, egress: usize, stream: &StreamId) -> News {
         let entry = self.table.get(stream).filter(|entry| entry.port != egress)?;
-        let told = self.told(stream)?;
+        let registration = self.registration(stream)?;
         // Failed upstream: the verdict is not this bridge's.
-        if told.failure.is_some() {
+        if registration.failure.is_some() {
             return Some(Err(FailureCode(0)));
         }
         let refusal = self.table.refusal(stream);
-        if let Some(code) = refusal.or_else(|| self.blocked(egress, &told.talker)) {
+        if let Some(code) = refusal.or_else(|| self.blocked(egress, &registration.talker)) {
             return Some(Err(code));
         }
-        let class = self.class(&told.talker).expect("others were refused");
-        let slope = idle_slope(&told.talker, &self.config.classes[class]);
+        let class = self.class(&registration.talker).expect("others were refused");
+        let slope = idle_slope(&registration.talker, &self.config.classes[class]);
         let asked =
             self.listener(egress, stream).is_some_and(|said| said != ListenerDeclaration::AskingFailed);
-        let (rank, arrived) = (told.talker.rank, entry.arrived);
+        let (rank, arrived) = (registration.talker.rank, entry.arrived);
         Some(Ok(Candidate { class, slope, rank, asked, arrived }))
     }
 
@@ -399,7 +399,7 @@ impl SrpBridge {
     /// What a port declares of a talker.
     fn passed_on(&self, egress: usize, stream: StreamId) -> Option<MsrpValue> {
         let verdict = self.egress[egress].verdict(&stream)?;
-        let Told { mut talker, failure, .. } = *self.told(&stream)?;
+        let TalkerRegistration { mut talker, failure, .. } = *self.registration(&stream)?;
         if let Some(class) = self.class(&talker) {
             let port = &self.config.ports[egress];
             let percent: u64 =
@@ -431,7 +431,7 @@ impl SrpBridge {
         self.ports[port].registration(&MsrpValue::Listener(*stream)).flatten()
     }
 
-    fn told(&self, stream: &StreamId) -> Option<&Told> {
+    fn registration(&self, stream: &StreamId) -> Option<&TalkerRegistration> {
         self.talkers[self.table.get(stream)?.port].get(stream)
     }
 

@@ -15,7 +15,7 @@ use super::bandwidth::PortBandwidth;
 use super::bridge::{AddressTable, BridgeConfig, PortConfig, SrpBridge, VlanLimits};
 use super::class::{SrClass, hop_latency_ns, idle_slope};
 use super::mrp::{MrpTiming, Participant};
-use super::talkers::{Declarations, Talkers, Told, declare};
+use super::talkers::{Declarations, TalkerRegistration, Talkers, declare};
 
 /// A talker in the table.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ struct Entry {
 }
 
 /// A bridge that computes all anew.
-struct Whole {
+struct Recomputed {
     config: BridgeConfig,
     ports: Vec<Participant<MsrpValue>>,
     talkers: Vec<Talkers>,
@@ -39,7 +39,7 @@ struct Whole {
     bandwidth: Vec<PortBandwidth>,
 }
 
-impl Whole {
+impl Recomputed {
     /// A bridge that begins at `now`. The seed draws the leave-all times of its ports.
     fn new(config: BridgeConfig, seed: u64, now: Instant) -> Self {
         let seeds = (0_u64..).map(|port| seed.wrapping_mul(1_000).wrapping_add(port));
@@ -124,7 +124,7 @@ impl Whole {
         let domains: Declarations =
             self.config.classes.iter().map(|class| (MsrpValue::Domain(class.domain), None)).collect();
         let mut wanted = vec![domains; self.ports.len()];
-        let mut said: BTreeMap<StreamId, ListenerDeclaration> = BTreeMap::new();
+        let mut declared: BTreeMap<StreamId, ListenerDeclaration> = BTreeMap::new();
         for (egress, wanted) in wanted.iter_mut().enumerate() {
             let listeners = self.listeners(egress);
             let verdicts = self.decide(now, egress, refused, &listeners);
@@ -133,12 +133,12 @@ impl Whole {
                 if let Some(listener) = listeners.get(&stream) {
                     let listener =
                         if verdict.is_ok() { *listener } else { ListenerDeclaration::AskingFailed };
-                    let merged = said.get(&stream).map_or(listener, |other| merge(*other, listener));
-                    said.insert(stream, merged);
+                    let merged = declared.get(&stream).map_or(listener, |other| merge(*other, listener));
+                    declared.insert(stream, merged);
                 }
             }
         }
-        for (stream, listener) in said {
+        for (stream, listener) in declared {
             wanted[self.table[&stream].port].insert(MsrpValue::Listener(stream), Some(listener));
         }
         wanted
@@ -167,8 +167,8 @@ impl Whole {
         let mut arrived: Vec<_> = self.table.iter().collect();
         arrived.sort_by_key(|(_, entry)| entry.arrived);
         for (stream, entry) in arrived {
-            let told = self.told(*stream);
-            let destination = (told.talker.destination, told.talker.vlan);
+            let registration = self.registration(*stream);
+            let destination = (registration.talker.destination, registration.talker.vlan);
             let known = ports.contains(&entry.port);
             let addresses = &self.config.addresses;
             let bucket = addresses.bucket(destination);
@@ -183,9 +183,9 @@ impl Whole {
                 Some(FailureCode::DESTINATION_NOT_STORED)
             } else if held >= addresses.depth {
                 Some(FailureCode::OTHER_DESTINATION)
-            } else if told.changed.is_some() {
-                told.changed
-            } else if self.class(&told.talker).is_none() {
+            } else if registration.changed.is_some() {
+                registration.changed
+            } else if self.class(&registration.talker).is_none() {
                 Some(FailureCode::NOT_A_CLASS_PRIORITY)
             } else {
                 None
@@ -212,21 +212,22 @@ impl Whole {
         let mut verdicts = BTreeMap::new();
         let mut candidates = Vec::new();
         for (stream, entry) in self.table.iter().filter(|(_, entry)| entry.port != egress) {
-            let told = self.told(*stream);
+            let registration = self.registration(*stream);
             // Failed upstream: the verdict is not this bridge's.
-            if told.failure.is_some() {
+            if registration.failure.is_some() {
                 verdicts.insert(*stream, Err(FailureCode(0)));
             } else if let Some(code) =
-                refused.get(stream).copied().or_else(|| self.blocked(egress, &told.talker))
+                refused.get(stream).copied().or_else(|| self.blocked(egress, &registration.talker))
             {
                 verdicts.insert(*stream, Err(code));
             } else {
                 let since = self.reserved_since(egress, *stream);
-                let asked =
-                    listeners.get(stream).is_some_and(|said| *said != ListenerDeclaration::AskingFailed);
+                let asked = listeners
+                    .get(stream)
+                    .is_some_and(|declared| *declared != ListenerDeclaration::AskingFailed);
                 // Streams that ask first, among them by rank, age and arrival.
-                let key = (!asked, told.talker.rank, since.is_none(), since, entry.arrived, *stream);
-                candidates.push((key, told.talker));
+                let key = (!asked, registration.talker.rank, since.is_none(), since, entry.arrived, *stream);
+                candidates.push((key, registration.talker));
             }
         }
         candidates.sort_by_key(|(key, _)| *key);
@@ -319,7 +320,7 @@ impl Whole {
 
     /// What a port declares of a talker.
     fn passed_on(&self, egress: usize, stream: StreamId, verdict: Result<(), FailureCode>) -> MsrpValue {
-        let Told { mut talker, failure, .. } = *self.told(stream);
+        let TalkerRegistration { mut talker, failure, .. } = *self.registration(stream);
         if let Some(class) = self.class(&talker) {
             let port = &self.config.ports[egress];
             let percent: u64 =
@@ -339,14 +340,14 @@ impl Whole {
 
     fn listeners(&self, port: usize) -> BTreeMap<StreamId, ListenerDeclaration> {
         let registered = self.ports[port].registered();
-        let listener = |(value, said): (MsrpValue, Option<ListenerDeclaration>)| match value {
-            MsrpValue::Listener(stream) => said.map(|said| (stream, said)),
+        let listener = |(value, declared): (MsrpValue, Option<ListenerDeclaration>)| match value {
+            MsrpValue::Listener(stream) => declared.map(|declared| (stream, declared)),
             MsrpValue::TalkerAdvertise(_) | MsrpValue::TalkerFailed(..) | MsrpValue::Domain(_) => None,
         };
         registered.filter_map(listener).collect()
     }
 
-    fn told(&self, stream: StreamId) -> &Told {
+    fn registration(&self, stream: StreamId) -> &TalkerRegistration {
         self.talkers[self.table[&stream].port].get(&stream).expect("the table holds what is registered")
     }
 
@@ -392,7 +393,7 @@ fn talker(stream: u16, size: u16, priority: u8, rank: Rank, shared: bool) -> Tal
 }
 
 fn entry(event: Event) -> Option<Said<MsrpValue>> {
-    let said = |leaves: bool| if leaves { AttributeEvent::Lv } else { AttributeEvent::JoinIn };
+    let declared = |leaves: bool| if leaves { AttributeEvent::Lv } else { AttributeEvent::JoinIn };
     let (value, event, declaration) = match event {
         Event::Talker { stream, size, class, emergency, failed, shared, leaves } => {
             let rank = if emergency { Rank::Emergency } else { Rank::NonEmergency };
@@ -402,16 +403,16 @@ fn entry(event: Event) -> Option<Said<MsrpValue>> {
                 true => MsrpValue::TalkerFailed(talker, failure),
                 false => MsrpValue::TalkerAdvertise(talker),
             };
-            (value, said(leaves), None)
+            (value, declared(leaves), None)
         }
         Event::Listener { stream, declaration, leaves } => {
             let stream = StreamId { source: MacAddress([2, 0, 0, 0, 0, 1]), unique: stream };
-            (MsrpValue::Listener(stream), said(leaves), Some(declaration))
+            (MsrpValue::Listener(stream), declared(leaves), Some(declaration))
         }
         Event::Domain { class, other, leaves } => {
             let domain = [SrClass::a(), SrClass::b()][class % 2].domain;
             let priority = domain.priority + 2 * u8::from(other);
-            (MsrpValue::Domain(DomainValue { priority, ..domain }), said(leaves), None)
+            (MsrpValue::Domain(DomainValue { priority, ..domain }), declared(leaves), None)
         }
         Event::Down | Event::Wait(_) => return None,
     };
@@ -479,23 +480,27 @@ fn config(streams_max: usize, reservations_max: usize, fan_in_max: usize) -> Bri
 fn hold(config: BridgeConfig, events: &[(usize, Event)]) -> Result<(), TestCaseError> {
     let mut now = Instant::ZERO;
     let mut bridge = SrpBridge::new(config.clone(), 1, now);
-    let mut whole = Whole::new(config, 1, now);
-    let hear = |bridge: &mut SrpBridge, whole: &mut Whole, now: Instant, port: usize, event: Event| {
-        if let Event::Wait(ms) = event {
-            return (bridge.advance(now + Duration::from_ms(ms)), whole.advance(now + Duration::from_ms(ms)));
-        }
-        match entry(event) {
-            Some(entry) => {
-                let pdu = &pack(&[entry], &[])[0];
-                (bridge.receive(now, port, pdu), whole.receive(now, port, pdu))
+    let mut recomputed = Recomputed::new(config, 1, now);
+    let hear =
+        |bridge: &mut SrpBridge, recomputed: &mut Recomputed, now: Instant, port: usize, event: Event| {
+            if let Event::Wait(ms) = event {
+                return (
+                    bridge.advance(now + Duration::from_ms(ms)),
+                    recomputed.advance(now + Duration::from_ms(ms)),
+                );
             }
-            None => (bridge.link_down(now, port), whole.link_down(now, port)),
-        }
-    };
+            match entry(event) {
+                Some(entry) => {
+                    let pdu = &pack(&[entry], &[])[0];
+                    (bridge.receive(now, port, pdu), recomputed.receive(now, port, pdu))
+                }
+                None => (bridge.link_down(now, port), recomputed.link_down(now, port)),
+            }
+        };
     let domains = (0..PORTS)
         .flat_map(|port| [0, 1].map(|class| (port, Event::Domain { class, other: false, leaves: false })));
     for (port, event) in domains.chain(events.iter().copied()) {
-        let (one, other) = hear(&mut bridge, &mut whole, now, port, event);
+        let (one, other) = hear(&mut bridge, &mut recomputed, now, port, event);
         prop_assert_eq!(one, other);
         if let Event::Wait(ms) = event {
             now += Duration::from_ms(ms);
@@ -503,19 +508,19 @@ fn hold(config: BridgeConfig, events: &[(usize, Event)]) -> Result<(), TestCaseE
         prop_assert!(
             bridge
                 .reservations()
-                .eq(whole.reserved.iter().map(|((port, stream), since)| (*port, *stream, *since)))
+                .eq(recomputed.reserved.iter().map(|((port, stream), since)| (*port, *stream, *since)))
         );
         for port in 0..PORTS {
-            prop_assert_eq!(bridge.bandwidth(port), &whole.bandwidth[port]);
+            prop_assert_eq!(bridge.bandwidth(port), &recomputed.bandwidth[port]);
             let declared: Vec<_> = bridge.port(port).declared().collect();
             prop_assert_eq!(
                 declared,
-                whole.ports[port].declared().collect::<Vec<_>>(),
+                recomputed.ports[port].declared().collect::<Vec<_>>(),
                 "port {} after {:?}",
                 port,
                 event
             );
-            prop_assert_eq!(bridge.port(port), &whole.ports[port]);
+            prop_assert_eq!(bridge.port(port), &recomputed.ports[port]);
         }
     }
     Ok(())

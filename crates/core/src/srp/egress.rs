@@ -138,8 +138,8 @@ impl Egress {
                 None => drop(self.slots.remove(&stream)),
                 Some(news) => {
                     // Of a candidate it is told below.
-                    let told = before.map_or(Err(FailureCode(0)), |slot| slot.verdict);
-                    let verdict = news.map_or_else(Err, |_| told);
+                    let registration = before.map_or(Err(FailureCode(0)), |slot| slot.verdict);
+                    let verdict = news.map_or_else(Err, |_| registration);
                     self.slots.insert(stream, Slot { verdict, candidate });
                 }
             }

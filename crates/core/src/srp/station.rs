@@ -121,9 +121,9 @@ impl SrpStation {
     /// How a stream stands, for its listener.
     #[must_use]
     pub fn offer(&self, stream: StreamId) -> Offer {
-        let Some(told) = self.talkers.get(&stream) else { return Offer::None };
-        let latency = told.talker.accumulated_latency_ns;
-        match (told.failure, self.wants.get(&stream)) {
+        let Some(registration) = self.talkers.get(&stream) else { return Offer::None };
+        let latency = registration.talker.accumulated_latency_ns;
+        match (registration.failure, self.wants.get(&stream)) {
             (Some(failure), _) => Offer::Failed(failure.code),
             (None, Some(max)) if latency > *max => Offer::Late(latency),
             (None, _) => Offer::Advertised(latency),

@@ -11,7 +11,7 @@ use tautwire_wire::MacAddress;
 use tautwire_wire::srp::{FailureCode, StreamId};
 
 use super::bridge::BridgeConfig;
-use super::talkers::{Talkers, Told};
+use super::talkers::{TalkerRegistration, Talkers};
 
 /// What decides whether a stream is taken on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,11 +22,11 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(told: &Told) -> Self {
+    fn of(registration: &TalkerRegistration) -> Self {
         Self {
-            destination: (told.talker.destination, told.talker.vlan),
-            priority: told.talker.priority,
-            changed: told.changed,
+            destination: (registration.talker.destination, registration.talker.vlan),
+            priority: registration.talker.priority,
+            changed: registration.changed,
         }
     }
 }

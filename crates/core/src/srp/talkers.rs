@@ -13,7 +13,7 @@ use super::mrp::{Notice, Participant};
 
 /// What a talker says on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Told {
+pub(super) struct TalkerRegistration {
     pub(super) talker: TalkerValue,
     pub(super) failure: Option<FailureInformation>,
     /// Whether its figures changed while they were declared: its latency alone (7), or others (16).
@@ -23,7 +23,7 @@ pub(super) struct Told {
 /// The talkers that a port has registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Talkers {
-    told: BTreeMap<StreamId, Told>,
+    registration: BTreeMap<StreamId, TalkerRegistration>,
     /// All values of a stream that are registered.
     values: BTreeMap<StreamId, BTreeSet<MsrpValue>>,
 }
@@ -39,13 +39,15 @@ impl Talkers {
         while let Some(indication) = participant.poll_indication() {
             changed = true;
             heard(&indication.value);
-            match (told(&indication.value), indication.notice) {
-                (Some(told), Notice::Join(_)) => self.replace(participant, indication.value, told),
+            match (registration(&indication.value), indication.notice) {
+                (Some(registration), Notice::Join(_)) => {
+                    self.replace(participant, indication.value, registration)
+                }
                 (Some((talker, failure)), Notice::Leave) => {
                     let stream = talker.stream;
-                    let same = |old: &Told| (old.talker, old.failure) == (talker, failure);
-                    if self.told.get(&stream).is_some_and(same) {
-                        self.told.remove(&stream);
+                    let same = |old: &TalkerRegistration| (old.talker, old.failure) == (talker, failure);
+                    if self.registration.get(&stream).is_some_and(same) {
+                        self.registration.remove(&stream);
                     }
                     if let Some(values) = self.values.get_mut(&stream) {
                         values.remove(&indication.value);
@@ -68,27 +70,27 @@ impl Talkers {
     ) {
         let others =
             core::mem::replace(self.values.entry(talker.stream).or_default(), BTreeSet::from([value]));
-        let mut changed = self.told.get(&talker.stream).and_then(|old| old.changed);
+        let mut changed = self.registration.get(&talker.stream).and_then(|old| old.changed);
         for other in others.into_iter().filter(|other| *other != value) {
-            if let Some((old, _)) = told(&other).filter(|_| !participant.is_leaving(&other)) {
+            if let Some((old, _)) = registration(&other).filter(|_| !participant.is_leaving(&other)) {
                 changed = changed.or_else(|| difference(&old, &talker));
             }
             participant.drop_registration(other);
         }
-        self.told.insert(talker.stream, Told { talker, failure, changed });
+        self.registration.insert(talker.stream, TalkerRegistration { talker, failure, changed });
     }
 
     #[cfg(test)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&StreamId, &Told)> {
-        self.told.iter()
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&StreamId, &TalkerRegistration)> {
+        self.registration.iter()
     }
 
-    pub(super) fn get(&self, stream: &StreamId) -> Option<&Told> {
-        self.told.get(stream)
+    pub(super) fn get(&self, stream: &StreamId) -> Option<&TalkerRegistration> {
+        self.registration.get(stream)
     }
 }
 
-fn told(value: &MsrpValue) -> Option<(TalkerValue, Option<FailureInformation>)> {
+fn registration(value: &MsrpValue) -> Option<(TalkerValue, Option<FailureInformation>)> {
     match value {
         MsrpValue::TalkerAdvertise(talker) => Some((*talker, None)),
         MsrpValue::TalkerFailed(talker, failure) => Some((*talker, Some(*failure))),

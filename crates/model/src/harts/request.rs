@@ -125,7 +125,7 @@ fn terms(reservation: &Reservation, stream: &Stream, wire: u32, exact: bool) -> 
 }
 
 /// Why a request cannot say what the description asks for, if it cannot; and a remedy.
-pub(crate) fn unsaid(harts: &Harts, number: StreamIndex) -> Option<(&'static str, &'static str)> {
+pub(crate) fn inexpressible(harts: &Harts, number: StreamIndex) -> Option<(&'static str, &'static str)> {
     let reservation = harts.reservations.iter().find(|known| known.stream == number);
     let polled = harts.ftt.polled(number).map(|polled| polled.config);
     let cycles = |cycles: u32| harts.cycle * u64::from(cycles);

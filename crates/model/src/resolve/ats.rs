@@ -201,7 +201,7 @@ fn say_what_is_shared(
         let help = "it has the sum of their parameters; tell them apart by another address, VLAN or \
                     `identification`";
         let other = (draft(first).name_place, "the other stream");
-        faults.warning_beside(codes::SHARED_FILTER, draft(number).name_place, message, help, other);
+        faults.warning_with(codes::SHARED_FILTER, draft(number).name_place, message, help, other);
     }
     if let Some(number) = (0..uses.len()).find(|number| filters.unknown[*number]) {
         let message = format!(

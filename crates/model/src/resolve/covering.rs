@@ -217,7 +217,7 @@ impl Covering<'_, '_, '_> {
         let places = (0..stream.hops.len()).filter_map(|hop| self.place(stream, hop));
         let rates = places.filter_map(|place| {
             let exactly = exact.least(stream, &place)?;
-            let enough = stated >= exactly && self.octet_is_whole(&place, stated);
+            let enough = stated >= exactly && self.octet_is_exact(&place, stated);
             let least = if enough { exactly } else { self.least(stream, &place)? };
             Some((least, place.hop.port))
         });
@@ -225,7 +225,7 @@ impl Covering<'_, '_, '_> {
     }
 
     /// Whether an octet takes a whole number of ticks at a rate: then nothing is lost to them.
-    fn octet_is_whole(&self, place: &Place<'_>, rate: BitRate) -> bool {
+    fn octet_is_exact(&self, place: &Place<'_>, rate: BitRate) -> bool {
         let tick = self.tick(place).map_or(1, |tick| u128::from(tick.as_ps()));
         place.deviation_ppb == 0 && (8 * PS_PER_S).is_multiple_of((u128::from(rate.as_bps()) * tick).max(1))
     }

@@ -79,7 +79,7 @@ fn datagrams(
             let message = format!("`{other}` of a stream of datagrams");
             let help = format!("remove one of `datagram` and `{other}`");
             let beside = (beside.anchor(), "and here");
-            faults.error_beside(codes::CONFLICT, named.place, message, &help, beside);
+            faults.error_with(codes::CONFLICT, named.place, message, &help, beside);
             return None;
         }
     }

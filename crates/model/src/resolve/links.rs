@@ -64,7 +64,7 @@ pub(crate) fn cables<'t, 'a>(
         {
             let message = format!("`{name}` is the name of another link");
             let help = "give every link a name of its own";
-            faults.error_beside(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
+            faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
         }
         let rate = rate(node, default_rate, faults);
         let ends: Vec<End<'a>> = node
@@ -156,7 +156,7 @@ fn direction(link: &Node<'_>, key: &str, faults: &mut Faults) -> Direction {
     if let (Some(stated), Some(length)) = (stated, link.get("length")) {
         let message = "`length` and `propagation-delay` say the same thing".to_owned();
         let other = (length.place, "and here");
-        faults.error_beside(codes::CONFLICT, stated.place, message, "remove one of them", other);
+        faults.error_with(codes::CONFLICT, stated.place, message, "remove one of them", other);
     }
     let phy_delay = super::layered(&layers, "phy-delay").map_or(DelayRange::default(), |node| {
         if let Some(fixed) = node.text().and_then(|text| text.parse().ok()) {

@@ -217,7 +217,7 @@ impl<'t, 'a> Resolved<'t, 'a> {
         if faults.errors() == 0 {
             as6802::resolve::resolve(&mut network, draft, faults);
             time_triggered::resolve::resolve(&mut network, &found.points, faults);
-            tdma::resolve::tell_beside(&network, draft, faults);
+            tdma::resolve::report_dual_master(&network, draft, faults);
         }
         (faults.errors() == 0).then_some(network)
     }

@@ -88,7 +88,7 @@ pub(crate) fn find(
             let message = "frames that are flooded here would circle without end".to_owned();
             let help = "write `active-topology: spanning-tree`, or list links without a loop";
             let other = (draft.route_place, "flooded by this stream");
-            faults.error_beside(codes::LOOP, place, message, help, other);
+            faults.error_with(codes::LOOP, place, message, help, other);
             continue;
         }
         let links = match &draft.route {

@@ -122,7 +122,7 @@ pub(crate) fn streams<'t, 'a>(
         if let Some(first) = places.insert(name, place) {
             let message = format!("`{name}` is the name of another stream");
             let help = "give every stream a name of its own";
-            faults.error_beside(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
+            faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
             continue;
         }
         let number = streams.list.len();
@@ -314,7 +314,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         (Some(payload), Some(frame)) => {
             let message = "`payload` and `frame` say the same thing".to_owned();
             let other = (payload.place, "and here");
-            faults.error_beside(codes::CONFLICT, frame.place, message, "remove one of them", other);
+            faults.error_with(codes::CONFLICT, frame.place, message, "remove one of them", other);
             return None;
         }
         (None, None) => {

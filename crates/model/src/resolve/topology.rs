@@ -118,7 +118,7 @@ fn local_ports(
                     let name = end.port.unwrap_or_default();
                     let message = format!("port `{name}` of `{}` has another cable", drafts.list[node].name);
                     let help = "a port has one cable: name another port";
-                    faults.error_beside(codes::PORT_TAKEN, end.place, message, help, (other, "the other"));
+                    faults.error_with(codes::PORT_TAKEN, end.place, message, help, (other, "the other"));
                     failed[cable] = true;
                     continue;
                 }
@@ -148,7 +148,7 @@ fn check_address(
     if let Some(first) = known.insert(address, place) {
         let message = format!("`{address}` is the address of another port");
         let help = "give every port an address of its own";
-        faults.error_beside(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
+        faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
     }
 }
 

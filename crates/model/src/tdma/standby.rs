@@ -17,7 +17,7 @@ pub struct Gone {
 
 /// Why a standby may open cycles beside its master for any length of time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Beside {
+pub(crate) enum DualMasterCause {
     /// Bits are received wrong, and nobody says how many frames in a row it misses.
     Errors,
     /// This is cut or stops for good.
@@ -72,13 +72,13 @@ impl Network {
     }
 
     /// Why the standby may open cycles beside a living master without end; none if it does not, or there is none.
-    pub(crate) fn opens_beside(&self) -> Option<Beside> {
+    pub(crate) fn dual_master_cause(&self) -> Option<DualMasterCause> {
         let standby = self.tdma.as_ref()?.standby?;
         let wrong = |action: &TimelineAction| matches!(action, TimelineAction::ChangeBitErrorRate(_, rate) if *rate > 0);
         let errs = self.links.iter().any(|link| link.bit_error_rate > 0)
             || self.events.iter().any(|event| wrong(&event.action));
         if errs && standby.lost_in_a_row.is_none() {
-            return Some(Beside::Errors);
+            return Some(DualMasterCause::Errors);
         }
         let down = (0..).zip(self.links.chunks(2)).filter(|(_, pair)| pair.iter().any(|link| !link.up));
         let down = down.map(|(cable, _)| TimelineAction::CutCable(cable));
@@ -94,7 +94,7 @@ impl Network {
                 _ => continue,
             }
             if !self.is_divided(&gone) {
-                return Some(Beside::Cut(action));
+                return Some(DualMasterCause::Cut(action));
             }
         }
         None

@@ -87,7 +87,7 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Optio
 }
 
 /// What a line `sep=;` says that cells are apart by, quoted or not; none: it is no such line.
-fn said_separator(line: &str) -> Option<&str> {
+fn stated_separator(line: &str) -> Option<&str> {
     let line = line.trim_matches(' ');
     let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
     let (sep, said) = line.split_at_checked(4)?;
@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
         self.skip_to_record();
         let rest = &self.text[self.at..];
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
-        if let Some(said) = said_separator(line) {
+        if let Some(said) = stated_separator(line) {
             match said {
                 ";" | "," | "\t" => self.separator = said.chars().next().unwrap_or(','),
                 _ => {

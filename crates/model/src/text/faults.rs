@@ -32,7 +32,7 @@ impl Faults {
     }
 
     /// Adds an error that has to do with a second place.
-    pub(crate) fn error_beside(
+    pub(crate) fn error_with(
         &mut self,
         code: &'static str,
         place: Place,
@@ -55,7 +55,7 @@ impl Faults {
     }
 
     /// Adds a warning that has to do with a second place.
-    pub(crate) fn warning_beside(
+    pub(crate) fn warning_with(
         &mut self,
         code: &'static str,
         place: Place,

@@ -121,7 +121,7 @@ fn duplicates(entries: &[(Key<'_>, Node<'_>)], faults: &mut Faults) {
             seen.insert(&*key.text, first);
             let message = format!("`{}` stands twice here", key.text);
             let help = "remove one of them, or give it another name";
-            faults.error_beside(codes::DUPLICATE_KEY, key.place, message, help, (first, "first here"));
+            faults.error_with(codes::DUPLICATE_KEY, key.place, message, help, (first, "first here"));
         }
     }
 }
@@ -139,7 +139,7 @@ fn object(
         if let Some((first, _)) = before.iter().find(|(other, _)| other.text == key.text) {
             let message = format!("`{}` stands twice here", key.text);
             let help = "remove one of them";
-            faults.error_beside(codes::DUPLICATE_KEY, key.place, message, help, (first.place, "first here"));
+            faults.error_with(codes::DUPLICATE_KEY, key.place, message, help, (first.place, "first here"));
             continue;
         }
         if tag == Some(&*key.text) {

@@ -154,7 +154,7 @@ pub(crate) fn drafts(
         if let Some(first) = known.insert(link.id, place) {
             let message = format!("virtual link {} stands elsewhere already", link.id);
             let help = "give every time-triggered virtual link an identifier of its own";
-            faults.error_beside(codes::TIME_TRIGGERED_LINK, place, message, help, (first, "first here"));
+            faults.error_with(codes::TIME_TRIGGERED_LINK, place, message, help, (first, "first here"));
         }
         suits(topology, models, &classes, draft, link, node.anchor(), faults);
         if let Some(window) = node.get("acceptance-window")
@@ -370,7 +370,7 @@ fn tell(network: &Network, drafts: &[Option<Stated>], fault: ScheduleFault, faul
         ScheduleFault::Collision { stream, other, .. } => {
             let (Some(own), Some(first)) = (place(stream), place(other)) else { return };
             let help = "move one of them, or add `points` behind its talker";
-            return faults.error_beside(codes::SLOTS_COLLIDE, own, message, help, (first, "the other"));
+            return faults.error_with(codes::SLOTS_COLLIDE, own, message, help, (first, "the other"));
         }
     };
     if let Some(place) = place(stream) {

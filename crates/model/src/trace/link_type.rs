@@ -35,7 +35,7 @@ pub(crate) struct Header {
 /// MAC client data and header of the frame that a packet was on the wire.
 pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), Refusal> {
     let octets = packet.octets;
-    let original = whole_length(packet)?;
+    let original = original_length(packet)?;
     let (length, header) = match packet.link {
         ETHERNET => {
             let tag = tag(octets, ADDRESSES, ADDRESSES + 2);
@@ -74,7 +74,7 @@ pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), Refusa
 }
 
 /// Octets that were there without an FCS: as many as were captured at least, and a header at least.
-fn whole_length(packet: &Packet<'_>) -> Result<u64, Refusal> {
+fn original_length(packet: &Packet<'_>) -> Result<u64, Refusal> {
     let skip = |why: String| Err(Refusal::Record(why));
     let captured = packet.octets.len() as u64;
     let original = u64::from(packet.original);

@@ -101,11 +101,11 @@ pub(crate) fn check_alike(streams: &Streams<'_, '_>, faults: &mut Faults) {
         if doubled {
             let message = format!("virtual link {} stands elsewhere already", link.id);
             let help = "give it an identifier of its own, or make it another `sub-link` of the same talker";
-            faults.error_beside(codes::LINK_DOUBLED, place, message, help, other);
+            faults.error_with(codes::LINK_DOUBLED, place, message, help, other);
         } else if !alike(&leader.stream, &draft.stream) || profile(leader) != profile(draft) {
             let message = format!("the sub-virtual-links of {} differ in more than their traffic", link.id);
             let help = "give them the same listeners, priority, route, profile, BAG, buffer, policing and redundancy";
-            faults.error_beside(codes::LINK_DIFFERS, place, message, help, other);
+            faults.error_with(codes::LINK_DIFFERS, place, message, help, other);
         }
         known.push(draft);
     }
@@ -144,7 +144,7 @@ pub(crate) fn check_routed(
                 links.push(number);
             }
         }
-        policed_whole(topology, models, draft, faults);
+        policed_with_the_frame(topology, models, draft, faults);
     }
     upside_down(streams, faults);
     too_many_priorities(streams, faults);
@@ -226,7 +226,7 @@ fn end_system(
 }
 
 /// A switch that polices must have the whole frame.
-fn policed_whole(
+fn policed_with_the_frame(
     topology: &Topology<'_>,
     models: &Models<'_, '_>,
     draft: &StreamDraft<'_, '_>,

@@ -2,7 +2,7 @@
 //! too, and holds for slots before and behind the standby's watch. So is what links and synchronisation frames cost that are lost:
 //! no frame is later than the bound without failures and that.
 
-use tautwire_analysis::{CostRule, Failure, Unbounded, failure_costs, takeover};
+use tautwire_analysis::{CostRule, Failure, failure_costs, takeover};
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;

@@ -257,7 +257,7 @@ mod tests {
         ApplicantEvent::TxLaf,
     ];
 
-    fn told(from: Applicant, step: ApplicantStep) -> String {
+    fn outcome(from: Applicant, step: ApplicantStep) -> String {
         let next =
             if step.next == from { "-".to_string() } else { format!("{:?}", step.next).to_uppercase() };
         let sent = match step.sent {
@@ -295,7 +295,7 @@ mod tests {
                     if holds {
                         // Begin! names the state also where it stays.
                         let step = state.step(event, point_to_point, registered);
-                        let found = told(state, step);
+                        let found = outcome(state, step);
                         let begin = event == ApplicantEvent::Begin && step.next == Applicant::Vo;
                         assert!(found == expected || begin, "{name} in {state:?}: {found}, not {expected}");
                         seen += 1;

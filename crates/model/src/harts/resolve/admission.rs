@@ -7,7 +7,7 @@ use tautwire_wire::MacAddress;
 use crate::frame::wire_bits;
 use crate::harts::Harts;
 use crate::harts::admission::{AdmissionRequest, ConsumerRequest, DecidesBy, HartsAdmission};
-use crate::harts::request::unsaid;
+use crate::harts::request::inexpressible;
 use crate::network::{ArrivalCurve, Delay, NodeIndex, NodeKind, PortIndex, Stream, StreamIndex};
 use crate::resolve::control_frames::ControlFrames;
 use crate::resolve::models::delay;
@@ -192,7 +192,7 @@ fn request(
             "list it under `reserve`, or, if it is synchronous, under `polled`",
         );
     }
-    if let Some((what, help)) = unsaid(harts, stream) {
+    if let Some((what, help)) = inexpressible(harts, stream) {
         let message = format!("`{}` is asked for: {what}", streams.list[stream.index()].stream.name);
         faults.error(codes::HARTS_STREAM, named.place, message, help);
     }

@@ -6,7 +6,7 @@ use tautwire_core::tdma::{Carries, TdmaSlot};
 use tautwire_units::{Bytes, Duration};
 
 use super::lifetime::common;
-use super::standby::Beside;
+use super::standby::DualMasterCause;
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{
     ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, Network, NodeIndex, NodeKind, StreamIndex,
@@ -138,7 +138,7 @@ pub(crate) fn tdma(
             faults.error(codes::TDMA_STATION, place, message, "give it a longer `offset`");
         }
     }
-    beside_opening(node, &streams.list[synchronisation.index()], &slots, topology, faults);
+    slots_at_the_opening(node, &streams.list[synchronisation.index()], &slots, topology, faults);
     Some(Tdma { cycle, synchronisation, standby, slots, travel, lifetime: node.parsed("lifetime"), start_up })
 }
 
@@ -209,7 +209,7 @@ fn synchronisation(
 }
 
 /// The master's line is taken by the frame that opens the cycle before its slots.
-fn beside_opening(
+fn slots_at_the_opening(
     node: &Node<'_>,
     opening: &StreamDraft<'_, '_>,
     slots: &[OwnedSlot],
@@ -331,17 +331,17 @@ fn lifetime(
 }
 
 /// Says that a standby may open cycles beside its master without end: then nothing is bounded.
-pub(crate) fn tell_beside(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
+pub(crate) fn report_dual_master(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     let Some(place) = input.root.get("tdma").and_then(|node| node.get("standby")).map(Node::anchor) else {
         return;
     };
     let name = |node: NodeIndex| network.nodes[node.index()].name.as_str();
-    let (message, help) = match network.opens_beside() {
-        Some(Beside::Errors) => (
+    let (message, help) = match network.dual_master_cause() {
+        Some(DualMasterCause::Errors) => (
             "bit errors may hide the master's cycles from the standby, which then opens its own beside them: no bound".to_owned(),
             "say how many frames in a row it misses at most: `lost-in-a-row`",
         ),
-        Some(Beside::Cut(action)) => {
+        Some(DualMasterCause::Cut(action)) => {
             let what = match action {
                 TimelineAction::CutCable(cable) => {
                     let [one, other] = network.cable_ends(cable).map(name);

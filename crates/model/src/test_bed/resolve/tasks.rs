@@ -34,7 +34,7 @@ fn holds_header(least: i128) -> bool {
 }
 
 /// What the size of messages is called.
-fn told((least, most): (i128, i128)) -> String {
+fn sizes_text((least, most): (i128, i128)) -> String {
     let (least, most) = (least.max(0), most.max(0));
     if least == most { format!("{most} B") } else { format!("{least} B to {most} B") }
 }
@@ -95,9 +95,9 @@ pub(crate) fn check(
             let message = format!(
                 "messages of `{}` have {}, and those of `{}`, by which they go on, {}",
                 stream.name,
-                told(sizes[0]),
+                sizes_text(sizes[0]),
                 answer.name,
-                told(sizes[1])
+                sizes_text(sizes[1])
             );
             fault("by", message, "give both streams payloads of one size");
         }
@@ -136,7 +136,7 @@ pub(crate) fn check(
         } else if let Some(stated) = stated
             && [sizes.0, sizes.1].iter().any(|size| *size != i128::from(stated.get()))
         {
-            let text = format!("the messages of `{}` have {}", stream.name, told(sizes));
+            let text = format!("the messages of `{}` have {}", stream.name, sizes_text(sizes));
             fault("payload", text, "state the stream's payload less 28 B of headers, or leave it out");
         }
     }
@@ -205,7 +205,7 @@ fn twice(
             TaskKind::Transmit { route, .. } | TaskKind::Inject { route } | TaskKind::Relay { by: route, .. },
         ) => (format!("two tasks send `{}`", name(route)), "leave one of them out"),
     };
-    faults.error_beside(codes::TEST_MESSAGE, node.anchor(), message, help, (first, "first here"));
+    faults.error_with(codes::TEST_MESSAGE, node.anchor(), message, help, (first, "first here"));
 }
 
 /// Messages must come from somewhere and go somewhere.
@@ -260,7 +260,7 @@ pub(crate) fn check_events(test: &Test, streams: &Streams<'_, '_>, events: &[Eve
         let (usual, then) = (message_sizes(stream, &stream.traffic), message_sizes(stream, traffic));
         let is_relayed = test.way(*route).len() > 1;
         if !holds_header(then.0) || is_relayed && usual != then {
-            let message = format!("the messages of `{}` would have {}", stream.name, told(then));
+            let message = format!("the messages of `{}` would have {}", stream.name, sizes_text(then));
             let help = "give frames that hold a message of at least 12 B and 28 B of headers, of one size if it is relayed";
             faults.error(codes::TEST_MESSAGE, event.place, message, help);
         }
