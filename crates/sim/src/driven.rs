@@ -1,28 +1,23 @@
-//! Machines that make frames of their own or hold them: TDMA stations, applications that answer,
-//! start-ups (`start_up.rs`), protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
+//! Machines that make frames of their own or hold them: hosts of mechanisms (`control/`), applications that answer,
+//! protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
 //!
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
-//! instant they act before frames arrive. A synchronisation frame leaves its station without its host's
-//! delay, for it is made and stamped at the interface.
+//! instant they act before frames arrive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tautwire_core::tdma::{
-    CalibrationReply, CalibrationRequest, Synchronisation, TdmaAction, TdmaStation, TdmaTraffic,
-};
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, StreamIndex, Traffic};
-use tautwire_units::{Duration, Instant};
+use tautwire_model::network::{NodeIndex, Traffic};
 
 use crate::as6802;
 use crate::clock::{LocalClock, SimTime};
-use crate::control::contents::{Contents, Frame};
+use crate::control::contents::Contents;
 use crate::control::{Attached, Controls, FirstCycles, Mechanism, Policers, Pools};
 use crate::datagrams::Datagrams;
 use crate::engine::Engine;
-use crate::frame::{Aim, Slot, octets_of};
+use crate::frame::{Slot, octets_of};
 use crate::gptp;
 use crate::harts::admission::Admission;
 use crate::harts::ftt::Ftt;
@@ -30,11 +25,8 @@ use crate::host_stacks::HostStacks;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
-use crate::result::DropReason;
-use crate::rtnet::{self, TdmaMessage};
-use crate::slot_use::SlotUse;
 use crate::srp::{AdmissionControl, Srp};
-use crate::start_up::StartUps;
+use crate::tdma;
 use crate::time_triggered::Timed;
 
 /// Whether a network has machines that make frames.
@@ -61,13 +53,16 @@ fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> 
         assert!(is_given, "a run of a network with `{key}` is given its mechanism");
     }
     let further = mechanisms.iter().filter_map(|mechanism| mechanism.attach(network));
-    as6802::attach(network).into_iter().chain(gptp::attach(network)).chain(further).collect()
+    tdma::attach(network)
+        .into_iter()
+        .chain(as6802::attach(network))
+        .chain(gptp::attach(network))
+        .chain(further)
+        .collect()
 }
 
 /// The machines of a run.
 pub(crate) struct Driven<'n> {
-    /// Per node.
-    stations: Vec<Option<Station>>,
     /// Per stream: the streams that answer it.
     answers: Vec<Vec<u32>>,
     /// Responses to come: when, of which stream, since when their requests are under way, and their numbers.
@@ -75,10 +70,6 @@ pub(crate) struct Driven<'n> {
     random: Random,
     /// What hosts without stacks take for what nobody answers.
     receptions: Random,
-    /// What becomes of the slots of TDMA.
-    pub(crate) slots: SlotUse,
-    /// The start-up of TDMA stations, if there is one.
-    pub(crate) start_up: Option<StartUps>,
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
@@ -102,13 +93,6 @@ pub(crate) struct Driven<'n> {
     pub(crate) harts_admission: Option<Admission>,
 }
 
-/// A TDMA station.
-struct Station {
-    machine: TdmaStation<(u32, Aim)>,
-    /// The stream of its synchronisation frames.
-    synchronisation: Option<u32>,
-}
-
 impl<'n> Driven<'n> {
     pub(crate) fn new(
         network: &'n Network,
@@ -125,23 +109,11 @@ impl<'n> Driven<'n> {
                 answers[to.index()].push(index(number));
             }
         }
-        let synchronises = |stream: &tautwire_model::network::Stream| {
-            matches!(stream.traffic, Traffic::Synchronisation { .. })
-        };
-        let station = |node: usize| {
-            let config = network.tdma_station(NodeIndex::at(node))?;
-            let own = streams().position(|stream| stream.talker.index() == node && synchronises(stream));
-            let machine = TdmaStation::new(config, clocks[node].local(SimTime::ZERO));
-            Some(Station { machine, synchronisation: own.map(index) })
-        };
         Self {
-            stations: (0..network.nodes.len()).map(station).collect(),
             answers,
             due: BinaryHeap::new(),
             random: Random::new(seed, Purpose::Driven, 0),
             receptions: Random::new(seed, Purpose::Reception, 0),
-            slots: SlotUse::new(network),
-            start_up: StartUps::new(network, clocks, seed),
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             datagrams: Datagrams::new(network),
@@ -156,41 +128,9 @@ impl<'n> Driven<'n> {
         }
     }
 
-    /// Begins the calibration of a node's station.
-    pub(crate) fn calibrate(&mut self, node: NodeIndex, rounds: u32) {
-        if let Some(station) = &mut self.stations[node.index()] {
-            station.machine.calibrate(rounds);
-        }
-    }
-
-    /// Whether a node's station calibrates.
-    pub(crate) fn is_calibrating(&self, node: NodeIndex) -> bool {
-        self.stations[node.index()].as_ref().is_some_and(|station| station.machine.is_calibrating())
-    }
-
-    /// A node's station, the master, is asked how long frames travel.
-    pub(crate) fn ask(&mut self, node: usize, now: Instant, from: u32, request: CalibrationRequest) {
-        if let Some(station) = &mut self.stations[node] {
-            station.machine.asked(now, from, request);
-        }
-    }
-
-    /// A node's station hears the master's reply.
-    pub(crate) fn hear_reply(&mut self, node: usize, now: Instant, reply: CalibrationReply) {
-        if let Some(station) = &mut self.stations[node] {
-            station.machine.hear_reply(now, reply);
-        }
-    }
-
-    /// The travel time that a node's station reckons with.
-    pub(crate) fn travel(&self, node: usize) -> Duration {
-        self.stations[node].as_ref().map_or(Duration::ZERO, |station| station.machine.travel())
-    }
-
     /// Frames that wait in the machines of their talkers, by their places in the slab.
     pub(crate) fn waiting_at_talkers(&self) -> impl Iterator<Item = u32> + '_ {
-        let stations = self.stations.iter().flatten().flat_map(|station| station.machine.waiting());
-        stations.map(|(place, _)| place).chain(self.stacks.waiting())
+        self.controls.held().chain(self.stacks.waiting())
     }
 
     /// Frames that ports may cut, by their places in the slab.
@@ -208,10 +148,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn driven_next(&self) -> Option<SimTime> {
         let driven = self.driven.as_ref()?;
         let due = driven.due.peek().map(|Reverse((time, ..))| *time);
-        let stations = driven.stations.iter().zip(&self.nodes);
-        let deadlines = stations.filter_map(|(station, node)| {
-            station.as_ref()?.machine.deadline().map(|at| node.clock.true_at(at))
-        });
         let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
         let controls = driven.controls.next();
@@ -220,11 +156,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let living = |node: usize| self.nodes[node].up.then(|| self.nodes[node].clock);
         let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(clock, living));
         let admits = driven.harts_admission.as_ref().and_then(|admission| admission.next(living));
-        let started = driven.start_up.as_ref();
-        let started = started.and_then(|start_up| start_up.next(living));
         let protocols = ftt.into_iter().chain(srp).chain(controls).chain(stacks).chain(corrected);
-        let protocols = protocols.chain(started).chain(admits);
-        deadlines.chain(due).chain(protocols).min().map(|time| time.max(self.now))
+        let protocols = protocols.chain(admits);
+        due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
     /// Does all that the machines have to do now.
@@ -243,36 +177,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             }
             self.drive_stacks();
         }
-        self.drive_start_up();
-        for node in 0..self.nodes.len() {
-            let local = self.nodes[node].clock.local(self.now);
-            while let Some(station) = &mut self.driven().stations[node]
-                && let Some(action) = station.machine.act(local)
-            {
-                let stream = station.synchronisation;
-                let slot = station.machine.slot_taken();
-                match action {
-                    TdmaAction::Pass => self.slot_passed(node, slot),
-                    TdmaAction::Expire((place, _)) => self.give_up(place, node, DropReason::Expired),
-                    TdmaAction::Transmit((place, aim)) => {
-                        let now = self.now;
-                        let frame = self.slab.get_mut(place);
-                        frame.held_before += now.saturating_since(frame.queued);
-                        let frame = (frame.stream, frame.number, frame.created);
-                        self.slot_used(node, slot, Some(frame));
-                        self.take_aim(place, aim);
-                    }
-                    TdmaAction::Calibrate(request) => {
-                        self.slot_used(node, slot, None);
-                        self.send_request(node, request);
-                    }
-                    TdmaAction::Reply(reply) => self.send_reply(reply),
-                    TdmaAction::Synchronise(says) => {
-                        self.synchronise(stream.expect("who opens cycles has a stream for it"), says);
-                    }
-                }
-            }
-        }
         self.drive_srp();
         self.drive_controls();
         self.drive_ftt();
@@ -280,60 +184,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.arm_timeline();
     }
 
-    fn synchronise(&mut self, stream: u32, says: Synchronisation) {
-        let network = self.network;
-        let (now, number) = (self.now, self.talkers[stream as usize].number);
-        self.driven().slots.opened(network, says, (stream, now));
-        self.recorder.synchronised(stream, number, says);
-        let payload = network.streams[stream as usize].payload_min;
-        self.send_frame(stream, rtnet::synchronisation(says), payload);
-    }
-
-    /// Whether a delivered frame of TDMA was for the node's station, which has it then.
-    pub(crate) fn take_tdma(&mut self, slot: &Slot, listener: u32, frame: &Frame, time: SimTime) -> bool {
-        let node = self.network.streams[slot.stream as usize].listeners[listener as usize].index();
-        let local = self.nodes[node].clock.local(time);
-        let Some(station) = &mut self.driven().stations[node] else { return false };
-        match rtnet::read_tdma(frame) {
-            Some(TdmaMessage::Synchronisation(heard)) => {
-                station.machine.hear(local, heard);
-                self.arm_timeline();
-            }
-            Some(message) => self.take_calibration(node, frame.beside.from, message, time),
-            None => {}
-        }
-        true
-    }
-
-    /// Gives a frame that its host hands over at `ready` to the station of its node; false if there is none.
-    pub(crate) fn offer_to_station(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
-        let stream = StreamIndex(self.slab.get(place).stream);
-        let local = self.nodes[node].clock.local(ready);
-        let traffic = match self.network.streams[stream.index()].traffic {
-            Traffic::Protocol => TdmaTraffic::Management,
-            _ if self.network.is_real_time(stream) => TdmaTraffic::RealTime,
-            _ => TdmaTraffic::Ordinary,
-        };
-        if self.driven().stations[node].is_none() {
-            return false;
-        }
-        self.slab.get_mut(place).queued = ready;
-        let station = self.driven().stations[node].as_mut().expect("just looked at");
-        let taken = station.machine.enqueue(local, (place, aim), traffic);
-        if !self.nodes[node].up {
-            self.stop_station(node);
-        } else if taken.is_err() {
-            self.drop_at_talker(place, DropReason::HostQueueFull);
-        } else if self.network.tdma.as_ref().is_some_and(|tdma| tdma.lifetime.is_some()) {
-            self.arm_timeline();
-        }
-        true
-    }
-
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_octets(slot, listener, time) || self.take_control(slot.stream, slot.number, time) {
+        if self.take_octets(slot, time) || self.take_control(slot.stream, slot.number, time) {
             return;
         }
         let network = self.network;
@@ -373,36 +227,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
     }
 
-    /// A master is back: nobody else opens cycles where no standby is.
+    /// A node has failed: what is put together there is forgotten, and what it holds lost.
     #[cold]
-    pub(crate) fn reopen_cycles(&mut self, node: NodeIndex) {
-        let network = self.network;
-        let Some(tdma) = network.tdma.as_ref().filter(|tdma| tdma.standby.is_none()) else { return };
-        let local = self.nodes[node.index()].clock.local(self.now);
-        if network.streams[tdma.synchronisation.index()].talker == node
-            && let Some(station) = &mut self.driven().stations[node.index()]
-        {
-            station.machine.reopen(local);
-        }
-    }
-
-    /// A node has failed: what its station holds is lost.
-    #[cold]
-    pub(crate) fn stop_station(&mut self, node: usize) {
+    pub(crate) fn forget_at(&mut self, node: usize) {
         self.driven().datagrams.forget(node);
         self.lose_held(node);
-        let Some(station) = &mut self.driven().stations[node] else { return };
-        let lost: Vec<u32> = station.machine.reset().map(|(place, _)| place).collect();
-        for place in lost {
-            self.give_up(place, node, DropReason::NodeDown);
-        }
-    }
-
-    /// A frame that waits in a node's station never leaves it.
-    fn give_up(&mut self, place: u32, node: usize, reason: DropReason) {
-        let frame = self.slab.get(place);
-        let frame = (frame.stream, frame.number, frame.created);
-        self.slots_missed(node, frame, false);
-        self.drop_at_talker(place, reason);
     }
 }

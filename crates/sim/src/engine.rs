@@ -10,6 +10,7 @@
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
+use tautwire_model::network::StreamIndex;
 use tautwire_observe::Observed;
 use tautwire_units::{BitRate, Bytes, Duration};
 
@@ -32,6 +33,7 @@ use crate::recorder::Recorder;
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
+use crate::tdma::CyclesObservation;
 use crate::virtual_links::VirtualLinks;
 
 /// Events between two reports of progress.
@@ -153,6 +155,11 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             network,
             recorder,
         };
+        let begun: Vec<StreamIndex> =
+            engine.driven.iter().flat_map(|driven| driven.controls.begun()).collect();
+        for stream in begun {
+            engine.talkers[stream.index()].running = false;
+        }
         engine.begin_shaping();
         engine.begin_harts();
         engine
@@ -277,13 +284,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     fn observation(mut self) -> Observation {
         self.report_progress();
-        let start_up = self
-            .driven
-            .as_ref()
-            .and_then(|driven| Some(driven.start_up.as_ref()?.observations(|node| driven.travel(node))));
-        let takeover = self.driven.as_ref().and_then(|driven| driven.slots.takeover);
-        let slots = self.driven.as_mut().map(|driven| driven.slots.finish());
-        let (slots, cycles) = slots.unwrap_or_default();
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
         let mut admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
@@ -329,10 +329,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             clocks: Vec::new(),
             mechanisms: Observed::default(),
             virtual_links: self.virtual_links.observations(),
-            slots,
-            cycles,
-            takeover,
-            start_up: start_up.unwrap_or_default(),
+            slots: Vec::new(),
+            cycles: CyclesObservation::default(),
+            takeover: None,
+            start_up: Vec::new(),
             network_time,
             ports: self.port_observations(),
             streams: self

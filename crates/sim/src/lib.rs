@@ -12,7 +12,6 @@ mod agenda;
 mod as6802;
 mod clock;
 mod control;
-mod cycles;
 mod datagrams;
 mod discipline;
 mod driven;
@@ -35,15 +34,13 @@ mod refusal;
 mod relay;
 mod reservation;
 mod result;
-mod rtnet;
-mod slot_use;
 mod source;
 mod srp;
 mod stages;
 mod stamps;
-mod start_up;
 mod statistics;
 mod talker;
+mod tdma;
 mod test_bed;
 mod time_triggered;
 mod timeline;
@@ -58,10 +55,9 @@ use engine::Engine;
 
 pub use clock::SimTime;
 pub use control::{
-    Attached, Attachment, CYCLES, CycleFrame, Cycles, Fault, Holding, Machines, Mechanism, NetworkTime,
-    Passing, Plane, Policing, Stamping,
+    Attached, Attachment, Beside, CYCLES, CycleFrame, Cycles, Fault, Frame, HandedDown, HandingDown, Holding,
+    Machines, Mechanism, NetworkTime, Notes, Passing, Plane, Policing, Stamping, Talkers,
 };
-pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
     AdmissionEvent, AdmissionRung, HartsObservation, ListeningObservation, MasterObservation, MasterState,
@@ -78,7 +74,7 @@ pub use result::{
     StreamObservation, VirtualLinkObservation, WorstFrame,
 };
 pub use srp::AdmissionControl;
-pub use start_up::StartUpObservation;
+pub use tdma::{CycleObservation, CyclesObservation, SlotFate, StartUpObservation};
 
 pub use tautwire_wire::{TestMessage, WireError};
 pub use test_bed::{

@@ -6,7 +6,6 @@
 use std::rc::Rc;
 
 use tautwire_units::Duration;
-use tautwire_wire::EtherType;
 use tautwire_wire::harts::FTT;
 
 use crate::clock::SimTime;
@@ -54,7 +53,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Whether a delivered frame was a protocol's, which has it then.
-    pub(crate) fn take_octets(&mut self, slot: &Slot, listener: u32, time: SimTime) -> bool {
+    pub(crate) fn take_octets(&mut self, slot: &Slot, time: SimTime) -> bool {
         if !self.carries_octets(slot.stream) {
             return false;
         }
@@ -66,8 +65,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         let frame = &*arrived.frame;
         match frame.ether_type {
-            EtherType::RTMAC => return self.take_tdma(slot, listener, frame, time),
-            EtherType::RTCFG => self.take_start_up(slot, listener, frame, time),
             MSRP | MVRP => self.take_pdu(slot.stream, frame, time),
             FTT => self.take_ftt(slot.stream, &arrived.frame, time),
             _ => {}

@@ -6,11 +6,11 @@ use tautwire_observe::{DelayParts, Histogram, Moments, Observed, SignedMoments};
 use tautwire_units::{Bytes, Duration};
 
 use crate::control::CycleFrame;
-use crate::cycles::CyclesObservation;
 use crate::gptp::ClockObservation;
 use crate::harts::HartsObservation;
 use crate::network_time::NetworkTimeObservation;
-use crate::start_up::StartUpObservation;
+use crate::tdma::CyclesObservation;
+use crate::tdma::StartUpObservation;
 use crate::test_bed::TestObservation;
 
 use crate::refusal::Refusal;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, Stream, Traffic, frame_length};
+use tautwire_model::network::{NodeIndex, Stream, StreamIndex, Traffic, frame_length};
 use tautwire_units::{Bytes, Duration};
 
 use crate::clock::{LocalClock, SimTime};
@@ -14,7 +14,6 @@ use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 use crate::source::Source;
-use crate::start_up::awaits_start_up;
 use crate::time_triggered::is_locked;
 
 /// The talker of a stream. What every frame touches stands first.
@@ -71,7 +70,7 @@ pub(crate) fn talkers(
             aim: plan.talker_aim(number),
             overhead: plan.hops.get(first_hop as usize).map_or(0, |hop| hop.overhead),
             source: Source::new(stream, line, start, || Random::new(seed, Purpose::Source, number)),
-            running: stream.started && !awaits_start_up(network, stream),
+            running: stream.started,
             epoch: 0,
             node,
             shaper: shapers[number],
@@ -137,12 +136,12 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// An application answers a request that is under way since `since`: with a frame, or those of a datagram.
     pub(crate) fn create_next(&mut self, stream: u32, since: SimTime) {
         let answer = &self.network.streams[stream as usize];
-        for _ in 0..self.network.frames_a_message(tautwire_model::network::StreamIndex(stream)) {
+        for _ in 0..self.network.frames_a_message(StreamIndex(stream)) {
             let number = self.talkers[stream as usize].number;
             self.talkers[stream as usize].number += 1;
             let payload = answer.datagrams.map_or(answer.payload_max, |datagrams| datagrams.payload(number));
             if let Traffic::Response { to, .. } = answer.traffic {
-                self.driven().slots.answers(stream, number, to.0);
+                self.tell_answer(StreamIndex(stream), number, to);
             }
             self.create(stream, number, payload, since);
         }
@@ -204,7 +203,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.hand_down(place, node, ready, aim);
     }
 
-    /// A host hands a frame down at `ready`: to its virtual link, its shaper, its station, or its port.
+    /// A host hands a frame down at `ready`: to its virtual link, its shaper, the mechanism that takes it, or its port.
     #[inline]
     pub(crate) fn hand_down(&mut self, place: u32, node: usize, mut ready: SimTime, aim: Aim) {
         let now = self.now;
@@ -231,7 +230,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 Err(_) => return self.drop_at_talker(place, DropReason::ResidenceTime),
             }
         }
-        if PLUGGED && self.offer_to_station(place, node, ready, aim) {
+        if PLUGGED && self.hand_to_host(place, node, ready, aim) {
             return;
         }
         if ready == now {

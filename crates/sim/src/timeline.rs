@@ -66,8 +66,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             TimelineAction::StopNode(node) => {
                 self.stop_node(*node);
                 if PLUGGED {
-                    self.stop_station(node.index());
-                    self.start_up_node(*node, false);
+                    self.forget_at(node.index());
                     self.srp_node(node.index(), false);
                     self.controls_node(*node, false);
                     self.harts_admission_node(node.index(), false);
@@ -79,8 +78,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 state.up = true;
                 state.up_since = self.now;
                 if PLUGGED {
-                    self.reopen_cycles(*node);
-                    self.start_up_node(*node, true);
                     self.srp_node(node.index(), true);
                     self.controls_node(*node, true);
                     self.harts_admission_node(node.index(), true);

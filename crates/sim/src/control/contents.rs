@@ -27,27 +27,33 @@ const FLYING: usize = 256;
 
 /// A frame of a protocol.
 #[derive(Debug)]
-pub(crate) struct Frame {
-    pub(crate) ether_type: EtherType,
+pub struct Frame {
+    /// Its type.
+    pub ether_type: EtherType,
     /// All behind the type, without padding.
-    pub(crate) octets: Vec<u8>,
-    pub(crate) beside: Beside,
+    pub octets: Vec<u8>,
+    /// What else its receivers know.
+    pub beside: Beside,
 }
 
 /// What stands beside the octets behind the type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub struct Beside {
     /// Between whom it goes, by the numbers of the protocol: Ethernet addresses of protocols that send frames of several nodes in one
     /// stream, which has one destination address.
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    /// Picoseconds behind the whole nanoseconds in which it tells times, in their order: clocks of a run are finer than the format.
-    pub(crate) below_ns: [u16; 3],
+    pub from: u32,
+    /// The number of the receiver.
+    pub to: u32,
+    /// Picoseconds behind the whole nanoseconds in which it tells times, in their order: clocks of a run are finer than the format. Captures,
+    /// and stations on real interfaces, have whole nanoseconds alone. Only `tdma/frames.rs` writes and reads it.
+    pub below_ns: [u16; 3],
 }
 
 impl Frame {
-    pub(crate) fn new(ether_type: EtherType, octets: Vec<u8>) -> Self {
-        Self { ether_type, octets, beside: Beside::default() }
+    /// One with nothing beside its octets.
+    #[must_use]
+    pub const fn new(ether_type: EtherType, octets: Vec<u8>) -> Self {
+        Self { ether_type, octets, beside: Beside { from: 0, to: 0, below_ns: [0; 3] } }
     }
 }
 

@@ -7,17 +7,20 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use tautwire_core::gptp::DisciplinedClock;
+use tautwire_core::tdma::Synchronisation;
 use tautwire_model::network::{LinkIndex, NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Instant};
 
 use super::contents::{Arrived, Frame};
 use super::host::{Departure, Hosted};
-use super::{Fault, Passing};
+use super::{Fault, HandedDown, Passing};
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
+use crate::frame::Aim;
 use crate::plan::NONE;
 use crate::protocols::Leaving;
-use crate::recorder::Recorder;
+use crate::recorder::{MissedSlot, Recorder};
+use crate::result::DropReason;
 
 /// Octets before the time-stamp point: preamble and start delimiter.
 const PREAMBLE: Bytes = Bytes::new(8);
@@ -26,6 +29,14 @@ const PREAMBLE: Bytes = Bytes::new(8);
 pub(crate) enum Deferred {
     /// A frame of a stream is to be sent.
     Send(StreamIndex, Frame, Bytes),
+    /// A frame that was handed down goes to its port.
+    HandOn(HandedDown),
+    /// A frame that was handed down is lost.
+    GiveUp(HandedDown, DropReason),
+    /// The recorder is told that the next frame of a stream opens a cycle.
+    OpensCycle(StreamIndex, Synchronisation),
+    /// The recorder is told of a slot that a frame missed.
+    SlotMissed(MissedSlot),
     /// Copies of a message that a bridge held go to the ports of these hops.
     LetGo(Vec<(u32, u32)>),
 }
@@ -36,6 +47,8 @@ pub(crate) struct Controls<'n> {
     hosts: Vec<Option<Box<dyn Hosted + 'n>>>,
     /// Per stream: the host whose frames it carries.
     carried: Vec<Option<u8>>,
+    /// Per node: the host that takes what its software hands down.
+    takers: Vec<Option<u8>>,
     /// What hosts asked for, in order, and whether it is being done.
     pub(crate) deferred: VecDeque<Deferred>,
     is_catching_up: bool,
@@ -53,21 +66,35 @@ impl<'n> Controls<'n> {
         let hosts: Vec<_> = attached.into_iter().map(|attached| attached.0.make(clocks, seed)).collect();
         let mut carried = vec![None; streams];
         let mut corrected = vec![None; clocks.len()];
+        let mut takers = vec![None; clocks.len()];
         for (number, host) in (0_u8..).zip(&hosts) {
             for stream in host.streams() {
                 carried[stream as usize] = Some(number);
+            }
+            for node in host.takes_from() {
+                takers[node.index()] = Some(number);
             }
             for (clock, own) in corrected.iter_mut().zip(host.corrected(clocks)) {
                 *clock = clock.or(own);
             }
         }
         let hosts = hosts.into_iter().map(Some).collect();
-        Self { hosts, carried, deferred: VecDeque::new(), is_catching_up: false, corrected }
+        Self { hosts, carried, takers, deferred: VecDeque::new(), is_catching_up: false, corrected }
     }
 
     /// When something is to be done next.
     pub(crate) fn next(&self) -> Option<SimTime> {
         self.hosts.iter().flatten().filter_map(|host| host.next()).min()
+    }
+
+    /// The streams that begin by a mechanism alone.
+    pub(crate) fn begun(&self) -> impl Iterator<Item = StreamIndex> + '_ {
+        self.hosts.iter().flatten().flat_map(|host| host.begins())
+    }
+
+    /// Frames that hosts have instead of their ports, by their places in the slab.
+    pub(crate) fn held(&self) -> impl Iterator<Item = u32> + '_ {
+        self.hosts.iter().flatten().flat_map(|host| host.held()).map(|frame| frame.place())
     }
 
     /// The run has ended: the hosts, to tell what was observed.
@@ -98,6 +125,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         while let Some(deferred) = self.driven().controls.deferred.pop_front() {
             match deferred {
                 Deferred::Send(stream, frame, payload) => self.send_frame(stream.0, frame, payload),
+                Deferred::HandOn(frame) => self.put_handed_down(frame),
+                Deferred::GiveUp(frame, reason) => self.drop_at_talker(frame.place(), reason),
+                Deferred::OpensCycle(stream, says) => {
+                    let number = self.talkers[stream.index()].number;
+                    self.recorder.synchronised(stream.0, number, says);
+                }
+                Deferred::SlotMissed(missed) => self.recorder.slot_missed(&missed),
                 Deferred::LetGo(copies) => self.put_held(copies),
             }
         }
@@ -157,6 +191,24 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let port = self.network.links[links.egress.index()].to;
         self.with_host(host.into(), |host, engine| host.received(stream, port, arrived, engine));
         self.arm_timeline();
+    }
+
+    /// Gives a frame that a node's software hands down at `ready` to the host that takes it; false if there is none.
+    pub(crate) fn hand_to_host(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
+        let Some(host) = self.driven().controls.takers[node] else { return false };
+        let (frame, node) = (self.handed_down(place, aim, ready), NodeIndex::at(node));
+        if self.with_host(host.into(), |host, engine| host.handed_down(frame, node, ready, engine)) {
+            self.arm_timeline();
+        }
+        true
+    }
+
+    /// The host that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
+    pub(crate) fn tell_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
+        let node = self.network.streams[stream.index()].talker;
+        if let Some(host) = self.driven().controls.takers[node.index()] {
+            self.with_host(host.into(), |host, _| host.answers(stream, number, to));
+        }
     }
 
     /// A node becomes faulty, or is repaired.

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use tautwire_core::control::{Event, Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Instant;
 use tautwire_wire::MacAddress;
 
 use super::contents::{Arrived, Frame};
-use super::{Attachment, Fault, Machines, Passing, Plane, Stamping};
+use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Stamping};
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::index;
 use crate::random::Random;
@@ -80,6 +80,39 @@ pub(crate) trait Hosted {
 
     /// A node stops, or begins anew; its neighbours see their links go and come.
     fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane);
+
+    /// The nodes from which it takes what their software hands down, instead of the port.
+    fn takes_from(&self) -> Vec<NodeIndex> {
+        Vec::new()
+    }
+
+    /// It takes a frame that the software of such a node hands down at `ready`, now or later; whether it may act earlier for it.
+    fn handed_down(
+        &mut self,
+        frame: HandedDown,
+        node: NodeIndex,
+        ready: SimTime,
+        plane: &mut dyn Plane,
+    ) -> bool {
+        let _ = (node, ready);
+        plane.hand_on(frame);
+        false
+    }
+
+    /// The application of such a node creates a frame that answers the last one of `to`.
+    fn answers(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
+        let _ = (stream, number, to);
+    }
+
+    /// The frames that it has taken, at the end.
+    fn held(&self) -> Vec<HandedDown> {
+        Vec::new()
+    }
+
+    /// The streams that it begins, instead of the run.
+    fn begins(&self) -> Vec<StreamIndex> {
+        Vec::new()
+    }
 
     /// What was observed.
     fn finish(self: Box<Self>, observation: &mut Observation);

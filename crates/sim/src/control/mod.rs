@@ -30,9 +30,14 @@ use crate::clock::SimTime;
 use crate::random::of_mechanism;
 use crate::result::Observation;
 
+pub use contents::{Beside, Frame};
 pub(crate) use controls::Controls;
-use host::{Make, Parts, Seat};
-pub use plane::{CYCLES, CycleFrame, Cycles, Holding, NetworkTime, Plane, Policing};
+pub(crate) use host::{Departure, Hosted, Make};
+use host::{Parts, Seat};
+pub use plane::{
+    CYCLES, CycleFrame, Cycles, HandedDown, HandingDown, Holding, NetworkTime, Notes, Plane, Policing,
+    Talkers,
+};
 pub(crate) use plane::{FirstCycles, Policers, Pools};
 
 /// A mechanism that runs may have: a plug-in.

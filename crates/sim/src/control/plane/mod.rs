@@ -3,9 +3,12 @@
 //! No mechanism is named: what one needs of the data plane another may need too. It is what a bridge on real interfaces offers as well.
 
 mod cycles;
+mod handing_down;
 mod holding;
 mod network_time;
+mod notes;
 mod policing;
+mod talkers;
 
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
@@ -20,14 +23,17 @@ use crate::recorder::Recorder;
 
 pub(crate) use cycles::FirstCycles;
 pub use cycles::{CYCLES, CycleFrame, Cycles};
+pub use handing_down::{HandedDown, HandingDown};
 pub use holding::Holding;
 pub(crate) use holding::Pools;
 pub use network_time::NetworkTime;
+pub use notes::Notes;
 pub(crate) use policing::Policers;
 pub use policing::Policing;
+pub use talkers::Talkers;
 
 /// What a mechanism may do to the data plane.
-pub trait Plane: NetworkTime + Policing + Holding + Cycles {
+pub trait Plane: NetworkTime + Policing + Holding + Cycles + HandingDown + Talkers + Notes {
     /// True time.
     fn now(&self) -> SimTime;
 

@@ -12,17 +12,14 @@ use tautwire_core::tdma::{CalibrationReply, CalibrationRequest};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, NodeKind, Stream, StreamIndex};
 use tautwire_model::tdma::start_up::StartUp as Settings;
-use tautwire_units::{Bytes, Duration};
+use tautwire_units::{Bytes, Duration, Instant};
 
+use super::{Tdma, frames};
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Frame;
-use crate::engine::Engine;
-use crate::frame::{Aim, Slot};
+use crate::control::{HandedDown, Plane};
 use crate::plan::{NONE, index};
 use crate::random::{Purpose, Random};
-use crate::recorder::Recorder;
-use crate::result::DropReason;
-use crate::rtnet::{self, TdmaMessage};
 
 /// The least payload of a frame.
 const PAYLOAD_MIN: usize = 46;
@@ -125,9 +122,9 @@ pub(crate) fn awaits_start_up(network: &Network, stream: &Stream) -> bool {
     starts_up && !stream.traffic.is_control()
 }
 
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+impl Tdma<'_> {
     fn start_ups(&mut self) -> &mut StartUps {
-        self.driven().start_up.as_mut().expect("a start-up")
+        self.start_up.as_mut().expect("a start-up")
     }
 
     fn start_up_settings(&self) -> &Settings {
@@ -136,30 +133,27 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Does all that the start-up has to do now.
-    #[cold]
-    pub(crate) fn drive_start_up(&mut self) {
-        if self.driven().start_up.is_none() {
-            return;
-        }
-        let now = self.now;
-        while let Some(entry) = self.start_ups().inbox.first_entry().filter(|entry| entry.key().0 <= now) {
+    pub(super) fn drive_start_up(&mut self, plane: &mut dyn Plane) {
+        let Some(start_up) = &mut self.start_up else { return };
+        let now = plane.now();
+        while let Some(entry) = start_up.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
             let (station, from, message) = entry.remove();
-            let node = self.start_ups().stations[station as usize].node;
-            let local = self.nodes[node.index()].clock.local(now);
-            if self.nodes[node.index()].up {
-                self.start_ups().stations[station as usize].machine.hear(local, from, message);
+            let station = &mut start_up.stations[station as usize];
+            let node = station.node.index();
+            if self.up[node] {
+                station.machine.hear(self.clocks[node].local(now), from, message);
             }
         }
-        for station in 0..self.start_ups().stations.len() {
-            self.drive_station_start(station);
+        for station in 0..start_up.stations.len() {
+            self.drive_station_start(station, plane);
         }
     }
 
-    fn drive_station_start(&mut self, number: usize) {
-        let (now, network) = (self.now, self.network);
+    fn drive_station_start(&mut self, number: usize, plane: &mut dyn Plane) {
+        let (now, network) = (plane.now(), self.network);
         let node = self.start_ups().stations[number].node;
-        let local = self.nodes[node.index()].clock.local(now);
-        if !self.nodes[node.index()].up {
+        let local = self.clocks[node.index()].local(now);
+        if !self.up[node.index()] {
             return;
         }
         let rounds = self.start_up_settings().calibrations;
@@ -167,11 +161,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         station.machine.act(local);
         if station.machine.phase() == StartUpPhase::Calibrating && !station.calibrates {
             station.calibrates = true;
-            self.driven().calibrate(node, rounds);
-            self.end_calibration(number);
+            if let Some(station) = &mut self.stations[node.index()] {
+                station.machine.calibrate(rounds);
+            }
+            self.end_calibration(node.index(), local);
         }
         while let Some((to, message)) = self.start_ups().stations[number].machine.poll() {
-            self.say(number, to, message);
+            self.say(number, to, message, plane);
         }
         let station = &mut self.start_ups().stations[number];
         if station.machine.phase() == StartUpPhase::Running && !station.runs {
@@ -186,16 +182,16 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 false => network.streams.iter().enumerate().filter_map(own).collect(),
             };
             for stream in begin {
-                self.start_stream(stream, None);
+                plane.start_stream(stream, None);
             }
         }
     }
 
     /// The node of a station stops, with its streams, or is back and starts up anew.
-    pub(crate) fn start_up_node(&mut self, node: NodeIndex, up: bool) {
+    pub(super) fn start_up_node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane) {
         let network = self.network;
-        let local = self.nodes[node.index()].clock.local(self.now);
-        let Some(start_up) = &mut self.driven().start_up else { return };
+        let local = self.clocks[node.index()].local(plane.now());
+        let Some(start_up) = &mut self.start_up else { return };
         let Some(number) = start_up.at_node(node.index()) else { return };
         let station = &mut start_up.stations[number];
         station.runs = false;
@@ -206,27 +202,28 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         }
         let mut stopped = Vec::new();
         for (place, stream) in network.streams.iter().enumerate() {
-            if stream.talker == node && awaits_start_up(network, stream) && self.talkers[place].running {
-                self.talkers[place].running = false;
-                stopped.push(StreamIndex::at(place));
+            let own = StreamIndex::at(place);
+            if stream.talker == node && awaits_start_up(network, stream) && plane.is_sending(own) {
+                plane.stop_stream(own);
+                stopped.push(own);
             }
         }
         if !stopped.is_empty() {
-            self.start_ups().stations[number].paused = stopped;
+            station.paused = stopped;
         }
     }
 
-    /// A station that calibrates no more goes on.
-    fn end_calibration(&mut self, number: usize) {
-        let node = self.start_ups().stations[number].node;
-        let local = self.nodes[node.index()].clock.local(self.now);
-        if !self.driven().is_calibrating(node) {
+    /// The station of a node goes on if it calibrates no more.
+    pub(super) fn end_calibration(&mut self, node: usize, local: Instant) {
+        let calibrates = self.stations[node].as_ref().is_some_and(|station| station.machine.is_calibrating());
+        let number = self.start_up.as_ref().and_then(|start_up| start_up.at_node(node));
+        if let Some(number) = number.filter(|_| !calibrates) {
             self.start_ups().stations[number].machine.calibrated(local);
         }
     }
 
     /// Gives a message to the station's slots.
-    fn say(&mut self, number: usize, to: Addressee, message: StartUpMessage) {
+    fn say(&mut self, number: usize, to: Addressee, message: StartUpMessage, plane: &mut dyn Plane) {
         if let StartUpMessage::Dead { station } = message
             && to == Addressee::All
         {
@@ -242,75 +239,53 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
             _ => own.to_all,
         };
-        let frame = rtnet::start_up(self.network, settings, (number, to), message);
-        let (place, aim) = self.start_up_frame(stream, frame);
-        let Some(aim) = aim else { return self.drop_at_talker(place, DropReason::NoRoute) };
-        let now = self.now;
-        self.offer_to_station(place, own.node.index(), now, aim);
-    }
-
-    /// A frame of the start-up, and where its host sends it.
-    fn start_up_frame(&mut self, stream: StreamIndex, frame: Frame) -> (u32, Option<Aim>) {
-        let payload = Bytes::new(frame.octets.len().max(PAYLOAD_MIN) as u64);
-        self.make_frame(stream.0, frame, payload)
-    }
-
-    /// A station asks the master how long frames travel, now.
-    pub(crate) fn send_request(&mut self, node: usize, request: CalibrationRequest) {
-        let number = self.start_ups().at_node(node).expect("who calibrates starts up");
-        let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");
-        self.send_calibration(there, rtnet::calibration_request(index(number), request));
-    }
-
-    /// The master replies, now.
-    pub(crate) fn send_reply(&mut self, reply: CalibrationReply) {
-        let station = self.start_up_settings().stations[reply.to as usize];
-        let (_, back) = station.with_master.expect("the master does not ask");
-        self.send_calibration(back, rtnet::calibration_reply(reply));
-    }
-
-    fn send_calibration(&mut self, stream: StreamIndex, frame: Frame) {
-        let (place, aim) = self.start_up_frame(stream, frame);
-        match aim {
-            Some(aim) => self.take_aim(place, aim),
-            None => self.drop_at_talker(place, DropReason::NoRoute),
+        let frame = frames::start_up(self.network, settings, (number, to), message);
+        let payload = payload_of(&frame);
+        let made: Option<HandedDown> = plane.make_handed_down(stream, frame, payload);
+        if let Some(frame) = made {
+            self.offer(frame, own.node.index(), plane.now(), plane);
         }
     }
 
+    /// A station asks the master how long frames travel, now.
+    pub(super) fn send_request(&mut self, node: usize, request: CalibrationRequest, plane: &mut dyn Plane) {
+        let number = self.start_ups().at_node(node).expect("who calibrates starts up");
+        let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");
+        let frame = frames::calibration_request(index(number), request);
+        let payload = payload_of(&frame);
+        plane.send_whole(there, frame, payload);
+    }
+
+    /// The master replies, now.
+    pub(super) fn send_reply(&self, reply: CalibrationReply, plane: &mut dyn Plane) {
+        let station = self.start_up_settings().stations[reply.to as usize];
+        let (_, back) = station.with_master.expect("the master does not ask");
+        let frame = frames::calibration_reply(reply);
+        let payload = payload_of(&frame);
+        plane.send_whole(back, frame, payload);
+    }
+
     /// A message of the start-up was delivered: its station has it to look at, if it is for it.
-    pub(crate) fn take_start_up(&mut self, slot: &Slot, listener: u32, frame: &Frame, time: SimTime) {
+    pub(super) fn take_start_up(&mut self, node: usize, frame: &Frame, now: SimTime) {
         let network = self.network;
-        let node = network.streams[slot.stream as usize].listeners[listener as usize].index();
         let Some(station) = self.start_ups().at_node(node).map(index) else { return };
-        let Some(message) = rtnet::read_start_up(self.start_up_settings(), frame) else { return };
+        let Some(message) = frames::read_start_up(self.start_up_settings(), frame) else { return };
         let NodeKind::EndStation { host } = &network.nodes[node].kind else { return };
         if frame.beside.to != NONE && frame.beside.to != station {
             return;
         }
         let host = &network.hosts[host.index()];
         let start_up = self.start_ups();
-        let octets = u64::from(slot.payload);
+        let octets = payload_of(frame).get();
         let taken =
             start_up.random.delay(&host.receive, octets) + start_up.random.delay(&host.transmit, octets);
         start_up.told += 1;
-        let key = (time + taken, start_up.told);
+        let key = (now + taken, start_up.told);
         start_up.inbox.insert(key, (station, frame.beside.from, message));
-        self.arm_timeline();
     }
+}
 
-    /// The master was asked, or its reply has come to who asked.
-    pub(crate) fn take_calibration(&mut self, node: usize, from: u32, message: TdmaMessage, time: SimTime) {
-        let local = self.nodes[node].clock.local(time);
-        match message {
-            TdmaMessage::Request(request) => self.driven().ask(node, local, from, request),
-            TdmaMessage::Reply(reply) => {
-                self.driven().hear_reply(node, local, reply);
-                if let Some(station) = self.start_ups().at_node(node) {
-                    self.end_calibration(station);
-                }
-            }
-            TdmaMessage::Synchronisation(_) => {}
-        }
-        self.arm_timeline();
-    }
+/// Octets behind a frame's type, with what pads it.
+fn payload_of(frame: &Frame) -> Bytes {
+    Bytes::new(frame.octets.len().max(PAYLOAD_MIN) as u64)
 }

@@ -2,7 +2,7 @@
 //!
 //! A slot is missed by a frame that leaves its station later or is given up there, though it was created, or the request that
 //! it answers had left, when the slot passed without use: empty, or unheard because its owner did not hear the cycle opened.
-//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma.rs`), which cycles are kept
+//! Every passing is missed once at most. Not here: who acts in a slot (`tautwire-core`, `tdma/mod.rs`), which cycles are kept
 //! (`cycles.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,10 +12,10 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_model::tdma::OwnedSlot;
 
+use super::cycles::{Cycles, CyclesObservation, RECENT, SlotFate};
 use crate::clock::SimTime;
-use crate::cycles::{Cycles, CyclesObservation, RECENT, SlotFate};
-use crate::engine::Engine;
-use crate::recorder::{MissedSlot, Recorder};
+use crate::control::{HandedDown, Plane};
+use crate::recorder::MissedSlot;
 use crate::result::SlotObservation;
 use tautwire_units::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) struct SlotUse {
     /// The longest time from the last cycle that the master opened to the first one of the standby.
     pub(crate) takeover: Option<Duration>,
     /// Per stream: when its last frame left its station.
-    left: Vec<SimTime>,
+    left_at: Vec<SimTime>,
     /// When the requests of responses left, by stream and number.
     asked: BTreeMap<(u32, u32), SimTime>,
 }
@@ -57,14 +57,14 @@ impl SlotUse {
             passings: vec![VecDeque::new(); network.nodes.len()],
             opener: None,
             takeover: None,
-            left: vec![SimTime::ZERO; network.streams.len()],
+            left_at: vec![SimTime::ZERO; network.streams.len()],
             asked: BTreeMap::new(),
         }
     }
 
     /// A response to `to` is created.
     pub(crate) fn answers(&mut self, stream: u32, number: u32, to: u32) {
-        let left = self.left[to as usize];
+        let left = self.left_at[to as usize];
         let past = self.asked.range((stream, 0)..(stream, number.saturating_sub(ANSWERS)));
         let past: Vec<(u32, u32)> = past.map(|(key, _)| *key).collect();
         for key in &past {
@@ -113,6 +113,46 @@ impl SlotUse {
         for place in unheard {
             let owned = &slots[place];
             self.remember(owned.owner.index(), (began + owned.slot.offset, number, place));
+        }
+    }
+
+    /// A station's slot passes empty now.
+    pub(crate) fn passed(&mut self, node: usize, (cycle, place): (u32, usize), now: SimTime) {
+        let slot = self.own[node][place];
+        self.seen[slot].empty += 1;
+        self.know(node, (now, cycle, slot), SlotFate::Empty);
+        self.remember(node, (now, cycle, slot));
+    }
+
+    /// Something leaves in a station's slot now.
+    pub(crate) fn used(&mut self, node: usize, (cycle, place): (u32, usize), now: SimTime) {
+        let slot = self.own[node][place];
+        self.seen[slot].used += 1;
+        self.know(node, (now, cycle, slot), SlotFate::Used);
+    }
+
+    /// A frame leaves its station now.
+    pub(crate) fn left(&mut self, frame: HandedDown, of: (&Network, usize), plane: &mut dyn Plane) {
+        self.left_at[frame.stream.index()] = plane.now();
+        self.note_missed(frame, of, true, plane);
+    }
+
+    /// A frame is given up at its station.
+    pub(crate) fn given_up(&mut self, frame: HandedDown, of: (&Network, usize), plane: &mut dyn Plane) {
+        self.note_missed(frame, of, false, plane);
+    }
+
+    /// The slots that a frame came too late for.
+    fn note_missed(
+        &mut self,
+        HandedDown { stream, number, created, .. }: HandedDown,
+        of: (&Network, usize),
+        is_sent: bool,
+        plane: &mut dyn Plane,
+    ) {
+        let since = self.asked.remove(&(stream.0, number)).unwrap_or(created);
+        for (time, cycle, slot) in self.take_missed(of, (stream.0, since)) {
+            plane.slot_missed(MissedSlot { time, cycle, slot, stream: stream.0, number, is_sent });
         }
     }
 
@@ -171,49 +211,4 @@ impl SlotUse {
 fn due(owned: &OwnedSlot, cycle: u32) -> SlotFate {
     let is_due = cycle % owned.slot.period == owned.slot.phase;
     if is_due { SlotFate::Unknown } else { SlotFate::Elsewhere }
-}
-
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// A station's slot passes empty now.
-    pub(crate) fn slot_passed(&mut self, node: usize, (cycle, place): (u32, usize)) {
-        let now = self.now;
-        let slots = &mut self.driven().slots;
-        let slot = slots.own[node][place];
-        slots.seen[slot].empty += 1;
-        slots.know(node, (now, cycle, slot), SlotFate::Empty);
-        slots.remember(node, (now, cycle, slot));
-    }
-
-    /// Something leaves in a station's slot now; if it is a frame, it is one that was created at `since`.
-    pub(crate) fn slot_used(
-        &mut self,
-        node: usize,
-        (cycle, place): (u32, usize),
-        frame: Option<(u32, u32, SimTime)>,
-    ) {
-        let now = self.now;
-        let slots = &mut self.driven().slots;
-        let slot = slots.own[node][place];
-        slots.seen[slot].used += 1;
-        slots.know(node, (now, cycle, slot), SlotFate::Used);
-        if let Some((stream, number, created)) = frame {
-            slots.left[stream as usize] = now;
-            self.slots_missed(node, (stream, number, created), true);
-        }
-    }
-
-    /// A frame that was created at `created` leaves its station, or is given up there: the slots that it came too late for.
-    pub(crate) fn slots_missed(
-        &mut self,
-        node: usize,
-        (stream, number, created): (u32, u32, SimTime),
-        is_sent: bool,
-    ) {
-        let network = self.network;
-        let slots = &mut self.driven().slots;
-        let since = slots.asked.remove(&(stream, number)).unwrap_or(created);
-        for (time, cycle, slot) in slots.take_missed((network, node), (stream, since)) {
-            self.recorder.slot_missed(&MissedSlot { time, cycle, slot, stream, number, is_sent });
-        }
-    }
 }

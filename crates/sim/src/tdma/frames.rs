@@ -3,7 +3,7 @@
 //! TDMA tells times in whole nanoseconds, and clocks of a run count picoseconds: the rest stands beside the octets. RTcfg names the
 //! station that has fallen silent by its address; for whom a message is the frame's destination says. What a configuration holds is
 //! not known here: its octets are zero. Not here: when frames are sent (`core`), what a station does with them (`start_up.rs`,
-//! `driven.rs`).
+//! `mod.rs`).
 
 use tautwire_core::tdma::start_up::{Addressee, StartUpMessage};
 use tautwire_core::tdma::{CalibrationReply, CalibrationRequest, Synchronisation};
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn messages_of_a_start_up_are_read_as_they_are_written() {
-        let text = include_str!("../../../scenarios/tdma-start-up.yaml");
+        let text = include_str!("../../../../scenarios/tdma-start-up.yaml");
         let network = tautwire_model::load_text("start-up.yaml", text).network.expect("a network");
         let tdma = network.tdma.as_ref().expect("TDMA");
         let settings = tdma.start_up.as_ref().expect("a start-up");
