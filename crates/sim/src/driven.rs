@@ -1,29 +1,25 @@
-//! Machines that make frames of their own or hold them: hosts of mechanisms (`control/`), applications that answer,
+//! Machines that make frames of their own or hold them: hosts of mechanisms (`control/`), applications that answer (`applications/`),
 //! protocol stacks of hosts (`host_stacks.rs`), network time (`time_triggered.rs`).
 //!
 //! Only in networks that have any: the recorder of such a run says so in its type, so other runs hold
 //! nothing of this. The machines' next deadline shares the timeline's place in the agenda, so at one
 //! instant they act before frames arrive.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use tautwire_model::Network;
-use tautwire_model::network::{NodeIndex, Traffic};
+use tautwire_model::network::Traffic;
 
+use crate::applications::Applications;
 use crate::as6802;
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Contents;
 use crate::control::{Attached, Controls, FirstCycles, Mechanism, Policers, Pools};
-use crate::datagrams::Datagrams;
 use crate::engine::Engine;
-use crate::frame::{Slot, octets_of};
+use crate::frame::Slot;
 use crate::gptp;
 use crate::harts::admission::Admission;
 use crate::harts::ftt::Ftt;
 use crate::host_stacks::HostStacks;
-use crate::plan::{Plan, index};
-use crate::random::{Purpose, Random};
+use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::srp::{AdmissionControl, Srp};
 use crate::tdma;
@@ -63,18 +59,11 @@ fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> 
 
 /// The machines of a run.
 pub(crate) struct Driven<'n> {
-    /// Per stream: the streams that answer it.
-    answers: Vec<Vec<u32>>,
-    /// Responses to come: when, of which stream, since when their requests are under way, and their numbers.
-    due: BinaryHeap<Reverse<(SimTime, u32, SimTime, u32)>>,
-    random: Random,
-    /// What hosts without stacks take for what nobody answers.
-    receptions: Random,
     /// Stream reservation.
     pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
-    /// Datagrams that are put together.
-    pub(crate) datagrams: Datagrams,
+    /// Applications that hear what comes.
+    pub(crate) applications: Applications,
     /// What protocols' frames hold that are on their way.
     pub(crate) contents: Contents,
     /// Mechanisms that are plug-ins.
@@ -102,21 +91,10 @@ impl<'n> Driven<'n> {
         admission: Option<Box<dyn AdmissionControl>>,
         mechanisms: &[&'static dyn Mechanism],
     ) -> Self {
-        let streams = || network.streams.iter();
-        let mut answers = vec![Vec::new(); network.streams.len()];
-        for (number, stream) in streams().enumerate() {
-            if let Traffic::Response { to, .. } = stream.traffic {
-                answers[to.index()].push(index(number));
-            }
-        }
         Self {
-            answers,
-            due: BinaryHeap::new(),
-            random: Random::new(seed, Purpose::Driven, 0),
-            receptions: Random::new(seed, Purpose::Reception, 0),
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
-            datagrams: Datagrams::new(network),
+            applications: Applications::new(network, seed),
             contents: Contents::new(network),
             controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
             policers: Policers::default(),
@@ -147,7 +125,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// When the machines act next.
     pub(crate) fn driven_next(&self) -> Option<SimTime> {
         let driven = self.driven.as_ref()?;
-        let due = driven.due.peek().map(|Reverse((time, ..))| *time);
+        let due = driven.applications.next();
         let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
         let controls = driven.controls.next();
@@ -166,17 +144,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn drive(&mut self) {
         self.correct_clocks();
         self.drive_stacks();
-        while let Some(Reverse((_, stream, since, request))) =
-            self.driven().due.peek().copied().filter(|Reverse((time, ..))| *time <= self.now)
-        {
-            self.driven().due.pop();
-            let running = self.talkers[stream as usize].running;
-            self.recorder.answering(stream, request, running);
-            if running {
-                self.create_next(stream, since);
-            }
-            self.drive_stacks();
-        }
+        self.answer_due();
         self.drive_srp();
         self.drive_controls();
         self.drive_ftt();
@@ -196,41 +164,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             self.take_into_stack(slot, node, listener);
             return self.arm_timeline();
         }
-        let whole = self.reassemble(slot.stream, listener, slot.number, slot.created, time);
-        let driven = self.driven.as_mut().expect("a run that has machines");
-        let mut answers = driven.answers[slot.stream as usize].iter();
-        let is_answered = whole && answers.any(|answer| network.streams[*answer as usize].talker == node);
-        if let Some(receive) = network.reception(node) {
-            let overhead = self.plan.hops[slot.hop as usize].overhead;
-            let octets = u64::from(octets_of(slot.payload, overhead).get());
-            let random = if is_answered { &mut driven.random } else { &mut driven.receptions };
-            let at = time + random.delay(receive, octets);
-            self.take_from_port(slot, (node, listener), at, is_answered);
-            self.arm_timeline();
-        } else if is_answered {
-            self.answer(slot.stream, node, slot.created, slot.number);
-            self.arm_timeline();
-        }
-    }
-
-    /// An application has received a frame, or the last one of a datagram, that was created at `created`.
-    pub(crate) fn answer(&mut self, stream: u32, node: NodeIndex, created: SimTime, number: u32) {
-        let network = self.network;
-        let now = self.now;
-        let driven = self.driven();
-        for answer in &driven.answers[stream as usize] {
-            let answering = &network.streams[*answer as usize];
-            let Traffic::Response { turn_around, .. } = answering.traffic else { continue };
-            if answering.talker == node {
-                driven.due.push(Reverse((now + turn_around, *answer, created, number)));
-            }
-        }
+        self.take_into_application(slot, node, listener, time);
     }
 
     /// A node has failed: what is put together there is forgotten, and what it holds lost.
     #[cold]
     pub(crate) fn forget_at(&mut self, node: usize) {
-        self.driven().datagrams.forget(node);
+        self.driven().applications.forget(node);
         self.lose_held(node);
     }
 }

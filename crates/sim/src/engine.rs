@@ -313,7 +313,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
         let pools = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.pools)).unwrap_or_default();
         let overflowed = |node| pools.overflowed(node);
-        let machines = self.driven.take().map(|driven| (driven.stacks, driven.datagrams, driven.controls));
+        let machines = self.driven.take().map(|driven| (driven.stacks, driven.applications, driven.controls));
         let talkers = &self.talkers;
         let mut observation = Observation {
             seed: self.seed,
@@ -339,12 +339,12 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 .statistics
                 .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
         };
-        if let Some((stacks, datagrams, controls)) = machines {
+        if let Some((stacks, applications, controls)) = machines {
             for host in controls.into_hosts() {
                 host.finish(&mut observation);
             }
             stacks.finish(&mut observation);
-            datagrams.finish(self.network, &mut observation);
+            applications.finish(self.network, &mut observation);
         }
         observation
     }

@@ -9,10 +9,10 @@
 //! `docs/adr/0002-event-order.md`. Not here: the description (`model`), what is proven (`analysis`).
 
 mod agenda;
+mod applications;
 mod as6802;
 mod clock;
 mod control;
-mod datagrams;
 mod discipline;
 mod driven;
 mod egress;
