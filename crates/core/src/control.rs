@@ -21,6 +21,8 @@ pub enum Event<'a> {
         port: usize,
         /// Its source address.
         source: MacAddress,
+        /// Its destination address.
+        destination: MacAddress,
         /// Its type.
         ether_type: EtherType,
         /// What stands behind the type; padding may follow.
@@ -59,6 +61,17 @@ pub struct Output {
     pub ether_type: EtherType,
     /// What stands behind the type, without padding.
     pub octets: Vec<u8>,
+    /// Its addresses, if they are not those of all frames that the port sends of the protocol.
+    pub addresses: Option<Addresses>,
+}
+
+/// Between whom a frame goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// Whom it is for.
+    pub destination: MacAddress,
+    /// Who made it.
+    pub source: MacAddress,
 }
 
 /// One node's part in a protocol.

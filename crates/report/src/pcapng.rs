@@ -15,10 +15,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufWriter, Write};
 
+use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Link, NodeIndex, Stream, StreamIndex, UdpFlow};
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::MissedSlot;
+use tautwire_sim::{Contents, MissedSlot};
 use tautwire_wire::{EtherType, EthernetHeader, Ipv4Address, Ipv4Header, RtmacHeader, UdpHeader, VlanTag};
 
 use crate::name;
@@ -51,8 +52,8 @@ pub enum Known<'a> {
     Nothing,
     /// The octets of the message that it carries, behind the headers.
     Message(&'a [u8]),
-    /// Its type and all behind that.
-    Frame(EtherType, &'a [u8]),
+    /// Its type, all behind that, and its addresses.
+    Frame(Contents<'a>),
 }
 
 /// Writes transmissions as they come.
@@ -153,9 +154,10 @@ impl<'a, W: Write> PcapngWriter<'a, W> {
         let is_tunnelled =
             self.network.tdma.is_some() && !self.network.is_real_time(StreamIndex(record.stream));
         match known {
-            Known::Frame(ether_type, octets) => {
+            Known::Frame(Contents { ether_type, octets, addresses }) => {
                 let tag = VlanTag::new(hop.priority.number(), Some(stream.vlan)).filter(|_| hop.tagged);
-                let (destination, source) = (stream.destination, stream.source);
+                let own = Addresses { destination: stream.destination, source: stream.source };
+                let Addresses { destination, source } = addresses.unwrap_or(own);
                 EthernetHeader { destination, source, tag, ether_type }.emit(&mut frame);
                 frame.extend_from_slice(octets);
                 let end = usize::try_from(record.length.get().saturating_sub(FCS)).expect("a frame is short");

@@ -7,11 +7,12 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::io::Write;
 
+use tautwire_core::control::Addresses;
 use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
 use tautwire_model::network::Network;
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{DropReason, MissedSlot, Recorder, SimTime, Transmission};
+use tautwire_sim::{Contents, DropReason, MissedSlot, Recorder, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
@@ -31,8 +32,8 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
     /// What the frame of a protocol holds whose transmission is told next, and those in `ahead` by what was told.
-    contents: Option<(EtherType, Vec<u8>)>,
-    contents_ahead: HashMap<u64, (EtherType, Vec<u8>)>,
+    contents: Option<(EtherType, Vec<u8>, Option<Addresses>)>,
+    contents_ahead: HashMap<u64, (EtherType, Vec<u8>, Option<Addresses>)>,
     /// The message of the transmission that is told next, and of those in `ahead`.
     message: Option<Vec<u8>>,
     messages_ahead: HashMap<u64, Vec<u8>>,
@@ -114,7 +115,9 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             let contents = self.contents_ahead.remove(&next.told);
             let message = self.messages_ahead.remove(&next.told);
             let known = match (&contents, &message) {
-                (Some((of, octets)), _) => Known::Frame(*of, octets),
+                (Some((ether_type, octets, addresses)), _) => {
+                    Known::Frame(Contents { ether_type: *ether_type, octets, addresses: *addresses })
+                }
                 (None, Some(octets)) => Known::Message(octets),
                 (None, None) => Known::Nothing,
             };
@@ -145,9 +148,10 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         }
     }
 
-    fn contents(&mut self, _stream: u32, _number: u32, ether_type: EtherType, octets: &[u8]) {
+    fn contents(&mut self, _stream: u32, _number: u32, contents: Contents<'_>) {
         if self.capture.is_some() {
-            self.contents = Some((ether_type, octets.to_vec()));
+            let Contents { ether_type, octets, addresses } = contents;
+            self.contents = Some((ether_type, octets.to_vec(), addresses));
         }
     }
 

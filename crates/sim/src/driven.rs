@@ -16,9 +16,9 @@ use crate::control::{Attached, Controls, FirstCycles, Mechanism, Policers, Pools
 use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::gptp;
-use crate::harts::admission::Admission;
-use crate::harts::ftt::Ftt;
+use crate::harts;
 use crate::host_stacks::HostStacks;
+use crate::options::HartsTest;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::srp::{AdmissionControl, Srp};
@@ -43,18 +43,19 @@ pub(crate) fn are_there(network: &Network) -> bool {
 }
 
 /// The mechanisms of a network, in the order in which they act.
-fn attached<'n>(network: &'n Network, mechanisms: &[&'static dyn Mechanism]) -> Vec<Attached<'n>> {
+fn attached<'n>(
+    network: &'n Network,
+    seed: u64,
+    (mechanisms, test): (&[&'static dyn Mechanism], Option<HartsTest>),
+) -> Vec<Attached<'n>> {
     for key in network.sections.keys() {
         let is_given = mechanisms.iter().any(|mechanism| mechanism.section() == key);
         assert!(is_given, "a run of a network with `{key}` is given its mechanism");
     }
     let further = mechanisms.iter().filter_map(|mechanism| mechanism.attach(network));
-    tdma::attach(network)
-        .into_iter()
-        .chain(as6802::attach(network))
-        .chain(gptp::attach(network))
-        .chain(further)
-        .collect()
+    let first = tdma::attach(network).into_iter().chain(as6802::attach(network));
+    let first = first.chain(gptp::attach(network)).chain(further);
+    first.chain(harts::attach(network, seed, test)).collect()
 }
 
 /// The machines of a run.
@@ -76,10 +77,6 @@ pub(crate) struct Driven<'n> {
     pub(crate) cycles: Option<FirstCycles>,
     /// Time-triggered virtual links, if there are any.
     pub(crate) timed: Option<Timed>,
-    /// Masters and nodes of HaRTES.
-    pub(crate) ftt: Option<Ftt>,
-    /// Central admission of HaRTES.
-    pub(crate) harts_admission: Option<Admission>,
 }
 
 impl<'n> Driven<'n> {
@@ -89,20 +86,18 @@ impl<'n> Driven<'n> {
         clocks: &[LocalClock],
         (seed, histograms): (u64, bool),
         admission: Option<Box<dyn AdmissionControl>>,
-        mechanisms: &[&'static dyn Mechanism],
+        mechanisms: (&[&'static dyn Mechanism], Option<HartsTest>),
     ) -> Self {
         Self {
             srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             applications: Applications::new(network, seed),
             contents: Contents::new(network),
-            controls: Controls::new(attached(network, mechanisms), clocks, seed, network.streams.len()),
+            controls: Controls::new(attached(network, seed, mechanisms), clocks, seed, network.streams.len()),
             policers: Policers::default(),
             pools: Pools::default(),
             cycles: None,
             timed: network.time_triggered.as_ref().map(|settings| Timed::new(network, settings, seed)),
-            ftt: Ftt::new(network, clocks, seed),
-            harts_admission: Admission::new(network, clocks, seed),
         }
     }
 
@@ -130,12 +125,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let stacks = driven.stacks.next_due();
         let controls = driven.controls.next();
         let corrected = driven.timed.as_ref().map(Timed::next);
-        let clock = |node: usize| self.nodes[node].clock;
-        let living = |node: usize| self.nodes[node].up.then(|| self.nodes[node].clock);
-        let ftt = driven.ftt.as_ref().and_then(|ftt| ftt.next(clock, living));
-        let admits = driven.harts_admission.as_ref().and_then(|admission| admission.next(living));
-        let protocols = ftt.into_iter().chain(srp).chain(controls).chain(stacks).chain(corrected);
-        let protocols = protocols.chain(admits);
+        let protocols = srp.into_iter().chain(controls).chain(stacks).chain(corrected);
         due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -147,8 +137,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.answer_due();
         self.drive_srp();
         self.drive_controls();
-        self.drive_ftt();
-        self.drive_harts_admission();
         self.arm_timeline();
     }
 

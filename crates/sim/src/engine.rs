@@ -20,12 +20,11 @@ use crate::control::FirstCycles;
 use crate::driven::Driven;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
-use crate::harts::admission::Admission;
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
 };
-use crate::options::{Driver, HartsTest, Options, Progress};
+use crate::options::{Driver, Options, Progress};
 use crate::order::Order;
 use crate::plan::{Plan, index};
 use crate::random::{Purpose, Random};
@@ -79,8 +78,6 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) driven: Option<Box<Driven<'run>>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
-    /// What an ACMaster tests with.
-    pub(crate) harts_test: Option<HartsTest>,
     pub(crate) recorder: &'run mut R,
 }
 
@@ -142,7 +139,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             spurious: Random::new(seed, Purpose::Spurious, 0),
             driven: PLUGGED.then(|| {
                 let admission = options.admission.take();
-                let mechanisms = options.mechanisms;
+                let mechanisms = (options.mechanisms, options.harts_test);
                 Box::new(Driven::new(network, &plan, &clocks, (seed, histograms), admission, mechanisms))
             }),
             events: 0,
@@ -150,7 +147,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 Some(progress) => Some(&mut **progress),
                 None => None,
             },
-            harts_test: options.harts_test,
             plan,
             network,
             recorder,
@@ -161,7 +157,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             engine.talkers[stream.index()].running = false;
         }
         engine.begin_shaping();
-        engine.begin_harts();
+        if PLUGGED {
+            engine.begin_controls();
+        }
         engine
     }
 
@@ -284,14 +282,14 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     fn observation(mut self) -> Observation {
         self.report_progress();
+        if PLUGGED {
+            self.end_controls();
+        }
         let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
-        let ftt = self.driven.as_mut().and_then(|driven| driven.ftt.take());
-        let mut admission = self.driven.as_mut().and_then(|driven| driven.harts_admission.take());
         self.observe_network_time();
         let network_time = self.network_time_observation();
-        let (reservations, vlan_registrations, mut refusals) =
+        let (reservations, vlan_registrations, refusals) =
             srp.map_or_else(Default::default, |srp| srp.observations(self.network));
-        refusals.extend(admission.iter_mut().flat_map(Admission::take_refusals));
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
@@ -311,8 +309,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
         let cycles_seen = self.driven.as_mut().and_then(|driven| driven.cycles.take());
         let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
-        let pools = self.driven.as_mut().map(|driven| std::mem::take(&mut driven.pools)).unwrap_or_default();
-        let overflowed = |node| pools.overflowed(node);
         let machines = self.driven.take().map(|driven| (driven.stacks, driven.applications, driven.controls));
         let talkers = &self.talkers;
         let mut observation = Observation {
@@ -321,8 +317,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             frame_hops: self.statistics.frame_hops,
             trace_hash: self.statistics.trace_hash,
             test: None,
-            harts: ftt.map(|ftt| Box::new(ftt.observation(admission, cycle_frames, overflowed))),
-            cycle_frames: Vec::new(),
+            harts: None,
+            cycle_frames,
             reservations,
             refusals,
             vlan_registrations,

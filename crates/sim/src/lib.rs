@@ -56,7 +56,7 @@ use engine::Engine;
 pub use clock::SimTime;
 pub use control::{
     Attached, Attachment, Beside, CYCLES, CycleFrame, Cycles, Fault, Frame, HandedDown, HandingDown, Holding,
-    Machines, Mechanism, NetworkTime, Notes, Passing, Plane, Policing, Stamping, Talkers,
+    Machines, Mechanism, NetworkTime, Notes, Passing, Plane, Policing, Servers, Stamping, Talkers,
 };
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
@@ -65,7 +65,7 @@ pub use harts::{
 };
 pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
-pub use recorder::{MissedSlot, NoRecorder, Recorder, Transmission};
+pub use recorder::{Contents, MissedSlot, NoRecorder, Recorder, Transmission};
 pub use refusal::{Late, Limit, Refusal};
 pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{

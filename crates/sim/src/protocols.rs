@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use tautwire_units::Duration;
-use tautwire_wire::harts::FTT;
 
 use crate::clock::SimTime;
+use crate::control::contents::Frame;
 use crate::engine::Engine;
 use crate::frame::Slot;
-use crate::recorder::Recorder;
+use crate::recorder::{Contents, Recorder};
 use crate::srp::{MSRP, MVRP};
 
 /// A copy of a frame that begins to leave.
@@ -48,7 +48,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.tell_pdu(stream, &frame, start);
         }
         if self.recorder.takes_transmissions() {
-            self.recorder.contents(stream, number, frame.ether_type, &frame.octets);
+            let Frame { ether_type, octets, addresses, .. } = &*frame;
+            let contents = Contents { ether_type: *ether_type, octets, addresses: *addresses };
+            self.recorder.contents(stream, number, contents);
         }
     }
 
@@ -66,7 +68,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let frame = &*arrived.frame;
         match frame.ether_type {
             MSRP | MVRP => self.take_pdu(slot.stream, frame, time),
-            FTT => self.take_ftt(slot.stream, &arrived.frame, time),
             _ => {}
         }
         true

@@ -1,5 +1,6 @@
 //! What a run may tell while it runs, chosen once per run as a type.
 
+use tautwire_core::control::Addresses;
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
 use tautwire_observe::DelayParts;
@@ -38,6 +39,17 @@ pub struct Transmission {
     pub hop: u32,
     /// Octets, destination to FCS.
     pub octets: u32,
+}
+
+/// What a protocol's frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents<'a> {
+    /// Its type.
+    pub ether_type: EtherType,
+    /// All behind the type, without padding.
+    pub octets: &'a [u8],
+    /// Its addresses, if they are not its stream's.
+    pub addresses: Option<Addresses>,
 }
 
 /// A slot of a TDMA cycle that passed without use, and a frame that came too late for it.
@@ -79,9 +91,9 @@ pub trait Recorder {
         let _ = missed;
     }
 
-    /// The octets of a protocol's frame, all behind the type, without padding: before each of its transmissions is told, as they leave.
-    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
-        let _ = (stream, number, ether_type, octets);
+    /// What a protocol's frame holds: before each of its transmissions is told, as they leave.
+    fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {
+        let _ = (stream, number, contents);
     }
 
     /// An application is about to answer a request, which came whole with this frame of the stream that the other

@@ -14,12 +14,11 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StampPoint, TimeStamp};
 use tautwire_units::Duration;
-use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::node::clocks;
 use crate::random::{Purpose, Random};
-use crate::recorder::{MissedSlot, Recorder, Transmission};
+use crate::recorder::{Contents, MissedSlot, Recorder, Transmission};
 use crate::result::{DropReason, Observation, StampedObservation};
 
 /// Most frames of a stream that are kept in mind because they are on their way, or were lost.
@@ -221,8 +220,8 @@ impl Recorder for Stamping<'_> {
         self.recorder.synchronised(stream, number, says);
     }
 
-    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
-        self.recorder.contents(stream, number, ether_type, octets);
+    fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {
+        self.recorder.contents(stream, number, contents);
     }
 
     fn disciplined(&mut self, node: u32, clock: DisciplinedClock) {

@@ -19,11 +19,11 @@ use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TaskKind, Test};
 use tautwire_observe::Moments;
 use tautwire_units::Duration;
-use tautwire_wire::{EtherType, PayloadType, TestMessage, WireError};
+use tautwire_wire::{PayloadType, TestMessage, WireError};
 
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
-use crate::recorder::{MissedSlot, Recorder, Transmission};
+use crate::recorder::{Contents, MissedSlot, Recorder, Transmission};
 use crate::result::{DropReason, Observation};
 use carried::{Carried, Route, WrongBits};
 use clock::SystemClock;
@@ -292,8 +292,8 @@ impl Recorder for TestBed<'_> {
         self.recorder.slot_missed(missed);
     }
 
-    fn contents(&mut self, stream: u32, number: u32, ether_type: EtherType, octets: &[u8]) {
-        self.recorder.contents(stream, number, ether_type, octets);
+    fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {
+        self.recorder.contents(stream, number, contents);
     }
 
     fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {

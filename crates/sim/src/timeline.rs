@@ -50,7 +50,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if PLUGGED {
                     self.srp_link(*cable, false);
                     self.controls_link(*cable);
-                    self.harts_link(*cable);
                 }
             }
             TimelineAction::MendCable(cable) => {
@@ -60,7 +59,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if PLUGGED {
                     self.srp_link(*cable, true);
                     self.controls_link(*cable);
-                    self.harts_link(*cable);
                 }
             }
             TimelineAction::StopNode(node) => {
@@ -69,7 +67,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.forget_at(node.index());
                     self.srp_node(node.index(), false);
                     self.controls_node(*node, false);
-                    self.harts_admission_node(node.index(), false);
                     self.arm_timeline();
                 }
             }
@@ -80,7 +77,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if PLUGGED {
                     self.srp_node(node.index(), true);
                     self.controls_node(*node, true);
-                    self.harts_admission_node(node.index(), true);
                     self.arm_timeline();
                 }
             }

@@ -191,7 +191,7 @@ impl Agent {
         port.credit -= 1;
         port.statistics.sent += 1;
         let octets = port.config.tells.emit();
-        self.out.push_back(Output { port: number, ether_type: ETHER_TYPE, octets });
+        self.out.push_back(Output { port: number, ether_type: ETHER_TYPE, octets, addresses: None });
     }
 
     /// A second has passed.
@@ -321,6 +321,7 @@ mod tests {
                     second(at),
                     Event::Received {
                         port: 0,
+                        destination: MacAddress::default(),
                         source: MacAddress::default(),
                         ether_type,
                         octets: &octets,

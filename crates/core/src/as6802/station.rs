@@ -62,7 +62,7 @@ impl Machine for Station {
 pub fn output(frame: ProtocolControlFrame) -> Output {
     let mut octets = Vec::with_capacity(ProtocolControlFrame::LENGTH);
     frame.emit(&mut octets);
-    Output { port: 0, ether_type: EtherType::PCF, octets }
+    Output { port: 0, ether_type: EtherType::PCF, octets, addresses: None }
 }
 
 /// What leaves a node that had a frame for so long, and before it the line that it came by; none if it cannot be read.

@@ -332,7 +332,7 @@ impl Machine for GptpNode {
         let (port, message) = Self::poll(self)?;
         let mut octets = Vec::new();
         message.emit(&mut octets);
-        Some(Output { port, ether_type: PTP_ETHER_TYPE, octets })
+        Some(Output { port, ether_type: PTP_ETHER_TYPE, octets, addresses: None })
     }
 
     fn deadline(&self) -> Option<Instant> {

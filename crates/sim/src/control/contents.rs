@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use tautwire_core::control::Addresses;
 use tautwire_model::Network;
 use tautwire_model::network::Stream;
 use tautwire_units::Bytes;
@@ -34,6 +35,8 @@ pub struct Frame {
     pub octets: Vec<u8>,
     /// What else its receivers know.
     pub beside: Beside,
+    /// Its addresses, if they are not its stream's.
+    pub addresses: Option<Addresses>,
 }
 
 /// What stands beside the octets behind the type.
@@ -53,7 +56,7 @@ impl Frame {
     /// One with nothing beside its octets.
     #[must_use]
     pub const fn new(ether_type: EtherType, octets: Vec<u8>) -> Self {
-        Self { ether_type, octets, beside: Beside { from: 0, to: 0, below_ns: [0; 3] } }
+        Self { ether_type, octets, beside: Beside { from: 0, to: 0, below_ns: [0; 3] }, addresses: None }
     }
 }
 
@@ -127,7 +130,11 @@ impl Contents {
     /// A bridge writes into a frame that leaves by a hop: what leaves.
     pub(crate) fn write(&mut self, stream: u32, number: u32, hop: u32, octets: Vec<u8>) -> Option<Rc<Frame>> {
         let flying = self.flying(stream, number)?;
-        let frame = Rc::new(Frame { octets, ..Frame::new(flying.frame.ether_type, Vec::new()) });
+        let frame = Rc::new(Frame {
+            octets,
+            addresses: flying.frame.addresses,
+            ..Frame::new(flying.frame.ether_type, Vec::new())
+        });
         flying.written.retain(|(by, _)| *by != hop);
         flying.written.push((hop, Rc::clone(&frame)));
         Some(frame)

@@ -39,6 +39,8 @@ pub(crate) enum Deferred {
     SlotMissed(MissedSlot),
     /// Copies of a message that a bridge held go to the ports of these hops.
     LetGo(Vec<(u32, u32)>),
+    /// The application of a stream sends a message, of which the delay counts from then.
+    Message(StreamIndex, SimTime),
 }
 
 /// The hosts of a run.
@@ -118,7 +120,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     /// Does what hosts asked for.
-    pub(crate) fn catch_up(&mut self) {
+    fn catch_up(&mut self) {
         if std::mem::replace(&mut self.driven().controls.is_catching_up, true) {
             return;
         }
@@ -132,6 +134,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                     self.recorder.synchronised(stream.0, number, says);
                 }
                 Deferred::SlotMissed(missed) => self.recorder.slot_missed(&missed),
+                Deferred::Message(stream, since) => self.create_next(stream.0, since),
                 Deferred::LetGo(copies) => self.put_held(copies),
             }
         }
@@ -143,6 +146,20 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn drive_controls(&mut self) {
         for number in 0..self.driven().controls.hosts.len() {
             self.with_host(number, |host, engine| host.drive(engine));
+        }
+    }
+
+    /// The run begins.
+    pub(crate) fn begin_controls(&mut self) {
+        for number in 0..self.driven().controls.hosts.len() {
+            self.with_host(number, |host, engine| host.begin(engine));
+        }
+    }
+
+    /// The run ends.
+    pub(crate) fn end_controls(&mut self) {
+        for number in 0..self.driven().controls.hosts.len() {
+            self.with_host(number, |host, engine| host.end(engine));
         }
     }
 

@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tautwire_core::control::{Event, Machine, Output};
+use tautwire_core::control::{Addresses, Event, Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Instant;
-use tautwire_wire::MacAddress;
 
 use super::contents::{Arrived, Frame};
 use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Stamping};
@@ -59,6 +58,11 @@ pub(crate) trait Hosted {
 
     /// When something is to be done next.
     fn next(&self) -> Option<SimTime>;
+
+    /// The run begins.
+    fn begin(&mut self, plane: &mut dyn Plane) {
+        let _ = plane;
+    }
 
     /// Does all that is to be done now.
     fn drive(&mut self, plane: &mut dyn Plane);
@@ -114,6 +118,11 @@ pub(crate) trait Hosted {
         Vec::new()
     }
 
+    /// The run ends.
+    fn end(&mut self, plane: &dyn Plane) {
+        let _ = plane;
+    }
+
     /// What was observed.
     fn finish(self: Box<Self>, observation: &mut Observation);
 }
@@ -135,8 +144,8 @@ struct Item {
     port: usize,
     frame: Rc<Frame>,
     stamp: Instant,
-    /// Its source address; none of a frame that the machine sent.
-    source: Option<MacAddress>,
+    /// Its addresses; none of a frame that the machine sent.
+    source: Option<Addresses>,
 }
 
 struct Host<'n, A: Attachment> {
@@ -223,10 +232,13 @@ impl<'n, A: Attachment> Host<'n, A> {
                     local,
                     match source {
                         None => Event::Sent { port, ether_type, octets, stamp },
-                        Some(source) => Event::Received { port, source, ether_type, octets, stamp },
+                        Some(Addresses { source, destination }) => {
+                            Event::Received { port, source, destination, ether_type, octets, stamp }
+                        }
                     },
                 );
             }
+            self.attachment.work(node, machine, plane);
             if machine.deadline().is_some_and(|deadline| deadline <= local) {
                 machine.handle(local, Event::Due);
             }
@@ -245,7 +257,7 @@ impl<'n, A: Attachment> Host<'n, A> {
     fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
         let stream = self.attachment.carrier(NodeIndex::at(number), &output);
         let payload = self.attachment.payload(&output.octets);
-        plane.send(stream, output.ether_type, output.octets, payload);
+        plane.send(stream, output, payload);
     }
 
     /// The node and the number of one of its ports to its machine; none if it has no machine, or that does not count the port.
@@ -281,11 +293,20 @@ impl<A: Attachment> Hosted for Host<'_, A> {
 
     fn next(&self) -> Option<SimTime> {
         let first = self.agenda.first().map(|(time, _)| *time);
-        first.into_iter().chain(self.attachment.next_look()).min()
+        let request = self.attachment.next_request().map(|(time, _)| time);
+        first.into_iter().chain(request).chain(self.attachment.next_look()).min()
+    }
+
+    fn begin(&mut self, plane: &mut dyn Plane) {
+        self.attachment.begin(plane);
     }
 
     fn drive(&mut self, plane: &mut dyn Plane) {
         let now = plane.now();
+        while let Some((_, node)) = self.attachment.next_request().filter(|(time, _)| *time <= now) {
+            self.attachment.request(node, self.seats[node.index()].machine.as_mut(), plane);
+            self.wake(node.index(), now);
+        }
         while let Some((_, number)) = self.agenda.first().copied().filter(|(time, _)| *time <= now) {
             self.act(number as usize, plane);
         }
@@ -318,7 +339,9 @@ impl<A: Attachment> Hosted for Host<'_, A> {
         let taken = self.attachment.processing(NodeIndex::at(number), &frame.octets, &mut draw);
         seat.busy_until = seat.busy_until.max(plane.now()) + taken;
         let done = seat.busy_until;
-        let source = Some(self.network.streams[stream as usize].source);
+        let own = &self.network.streams[stream as usize];
+        let own = Addresses { destination: own.destination, source: own.source };
+        let source = Some(frame.addresses.unwrap_or(own));
         self.tell(number, done, Item { port, frame, stamp, source });
         self.schedule(number, plane);
     }
@@ -340,7 +363,9 @@ impl<A: Attachment> Hosted for Host<'_, A> {
     fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane) {
         let local = plane.reading(node, plane.now());
         let seat = &mut self.seats[node.index()];
-        seat.machine = None;
+        if let Some(machine) = seat.machine.take() {
+            self.attachment.keep(node, machine);
+        }
         seat.inbox.clear();
         seat.busy_until = SimTime::ZERO;
         if up {
@@ -352,11 +377,15 @@ impl<A: Attachment> Hosted for Host<'_, A> {
         }
         for port in self.network.nodes[node.index()].ports.clone().map(PortIndex) {
             let Some(links) = self.network.ports[port.index()].links else { continue };
-            if up && !plane.is_up(port) {
+            if up && (A::KEEPS || !plane.is_up(port)) {
                 self.link(port, plane);
             }
             self.link(self.network.links[links.egress.index()].to, plane);
         }
+    }
+
+    fn end(&mut self, plane: &dyn Plane) {
+        self.attachment.end(plane);
     }
 
     fn finish(self: Box<Self>, observation: &mut Observation) {

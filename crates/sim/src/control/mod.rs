@@ -36,7 +36,7 @@ pub(crate) use host::{Departure, Hosted, Make};
 use host::{Parts, Seat};
 pub use plane::{
     CYCLES, CycleFrame, Cycles, HandedDown, HandingDown, Holding, NetworkTime, Notes, Plane, Policing,
-    Talkers,
+    Servers, Talkers,
 };
 pub(crate) use plane::{FirstCycles, Policers, Pools};
 
@@ -53,6 +53,9 @@ pub trait Mechanism: Sync {
 pub trait Attachment {
     /// One node's part.
     type Machine: Machine;
+
+    /// Whether a machine that is back may be the one that stood before ([`Self::keep`]): it is told of all links then.
+    const KEEPS: bool = false;
 
     /// The machine of a node that begins when its clock reads `now`: at the start of the run, or when it is back. None if the node
     /// has no part.
@@ -111,7 +114,7 @@ pub trait Attachment {
         made
     }
 
-    /// When a node has something to let out whatever its machine does, true time.
+    /// When a node has something to let out or to do whatever its machine does, true time.
     fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
         let _ = node;
         None
@@ -128,9 +131,34 @@ pub trait Attachment {
         None
     }
 
+    /// The run begins, and no machine has acted: what holds for the data plane.
+    fn begin(&mut self, plane: &mut dyn Plane) {
+        let _ = plane;
+    }
+
+    /// When an application wants something next, and of which node's machine.
+    fn next_request(&self) -> Option<(SimTime, NodeIndex)> {
+        None
+    }
+
+    /// It says so; nobody hears it if the node is stopped.
+    fn request(&mut self, node: NodeIndex, machine: Option<&mut Self::Machine>, plane: &mut dyn Plane) {
+        let _ = (node, machine, plane);
+    }
+
+    /// A machine was told what came in: what its node does beside, when it is time for that ([`Self::lets_out_next`]).
+    fn work(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
+        let _ = (node, machine, plane);
+    }
+
     /// A machine has acted: what follows from it for the data plane.
     fn settle(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
         let _ = (node, machine, plane);
+    }
+
+    /// A node has stopped: its machine, from which the one of the node that is back may be made.
+    fn keep(&mut self, node: NodeIndex, machine: Self::Machine) {
+        let _ = (node, machine);
     }
 
     /// A node has stopped, and its machine is gone: what follows from that for the data plane.
@@ -146,6 +174,11 @@ pub trait Attachment {
     /// It looks at all of its machines.
     fn look(&mut self, machines: &Machines<'_, Self::Machine>, plane: &mut dyn Plane) {
         let _ = (machines, plane);
+    }
+
+    /// The run ends: what the data plane has counted.
+    fn end(&mut self, plane: &dyn Plane) {
+        let _ = plane;
     }
 
     /// The run has ended: what was observed.

@@ -1,258 +1,258 @@
-//! Central admission in a run: requests, the masters of the switches, the ACMaster and its standby, their messages on the links.
+//! Central admission in a run: requests of applications, what entities do when they are through with their work, tests.
 //!
-//! A control message is a frame of its port's own stream; who wrote it and whom it is for stands beside its octets, as their format has
-//! no place for it. A node that it is not for sends it on when its last bit is in. Whom it is for takes its time over it, one message
-//! after the other; the ACMaster's test is such work too, and its result is the caller's ([`Options`](crate::Options)).
-//! When a switch is told of a stream, frames of it go by the server that its master derives, wait in the memory pool that it
-//! derives, and are policed; before, they go by the background server. When it is told that the stream is gone, frames of it go nowhere, those
-//! that wait neither. Invariant: a talker sends nothing of a stream that it was not granted.
+//! Whom a control message is for takes its time over it, one message after the other; the ACMaster's test is such work too, and its
+//! result is the caller's ([`Options`](crate::Options)). Invariant: a talker sends nothing of a stream that it was not granted. Not
+//! here: what a switch's ports have then (`configured.rs`).
 
-mod drive;
+use std::collections::BTreeSet;
 
-use std::collections::{BTreeMap, VecDeque};
-
-use tautwire_core::harts::{AcConfig, AcMaster, SwitchMaster, Topology};
-use tautwire_model::Network;
-use tautwire_model::harts::admission::HartsAdmission;
-use tautwire_model::network::{Delay, NodeIndex, NodeKind, StreamIndex};
+use tautwire_core::harts::{Came, Happened, RequestState, Station};
+use tautwire_model::network::{NodeIndex, StreamIndex};
 use tautwire_model::test_growth::TestGrowth;
-use tautwire_units::{Duration, Instant};
 use tautwire_wire::harts::{FttMessage, FttStream};
 
-use crate::clock::{LocalClock, SimTime};
-use crate::control::contents::Beside;
-use crate::harts::{
-    AdmissionEvent, AdmissionRung, HartsObservation, MasterState, RequestObservation, SwitchLink,
-};
-use crate::plan::{NONE, index};
-use crate::random::{Purpose, Random};
-use crate::refusal::Refusal;
+use super::Run;
+use super::entities::{OCTETS, Work, delay_of};
+use super::observed::{AdmissionEvent, AdmissionRung};
+use super::stations::{MASTER, short};
+use crate::clock::SimTime;
+use crate::control::Plane;
+use crate::options::StreamPart;
+use crate::plan::NONE;
+use crate::refusal::{Limit, Refusal};
 
-/// Identifiers of the ACMaster and its standby; all others have those of their nodes.
-const MASTER: u16 = 0xfff0;
-const STANDBY: u16 = 0xfff1;
-
-/// Central admission of a run.
-pub(crate) struct Admission {
-    settings: HartsAdmission,
-    /// Who takes messages, by identifier.
-    entities: BTreeMap<u16, Entity>,
-    switches: Vec<Option<SwitchMaster>>,
-    masters: Vec<Master>,
-    topology: Topology,
-    /// Per node, per node: the port towards it, or [`NONE`].
-    towards: Vec<Vec<u32>>,
-    /// What applications do, in order of time, and how much of it is done.
-    agenda: Vec<(SimTime, u32, StreamIndex, Asking)>,
-    asked: usize,
-    /// Per stream: links of its way; and those of all that stand from the start.
-    links: Vec<u64>,
-    standing_links: u64,
-    requests: Vec<RequestObservation>,
-    ladder: Vec<AdmissionRung>,
-    refusals: Vec<Refusal>,
-    random: Random,
-}
-
+/// What an application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asking {
+pub(super) enum Asking {
     Request,
     Release,
 }
 
-struct Entity {
-    node: u32,
-    inbox: VecDeque<FttMessage>,
-    /// Streams that are to be tested, with the consumer that is new.
-    tests: VecDeque<(FttStream, u16)>,
-    /// What it works at, until then.
-    work: Option<(SimTime, Work)>,
-}
-
-enum Work {
-    Message(FttMessage),
-    Test(FttStream, u16),
-}
-
-struct Master {
-    machine: AcMaster,
-    node: u32,
-    /// How often its switch came back.
-    life: u32,
-    tests: u64,
-    was_active: bool,
-}
-
-impl Admission {
-    /// None in a network without central admission.
-    pub(crate) fn new(network: &Network, clocks: &[LocalClock], seed: u64) -> Option<Self> {
-        let settings = network.harts.as_ref()?.admission.as_ref()?.clone();
-        let topology = topology(network, &settings);
-        let mut entities = BTreeMap::new();
-        let entity = |node: u32| Entity { node, inbox: VecDeque::new(), tests: VecDeque::new(), work: None };
-        let mut switches = Vec::new();
-        for (number, node) in network.nodes.iter().enumerate() {
-            entities.insert(short(number), entity(index(number)));
-            let is_bridge = matches!(node.kind, NodeKind::Bridge { .. });
-            let config = network.switch_config(NodeIndex::at(number), MASTER).filter(|_| is_bridge);
-            switches.push(config.map(SwitchMaster::new));
-        }
-        let mut masters = Vec::new();
-        for (me, at) in [(MASTER, Some(settings.master)), (STANDBY, settings.standby)] {
-            let Some(at) = at else { continue };
-            entities.insert(me, entity(at.0));
-            masters.push(Master::new(
-                me,
-                at.0,
-                &settings,
-                &topology,
-                clocks[at.index()].local(SimTime::ZERO),
-                0,
-            ));
-        }
-        let mut agenda = Vec::new();
-        let mut requests = Vec::new();
-        for request in &settings.requests {
-            let stream = &network.streams[request.stream.index()];
-            let mut ask = |node: NodeIndex, at: Duration| {
-                agenda.push((SimTime::ZERO + at, node.0, request.stream, Asking::Request));
-                requests.push(RequestObservation::of(request.stream, node, node == stream.talker));
-            };
-            ask(stream.talker, request.at);
-            let consumers = || settings.consumers(request.stream);
-            consumers().for_each(|consumer| ask(consumer.node, consumer.at));
-            let parts = consumers().filter_map(|consumer| Some((consumer.release_at?, consumer.node)));
-            let releases = request.release_at.map(|at| (at, stream.talker)).into_iter().chain(parts);
-            agenda.extend(
-                releases.map(|(at, node)| (SimTime::ZERO + at, node.0, request.stream, Asking::Release)),
-            );
-        }
-        agenda.sort_by_key(|(at, ..)| *at);
-        let links: Vec<u64> = network.streams.iter().map(|stream| stream.hops.len() as u64).collect();
-        let standing_links = network.standing_from_the_start().map(|stream| links[stream.index()]).sum();
-        Some(Self {
-            links,
-            standing_links,
-            towards: (0..network.nodes.len()).map(|node| towards(network, node)).collect(),
-            settings,
-            entities,
-            switches,
-            masters,
-            topology,
-            agenda,
-            asked: 0,
-            requests,
-            ladder: Vec::new(),
-            refusals: Vec::new(),
-            random: Random::new(seed, Purpose::Ftt, 1),
-        })
-    }
-
-    /// When something is to be done next; `clock` gives that of a node that is not stopped.
-    pub(crate) fn next(&self, clock: impl Fn(usize) -> Option<LocalClock>) -> Option<SimTime> {
-        let works = self.entities.values().filter_map(|entity| entity.work.as_ref().map(|(at, _)| *at));
-        let asks = self.agenda.get(self.asked).map(|(at, ..)| *at);
-        let deadline =
-            |master: &Master| Some(clock(master.node as usize)?.true_at(master.machine.deadline()?));
-        let of_switch = |(node, switch): (usize, &Option<SwitchMaster>)| {
-            Some(clock(node)?.true_at(switch.as_ref()?.deadline()?))
-        };
-        let switches = self.switches.iter().enumerate().filter_map(of_switch);
-        works.chain(asks).chain(self.masters.iter().filter_map(deadline)).chain(switches).min()
-    }
-
-    /// What was refused, in order of time, once.
-    pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
-        std::mem::take(&mut self.refusals)
-    }
-
-    /// What was observed: requests, what happened in order of time, what each ACMaster holds at the end, and the links.
-    pub(crate) fn finish(self, seen: &mut HartsObservation) {
-        let state = |master: Master| MasterState {
-            switch: NodeIndex(master.node),
-            active: master.machine.is_active(),
-            tests: master.tests,
-            standing: master
-                .machine
-                .standing()
-                .map(|(stream, _)| StreamIndex(u32::from(stream.id)))
-                .collect(),
-        };
-        let links = self.switches.iter().enumerate().flat_map(|(node, switch)| {
-            let of_switch = switch.iter().flat_map(SwitchMaster::links);
-            of_switch.map(move |link| SwitchLink {
-                switch: NodeIndex::at(node),
-                neighbour: NodeIndex(u32::from(link.neighbour)),
-                up: link.up,
-                reserved: link.reserved,
-            })
-        });
-        seen.links = links.collect();
-        (seen.requests, seen.ladder) = (self.requests, self.ladder);
-        seen.acmasters = self.masters.into_iter().map(state).collect();
-    }
-
-    fn rung(&mut self, at: SimTime, node: u32, stream: u16, event: AdmissionEvent) {
-        let stream = StreamIndex(u32::from(stream));
-        self.ladder.push(AdmissionRung { at: at.since_start(), node: NodeIndex(node), stream, event });
+impl Run<'_> {
+    pub(super) fn rung(&mut self, at: SimTime, node: NodeIndex, stream: u32, event: AdmissionEvent) {
+        let stream = StreamIndex(stream);
+        self.ladder.push(AdmissionRung { at: at.since_start(), node, stream, event });
     }
 
     /// Notes that a message leaves its node, or has come to the one that it is for.
-    fn note(&mut self, at: SimTime, Beside { from, to, .. }: Beside, message: &FttMessage, leaves: bool) {
+    fn note(&mut self, at: SimTime, (from, to): (u16, u16), message: &FttMessage, leaves: bool) {
         let Some((stream, message)) = about(message) else { return };
-        let Some(to) = self.entity(to).map(|entity| entity.node) else { return };
+        let node_of = |id| self.entities.node_of(id).map(NodeIndex);
+        let (Some(from), Some(to)) = (node_of(from), node_of(to)) else { return };
         if to == from {
             return;
         }
         let (node, event) = if leaves {
-            (from, AdmissionEvent::Sent { message, to: NodeIndex(to) })
+            (from, AdmissionEvent::Sent { message, to })
         } else {
-            (to, AdmissionEvent::Received { message, from: NodeIndex(from) })
+            (to, AdmissionEvent::Received { message, from })
         };
-        self.rung(at, node, stream, event);
+        self.rung(at, node, u32::from(stream), event);
     }
 
-    /// Whom a message is for that is addressed so.
-    fn entity(&self, to: u32) -> Option<&Entity> {
-        self.entities.get(&u16::try_from(to).ok()?)
+    /// Takes what has come for entities of a node.
+    pub(super) fn take_arrived(&mut self, node: NodeIndex, station: &mut Station, now: SimTime) {
+        while let Some(Came { to, from, message }) = station.take_arrived() {
+            if let FttMessage::Trigger { .. } = message {
+                self.decode(node, message, now);
+                continue;
+            }
+            self.note(now, (from, to), &message, false);
+            self.entities.arrive(to, message);
+            self.begin(to, station, now);
+        }
     }
 
-    /// Begins what an entity has to do next, if it does nothing.
-    fn begin(&mut self, id: u16, now: SimTime) {
-        let Some(entity) = self.entities.get_mut(&id).filter(|entity| entity.work.is_none()) else { return };
-        let settings = &self.settings;
-        let mut per_mille = 1_000;
-        let (taken, work): (&Delay, Work) = if let Some((stream, consumer)) = entity.tests.pop_front() {
-            let links = self.standing_links + looked_at(&self.masters, id, &stream, &self.links);
-            per_mille = settings.test_growth.per_mille(links);
-            (&settings.test, Work::Test(stream, consumer))
-        } else if let Some(message) = entity.inbox.pop_front() {
-            let taken = match (id, &message) {
-                (MASTER.., _) => &settings.handling,
-                (_, FttMessage::Config { .. }) => &settings.configure,
-                (id, _) if self.switches[usize::from(id)].is_some() => &settings.relay,
-                _ => &settings.node,
+    fn begin(&mut self, id: u16, station: &Station, now: SimTime) {
+        let Some(settings) = &self.harts.admission else { return };
+        let (random, links) = (&mut self.admission_delays, &self.links);
+        let standing = self.standing_links;
+        self.entities.begin(id, now, |work| {
+            let per_mille = match work {
+                Work::Test(stream, _) => {
+                    let tested = looked_at(station, id, stream, links);
+                    settings.test_growth.per_mille(standing + tested)
+                }
+                Work::Message(_) => 1_000,
             };
-            (taken, Work::Message(message))
-        } else {
+            let delay = delay_of(settings, id >= MASTER, station.switch.is_some(), work);
+            TestGrowth::scaled(random.delay(delay, OCTETS), per_mille)
+        });
+    }
+
+    /// An application asks, or gives back.
+    pub(super) fn ask(&mut self, station: Option<&mut Station>, plane: &mut dyn Plane) {
+        let Some((_, node, stream, asking)) = self.agenda.get(self.asked).copied() else { return };
+        self.asked += 1;
+        let (now, local) = (plane.now(), plane.reading(node, plane.now()));
+        let Some(machine) = station.and_then(|station| station.node.as_mut()) else { return };
+        match asking {
+            Asking::Request => {
+                let asked =
+                    self.network.harts_request(stream).expect("what is asked for is reserved or synchronous");
+                machine.request(local, asked);
+                self.rung(now, node, stream.0, AdmissionEvent::Asked);
+                let request = self.requests.iter_mut().find(|request| {
+                    request.stream == stream && request.node == node && request.asked_at.is_none()
+                });
+                if let Some(request) = request {
+                    request.asked_at = Some(now.since_start());
+                }
+            }
+            Asking::Release => {
+                machine.release(local, short(stream.index()));
+                if self.network.streams[stream.index()].talker == node {
+                    plane.stop_stream(stream);
+                }
+                self.rung(now, node, stream.0, AdmissionEvent::Released);
+            }
+        }
+    }
+
+    /// Entities of a node that are through with what they worked at.
+    pub(super) fn finish_work(&mut self, node: NodeIndex, station: &mut Station, plane: &mut dyn Plane) {
+        let now = plane.now();
+        let local = plane.reading(node, now);
+        while let Some((id, work)) = self.entities.take_done(node.0, now) {
+            match work {
+                Work::Test(stream, consumer) => self.test(id, (node, station), (stream, consumer), plane),
+                Work::Message(message) if id < MASTER && station.switch.is_some() => {
+                    station.process(local, id, &message);
+                    if let FttMessage::Config { stream, .. } = &message {
+                        self.configured(node, stream.id, station, plane);
+                    }
+                }
+                Work::Message(message) if id < MASTER => self.answered(node, station, &message, plane),
+                Work::Message(message) => station.process(local, id, &message),
+            }
+            // Tests that it wants come before what waits.
+            station.say();
+            self.heed_events(node, station, plane);
+            self.take_arrived(node, station, now);
+            self.begin(id, station, now);
+        }
+    }
+
+    /// The ACMaster's test of a stream ends: beside those that passed it before.
+    fn test(
+        &mut self,
+        id: u16,
+        (node, station): (NodeIndex, &mut Station),
+        (stream, consumer): (FttStream, u16),
+        plane: &dyn Plane,
+    ) {
+        let (now, network) = (plane.now(), self.network);
+        let Some(master) = station.acmaster(id) else { return };
+        let new = StreamIndex(u32::from(stream.id));
+        let mut admitted = master.admitted();
+        let node_of = |consumer: u16| NodeIndex(u32::from(consumer));
+        let part = |consumers: &BTreeSet<u16>| consumers.iter().copied().map(node_of).collect();
+        let mut listeners: Vec<NodeIndex> =
+            admitted.remove(&stream.id).as_ref().map(part).unwrap_or_default();
+        let listener = node_of(consumer);
+        listeners.push(listener);
+        // What stands from the start has its servers whatever is admitted.
+        let standing = network.standing_from_the_start();
+        let standing = standing.map(|stream| (stream, network.streams[stream.index()].listeners.clone()));
+        let others = admitted.iter().map(|(id, consumers)| (StreamIndex(u32::from(*id)), part(consumers)));
+        let others: Vec<StreamPart> = standing.chain(others).collect();
+        let result = self.harts_test.map_or(Ok(()), |test| test(network, &(new, listeners), &others));
+        *self.tests.entry(id).or_default() += 1;
+        let said = result.map_err(|late| short(late.stream.index()));
+        station.tested(plane.reading(node, now), id, stream.id, said);
+        self.rung(now, node, new.0, AdmissionEvent::Tested { passed: result.is_ok() });
+        self.refusals.extend(result.err().map(|late| Refusal {
+            at: now.since_start(),
+            node,
+            stream: new,
+            listener,
+            limit: Limit::Late(late),
+        }));
+    }
+
+    /// A node has an answer: its talker begins, or knows why not.
+    fn answered(
+        &mut self,
+        node: NodeIndex,
+        station: &mut Station,
+        message: &FttMessage,
+        plane: &mut dyn Plane,
+    ) {
+        let now = plane.now();
+        let me = short(node.index());
+        let (id, subject) = match message {
+            FttMessage::Ack { stream, subject, .. } => (*stream, *subject),
+            FttMessage::Pause { stream, .. } => (*stream, *stream),
+            // That a stream is out, or that somebody asks for it.
+            _ => return station.process(plane.reading(node, now), me, message),
+        };
+        let stream = StreamIndex(u32::from(id));
+        let state_of = |station: &Station| station.node.as_ref().and_then(|node| node.state(id));
+        let before = state_of(station);
+        station.process(plane.reading(node, now), me, message);
+        let Some(state) = state_of(station).filter(|state| before != Some(*state)) else { return };
+        let cut = match state {
+            RequestState::Offered => {
+                plane.stop_stream(stream);
+                return self.rung(now, node, stream.0, AdmissionEvent::Paused);
+            }
+            RequestState::Asked => return,
+            RequestState::Cut(link) => Some(link.map(|node| NodeIndex(u32::from(node)))),
+            RequestState::Granted | RequestState::Refused(_) => None,
+        };
+        if cut.is_some() && self.network.streams[stream.index()].talker == node {
+            plane.stop_stream(stream);
+        }
+        let granted = state == RequestState::Granted;
+        let mut requests = self.requests.iter_mut();
+        let Some(request) = requests.find(|request| request.stream == stream && request.node == node) else {
             return;
         };
-        let at = now + TestGrowth::scaled(self.random.delay(taken, 64), per_mille);
-        entity.work = Some((at, work));
+        request.answers += 1;
+        request.granted = granted;
+        request.answered_at.get_or_insert(now.since_start());
+        request.subject = (!granted && cut.is_none()).then_some(StreamIndex(u32::from(subject)));
+        request.cut = cut;
+        let produces = request.is_talker;
+        let event = match (granted, cut) {
+            (true, _) => AdmissionEvent::Acknowledged,
+            (_, Some(_)) => AdmissionEvent::CutOff,
+            _ => AdmissionEvent::Refused,
+        };
+        self.rung(now, node, stream.0, event);
+        if granted && produces && !plane.is_sending(stream) {
+            plane.start_stream(stream, None);
+        }
     }
 
-    fn arrive(&mut self, id: u16, message: FttMessage, now: SimTime) {
-        if let Some(entity) = self.entities.get_mut(&id) {
-            entity.inbox.push_back(message);
+    /// Notes what has happened in a node, and does what follows.
+    pub(super) fn heed_events(&mut self, node: NodeIndex, station: &mut Station, plane: &mut dyn Plane) {
+        let now = plane.now();
+        while let Some(happened) = station.take_happened() {
+            match happened {
+                Happened::Opened(opened) => self.opened(node, station, opened, plane),
+                Happened::Polled(master, cycle, polled) => {
+                    self.polled(node, (master, cycle), &polled, plane);
+                }
+                Happened::Sent { from, to, message } => self.note(now, (from, to), &message, true),
+                Happened::Link(neighbour, up) => {
+                    let to = NodeIndex(u32::from(neighbour));
+                    self.rung(now, node, NONE, AdmissionEvent::Link { up, to });
+                }
+                Happened::TookOver => self.rung(now, node, NONE, AdmissionEvent::TookOver),
+                Happened::Test(id, stream, consumer) => {
+                    self.entities.test(id, stream, consumer);
+                    self.begin(id, station, now);
+                }
+            }
         }
-        self.begin(id, now);
     }
 }
 
 /// Links of the streams that an ACMaster's test looks at: of the new one, and of those that it has admitted.
-fn looked_at(masters: &[Master], id: u16, new: &FttStream, links: &[u64]) -> u64 {
+fn looked_at(station: &Station, id: u16, new: &FttStream, links: &[u64]) -> u64 {
     let of = |stream: u16| links.get(usize::from(stream)).copied().unwrap_or(0);
-    let admitted = masters.get(usize::from(id - MASTER)).map(|master| master.machine.admitted());
+    let admitted = station.acmaster(id).map(|master| master.admitted());
     let others = admitted.into_iter().flatten().map(|(stream, _)| stream).filter(|stream| *stream != new.id);
     of(new.id) + others.map(of).sum::<u64>()
 }
@@ -292,74 +292,4 @@ fn about(message: &FttMessage) -> Option<(u16, &'static str)> {
             Some((*stream, either(installed, "replicated", "replicated gone")))
         }
     }
-}
-
-impl Master {
-    fn new(
-        me: u16,
-        node: u32,
-        settings: &HartsAdmission,
-        topology: &Topology,
-        now: Instant,
-        life: u32,
-    ) -> Self {
-        let other = if me == MASTER { STANDBY } else { MASTER };
-        let config = AcConfig {
-            me,
-            other: settings.standby.map(|_| other),
-            // One without a standby asks the switches what stands.
-            active: me == MASTER && (life == 0 || settings.standby.is_none()),
-            life,
-            patience: settings.patience,
-            alive: settings.alive,
-            topology: topology.clone(),
-            size_max: 1_542,
-        };
-        let was_active = config.active;
-        Self { machine: AcMaster::new(config, now), node, life, tests: 0, was_active }
-    }
-}
-
-fn short(node: usize) -> u16 {
-    u16::try_from(node).unwrap_or(u16::MAX)
-}
-
-/// The ACMaster's picture of the network.
-fn topology(network: &Network, settings: &HartsAdmission) -> Topology {
-    let mut topology = Topology::default();
-    let is_bridge = |node: usize| matches!(network.nodes[node].kind, NodeKind::Bridge { .. });
-    for link in network.links.iter().step_by(2) {
-        let end = |port: tautwire_model::network::PortIndex| network.ports[port.index()].node.index();
-        let (one, other) = (end(link.from), end(link.to));
-        match (is_bridge(one), is_bridge(other)) {
-            (true, true) => topology.link(short(one), short(other)),
-            (true, false) => topology.attach(short(other), short(one)),
-            (false, true) => topology.attach(short(one), short(other)),
-            (false, false) => {}
-        }
-    }
-    topology.attach(MASTER, short(settings.master.index()));
-    if let Some(standby) = settings.standby {
-        topology.attach(STANDBY, short(standby.index()));
-    }
-    topology
-}
-
-/// The port of every node towards one of them.
-fn towards(network: &Network, to: usize) -> Vec<u32> {
-    let mut found = vec![NONE; network.nodes.len()];
-    let mut next = VecDeque::from([to]);
-    while let Some(here) = next.pop_front() {
-        for port in network.nodes[here].ports.clone() {
-            let Some(links) = network.ports[port as usize].links else { continue };
-            // The port at the other end of the cable leads here.
-            let far = network.links[links.egress.index()].to;
-            let node = network.ports[far.index()].node.index();
-            if node != to && found[node] == NONE {
-                found[node] = far.0;
-                next.push_back(node);
-            }
-        }
-    }
-    found
 }

@@ -8,12 +8,13 @@ mod holding;
 mod network_time;
 mod notes;
 mod policing;
+mod servers;
 mod talkers;
 
+use tautwire_core::control::Output;
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Instant};
-use tautwire_wire::EtherType;
 
 use super::contents::Frame;
 use super::controls::Deferred;
@@ -30,10 +31,11 @@ pub use network_time::NetworkTime;
 pub use notes::Notes;
 pub(crate) use policing::Policers;
 pub use policing::Policing;
+pub use servers::Servers;
 pub use talkers::Talkers;
 
 /// What a mechanism may do to the data plane.
-pub trait Plane: NetworkTime + Policing + Holding + Cycles + HandingDown + Talkers + Notes {
+pub trait Plane: NetworkTime + Policing + Holding + Servers + Cycles + HandingDown + Talkers + Notes {
     /// True time.
     fn now(&self) -> SimTime;
 
@@ -46,9 +48,9 @@ pub trait Plane: NetworkTime + Policing + Holding + Cycles + HandingDown + Talke
     /// Whether the cable of a port is whole and the nodes at both of its ends run.
     fn is_up(&self, port: PortIndex) -> bool;
 
-    /// Hands a frame to the port of its stream, when the host that asks has acted; `octets` stand behind its type, without padding, and
+    /// Hands a frame to the port of its stream, when the host that asks has acted;
     /// `payload` is how many there are with it.
-    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>, payload: Bytes);
+    fn send(&mut self, stream: StreamIndex, output: Output, payload: Bytes);
 
     /// The clock that a node's applications see was corrected: what they send has new instants.
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment);
@@ -74,8 +76,10 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
         self.links[links.egress.index()].up && ends.iter().all(|node| self.nodes[node.index()].up)
     }
 
-    fn send(&mut self, stream: StreamIndex, ether_type: EtherType, octets: Vec<u8>, payload: Bytes) {
-        let deferred = Deferred::Send(stream, Frame::new(ether_type, octets), payload);
+    fn send(&mut self, stream: StreamIndex, output: Output, payload: Bytes) {
+        let Output { ether_type, octets, addresses, .. } = output;
+        let frame = Frame { addresses, ..Frame::new(ether_type, octets) };
+        let deferred = Deferred::Send(stream, frame, payload);
         self.driven().controls.deferred.push_back(deferred);
     }
 

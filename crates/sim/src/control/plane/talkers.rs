@@ -3,6 +3,8 @@
 use tautwire_model::network::StreamIndex;
 use tautwire_units::Instant;
 
+use crate::clock::SimTime;
+use crate::control::controls::Deferred;
 use crate::engine::Engine;
 use crate::recorder::Recorder;
 
@@ -19,6 +21,9 @@ pub trait Talkers {
 
     /// A stream stops.
     fn stop_stream(&mut self, stream: StreamIndex);
+
+    /// The application of a stream sends a message, when the host that asks has acted; its delay counts from `since`.
+    fn send_message(&mut self, stream: StreamIndex, since: SimTime);
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Talkers for Engine<'_, R, PLUGGED> {
@@ -36,5 +41,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Talkers for Engine<'_, R, PLUGGE
 
     fn stop_stream(&mut self, stream: StreamIndex) {
         self.talkers[stream.index()].running = false;
+    }
+
+    fn send_message(&mut self, stream: StreamIndex, since: SimTime) {
+        self.driven().controls.deferred.push_back(Deferred::Message(stream, since));
     }
 }

@@ -1,0 +1,433 @@
+//! A node of HaRTES as frames see it: all that stands in it, and whom the messages are for that come and go.
+//!
+//! In a node may stand the master of its elementary cycles, the master of a switch, an ACMaster or two, and what asks for streams. A
+//! control message has the address of the entity that it is for; a node that it is not for sends it on. What has come for this one is
+//! [taken](Station::take_arrived) and [processed](Station::process) when there is time for it, which is not this machine's matter.
+//! Invariant: octets that cannot be read change nothing.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use tautwire_units::{Duration, Instant};
+use tautwire_wire::MacAddress;
+use tautwire_wire::harts::{FTT, FttMessage, FttStream, Polled};
+
+use super::{AcAction, AcMaster, FttNode, SwitchMaster, SynchronousScheduler};
+use crate::control::{Addresses, Event, Machine, Output};
+
+/// The address of an entity: locally administered, with its identifier behind "FTT".
+#[must_use]
+pub const fn address_of(entity: u16) -> MacAddress {
+    let [high, low] = entity.to_be_bytes();
+    MacAddress([0x02, 0x46, 0x54, 0x54, high, low])
+}
+
+/// The entity that has an address.
+#[must_use]
+pub fn entity_of(address: MacAddress) -> Option<u16> {
+    let [.., high, low] = address.0;
+    let entity = u16::from_be_bytes([high, low]);
+    (address_of(entity) == address).then_some(entity)
+}
+
+/// The master of a switch's elementary cycles: it opens one after the other by its clock.
+#[derive(Clone, Debug)]
+pub struct CycleMaster {
+    /// What it polls.
+    pub scheduler: SynchronousScheduler,
+    /// Length of a cycle.
+    cycle: Duration,
+    /// The first one begins here.
+    base: Instant,
+    /// The next one does.
+    next: Instant,
+}
+
+impl CycleMaster {
+    /// One whose first cycle is the first whole one that begins at `now` or later.
+    #[must_use]
+    pub const fn new(scheduler: SynchronousScheduler, cycle: Duration, now: Instant) -> Self {
+        let base = Instant::from_ps(now.as_ps().div_ceil(cycle.as_ps()) * cycle.as_ps());
+        Self { scheduler, cycle, base, next: base }
+    }
+
+    /// When a cycle begins.
+    #[must_use]
+    pub fn begin(&self, cycle: u32) -> Instant {
+        self.base + self.cycle * u64::from(cycle)
+    }
+
+    fn open(&mut self) -> (Opened, Vec<Polled>) {
+        let cycle = self.scheduler.cycle();
+        let polled = self.scheduler.next_cycle();
+        self.next += self.cycle;
+        let opened = Opened {
+            cycle,
+            is_told: true,
+            released: self.scheduler.released().to_vec(),
+            relayed: self.scheduler.relayed().to_vec(),
+            missed: self.scheduler.missed(),
+            taken: self.scheduler.taken(),
+        };
+        (opened, polled)
+    }
+}
+
+/// A cycle that a master has opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its number.
+    pub cycle: u32,
+    /// Whether nodes are told of it; not while the switch is stopped.
+    pub is_told: bool,
+    /// What it polls, message by message: the stream, and the cycle in which that was released.
+    pub released: Vec<(u16, u32)>,
+    /// The streams of which a message leaves its pool, message by message.
+    pub relayed: Vec<u16>,
+    /// Messages so far that were not polled before the next of their stream came.
+    pub missed: u32,
+    /// What all of it takes.
+    pub taken: Duration,
+}
+
+/// What has happened in a node that others may want to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// Its master has opened a cycle.
+    Opened(Opened),
+    /// It was polled by a master in a cycle: it sends this.
+    Polled(u16, u32, Vec<Polled>),
+    /// An entity of it has a message for another.
+    Sent {
+        /// From whom.
+        from: u16,
+        /// To whom.
+        to: u16,
+        /// What.
+        message: FttMessage,
+    },
+    /// Its switch saw that the link to a neighbour went down or came up.
+    Link(u16, bool),
+    /// An ACMaster has become the active one.
+    TookOver,
+    /// An ACMaster wants a stream tested to a consumer.
+    Test(u16, FttStream, u16),
+}
+
+/// A message that has come for an entity of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Whom it is for.
+    pub to: u16,
+    /// Who wrote it.
+    pub from: u16,
+    /// What.
+    pub message: FttMessage,
+}
+
+/// What a node knows of its ports.
+#[derive(Clone, Debug, Default)]
+pub struct Ports {
+    /// Per port the node at the other end.
+    pub neighbours: Vec<u16>,
+    /// Those that send trigger messages.
+    pub triggers: Vec<usize>,
+    /// The port towards an entity of another node.
+    pub towards: BTreeMap<u16, usize>,
+}
+
+/// All that stands in a node.
+#[derive(Clone, Debug)]
+pub struct Station {
+    /// Its identifier.
+    me: u16,
+    ports: Ports,
+    /// The master of its cycles.
+    pub cycles: Option<CycleMaster>,
+    /// What asks for streams.
+    pub node: Option<FttNode>,
+    /// The master of its switch.
+    pub switch: Option<SwitchMaster>,
+    /// ACMasters by their identifiers, and whether each was known to be the active one.
+    acmasters: BTreeMap<u16, (AcMaster, bool)>,
+    arrived: VecDeque<Came>,
+    happened: VecDeque<Happened>,
+    out: VecDeque<Output>,
+}
+
+impl Station {
+    /// A node with nothing in it.
+    #[must_use]
+    pub const fn new(me: u16, ports: Ports) -> Self {
+        Self {
+            me,
+            ports,
+            cycles: None,
+            node: None,
+            switch: None,
+            acmasters: BTreeMap::new(),
+            arrived: VecDeque::new(),
+            happened: VecDeque::new(),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// An ACMaster stands in it, in place of one of the same identifier.
+    pub fn install(&mut self, id: u16, master: AcMaster) {
+        let is_active = master.is_active();
+        self.acmasters.insert(id, (master, is_active));
+    }
+
+    /// An ACMaster of it.
+    #[must_use]
+    pub fn acmaster(&self, id: u16) -> Option<&AcMaster> {
+        self.acmasters.get(&id).map(|(master, _)| master)
+    }
+
+    /// It was stopped: what it had not processed is lost, and nobody heard of the cycles that began before `now`.
+    pub fn come_back(&mut self, now: Instant) {
+        self.arrived.clear();
+        self.out.clear();
+        while let Some(master) = self.cycles.as_mut().filter(|master| master.next < now) {
+            let (opened, _) = master.open();
+            self.happened.push_back(Happened::Opened(Opened { is_told: false, ..opened }));
+        }
+    }
+
+    /// The next message that has come for an entity of it.
+    pub fn take_arrived(&mut self) -> Option<Came> {
+        self.arrived.pop_front()
+    }
+
+    /// The next thing that has happened.
+    pub fn take_happened(&mut self) -> Option<Happened> {
+        self.happened.pop_front()
+    }
+
+    /// An entity of it processes a message.
+    pub fn process(&mut self, now: Instant, to: u16, message: &FttMessage) {
+        if let Some((master, was_active)) = self.acmasters.get_mut(&to) {
+            master.receive(now, message);
+            *was_active = master.is_active();
+        } else if let Some(switch) = &mut self.switch {
+            switch.receive(now, message);
+        } else if let Some(node) = &mut self.node {
+            let polled = node.receive(now, message);
+            if let FttMessage::Trigger { master, cycle, .. } = *message {
+                self.happened.push_back(Happened::Polled(master, cycle, polled));
+            }
+        }
+    }
+
+    /// An ACMaster of it is told the result of a test.
+    pub fn tested(&mut self, now: Instant, id: u16, stream: u16, result: Result<(), u16>) {
+        if let Some((master, _)) = self.acmasters.get_mut(&id) {
+            master.tested(now, stream, result);
+        }
+    }
+
+    fn receive(&mut self, addresses: Addresses, octets: &[u8]) {
+        let message = FttMessage::parse(octets).map(|(message, _)| message);
+        if let Ok(message @ FttMessage::Trigger { master: from, .. }) = message {
+            self.arrived.push_back(Came { to: self.me, from, message });
+            return;
+        }
+        let (Some(to), Some(from)) = (entity_of(addresses.destination), entity_of(addresses.source)) else {
+            return;
+        };
+        if let Some(port) = self.ports.towards.get(&to) {
+            self.out.push_back(output(*port, octets.to_vec(), Some(addresses)));
+        } else if let Ok(message) = message
+            && self.is_here(to)
+        {
+            self.arrived.push_back(Came { to, from, message });
+        }
+    }
+
+    fn is_here(&self, entity: u16) -> bool {
+        entity == self.me || self.acmasters.contains_key(&entity)
+    }
+
+    fn open_cycles(&mut self, now: Instant) {
+        while let Some(master) = self.cycles.as_mut().filter(|master| master.next <= now) {
+            let (opened, polled) = master.open();
+            let message = FttMessage::Trigger { master: self.me, cycle: opened.cycle, polled };
+            let mut octets = Vec::new();
+            message.emit(&mut octets);
+            for port in &self.ports.triggers {
+                self.out.push_back(output(*port, octets.clone(), None));
+            }
+            self.happened.push_back(Happened::Opened(opened));
+        }
+    }
+
+    /// Time passes.
+    fn advance(&mut self, now: Instant) {
+        self.open_cycles(now);
+        for (master, was_active) in self.acmasters.values_mut() {
+            if master.deadline().is_some_and(|at| at <= now) {
+                master.advance(now);
+                if master.is_active() && !*was_active {
+                    *was_active = true;
+                    self.happened.push_back(Happened::TookOver);
+                }
+            }
+        }
+        if let Some(switch) = &mut self.switch {
+            switch.advance(now);
+        }
+        if let Some(node) = &mut self.node {
+            node.advance(now);
+        }
+    }
+
+    fn link(&mut self, now: Instant, port: usize, up: bool) {
+        let (Some(switch), Some(neighbour)) = (&mut self.switch, self.ports.neighbours.get(port)) else {
+            return;
+        };
+        let was_up = switch.links().any(|link| link.neighbour == *neighbour && link.up);
+        switch.link(now, *neighbour, up);
+        if was_up != up {
+            self.happened.push_back(Happened::Link(*neighbour, up));
+        }
+    }
+
+    /// Gives on what its entities have to say; that is what polling does, too.
+    pub fn say(&mut self) {
+        let me = self.me;
+        let mut sent: Vec<(u16, u16, FttMessage)> = Vec::new();
+        let node = self.node.as_mut();
+        sent.extend(
+            node.into_iter()
+                .flat_map(|node| core::iter::from_fn(|| node.poll()))
+                .map(|(to, said)| (me, to, said)),
+        );
+        let switch = self.switch.as_mut();
+        sent.extend(
+            switch
+                .into_iter()
+                .flat_map(|switch| core::iter::from_fn(|| switch.poll()))
+                .map(|(to, said)| (me, to, said)),
+        );
+        for (id, (master, _)) in &mut self.acmasters {
+            while let Some(action) = master.poll() {
+                match action {
+                    AcAction::Send { to, message } => sent.push((*id, to, message)),
+                    AcAction::Test { stream, consumer } => {
+                        self.happened.push_back(Happened::Test(*id, stream, consumer));
+                    }
+                }
+            }
+        }
+        for (from, to, message) in sent {
+            let addresses = Addresses { destination: address_of(to), source: address_of(from) };
+            if self.is_here(to) {
+                self.arrived.push_back(Came { to, from, message });
+                continue;
+            }
+            if let Some(port) = self.ports.towards.get(&to) {
+                let mut octets = Vec::new();
+                message.emit(&mut octets);
+                self.out.push_back(output(*port, octets, Some(addresses)));
+            }
+            self.happened.push_back(Happened::Sent { from, to, message });
+        }
+    }
+}
+
+impl Machine for Station {
+    fn handle(&mut self, now: Instant, event: Event<'_>) {
+        match event {
+            Event::Received { source, destination, ether_type: FTT, octets, .. } => {
+                self.receive(Addresses { destination, source }, octets);
+            }
+            Event::Link { port, up } => self.link(now, port, up),
+            Event::Due => self.advance(now),
+            Event::Received { .. } | Event::Sent { .. } => {}
+        }
+    }
+
+    fn poll(&mut self) -> Option<Output> {
+        self.say();
+        self.out.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let opens = self.cycles.as_ref().map(|master| master.next);
+        let asks = self.node.as_ref().and_then(FttNode::deadline);
+        let switch = self.switch.as_ref().and_then(SwitchMaster::deadline);
+        let masters = self.acmasters.values().filter_map(|(master, _)| master.deadline());
+        masters.chain(opens).chain(asks).chain(switch).min()
+    }
+}
+
+fn output(port: usize, octets: Vec<u8>, addresses: Option<Addresses>) -> Output {
+    Output { port, ether_type: FTT, octets, addresses }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn received(station: &mut Station, addresses: Addresses, octets: &[u8]) {
+        let Addresses { destination, source } = addresses;
+        let stamp = Instant::ZERO;
+        let event = Event::Received { port: 0, source, destination, ether_type: FTT, octets, stamp };
+        station.handle(Instant::ZERO, event);
+    }
+
+    fn octets(message: &FttMessage) -> Vec<u8> {
+        let mut octets = Vec::new();
+        message.emit(&mut octets);
+        octets
+    }
+
+    /// Node 1 with nodes 2 and 3 behind its ports 0 and 1.
+    fn station() -> Station {
+        let towards = BTreeMap::from([(2, 0), (3, 1)]);
+        Station::new(1, Ports { neighbours: Vec::from([2, 3]), triggers: Vec::from([1]), towards })
+    }
+
+    #[test]
+    fn addresses_name_entities() {
+        assert_eq!(entity_of(address_of(0xfff0)), Some(0xfff0));
+        assert_eq!(entity_of(MacAddress::BROADCAST), None);
+    }
+
+    #[test]
+    fn a_message_is_taken_by_whom_it_is_for_and_sent_on_by_others() {
+        let mut station = station();
+        let message = FttMessage::Invite { stream: 7 };
+        let to = |entity| Addresses { destination: address_of(entity), source: address_of(2) };
+        received(&mut station, to(3), &octets(&message));
+        assert_eq!(station.poll(), Some(output(1, octets(&message), Some(to(3)))));
+        received(&mut station, to(9), &octets(&message));
+        received(&mut station, to(1), &[0xff; 46]);
+        assert_eq!((station.poll(), station.take_arrived()), (None, None), "to nobody, and not to be read");
+        received(&mut station, to(1), &octets(&message));
+        assert_eq!(station.take_arrived(), Some(Came { to: 1, from: 2, message }));
+    }
+
+    #[test]
+    fn cycles_are_opened_by_the_clock_and_counted_on_while_the_node_is_stopped() {
+        use crate::harts::SchedulerPolicy;
+        let us = |us| Instant::ZERO + Duration::from_us(us);
+        let scheduler = SynchronousScheduler::new(SchedulerPolicy::RateMonotonic, Duration::ZERO);
+        let mut station = station();
+        station.cycles = Some(CycleMaster::new(scheduler, Duration::from_us(100), us(50)));
+        assert_eq!(station.deadline(), Some(us(100)));
+        station.handle(us(100), Event::Due);
+        let trigger = station.poll().map(|output| (output.port, output.addresses));
+        assert_eq!((trigger, station.poll()), (Some((1, None)), None));
+        station.come_back(us(400));
+        assert_eq!((station.poll(), station.deadline()), (None, Some(us(400))));
+        let cycles = core::iter::from_fn(|| station.take_happened());
+        let told: Vec<(u32, bool)> = cycles
+            .filter_map(|happened| match happened {
+                Happened::Opened(opened) => Some((opened.cycle, opened.is_told)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [(0, true), (1, false), (2, false)]);
+    }
+}
