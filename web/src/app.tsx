@@ -59,7 +59,7 @@ export function App({ data }: { data: PageData }) {
           {summary.virtual_links && <a href="#virtual-links">Virtual links</a>}
           {summary.test && <a href="#test-bed">Messages</a>}
           {summary.reservations && <a href="#reservations">Reservations</a>}
-          {summary.mechanisms && <a href="#mechanisms">Mechanisms</a>}
+          {summary.mechanisms?.some((table) => table.rows.length > 0) && <a href="#mechanisms">Mechanisms</a>}
           {summary.run && <a href="#losses">Losses</a>}
           <a href="#provenance">Provenance</a>
         </nav>

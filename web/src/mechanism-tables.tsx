@@ -7,12 +7,14 @@ import { integer, span } from "./format";
 const STEP = 60;
 
 export function MechanismTables({ tables }: { tables: MechanismTable[] }) {
+  const full = tables.filter((table) => table.rows.length > 0);
+  if (full.length === 0) return null;
   return (
     <section id="mechanisms" class="panel">
       <div class="heading">
         <h2>Mechanisms</h2>
       </div>
-      {tables.map((table) => (
+      {full.map((table) => (
         <OneTable key={table.name} table={table} />
       ))}
     </section>

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tautwire_analysis::{Bounds, Limit, Session, StreamBounds, bounds, losses};
+use tautwire_analysis::{Accuracy, Bounds, Limit, Session, StreamBounds, bounds_by, losses};
 use tautwire_model::Network;
 use tautwire_model::network::{Stream, StreamIndex, Traffic};
 use tautwire_report::{port_name, unbounded_text};
@@ -22,7 +22,8 @@ impl AdmissionTest for EndToEndBounds {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
         let running: Vec<StreamIndex> = streams.iter().copied().chain(control(network)).collect();
         let network = network.with_only(&running);
-        let proven = bounds(&network);
+        // As a session has it.
+        let proven = bounds_by(&network, Accuracy::Curves);
         let mut pairs = network.streams.iter().zip(&proven.streams);
         pairs
             .find_map(|(stream, proven)| missed(&network, stream, wanted(stream)?, proven, None))

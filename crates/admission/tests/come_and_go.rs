@@ -55,7 +55,7 @@ fn history(network: Network, seed: u64, drain: Duration) -> (Network, usize, usi
 
 /// The longest that a frame of an admitted stream may still be under way: its deadline, or what is proven.
 fn longest(network: &Network) -> Duration {
-    let bounds = tautwire_analysis::bounds(network);
+    let bounds = tautwire_analysis::bounds_by(network, tautwire_analysis::Accuracy::Curves);
     let proven = bounds.streams.iter().flat_map(|stream| &stream.listeners);
     proven.filter_map(|listener| listener.delay.as_ref().ok().copied()).max().unwrap_or(Duration::from_ms(20))
 }

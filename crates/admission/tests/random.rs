@@ -16,7 +16,7 @@ use tautwire_units::Duration;
 fn network(seed: u64) -> Network {
     let network = tautwire_model::load_text("random", &random_network(seed)).network.unwrap();
     let mut dice = Dice::new(seed);
-    let bounds = tautwire_analysis::bounds(&network);
+    let bounds = tautwire_analysis::bounds_by(&network, tautwire_analysis::Accuracy::Curves);
     network.altered(|parts| {
         for (stream, proven) in parts.streams.iter_mut().zip(&bounds.streams) {
             let worst = proven.listeners.iter().filter_map(|listener| listener.delay.as_ref().ok()).max();

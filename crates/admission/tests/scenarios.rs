@@ -1,11 +1,11 @@
-//! The tests of admission on the scenarios: that of bounds says of all streams together what the bounds of the network say, with the
+//! The tests of admission on the scenarios: that of bounds says of all streams together what the bounds of the network by curves say, with the
 //! frames of its protocols beside them.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::PathBuf;
 
 use tautwire_admission::{AdmissionTest, Controller, EndToEndBounds, Mode, Operation, Outcome, Request};
-use tautwire_analysis::{ListenerBounds, bounds, losses};
+use tautwire_analysis::{Accuracy, ListenerBounds, bounds_by, losses};
 use tautwire_generate::{
     Dice, Failures, TdmaFailure, random_as6802, random_gptp, random_harts_admission, random_reserved,
     random_servo, random_tdma, random_vlans, seeds,
@@ -39,7 +39,7 @@ fn asking(network: &Network) -> Vec<StreamIndex> {
 
 /// Whether all streams that ask are proven together, which the test must say as the bounds of the network do.
 fn judged(name: &str, network: &Network) -> bool {
-    let all = bounds(network);
+    let all = bounds_by(network, Accuracy::Curves);
     let losses = losses(network, &all);
     let is_late = |stream: &StreamIndex| {
         let (described, bounds) = (&network.streams[stream.index()], &all.streams[stream.index()]);
@@ -91,7 +91,7 @@ fn random_networks_with_protocols_are_judged_alike() {
                 continue;
             };
             let mut dice = Dice::new(seed);
-            let before = bounds(&network);
+            let before = bounds_by(&network, Accuracy::Curves);
             let network = network.altered(|parts| {
                 for (stream, bounds) in parts.streams.iter_mut().zip(&before.streams) {
                     let worst = bounds.listeners.iter().filter_map(|one| one.delay.as_ref().ok()).max();

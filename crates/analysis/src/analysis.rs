@@ -9,7 +9,8 @@ use tautwire_model::Network;
 use tautwire_model::network::PortIndex;
 use tautwire_units::Bytes;
 
-use crate::answers::{Fault, Learned};
+use crate::accuracy::Accuracy;
+use crate::answers::{Asked, Learned};
 use crate::contribution::{Arriving, Upstream};
 use crate::curve::Line;
 use crate::passage::{Brought, NO_REASON, Passage, Shaped, brought};
@@ -28,6 +29,8 @@ const DELAY_CAP: u64 = 1_000_000_000_000_000;
 /// The analysis of a network.
 pub(crate) struct Analysis<'network> {
     pub(crate) plan: Plan<'network>,
+    /// How exactly bounds are sought.
+    pub(crate) accuracy: Accuracy,
     /// Per entry, how it reaches its queue.
     pub(crate) arrivals: Vec<Arriving>,
     pub(crate) passages: Vec<Passage>,
@@ -39,18 +42,16 @@ pub(crate) struct Analysis<'network> {
 
 impl<'network> Analysis<'network> {
     /// Analyses all ports, with what is known of what comes back.
-    pub(crate) fn with(network: &'network Network, learned: Learned, fault: Fault) -> Self {
+    pub(crate) fn with(network: &'network Network, learned: Learned, asked: Asked) -> Self {
         let mut plan = Plan::new(network, learned);
         #[cfg(feature = "planted-faults")]
-        plan.plant(fault.planted);
-        #[cfg(not(feature = "planted-faults"))]
-        let Fault {} = fault;
+        plan.plant(asked.planted);
         plan.serve();
-        Self::run(plan)
+        Self::run(plan, asked.accuracy)
     }
 
     /// Nothing is analysed yet.
-    pub(crate) fn begin(plan: Plan<'network>) -> Self {
+    pub(crate) fn begin(plan: Plan<'network>, accuracy: Accuracy) -> Self {
         let reasons = Reasons::default();
         let first = |number: usize| match plan.carried(index(number)) {
             Some(carried) => carried.passage(&reasons),
@@ -60,12 +61,12 @@ impl<'network> Analysis<'network> {
         let ports = vec![<[ClassBounds; 8]>::default(); plan.ports.len()];
         let outputs = vec![[None; 8]; plan.ports.len()];
         let arrivals = vec![Arriving::default(); plan.entries.len()];
-        Self { plan, arrivals, passages, reasons, ports, outputs }
+        Self { plan, accuracy, arrivals, passages, reasons, ports, outputs }
     }
 
     /// Analyses all ports of a plan.
-    pub(crate) fn run(plan: Plan<'network>) -> Self {
-        let mut analysis = Self::begin(plan);
+    pub(crate) fn run(plan: Plan<'network>, accuracy: Accuracy) -> Self {
+        let mut analysis = Self::begin(plan, accuracy);
         let mut state = PortState::default();
         for component in std::mem::take(&mut analysis.plan.components) {
             if component.cyclic {

@@ -16,6 +16,7 @@ use tautwire_model::network::{
 };
 use tautwire_units::{BitRate, Bits, Bytes, Duration};
 
+use crate::accuracy::Accuracy;
 use crate::analysis::Analysis;
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::host::{self, Handed};
@@ -96,14 +97,15 @@ impl Learned {
     }
 }
 
-/// A fault to plant, where there are such.
+/// What is asked for: how exact, and with which fault planted, where there are such.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fault {
+pub(crate) struct Asked {
+    pub(crate) accuracy: Accuracy,
     #[cfg(feature = "planted-faults")]
     pub(crate) planted: Option<crate::PlantedFault>,
 }
 
-impl Fault {
+impl Asked {
     /// Whether what is received is left out where it is served with what is sent.
     fn is_deaf(self) -> bool {
         #[cfg(feature = "planted-faults")]
@@ -138,10 +140,10 @@ impl Fault {
 }
 
 /// The analysis of a network, and its bounds.
-pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) {
+pub(crate) fn settle(network: &Network, asked: Asked) -> (Analysis<'_>, Bounds) {
     let mut doubted = Vec::new();
     loop {
-        let found = settle_without(network, &doubted, fault);
+        let found = settle_without(network, &doubted, asked);
         let more = services::doubts(network, &found.1);
         // Without one thing another may not be borne.
         if more.iter().all(|doubt| doubted.contains(doubt)) {
@@ -155,17 +157,17 @@ pub(crate) fn settle(network: &Network, fault: Fault) -> (Analysis<'_>, Bounds) 
 fn settle_without<'network>(
     network: &'network Network,
     doubted: &[u16],
-    fault: Fault,
+    asked: Asked,
 ) -> (Analysis<'network>, Bounds) {
     let doubted = doubted.to_vec();
     if !comes_back(network) {
-        return analysed(network, Learned { doubted, ..Learned::default() }, fault);
+        return analysed(network, Learned { doubted, ..Learned::default() }, asked);
     }
     let known = |span| network.streams.iter().map(|stream| vec![span; stream.listeners.len()]).collect();
     let mut rounds = Rounds {
         network,
         timeline: Timeline::of(network),
-        fault,
+        asked,
         doubted,
         ports: Vec::new(),
         applications: Vec::new(),
@@ -206,9 +208,9 @@ fn comes_back(network: &Network) -> bool {
         || (0..network.nodes.len()).any(|node| host::serves_both_ways(network, NodeIndex::at(node)))
 }
 
-fn analysed(network: &Network, learned: Learned, fault: Fault) -> (Analysis<'_>, Bounds) {
+fn analysed(network: &Network, learned: Learned, asked: Asked) -> (Analysis<'_>, Bounds) {
     let handed = learned.handed();
-    let analysis = Analysis::with(network, learned, fault);
+    let analysis = Analysis::with(network, learned, asked);
     let of_services = analysis.plan.services.iter().find_map(|service| service.hosts());
     let handed = of_services.map_or(handed, |hosts| hosts.responses);
     let mut bounds = analysis.bounds();
@@ -220,7 +222,7 @@ fn analysed(network: &Network, learned: Learned, fault: Fault) -> (Analysis<'_>,
 struct Rounds<'network> {
     network: &'network Network,
     timeline: Timeline,
-    fault: Fault,
+    asked: Asked,
     doubted: Vec<u16>,
     ports: Spans,
     applications: Spans,
@@ -235,9 +237,9 @@ impl<'network> Rounds<'network> {
             ports: Some(self.ports.clone()),
             applications: self.applications.clone(),
             doubted: self.doubted.clone(),
-            deaf: self.fault.is_deaf(),
+            deaf: self.asked.is_deaf(),
         };
-        let (analysis, bounds) = analysed(self.network, learned, self.fault);
+        let (analysis, bounds) = analysed(self.network, learned, self.asked);
         let all = |time: &dyn Fn(&Stream, usize, &ListenerBounds) -> Span| -> Spans {
             let pairs = self.network.streams.iter().zip(&bounds.streams);
             let of = |(stream, bounds): (&Stream, &StreamBounds)| {
@@ -252,7 +254,7 @@ impl<'network> Rounds<'network> {
         // What was taken twice once stays so, for it must come to rest.
         for ((found, twice), known) in ports.iter_mut().zip(copies).zip(&self.ports) {
             for ((found, twice), known) in found.iter_mut().zip(twice).zip(known) {
-                found.twice = (twice || known.twice) && !self.fault.forgets_copies();
+                found.twice = (twice || known.twice) && !self.asked.forgets_copies();
             }
         }
         let applications = all(&|stream, listener, bounds| self.application(stream, listener, bounds));
@@ -313,8 +315,8 @@ impl<'network> Rounds<'network> {
         let turn = turn_around.as_ps();
         let since = (heard.min.saturating_add(turn), heard.max?.saturating_add(turn));
         let since =
-            if self.fault.forgets_questions() && stream.virtual_link.is_some() { (0, 0) } else { since };
-        let spread = if self.fault.is_steady() { 0 } else { since.1 - since.0 };
+            if self.asked.forgets_questions() && stream.virtual_link.is_some() { (0, 0) } else { since };
+        let spread = if self.asked.is_steady() { 0 } else { since.1 - since.0 };
         let wire = |payload, tagged| (frame_length(payload, tagged) + Bytes::MEDIA_OVERHEAD).bits().get();
         let frames = u64::from(self.network.frames_a_message(StreamIndex::at(number)));
         let bits = wire(stream.payload_max, stream.tagged).saturating_mul(frames);

@@ -9,6 +9,7 @@ use crate::passage::{Brought, NO_REASON, Shaped};
 use crate::plan::{Entry, NONE, OWN_LANE, wire};
 use crate::port_plan::PortPlan;
 use crate::reserved::Granted;
+use crate::response_time::{Stairs, Step};
 use crate::shared_link::{Share, SharedLink, Sum};
 
 /// An entry as it reaches its queue.
@@ -44,6 +45,9 @@ pub(crate) struct Contribution {
     pub(crate) lane: u16,
     /// What its streams bring, but for those of virtual links.
     pub(crate) sum: Sum,
+    /// Of these, streams whose frames are all of one size; and the rest.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) rest: Sum,
     /// What its virtual links bring.
     pub(crate) links: Vec<SharedLink>,
     /// Why there are none.
@@ -94,27 +98,39 @@ pub(crate) struct Upstream {
     pub(crate) output: Option<Line>,
 }
 
-/// What comes to a class, without and with line shaping.
+/// What comes to a class, without and with line shaping, and in whole frames.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offered {
     pub(crate) plain: Curve,
     pub(crate) shaped: Curve,
+    pub(crate) stairs: Stairs,
 }
 
 impl Offered {
     /// Nothing.
     pub(crate) fn nothing() -> Self {
-        Self { plain: Curve::zero(), shaped: Curve::zero() }
+        Self { plain: Curve::zero(), shaped: Curve::zero(), stairs: Stairs::nothing() }
+    }
+
+    /// What is known by curves alone.
+    pub(crate) fn by_curves(plain: Curve, shaped: Curve) -> Self {
+        Self { stairs: Stairs { steps: Vec::new(), rest: shaped.clone() }, plain, shaped }
     }
 
     /// With what comes of something else.
     pub(crate) fn beside(&self, other: &Curve) -> Self {
-        Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other) }
+        let Stairs { steps, rest } = &self.stairs;
+        let stairs = Stairs { steps: steps.clone(), rest: rest.plus(other) };
+        Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other), stairs }
     }
 
     /// Both together.
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self { plain: self.plain.plus(&other.plain), shaped: self.shaped.plus(&other.shaped) }
+        Self {
+            plain: self.plain.plus(&other.plain),
+            shaped: self.shaped.plus(&other.shaped),
+            stairs: self.stairs.plus(&other.stairs),
+        }
     }
 }
 
@@ -140,7 +156,7 @@ pub(crate) fn contributions<'a>(
     }
     if let Some((_, line, bits)) = port.control.filter(|(control, ..)| *control == class) {
         let mut own = Contribution::empty(class, OWN_LANE);
-        own.sum = Sum::of(line);
+        (own.sum, own.rest) = (Sum::of(line), Sum::of(line));
         (own.way, own.way_of_headers) = (None, None);
         own.has_strangers = true;
         (own.wire_min, own.wire_max) = (wire(Bytes::new(64)), bits);
@@ -173,7 +189,15 @@ impl Contribution {
                     self.grant(port, entry, flat);
                     match arriving.share {
                         Some(share) => SharedLink::add(&mut self.links, share, steep, flat),
-                        None => self.sum.add(steep, flat),
+                        None => {
+                            self.sum.add(steep, flat);
+                            // Of a scheduler several streams may make use, with frames of several sizes.
+                            if entry.frame_min == entry.frame_max && !arriving.scheduled {
+                                self.steps.push(Step { bits: entry.wire_max(), lines: [steep, flat] });
+                            } else {
+                                self.rest.add(steep, flat);
+                            }
+                        }
                     }
                 }
                 _ if self.unknown == NO_REASON => self.unknown = arriving.reason,
@@ -220,6 +244,8 @@ impl Contribution {
             class,
             lane,
             sum: Sum::default(),
+            steps: Vec::new(),
+            rest: Sum::default(),
             links: Vec::new(),
             unknown: NO_REASON,
             wire_min: u64::MAX,
@@ -245,6 +271,15 @@ impl Contribution {
             return Curve::default();
         }
         self.links.iter().fold(self.sum.curve(), |sum, link| sum.plus(&link.curve(port)))
+    }
+
+    /// The same, of what comes in frames of one size frame by frame.
+    fn stairs(&self, port: &PortPlan) -> Stairs {
+        if self.unknown != NO_REASON {
+            return Stairs { steps: Vec::new(), rest: Curve::default() };
+        }
+        let rest = self.links.iter().fold(self.rest.curve(), |sum, link| sum.plus(&link.curve(port)));
+        Stairs { steps: self.steps.clone(), rest }
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.
@@ -287,6 +322,7 @@ pub(crate) fn offered(port: &PortPlan, members: &[Contribution]) -> Offered {
         let promises = member.promises(port);
         sum.shaped = sum.shaped.plus(&member.shaped(port, &promises));
         sum.plain = sum.plain.plus(&promises);
+        sum.stairs = sum.stairs.plus(&member.stairs(port));
     }
     sum
 }

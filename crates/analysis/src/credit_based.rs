@@ -58,13 +58,13 @@ impl Shaper {
         scaled(u128::from(self.charged_max) * MICRO, left, self.rate_charged)
     }
 
-    /// V_max, micro-bits, rounded up; none if it may grow without end. `rate_served`: of the line, less
-    /// roundings; `blocking`: the largest frame below the class, micro-bits.
-    pub(crate) fn credit_max(&self, rate_served: u64, blocking: u128, higher: &Curve) -> Option<u128> {
-        self.held_max(rate_served, blocking, higher).map(|held| volume(self.slope_max, held))
+    /// V_max, micro-bits, rounded up, of a class that earns credit for at most so long.
+    pub(crate) fn credit_in(&self, held: u64) -> u128 {
+        volume(self.slope_max, held)
     }
 
-    /// The longest time in which it sends nothing and earns credit, picoseconds; likewise.
+    /// The longest time in which it sends nothing and earns credit, picoseconds; none if that has no end. `rate_served`: of the line,
+    /// less roundings; `blocking`: the largest frame below the class, micro-bits.
     pub(crate) fn held_max(&self, rate_served: u64, blocking: u128, higher: &Curve) -> Option<u64> {
         let own = scaled(u128::from(self.slope_max), self.wire_per_charged.0, self.wire_per_charged.1);
         let lines = higher.lines().iter().filter_map(|line| {
@@ -136,17 +136,21 @@ mod tests {
         credit.map(|credit| credit / MICRO)
     }
 
+    fn credit_max(shaper: Shaper, rate: u64, blocking: u128, higher: &Curve) -> Option<u128> {
+        shaper.held_max(rate, blocking, higher).map(|held| shaper.credit_in(held))
+    }
+
     /// Class A at 50 %, class B at 25 % of 100 Mbit/s, frames of 12336 bits everywhere.
     #[test]
     fn the_credits_of_two_classes_are_the_published_ones() {
         let (a, b) = (shaper(50_000_000), shaper(25_000_000));
         let low = u128::from(FRAME) * MICRO;
-        let credit_a = a.credit_max(RATE, low, &Curve::zero());
+        let credit_a = credit_max(a, RATE, low, &Curve::zero());
         assert_eq!(bits(credit_a), Some(6_168), "I_A·L/R");
         assert_eq!(a.debt_max() / MICRO, 6_168);
         let above_b = Curve::zero().plus(&Curve::least_of([a.output()]));
         // I_B·(L + L_A·(R − I_A)/R)/(R − I_A) = 0.25·(12336 + 6168)/0.5
-        assert_eq!(bits(b.credit_max(RATE, low, &above_b)), Some(9_252));
+        assert_eq!(bits(credit_max(b, RATE, low, &above_b)), Some(9_252));
         assert_eq!(Shaper::hi_credit_bits(9_252 * MICRO + 1), 9_253);
         assert_eq!(b.lo_credit_bits(), -9_253, "a picosecond of rounding away from −9252");
     }
@@ -155,10 +159,10 @@ mod tests {
     #[test]
     fn strict_priority_above_lets_credit_grow() {
         let control = Curve::least_of([Line::new(FRAME, 10_000_000)]);
-        let credit = shaper(50_000_000).credit_max(RATE, u128::from(FRAME) * MICRO, &control);
+        let credit = credit_max(shaper(50_000_000), RATE, u128::from(FRAME) * MICRO, &control);
         // 0.5·(12336 + 12336)/0.9
         assert_eq!(bits(credit), Some(13_706));
-        assert_eq!(shaper(95_000_000).credit_max(RATE, 0, &control), None, "95 % and 10 %");
+        assert_eq!(credit_max(shaper(95_000_000), RATE, 0, &control), None, "95 % and 10 %");
     }
 
     /// A frame of 1936 bits takes 11 us, or a picosecond longer; its debt is paid at the slope.
@@ -174,7 +178,7 @@ mod tests {
     #[test]
     fn a_class_waits_for_its_latency_and_its_own_frames_at_its_slope() {
         let a = shaper(50_000_000);
-        let credit = a.credit_max(RATE, u128::from(FRAME) * MICRO, &Curve::zero()).expect("bounded");
+        let credit = credit_max(a, RATE, u128::from(FRAME) * MICRO, &Curve::zero()).expect("bounded");
         let (rate, latency) = a.service(credit);
         let own = Curve::least_of([Line::new(2 * FRAME, 40_000_000)]);
         let bound = queue_bound(latency, rate, &Curve::zero(), &own, FRAME).expect("bounded");

@@ -33,6 +33,11 @@ pub(crate) fn volume(bps: u64, ps: u64) -> u128 {
     }
 }
 
+/// The same rounded down.
+pub(crate) fn volume_floor(bps: u64, ps: u64) -> u128 {
+    u128::from(bps) * u128::from(ps) / PER_MICRO_BIT
+}
+
 /// How long `micro_bits` last at `bps`, picoseconds rounded up; none if they never pass.
 pub(crate) fn span(micro_bits: u128, bps: u64) -> Option<u64> {
     if bps == 0 {

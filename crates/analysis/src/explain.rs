@@ -12,7 +12,7 @@ use tautwire_model::{Network, frame_length};
 use tautwire_units::{BitRate, Bits, Duration};
 
 use crate::analysis::Analysis;
-use crate::answers::{self, Fault};
+use crate::answers::{self, Asked};
 use crate::granted::granted_by;
 use crate::plan::{NONE, Plan, wire};
 use crate::result::{Bounds, HopBounds, ListenerBounds};
@@ -130,7 +130,7 @@ fn hops(
     stream: StreamIndex,
     (whole, bounds): (&Network, &[HopBounds]),
 ) -> Vec<HopExplanation> {
-    let (mut analysis, _) = answers::settle(network, Fault::default());
+    let (mut analysis, _) = answers::settle(network, Asked::default());
     let entries = analysis.plan.entries_of(stream.0);
     let hop = |(entry, bounds): (u32, &HopBounds)| {
         let found = carried(&analysis, entry, bounds);

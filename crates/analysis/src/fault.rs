@@ -5,7 +5,7 @@
 use tautwire_model::Network;
 use tautwire_units::Duration;
 
-use crate::answers::{self, Fault};
+use crate::answers::{self, Asked};
 use crate::result::Bounds;
 
 /// A fault in the bounds.
@@ -15,6 +15,8 @@ pub enum PlantedFault {
     BlockingFrameForgotten,
     /// The bursts of the other streams of the class are left out.
     SameClassBurstForgotten,
+    /// Of the frames of a busy period only the first of each stream are looked at.
+    LaterFramesForgotten,
     /// What higher classes send while a frame waits is not taken off the line's rate.
     HigherRateNotSubtracted,
     /// Preamble and gap are left out of every frame.
@@ -60,9 +62,10 @@ pub enum PlantedFault {
 
 impl PlantedFault {
     /// Those that any network may show.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::BlockingFrameForgotten,
         Self::SameClassBurstForgotten,
+        Self::LaterFramesForgotten,
         Self::HigherRateNotSubtracted,
         Self::MediaOverheadForgotten,
         Self::BurstNotGrown,
@@ -104,7 +107,7 @@ pub fn bounds_with_fault(network: &Network, fault: Option<PlantedFault>) -> Boun
                 node.clock.granularity = Duration::ZERO;
             }
         });
-        return answers::settle(&network, Fault::default()).1;
+        return answers::settle(&network, Asked::default()).1;
     }
-    answers::settle(network, Fault { planted: fault }).1
+    answers::settle(network, Asked { planted: fault, ..Asked::default() }).1
 }

@@ -18,6 +18,7 @@
 //! those of the wire (frame, preamble, gap) unless a name says charged. A bound is from the talker's
 //! application to the last bit at the listener's MAC, in true time.
 
+mod accuracy;
 mod admission;
 mod analysis;
 mod answers;
@@ -51,6 +52,7 @@ mod queue_bound;
 mod reasons;
 mod regulator;
 mod reserved;
+mod response_time;
 mod result;
 mod service;
 mod services;
@@ -65,6 +67,7 @@ mod timeline;
 mod unbounded;
 mod virtual_link;
 
+pub use accuracy::Accuracy;
 pub use admission::{AdmissionBound, NoAdmissionBound, admission_bounds};
 pub use clock_precision::clock_precision;
 pub use contention::contention_max;
@@ -102,5 +105,11 @@ pub fn taken_twice(network: &Network, bounds: &Bounds) -> Vec<Vec<bool>> {
 /// are rounded up, least ones down. What has no bound says why.
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
-    answers::settle(network, answers::Fault::default()).1
+    bounds_by(network, Accuracy::default())
+}
+
+/// The same, sought as exactly as that.
+#[must_use]
+pub fn bounds_by(network: &Network, accuracy: Accuracy) -> Bounds {
+    answers::settle(network, answers::Asked { accuracy, ..answers::Asked::default() }).1
 }

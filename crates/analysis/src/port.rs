@@ -9,20 +9,26 @@
 use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
 use crate::contribution::{Contribution, Offered, offered};
 use crate::credit_based::Shaper;
-use crate::curve::{Curve, Line, MICRO};
+use crate::curve::{Curve, Line, MICRO, volume};
 use crate::passage::NO_REASON;
 use crate::plan::OWN_LANE;
 use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
 use crate::reserved::{self, ReservedPort};
+use crate::response_time::{Stairs, earning, response_time};
 use crate::result::{ClassBounds, Method};
 use crate::strict_priority;
 use crate::unbounded::Unbounded;
 use tautwire_units::{Bits, Bytes};
 
 /// Bounds of a queue that all hold; which is least depends on the frame.
-pub(crate) type Candidates = [Option<QueueBound>; 3];
+pub(crate) type Candidates = Vec<QueueBound>;
+
+/// Those that there are.
+fn candidates(bounds: impl IntoIterator<Item = Option<QueueBound>>) -> Candidates {
+    bounds.into_iter().flatten().collect()
+}
 
 /// A class of a port.
 #[derive(Clone, Debug)]
@@ -82,6 +88,8 @@ pub(crate) struct Coming<'a> {
     pub(crate) tardy: u64,
     /// Whether some frames go by eligibility times and some do not.
     pub(crate) unscheduled: bool,
+    /// Whether frames are looked at one by one, beside curves.
+    pub(crate) by_frames: bool,
 }
 
 /// A class of a port to which something comes: its terms, and what goes before the classes below it.
@@ -92,7 +100,7 @@ pub(crate) fn assess(
     coming: Coming<'_>,
     reasons: &Reasons,
 ) -> (ClassTerms, Above) {
-    let Coming { members, above, blocking_bits, tardy, unscheduled } = coming;
+    let Coming { members, above, blocking_bits, tardy, unscheduled, by_frames } = coming;
     #[cfg(feature = "planted-faults")]
     let blocking_bits =
         if port.fault == Some(crate::PlantedFault::BlockingFrameForgotten) { 0 } else { blocking_bits };
@@ -109,9 +117,11 @@ pub(crate) fn assess(
     let (higher, higher_reason) = (&above.offered, above.reason);
     let beside = port.served.as_deref().map(|served| higher.beside(&served.taken_of(class)));
     let above_it = beside.as_ref().unwrap_or(higher);
-    let assess = Assess { number, port, class, members, higher: above_it, higher_reason, tardy, unscheduled };
+    let higher = above_it;
+    let assess =
+        Assess { number, port, class, members, higher, higher_reason, tardy, unscheduled, by_frames };
     let out = assess.run(&mut terms, reasons);
-    let mut below = Above { offered: higher.plus(&out), reason: higher_reason };
+    let mut below = Above { offered: above.offered.plus(&out), reason: higher_reason };
     if !out.shaped.is_known() && higher_reason == NO_REASON {
         let unknown = members.iter().map(|member| member.unknown).find(|one| *one != NO_REASON);
         below.reason = unknown.unwrap_or(terms.reason);
@@ -134,19 +144,22 @@ struct Assess<'a> {
     higher_reason: u32,
     tardy: u64,
     unscheduled: bool,
+    by_frames: bool,
 }
 
 impl Assess<'_> {
     /// Fills the terms of the class and gives what it does to lower ones.
     fn run(&self, terms: &mut ClassTerms, reasons: &Reasons) -> Offered {
         let offered = offered(self.port, self.members);
+        let offered =
+            if self.by_frames { offered } else { Offered::by_curves(offered.plain, offered.shaped) };
         #[cfg(feature = "planted-faults")]
         let sent = offered.clone();
         #[cfg(feature = "planted-faults")]
         let offered = if self.port.fault == Some(crate::PlantedFault::SameClassBurstForgotten) {
             let most =
                 u128::from(self.members.iter().map(|member| member.wire_max).max().unwrap_or(0)) * MICRO;
-            Offered { plain: offered.plain.with_burst(most), shaped: offered.shaped.with_burst(most) }
+            Offered::by_curves(offered.plain.with_burst(most), offered.shaped.with_burst(most))
         } else {
             offered
         };
@@ -171,7 +184,7 @@ impl Assess<'_> {
                 offered
             }
         };
-        let bounded = terms.lanes.iter().all(|(_, bounds)| bounds.iter().any(Option::is_some));
+        let bounded = terms.lanes.iter().all(|(_, bounds)| !bounds.is_empty());
         if !bounded {
             terms.reason = if self.higher_reason != NO_REASON {
                 self.higher_reason
@@ -235,7 +248,16 @@ impl Assess<'_> {
                 (false, true) => Method::StrictPriorityLineShaping,
                 (false, false) => Method::StrictPriorityTokenBucket,
             };
-            terms.lanes = vec![(OWN_LANE, [plain, shaped, for_large])];
+            let frames =
+                if ats || self.unscheduled { Vec::new() } else { self.response_times(blocking, offered) };
+            let least = |bounds: &[QueueBound]| {
+                bounds.iter().filter_map(|bound| bound.start_max(self.frame_min())).min()
+            };
+            let by_curves = candidates([plain, shaped, for_large]);
+            if least(&frames).is_some_and(|wait| least(&by_curves).is_none_or(|curves| wait < curves)) {
+                terms.method = Method::ResponseTime;
+            }
+            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(frames).collect())];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
@@ -251,6 +273,23 @@ impl Assess<'_> {
         if !ats {
             terms.bounds.backlog = wait.map(|most| self.frame_bits(most));
         }
+    }
+
+    /// The response times of frames of each size.
+    fn response_times(&self, blocking: u128, offered: &Offered) -> Vec<QueueBound> {
+        let port = self.port;
+        // The lower frame was taken up before the first frame came, for what comes at that instant would have gone before it.
+        let sent = if port.deviation.is_none() && port.slack == 0 { volume(port.rate_served, 1) } else { 0 };
+        let latency = blocking.saturating_sub(sent);
+        let higher = (&self.higher.stairs, &self.higher.shaped);
+        let own = &offered.stairs;
+        #[cfg(feature = "planted-faults")]
+        let own = &match port.fault {
+            Some(crate::PlantedFault::LaterFramesForgotten) => own.first_frames(),
+            _ => own.clone(),
+        };
+        let of_size = |bits| response_time(latency, port.rate_served, higher, own, bits);
+        own.sizes().into_iter().filter_map(of_size).collect()
     }
 
     /// One lane under strict priority.
@@ -281,7 +320,7 @@ impl Assess<'_> {
             }
             ClassOrder::LowestLane | ClassOrder::Fifo => None,
         };
-        [any(lanes[own].frame_min), any(lanes[own].frame_max), ordered]
+        candidates([any(lanes[own].frame_min), any(lanes[own].frame_max), ordered])
     }
 
     /// A member as the others see it, in other bits than those of the wire.
@@ -327,11 +366,15 @@ impl Assess<'_> {
         };
         let charged = ratio(overhead, Bytes::MEDIA_OVERHEAD.get());
         let blocking = u128::from(terms.blocking_bits) * MICRO;
-        let credit = |higher: &Curve| shaper.credit_max(port.rate_served, blocking, higher);
-        let credit_max = match (credit(&self.higher.plain), credit(&self.higher.shaped)) {
-            (Some(plain), Some(shaped)) => Some(plain.min(shaped)),
-            (plain, shaped) => plain.or(shaped),
-        };
+        let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
+        let higher = (&self.higher.stairs, &self.higher.shaped);
+        let by_frames = self.by_frames.then(|| {
+            let earned = earning(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
+            Some(earned.saturating_add(shaper.slack))
+        });
+        let all = [held(&self.higher.plain), held(&self.higher.shaped), by_frames.flatten()];
+        let held = all.into_iter().flatten().min();
+        let credit_max = held.map(|held| shaper.credit_in(held));
         terms.credit_max = credit_max;
         terms.shaper = Some(shaper);
         terms.bounds.hi_credit_bits = credit_max.map(Shaper::hi_credit_bits);
@@ -340,14 +383,9 @@ impl Assess<'_> {
         let charged_min = (frame_min.get() + overhead) * 8;
         let zero = Curve::zero();
         if let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) {
-            let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
-            let held = match (held(&self.higher.plain), held(&self.higher.shaped)) {
-                (Some(plain), Some(shaped)) => Some(plain.min(shaped)),
-                (plain, shaped) => plain.or(shaped),
-            };
             self.reserved(terms, reserved, held, charged);
             let granted = self.members.iter().flat_map(|member| member.granted.iter().copied());
-            let is_bounded = terms.lanes.iter().any(|(_, bounds)| bounds[0].is_some());
+            let is_bounded = terms.lanes.iter().any(|(_, bounds)| !bounds.is_empty());
             terms.bounds.backlog = held.filter(|_| is_bounded).map(|held| {
                 let charged_bits = reserved::backlog(granted, reserved.ceiling, charged, held);
                 let (num, den) = shaper.wire_per_charged;
@@ -363,14 +401,28 @@ impl Assess<'_> {
             };
             let (plain, shaped) = (bound(&offered.plain), bound(&offered.shaped));
             let by_line = second_is_less(&plain, &shaped, charged_min);
-            terms.method = if by_line { Method::CreditBasedLineShaping } else { Method::CreditBased };
-            terms.lanes = vec![(OWN_LANE, [plain, shaped, None])];
+            let own = offered.stairs.charged(overhead);
+            let (nothing, none) = (Stairs::nothing(), Curve::zero());
+            let of_size = |bits| {
+                let (rate, latency) = served?;
+                response_time(latency, rate, (&nothing, &none), &own, bits)
+            };
+            let frames: Vec<QueueBound> = own.sizes().into_iter().filter_map(of_size).collect();
+            let least =
+                |bounds: &[QueueBound]| bounds.iter().filter_map(|bound| bound.start_max(charged_min)).min();
+            let by_curves = candidates([plain, shaped]);
+            terms.method = match least(&frames).is_some_and(|wait| Some(wait) < least(&by_curves)) {
+                true => Method::CreditBasedFrameByFrame,
+                false if by_line => Method::CreditBasedLineShaping,
+                false => Method::CreditBased,
+            };
+            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(frames).collect())];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =
                 self.members.iter().map(|member| self.lane(member, charged, overhead)).collect();
             let bound = |own: usize| {
-                let Some((rate, latency)) = served else { return [None, None, None] };
+                let Some((rate, latency)) = served else { return Candidates::new() };
                 let others =
                     || lanes.iter().enumerate().filter(move |(lane, _)| *lane != own).map(|(_, lane)| lane);
                 let any = |frame| others_first(latency, rate, &zero, &lanes[own], others(), frame);
@@ -380,7 +432,7 @@ impl Assess<'_> {
                     let latency = latency + shaper.debt_max() + committed;
                     in_turn(latency, rate, &zero, &lanes[own], others())
                 });
-                [any(lanes[own].frame_min), any(lanes[own].frame_max), turns.flatten()]
+                candidates([any(lanes[own].frame_min), any(lanes[own].frame_max), turns.flatten()])
             };
             terms.lanes = (0..lanes.len()).map(|own| (self.members[own].lane, bound(own))).collect();
         }
@@ -412,7 +464,7 @@ impl Assess<'_> {
             Some(reserved::queue_bound(held, wait, ceiling))
         });
         terms.method = Method::CreditBased;
-        terms.lanes = vec![(OWN_LANE, [bound, None, None])];
+        terms.lanes = vec![(OWN_LANE, candidates([bound]))];
     }
 
     /// What a credit-based class sends, as lower classes see it.
@@ -424,9 +476,8 @@ impl Assess<'_> {
         } else {
             line
         };
-        let longest = |bounds: &Candidates| {
-            bounds.iter().flatten().filter_map(|bound| bound.start_max(charged_min)).min()
-        };
+        let longest =
+            |bounds: &Candidates| bounds.iter().filter_map(|bound| bound.start_max(charged_min)).min();
         let wait = terms
             .lanes
             .iter()
@@ -438,11 +489,11 @@ impl Assess<'_> {
             }
             None => Curve::least_of([line]),
         };
-        Offered { plain: out(&offered.plain), shaped: out(&offered.shaped) }
+        Offered::by_curves(out(&offered.plain), out(&offered.shaped))
     }
 
     fn late(&self, terms: &mut ClassTerms) {
-        for bound in terms.lanes.iter_mut().flat_map(|(_, bounds)| bounds).flatten() {
+        for bound in terms.lanes.iter_mut().flat_map(|(_, bounds)| bounds) {
             bound.slack = self.port.slack + u64::from(terms.shaper.is_some());
         }
     }
@@ -481,14 +532,14 @@ impl ClassTerms {
     /// The bound of an entry's lane that is least for a frame.
     pub(crate) fn bound(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<&QueueBound> {
         let bits = self.bits(port, frame);
-        let bounds = self.candidates(lane)?.iter().flatten();
+        let bounds = self.candidates(lane)?.iter();
         bounds.filter(|bound| bound.start_max(bits).is_some()).min_by_key(|bound| bound.start_max(bits))
     }
 
     /// From the queue to the start of transmission, on the clock of the node.
     pub(crate) fn start_max(&self, port: &PortPlan, lane: u16, frame: Bytes) -> Option<u64> {
         let bits = self.bits(port, frame);
-        self.candidates(lane)?.iter().flatten().filter_map(|bound| bound.start_max(bits)).min()
+        self.candidates(lane)?.iter().filter_map(|bound| bound.start_max(bits)).min()
     }
 
     /// Bits of a frame as its class is served: charged, or of the wire.

@@ -11,6 +11,7 @@
 
 use tautwire_units::Bits;
 
+use crate::accuracy::Accuracy;
 use crate::analysis::Analysis;
 use crate::contribution::{Contribution, contributions};
 use crate::curve::{Line, MICRO};
@@ -214,12 +215,13 @@ impl PortState {
                 blocking_bits: blocking[class],
                 tardy: state.tardy,
                 unscheduled: state.unscheduled,
+                by_frames: analysis.accuracy == Accuracy::Frames,
             };
             let (mut terms, below) = assess(port, plan, class, coming, &analysis.reasons);
             if plan.stages_too_slow && plan.carries(class).is_none() {
                 let port = tautwire_model::network::PortIndex(port);
                 terms.reason = analysis.reason(Unbounded::StageTooSlow { port });
-                terms.lanes.iter_mut().for_each(|(_, bounds)| *bounds = [None, None, None]);
+                terms.lanes.iter_mut().for_each(|(_, bounds)| bounds.clear());
                 terms.bounds.backlog = None;
             }
             let known = std::mem::replace(&mut state.known, true);

@@ -24,6 +24,8 @@ pub(crate) struct QueueBound {
     pub(crate) weight: (u64, u64),
     /// Picoseconds that timed steps may be late.
     pub(crate) slack: u64,
+    /// The least frame for which it holds, in bits.
+    pub(crate) bits_min: u64,
     /// What goes ahead in `before`: fixed part, higher classes, own class.
     pub(crate) latency: u128,
     pub(crate) higher: Line,
@@ -31,8 +33,11 @@ pub(crate) struct QueueBound {
 }
 
 impl QueueBound {
-    /// From the queue to the start of transmission of a frame of `bits`; none if that is beyond time.
+    /// From the queue to the start of transmission of a frame of `bits`; none if that is beyond time, or it does not hold for such.
     pub(crate) fn start_max(&self, bits: u64) -> Option<u64> {
+        if bits < self.bits_min {
+            return None;
+        }
         let (weight, one) = (u128::from(self.weight.0), u128::from(self.weight.1));
         let own = u128::from(bits) * MICRO;
         let own = if weight == one { own } else { own * weight / one };
@@ -76,6 +81,7 @@ pub(crate) fn queue_bound(
             lead,
             weight: (1, 1),
             slack: 0,
+            bits_min: 0,
             latency,
             higher: *line,
             own: own_line,

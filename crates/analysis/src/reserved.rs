@@ -138,6 +138,7 @@ pub(crate) fn queue_bound(held: u64, wait: u64, ceiling: u64) -> QueueBound {
         // The frame's own bits are taken off already.
         weight: (0, 1),
         slack: 0,
+        bits_min: 0,
         latency,
         higher: Line::default(),
         own,

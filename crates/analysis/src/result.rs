@@ -126,12 +126,16 @@ pub enum Method {
     StrictPriorityTokenBucket,
     /// The same with the aggregates of the incoming links shaped by these (Lmax + C·t).
     StrictPriorityLineShaping,
+    /// Strict priority, FIFO in the class, frame by frame: all frames of the busy period.
+    ResponseTime,
     /// Busy period of the class: no order within the class is assumed.
     BusyPeriod,
     /// Credit-based shaper, rate-latency service.
     CreditBased,
     /// The same with line shaping.
     CreditBasedLineShaping,
+    /// The same, frame by frame.
+    CreditBasedFrameByFrame,
     /// Eq. (1) of the published switch (Annex V of 802.1Q; eq. 9 of Specht and Samii 2016).
     AtsContention,
     /// That of the service which carries the frames, by its name.
@@ -147,9 +151,11 @@ impl Method {
         match self {
             Self::StrictPriorityTokenBucket => "strict-priority-token-bucket",
             Self::StrictPriorityLineShaping => "strict-priority-line-shaping",
+            Self::ResponseTime => "strict-priority-response-time",
             Self::BusyPeriod => "busy-period",
             Self::CreditBased => "credit-based",
             Self::CreditBasedLineShaping => "credit-based-line-shaping",
+            Self::CreditBasedFrameByFrame => "credit-based-frame-by-frame",
             Self::AtsContention => "ats-contention",
             Self::Carried(name) => name,
             Self::None => "none",

@@ -23,6 +23,7 @@ use tautwire_model::network::{NodeIndex, Stream, StreamIndex, Traffic};
 
 use tautwire_units::Duration;
 
+use crate::accuracy::Accuracy;
 use crate::analysis::Analysis;
 use crate::graph::PortGraph;
 use crate::loss::{Fill, Limit, at_listener, is_oversized};
@@ -80,7 +81,7 @@ impl<'network> Session<'network> {
         let edges: Vec<_> =
             (0..plan.entries.len()).filter_map(|entry| plan.edge(crate::plan::index(entry))).collect();
         let ports = plan.ports.len();
-        let analysis = Analysis::begin(plan);
+        let analysis = Analysis::begin(plan, Accuracy::Curves);
         let nothing = || Bounds {
             streams: Vec::new(),
             ports: vec![<[ClassBounds; 8]>::default(); ports],
@@ -351,7 +352,7 @@ impl<'network> Session<'network> {
         let running: Vec<StreamIndex> = self.running().collect();
         let network = self.analysis.plan.network.with_only(&running);
         self.disturbed = running.iter().map(|stream| stream.0).collect();
-        let mut bounds = crate::bounds(&network);
+        let mut bounds = crate::bounds_by(&network, Accuracy::Curves);
         bounds.number_anew(&running);
         self.whole = Some(bounds);
     }

@@ -13,7 +13,7 @@
 
 use crate::analysis::Analysis;
 use crate::contribution::Offered;
-use crate::curve::{Line, volume};
+use crate::curve::{Curve, Line, volume};
 use crate::passage::{Brought, Passage, Shaped};
 use crate::plan::{Entry, NONE};
 use crate::port::{Above, Candidates, ClassTerms};
@@ -118,9 +118,9 @@ impl Above {
 
     /// With slack, at a port that serves at `rate`.
     pub(crate) fn widened(&self, slack: Slack, rate: u64) -> Self {
-        let Offered { plain, shaped } = &self.offered;
-        let offered =
-            Offered { plain: plain.grown(slack.shift, rate), shaped: shaped.grown(slack.shift, rate) };
+        let Offered { plain, shaped, .. } = &self.offered;
+        let grown = |curve: &Curve| curve.grown(slack.shift, rate);
+        let offered = Offered::by_curves(grown(plain), grown(shaped));
         Self { offered, reason: self.reason }
     }
 }
@@ -148,13 +148,11 @@ impl ClassTerms {
                 *new == kept
                     || (is_line && new.rate >= 1_000_000 && below(new, kept, least) && below(new, kept, most))
             };
-            new.iter().flatten().any(|new| under(&new))
+            new.iter().any(|new| under(&new))
         };
         self.lanes.iter().zip(&new.lanes).all(|((lane, kept), (of, new))| {
-            let is_bounded = kept.iter().any(Option::is_some);
-            lane == of
-                && is_bounded == new.iter().any(Option::is_some)
-                && kept.iter().flatten().all(|kept| covers(kept, new))
+            let is_bounded = !kept.is_empty();
+            lane == of && is_bounded != new.is_empty() && kept.iter().all(|kept| covers(kept, new))
         })
     }
 
@@ -164,10 +162,10 @@ impl ClassTerms {
         let bits = self.bits(plan, least);
         let mut most = 0;
         for (_, bounds) in &mut kept.lanes {
-            let start = bounds.iter().flatten().filter_map(|bound| bound.start_max(bits)).min();
+            let start = bounds.iter().filter_map(|bound| bound.start_max(bits)).min();
             let more = start.unwrap_or(0) >> slack.shift;
             most = most.max(more);
-            for bound in bounds.iter_mut().flatten() {
+            for bound in bounds.iter_mut() {
                 bound.slack = bound.slack.saturating_add(more);
             }
         }

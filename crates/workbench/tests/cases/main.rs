@@ -10,6 +10,7 @@ mod mutations;
 mod plane;
 mod provisos;
 mod shaping;
+mod tightness;
 
 use std::path::{Path, PathBuf};
 

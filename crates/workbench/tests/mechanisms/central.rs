@@ -247,8 +247,8 @@ fn who_asks_with_msrp_is_refused_by_bounds_and_tested_again() {
     let by_bounds = begun(text);
     let [refusal] = &run(&network(text)).refusals[..] else { panic!("it asks once") };
     let Limit::Late(late) = refusal.limit else { panic!("its deadline stands in the way") };
-    // Of all that is described, `plan` and `vision` run beside it then.
-    let proven = tautwire_workbench::bounds(&network(text));
+    // Of all that is described, `plan` and `vision` run beside it then. A CNC tests by curves.
+    let proven = tautwire_analysis::bounds_by(&network(text), tautwire_analysis::Accuracy::Curves);
     assert_eq!(late.stream, refusal.stream);
     assert_eq!(late.deadline, Some(Duration::from_us(450)));
     assert!(

@@ -16,10 +16,13 @@ use tautwire_workbench::Network;
 /// frames that this credit lets pass at once.
 const CHARGED_FOR_LONGER: &str = include_str!("../cases/inputs/cbs-charged-overhead.yaml");
 
-/// The first network of shapers that contradicts its bounds: the one above, then by seed.
+/// And: a class whose second frame of a busy period waits longer than its first.
+const LATER_WAITS_LONGEST: &str = include_str!("../cases/inputs/later-frame-waits-longest.yaml");
+
+/// The first network of shapers that contradicts its bounds: those above, then by seed.
 fn search(cases: u64, bounds: impl Fn(&Network) -> Bounds) -> Option<u64> {
     let drawn = (0..cases).map(network);
-    let networks = std::iter::once_with(|| described(CHARGED_FOR_LONGER)).chain(drawn);
+    let networks = [CHARGED_FOR_LONGER, LATER_WAITS_LONGEST].into_iter().map(described).chain(drawn);
     let wrong = |network: &Network| !contradictions(network, &bounds(network), &run(network)).is_empty();
     networks.zip(0..).find(|(network, _)| wrong(network)).map(|(_, place)| place)
 }
