@@ -10,6 +10,7 @@ use tautwire_model::network::Traffic;
 
 use crate::applications::Applications;
 use crate::as6802;
+use crate::central::{self, AdmissionControl};
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::Contents;
 use crate::control::{Attached, Controls, FirstCycles, Mechanism, Policers, Pools};
@@ -19,9 +20,8 @@ use crate::gptp;
 use crate::harts;
 use crate::host_stacks::HostStacks;
 use crate::options::HartsTest;
-use crate::plan::Plan;
 use crate::recorder::Recorder;
-use crate::srp::{AdmissionControl, Srp};
+use crate::srp;
 use crate::tdma;
 use crate::time_triggered::Timed;
 
@@ -46,6 +46,7 @@ pub(crate) fn are_there(network: &Network) -> bool {
 fn attached<'n>(
     network: &'n Network,
     seed: u64,
+    admission: Option<Box<dyn AdmissionControl>>,
     (mechanisms, test): (&[&'static dyn Mechanism], Option<HartsTest>),
 ) -> Vec<Attached<'n>> {
     for key in network.sections.keys() {
@@ -53,15 +54,14 @@ fn attached<'n>(
         assert!(is_given, "a run of a network with `{key}` is given its mechanism");
     }
     let further = mechanisms.iter().filter_map(|mechanism| mechanism.attach(network));
-    let first = tdma::attach(network).into_iter().chain(as6802::attach(network));
+    let reserves = srp::attach(network, seed).or_else(|| central::attach(network, seed, admission));
+    let first = tdma::attach(network).into_iter().chain(as6802::attach(network)).chain(reserves);
     let first = first.chain(gptp::attach(network)).chain(further);
     first.chain(harts::attach(network, seed, test)).collect()
 }
 
 /// The machines of a run.
 pub(crate) struct Driven<'n> {
-    /// Stream reservation.
-    pub(crate) srp: Option<Srp>,
     pub(crate) stacks: HostStacks,
     /// Applications that hear what comes.
     pub(crate) applications: Applications,
@@ -82,18 +82,17 @@ pub(crate) struct Driven<'n> {
 impl<'n> Driven<'n> {
     pub(crate) fn new(
         network: &'n Network,
-        plan: &Plan,
         clocks: &[LocalClock],
         (seed, histograms): (u64, bool),
         admission: Option<Box<dyn AdmissionControl>>,
         mechanisms: (&[&'static dyn Mechanism], Option<HartsTest>),
     ) -> Self {
+        let attached = attached(network, seed, admission, mechanisms);
         Self {
-            srp: Srp::new(network, plan, clocks, seed, admission),
             stacks: HostStacks::new(network, seed, histograms),
             applications: Applications::new(network, seed),
             contents: Contents::new(network),
-            controls: Controls::new(attached(network, seed, mechanisms), clocks, seed, network.streams.len()),
+            controls: Controls::new(attached, clocks, seed, network.streams.len()),
             policers: Policers::default(),
             pools: Pools::default(),
             cycles: None,
@@ -121,11 +120,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn driven_next(&self) -> Option<SimTime> {
         let driven = self.driven.as_ref()?;
         let due = driven.applications.next();
-        let srp = driven.srp.as_ref().and_then(Srp::next);
         let stacks = driven.stacks.next_due();
         let controls = driven.controls.next();
         let corrected = driven.timed.as_ref().map(Timed::next);
-        let protocols = srp.into_iter().chain(controls).chain(stacks).chain(corrected);
+        let protocols = controls.into_iter().chain(stacks).chain(corrected);
         due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
@@ -135,7 +133,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         self.correct_clocks();
         self.drive_stacks();
         self.answer_due();
-        self.drive_srp();
         self.drive_controls();
         self.arm_timeline();
     }
@@ -143,7 +140,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A listener has received a frame.
     #[cold]
     pub(crate) fn driven_delivery(&mut self, slot: &Slot, listener: u32, time: SimTime) {
-        if self.take_octets(slot, time) || self.take_control(slot.stream, slot.number, time) {
+        if self.take_octets(slot) {
             return;
         }
         let network = self.network;

@@ -58,12 +58,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.hold_timed(place, hop_index);
         } else if manners.has(Manners::HELD) {
             self.hold(place, hop_index);
-        } else if manners.has(Manners::RESERVED) && !self.is_granted(hop_index) {
-            self.filter(place, hop_index);
-        } else if manners.has(Manners::REGISTERED) && self.is_shut_out(hop_index) {
-            self.filter_vlan(place, hop_index);
         } else {
-            return false;
+            return manners.has(Manners::SHUT) && self.is_shut_out(place, hop_index);
         }
         true
     }

@@ -16,7 +16,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
-use crate::control::FirstCycles;
+use crate::control::{Filters, FirstCycles};
 use crate::driven::Driven;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
@@ -67,6 +67,8 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) talkers: Vec<Talker>,
     pub(crate) schedulers: Vec<u32>,
     pub(crate) virtual_links: VirtualLinks,
+    /// Hops that a mechanism shut.
+    pub(crate) filters: Filters,
     pub(crate) slab: Slab,
     pub(crate) statistics: Statistics,
     /// What tests hold the order of frames against.
@@ -132,6 +134,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             nodes,
             schedulers,
             virtual_links,
+            filters: Filters::default(),
             slab: Slab::default(),
             statistics,
             order: Order::new(&plan),
@@ -140,7 +143,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             driven: PLUGGED.then(|| {
                 let admission = options.admission.take();
                 let mechanisms = (options.mechanisms, options.harts_test);
-                Box::new(Driven::new(network, &plan, &clocks, (seed, histograms), admission, mechanisms))
+                Box::new(Driven::new(network, &clocks, (seed, histograms), admission, mechanisms))
             }),
             events: 0,
             progress: match &mut options.progress {
@@ -156,7 +159,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         for stream in begun {
             engine.talkers[stream.index()].running = false;
         }
-        engine.begin_shaping();
         if PLUGGED {
             engine.begin_controls();
         }
@@ -285,11 +287,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         if PLUGGED {
             self.end_controls();
         }
-        let srp = self.driven.as_mut().and_then(|driven| driven.srp.take());
         self.observe_network_time();
         let network_time = self.network_time_observation();
-        let (reservations, vlan_registrations, refusals) =
-            srp.map_or_else(Default::default, |srp| srp.observations(self.network));
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
@@ -319,9 +318,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             test: None,
             harts: None,
             cycle_frames,
-            reservations,
-            refusals,
-            vlan_registrations,
+            reservations: Vec::new(),
+            refusals: Vec::new(),
+            vlan_registrations: Vec::new(),
             clocks: Vec::new(),
             mechanisms: Observed::default(),
             virtual_links: self.virtual_links.observations(),

@@ -16,7 +16,7 @@ use tautwire_observe::SignedMoments;
 use tautwire_units::{Duration, Instant};
 
 use crate::clock::SimTime;
-use crate::control::{Attached, Attachment, Machines, Plane, Stamping};
+use crate::control::{Attached, Attachment, Machines, Plane, Seen, Stamping};
 use crate::discipline::Discipline;
 use crate::plan::index;
 use crate::random::Purpose;
@@ -105,12 +105,12 @@ impl Attachment for Gptp<'_> {
     }
 
     fn processing(
-        &self,
-        node: NodeIndex,
-        _: &[u8],
+        &mut self,
+        came: &Seen<'_>,
         draw: &mut dyn FnMut(&Delay, u64) -> Duration,
-    ) -> Duration {
-        draw(&self.settings.nodes[node.index()].processing, 0)
+    ) -> Option<Duration> {
+        let node = self.network.ports[came.port.index()].node;
+        Some(draw(&self.settings.nodes[node.index()].processing, 0))
     }
 
     fn stamping(&self, node: NodeIndex) -> Stamping {

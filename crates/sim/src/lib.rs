@@ -11,6 +11,7 @@
 mod agenda;
 mod applications;
 mod as6802;
+mod central;
 mod clock;
 mod control;
 mod discipline;
@@ -32,7 +33,6 @@ mod random;
 mod recorder;
 mod refusal;
 mod relay;
-mod reservation;
 mod result;
 mod source;
 mod srp;
@@ -47,16 +47,17 @@ mod timeline;
 mod told;
 mod tournament;
 mod virtual_links;
-mod vlan_registration;
 
 use tautwire_model::Network;
 
 use engine::Engine;
 
+pub use central::{AdmissionControl, ControlNote};
 pub use clock::SimTime;
 pub use control::{
-    Attached, Attachment, Beside, CYCLES, CycleFrame, Cycles, Fault, Frame, HandedDown, HandingDown, Holding,
-    Machines, Mechanism, NetworkTime, Notes, Passing, Plane, Policing, Servers, Stamping, Talkers,
+    Attached, Attachment, Beside, CYCLES, CycleFrame, Cycles, Fault, Filtering, Frame, HandedDown,
+    HandingDown, Holding, Machines, Mechanism, NetworkTime, Notes, Passing, Plane, Policing, Seen, Servers,
+    Shaping, Shut, Stamping, Talkers,
 };
 pub use gptp::{ClockObservation, CorrectedObservation};
 pub use harts::{
@@ -67,13 +68,12 @@ pub use network_time::{NetworkTimeObservation, NodeTime};
 pub use options::{Driver, HartsTest, Options, Progress, StreamPart};
 pub use recorder::{Contents, MissedSlot, NoRecorder, Recorder, Transmission};
 pub use refusal::{Late, Limit, Refusal};
-pub use reservation::{BridgeDelays, ControlNote, Declaration, ReservationObservation, Rung, RungEvent};
 pub use result::{
     ApplicationObservation, ClassObservation, DatagramObservation, DropReason, HopObservation,
     ListenerObservation, Observation, PortObservation, SlotObservation, StampedObservation,
     StreamObservation, VirtualLinkObservation, WorstFrame,
 };
-pub use srp::AdmissionControl;
+pub use srp::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent, VlanObservation};
 pub use tdma::{CycleObservation, CyclesObservation, SlotFate, StartUpObservation};
 
 pub use tautwire_wire::{TestMessage, WireError};
@@ -82,7 +82,6 @@ pub use test_bed::{
     TestObservation, track,
 };
 pub use told::Told;
-pub use vlan_registration::VlanObservation;
 
 /// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
 ///

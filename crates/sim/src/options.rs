@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use crate::central::AdmissionControl;
 use crate::control::Mechanism;
 use crate::refusal::Late;
-use crate::srp::AdmissionControl;
 
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, StreamIndex};

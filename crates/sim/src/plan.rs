@@ -10,7 +10,6 @@ use tautwire_model::network::{
 };
 
 use crate::frame::Aim;
-use crate::srp;
 
 /// "None" for the indices of this module.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -100,15 +99,13 @@ impl Manners {
     pub(crate) const TIME_TRIGGERED: Self = Self(2);
     /// It waits in a pool of its bridge until a mechanism lets it go (`control/plane/holding.rs`). Set in a run.
     pub(crate) const HELD: Self = Self(4);
-    /// Its port takes its frames only while their VLAN is registered there.
-    pub(crate) const REGISTERED: Self = Self(8);
-    /// Its port takes frames of reserved streams alone.
-    pub(crate) const RESERVED: Self = Self(16);
+    /// Its port is shut to its frames, or was (`control/plane/filtering.rs`). Set in a run.
+    pub(crate) const SHUT: Self = Self(8);
     /// Its port takes none of its frames: the stream was granted to others alone. Changes in a run.
     pub(crate) const PRUNED: Self = Self(32);
     /// Of those, what is looked at before a frame is queued.
     pub(crate) const BEFORE_QUEUEING: Self =
-        Self(Self::TIME_TRIGGERED.0 | Self::HELD.0 | Self::REGISTERED.0 | Self::RESERVED.0 | Self::PRUNED.0);
+        Self(Self::TIME_TRIGGERED.0 | Self::HELD.0 | Self::SHUT.0 | Self::PRUNED.0);
 
     /// Whether it has one of `others`.
     pub(crate) const fn has(self, others: Self) -> bool {
@@ -278,12 +275,9 @@ impl Plan {
             let next = only.map_or(NONE, |branch| self.children[branch.children.0 as usize]);
             let port_of = |hop: u32| stream.hops[(hop - first) as usize].port.0;
             let filtered = is_filtered(network, stream, number);
-            let reserved = network.reserved_classes_at(hop.port).any(|reserved| reserved.class == hop.class);
             let mut manners = Manners::default();
-            manners.add(Manners::INSPECTED, filtered || srp::enters(network, stream, hop.port).is_some());
-            manners.add(Manners::REGISTERED, srp::leaves(network, stream, hop.port));
+            manners.add(Manners::INSPECTED, filtered);
             manners.add(Manners::TIME_TRIGGERED, stream.time_triggered.is_some());
-            manners.add(Manners::RESERVED, reserved);
             self.hops.push(HopPlan {
                 next,
                 next_port: if next == NONE { NONE } else { port_of(next) },

@@ -1,7 +1,6 @@
-//! Which protocol has a frame: what is done with its octets when a copy leaves, and when one is delivered.
+//! Frames of protocols: what is done with their octets when a copy leaves, and when one is delivered.
 //!
-//! Frames of protocols that a host drives are that host's; others go by their type. What a protocol cannot read it ignores. Not here:
-//! where octets are while a frame is on its way (`control/contents.rs`).
+//! They are those of a host (`control/host.rs`). Not here: where octets are while a frame is on its way (`control/contents.rs`).
 
 use std::rc::Rc;
 
@@ -12,7 +11,6 @@ use crate::control::contents::Frame;
 use crate::engine::Engine;
 use crate::frame::Slot;
 use crate::recorder::{Contents, Recorder};
-use crate::srp::{MSRP, MVRP};
 
 /// A copy of a frame that begins to leave.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +37,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
-        let Leaving { stream, number, hop, start, .. } = leaving;
+        let Leaving { stream, number, hop, .. } = leaving;
         let Some(mut frame) = self.driven().contents.behind(stream, number, hop) else { return };
         if self.is_hosted(stream) {
             frame = self.pass_control_frame(leaving).unwrap_or(frame);
             self.control_frame_leaves(leaving, Rc::clone(&frame));
-        } else if frame.ether_type == MSRP {
-            self.tell_pdu(stream, &frame, start);
         }
         if self.recorder.takes_transmissions() {
             let Frame { ether_type, octets, addresses, .. } = &*frame;
@@ -55,21 +51,13 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Whether a delivered frame was a protocol's, which has it then.
-    pub(crate) fn take_octets(&mut self, slot: &Slot, time: SimTime) -> bool {
+    pub(crate) fn take_octets(&mut self, slot: &Slot) -> bool {
         if !self.carries_octets(slot.stream) {
             return false;
         }
         let arrived = self.driven().contents.take(slot.stream, slot.number, slot.hop);
         let Some(arrived) = arrived else { return true };
-        if self.is_hosted(slot.stream) {
-            self.take_into_host(slot.stream, slot.hop, arrived);
-            return true;
-        }
-        let frame = &*arrived.frame;
-        match frame.ether_type {
-            MSRP | MVRP => self.take_pdu(slot.stream, frame, time),
-            _ => {}
-        }
+        self.take_into_host(slot.stream, slot.hop, arrived);
         true
     }
 }

@@ -7,6 +7,7 @@ use tautwire_core::ats::AtsDiscard;
 use tautwire_units::Instant;
 
 use crate::clock::SimTime;
+use crate::control::Shut;
 use crate::engine::Engine;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Aim, Slot, octets_of};
@@ -109,7 +110,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             let slot = *self.slab.get(place);
             return match self.schedule(scheduler, &slot, port) {
                 Ok(at) => self.enqueue_scheduled(place, hop_index, at),
-                Err(_) if PLUGGED && self.is_not_granted(hop_index) => {
+                Err(_) if PLUGGED && self.filters.is_shut(hop_index, Shut::NotReserved) => {
                     self.filter(place, hop_index);
                 }
                 Err(_) => {
@@ -147,7 +148,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             scheduler = own_scheduler;
             let Ok(at) = eligible else {
                 // Where it is not reserved it would not have gone anyway.
-                let withheld = PLUGGED && self.is_not_granted(hop_index);
+                let withheld = PLUGGED && self.filters.is_shut(hop_index, Shut::NotReserved);
                 discarded |= !withheld;
                 let fate = if withheld { Fate::Withheld } else { Fate::Lost(DropReason::ResidenceTime) };
                 self.statistics.fates.note(slot.stream, fate, Whereabouts::Hop(hop_index));

@@ -14,8 +14,7 @@ use crate::tdma::StartUpObservation;
 use crate::test_bed::TestObservation;
 
 use crate::refusal::Refusal;
-use crate::reservation::ReservationObservation;
-use crate::vlan_registration::VlanObservation;
+use crate::srp::{ReservationObservation, VlanObservation};
 
 /// Why a frame, or a copy of it, was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -48,7 +48,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 self.cut_link(LinkIndex(cable * 2));
                 self.cut_link(LinkIndex(cable * 2 + 1));
                 if PLUGGED {
-                    self.srp_link(*cable, false);
                     self.controls_link(*cable);
                 }
             }
@@ -57,7 +56,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                     self.links[link as usize].up = true;
                 }
                 if PLUGGED {
-                    self.srp_link(*cable, true);
                     self.controls_link(*cable);
                 }
             }
@@ -65,7 +63,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 self.stop_node(*node);
                 if PLUGGED {
                     self.forget_at(node.index());
-                    self.srp_node(node.index(), false);
                     self.controls_node(*node, false);
                     self.arm_timeline();
                 }
@@ -75,7 +72,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 state.up = true;
                 state.up_since = self.now;
                 if PLUGGED {
-                    self.srp_node(node.index(), true);
                     self.controls_node(*node, true);
                     self.arm_timeline();
                 }

@@ -2,12 +2,11 @@
 //! ACMaster of HaRTES.
 //!
 //! An end station that did not ask is told of failures too, for MSRP floods what talkers declare: that is nobody's answer.
-//! Not here: whether frames came.
+//! Not here: whether frames came, and what stream reservation tells (`srp/told.rs`).
 
 use tautwire_model::network::{NodeIndex, StreamIndex};
 
 use crate::harts::{AdmissionEvent, HartsObservation};
-use crate::reservation::{ControlNote, Declaration, ReservationObservation, RungEvent};
 
 /// What became of a listener's request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,40 +21,6 @@ pub struct Told {
     pub granted: bool,
     /// The last failure code that held while it asked (802.1Q-2022 Table 46-15).
     pub failure: Option<u8>,
-}
-
-impl ReservationObservation {
-    /// What a listener was told.
-    #[must_use]
-    pub fn told(&self, listener: NodeIndex) -> Told {
-        let mut told = Told::default();
-        // What holds now; a listener of central configuration that is not served any more is told code 0.
-        let mut code = None;
-        for rung in self.ladder.iter().filter(|rung| rung.node == listener) {
-            match rung.event {
-                RungEvent::Asked => (told.asked, told.asks) = (true, true),
-                RungEvent::Detached => told.asks = false,
-                RungEvent::Received(_, Declaration::TalkerFailed(failed)) => code = Some(failed),
-                RungEvent::Received(_, Declaration::TalkerAdvertise | Declaration::TalkerLeave) => {
-                    code = None
-                }
-                RungEvent::ControlReceived(_, ControlNote::Refused(failed)) => code = Some(failed),
-                RungEvent::ControlReceived(_, ControlNote::Served) => (told.granted, code) = (true, None),
-                _ => {}
-            }
-            if told.asks && code.is_some_and(|code| code > 0) {
-                told.failure = code;
-            }
-        }
-        told.refused = told.asks && code.is_some_and(|code| code > 0);
-        told
-    }
-
-    /// The last failure code that one of these listeners was told while it asked, the first that was told any.
-    #[must_use]
-    pub fn failure(&self, listeners: &[NodeIndex]) -> Option<u8> {
-        listeners.iter().find_map(|listener| self.told(*listener).failure)
-    }
 }
 
 impl HartsObservation {

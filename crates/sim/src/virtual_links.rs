@@ -312,7 +312,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         received: SimTime,
         ring: u32,
     ) -> Option<DropReason> {
-        if self.plan.filtered[hop] || (PLUGGED && self.is_shut_in(hop)) {
+        if self.plan.filtered[hop] || (PLUGGED && self.filters.is_far_end_shut(hop)) {
             return Some(DropReason::IngressFiltering);
         }
         let policer = *self.virtual_links.policer_of_hop.get(hop)?;

@@ -15,7 +15,7 @@ impl EtherType {
     pub const IPV4: Self = Self(0x0800);
     /// Customer VLAN tag (IEEE Std 802.1Q-2022, 9.5).
     pub const VLAN: Self = Self(0x8100);
-    /// Local experiments, the first of two (IEEE Std 802): frames of streams without a protocol.
+    /// Local experiments, the first of two (IEEE Std 802): frames of streams without a protocol, and of central configuration.
     pub const LOCAL_EXPERIMENTAL: Self = Self(0x88b5);
     /// Protocol control frames (SAE AS6802).
     pub const PCF: Self = Self(0x891d);

@@ -1,4 +1,4 @@
-//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; gPTP;
+//! Frames and identifiers on the wire: Ethernet II, IEEE 802.1Q, IPv4 and UDP; MRP; central configuration; gPTP;
 //! RTmac, TDMA and RTcfg of RTnet; protocol control frames of AS6802; the register map of the switch in `hdl/`.
 //!
 //! Parsers are total: any octets give a value or an error, never a panic.
@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod address;
 mod as6802;
+pub mod central;
 mod checksum;
 mod error;
 mod ethernet;

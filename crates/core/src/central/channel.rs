@@ -20,13 +20,13 @@ pub struct ChannelTiming {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment<M> {
     /// Session of the sender, and that of the receiver as far as the sender knows it.
-    pub session: u32,
+    pub session: u16,
     /// See there.
-    pub peer_session: Option<u32>,
+    pub peer_session: Option<u16>,
     /// A message and its number.
-    pub message: Option<(u64, M)>,
+    pub message: Option<(u32, M)>,
     /// Number of the message that is expected next.
-    pub acknowledges: u64,
+    pub acknowledges: u32,
 }
 
 /// What a frame brings.
@@ -42,16 +42,16 @@ pub struct Heard<M> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Channel<M> {
     timing: ChannelTiming,
-    session: u32,
-    peer_session: Option<u32>,
+    session: u16,
+    peer_session: Option<u16>,
     /// Messages that are not acknowledged; the first may be under way.
     queue: VecDeque<M>,
     /// Number of the first of them.
-    number: u64,
+    number: u32,
     /// When the first is sent again; none if it was not sent yet.
     again_at: Option<Instant>,
     /// Number of the message that is expected next.
-    expects: u64,
+    expects: u32,
     owes: bool,
     /// When a node that has restarted says so next; none once the other end knows.
     greets_at: Option<Instant>,
@@ -62,7 +62,7 @@ pub struct Channel<M> {
 impl<M: Clone> Channel<M> {
     /// A channel of a node's session.
     #[must_use]
-    pub fn new(timing: ChannelTiming, session: u32, now: Instant) -> Self {
+    pub fn new(timing: ChannelTiming, session: u16, now: Instant) -> Self {
         Self {
             timing,
             session,

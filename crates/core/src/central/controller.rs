@@ -10,19 +10,15 @@ use alloc::vec::Vec;
 
 use tautwire_wire::srp::{FailureCode, ListenerDeclaration};
 
-use super::message::{Message, Pair};
+use super::{Message, Pair, Share};
 
 /// What a stream needs of a bridge's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathShare {
     /// The bridge.
     pub bridge: u32,
-    /// Its port.
-    pub port: usize,
-    /// Place of the class among those of the domain.
-    pub class: usize,
-    /// Bits in a second.
-    pub slope: u64,
+    /// Where there, and what.
+    pub share: Share,
 }
 
 /// The way of a stream to one listener.
@@ -354,10 +350,10 @@ impl Controller {
         self.path(pair).map_or(BTreeSet::new(), |path| path.shares.iter().map(|share| share.bridge).collect())
     }
 
-    fn shares_at(&self, pair: Pair, bridge: u32) -> Vec<(usize, usize, u64)> {
+    fn shares_at(&self, pair: Pair, bridge: u32) -> Vec<Share> {
         let shares = self.path(pair).map_or(&[][..], |path| &path.shares);
         let own = shares.iter().filter(|share| share.bridge == bridge);
-        own.map(|share| (share.port, share.class, share.slope)).collect()
+        own.map(|share| share.share).collect()
     }
 
     fn tell_bridge(&mut self, pair: Pair, bridge: u32, reserve: bool) {
@@ -445,7 +441,7 @@ mod tests {
     const OTHER: Pair = Pair { stream: 1, listener: 0 };
 
     fn path() -> StreamPaths {
-        let share = |bridge| PathShare { bridge, port: 1, class: 0, slope: 1 };
+        let share = |bridge| PathShare { bridge, share: Share { port: 1, class: 0, slope: 1 } };
         StreamPaths { listeners: vec![Path { shares: vec![share(10), share(11)], cables: vec![0, 1, 2] }] }
     }
 

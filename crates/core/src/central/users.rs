@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use super::message::{Message, Pair};
+use super::{Message, Pair};
 
 /// The end stations of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

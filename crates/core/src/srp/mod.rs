@@ -7,7 +7,7 @@
 //!
 //! `class.rs` says what a stream costs and how late a port makes it, `bandwidth.rs` what a port may still
 //! promise, `talkers.rs` which of a talker's values counts, `table.rs` which streams a bridge takes on, `egress.rs` which of them go out
-//! of a port.
+//! of a port; `vlans.rs` is MVRP of a node, `node.rs` all of a node, octets in and octets out.
 
 pub mod bandwidth;
 pub mod bridge;
@@ -16,11 +16,15 @@ mod bridge_tests;
 pub mod class;
 mod egress;
 pub mod mrp;
+pub mod node;
 pub mod station;
 mod table;
 mod talkers;
+pub mod vlans;
 
 pub use bandwidth::PortBandwidth;
 pub use bridge::{AddressTable, BridgeConfig, PortConfig, SrpBridge, VlanLimits};
 pub use class::{SrClass, hop_latency_ns, idle_slope, slope_of};
+pub use node::{SrpNode, SrpPart, TimerSteps};
 pub use station::{Offer, SrpStation};
+pub use vlans::{VlanNode, VlanReason};

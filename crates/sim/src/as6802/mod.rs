@@ -187,7 +187,7 @@ impl Attachment for As6802<'_> {
         self.settings.frames[node.index()].expect("clients make no frames")
     }
 
-    fn payload(&self, _: &[u8]) -> Bytes {
+    fn payload(&self, _: &Output) -> Bytes {
         PCF_PAYLOAD
     }
 

@@ -6,14 +6,15 @@
 //!
 //! Invariant: octets live until the last copy is delivered or lost. Of a stream with one hop a frame lives until it or a later one is
 //! delivered: a link keeps the order of frames, so those before it were lost. Copies of other streams go several ways, so the last
-//! [`FLYING`] frames live; an older one counts as lost. Not here: what octets say.
+//! [`FLYING`] frames live (of one way over several links, [`FLYING_ONE_WAY`] that were not delivered); an older one counts as lost. Not
+//! here: what octets say.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use tautwire_core::control::Addresses;
 use tautwire_model::Network;
-use tautwire_model::network::Stream;
+use tautwire_model::network::{Hop, Stream};
 use tautwire_units::Bytes;
 use tautwire_wire::EtherType;
 
@@ -25,6 +26,8 @@ use crate::result::DropReason;
 
 /// Frames that live of a stream with several hops.
 const FLYING: usize = 256;
+/// Those of one whose frames one listener takes, and nobody on their way.
+const FLYING_ONE_WAY: usize = 4_096;
 
 /// A frame of a protocol.
 #[derive(Debug)]
@@ -78,6 +81,8 @@ struct OfStream {
     carries: bool,
     /// Whether all of its frames go over one link.
     has_one_hop: bool,
+    /// Whether nobody but its one listener takes its frames.
+    has_one_way: bool,
     flying: VecDeque<Flying>,
 }
 
@@ -99,7 +104,15 @@ impl Flying {
 
 impl Contents {
     pub(crate) fn new(network: &Network) -> Self {
-        let of = |stream: &Stream| OfStream { has_one_hop: stream.hops.len() <= 1, ..OfStream::default() };
+        let of = |stream: &Stream| {
+            let last = stream.hops.len().saturating_sub(1);
+            let goes_on = |(place, hop): (usize, &Hop)| {
+                let before = place.checked_sub(1).and_then(|before| u32::try_from(before).ok());
+                hop.previous == before && (place == last || hop.listener.is_none())
+            };
+            let has_one_way = stream.hops.iter().enumerate().all(goes_on);
+            OfStream { has_one_hop: last == 0, has_one_way, ..OfStream::default() }
+        };
         Self(network.streams.iter().map(of).collect())
     }
 
@@ -112,7 +125,8 @@ impl Contents {
     fn put(&mut self, stream: u32, number: u32, frame: Rc<Frame>) {
         let of = &mut self.0[stream as usize];
         of.carries = true;
-        if !of.has_one_hop && of.flying.len() == FLYING {
+        let most = if of.has_one_way { FLYING_ONE_WAY } else { FLYING };
+        if !of.has_one_hop && of.flying.len() == most {
             of.flying.pop_front();
         }
         of.flying.push_back(Flying { number, frame, written: Vec::new(), comes: SimTime::ZERO });
@@ -156,8 +170,13 @@ impl Contents {
                 std::iter::from_fn(|| of.flying.pop_front()).find(|flying| flying.number == number)?;
             return Some(Arrived { comes: first.comes, frame: Rc::clone(first.behind(hop)) });
         }
-        let flying = of.flying.iter().find(|flying| flying.number == number)?;
-        Some(Arrived { comes: flying.comes, frame: Rc::clone(flying.behind(hop)) })
+        let place = of.flying.iter().position(|flying| flying.number == number)?;
+        let flying = &of.flying[place];
+        let arrived = Arrived { comes: flying.comes, frame: Rc::clone(flying.behind(hop)) };
+        if of.has_one_way {
+            of.flying.remove(place);
+        }
+        Some(arrived)
     }
 }
 

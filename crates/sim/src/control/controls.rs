@@ -6,10 +6,11 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use tautwire_core::TrafficClass;
 use tautwire_core::gptp::DisciplinedClock;
 use tautwire_core::tdma::Synchronisation;
-use tautwire_model::network::{LinkIndex, NodeIndex, PortIndex, StreamIndex};
-use tautwire_units::{Bytes, Instant};
+use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
+use tautwire_units::{BitRate, Bytes, Instant};
 
 use super::contents::{Arrived, Frame};
 use super::host::{Departure, Hosted};
@@ -41,6 +42,8 @@ pub(crate) enum Deferred {
     LetGo(Vec<(u32, u32)>),
     /// The application of a stream sends a message, of which the delay counts from then.
     Message(StreamIndex, SimTime),
+    /// The idleSlope of a class at a port becomes this, at most that.
+    IdleSlope(PortIndex, TrafficClass, BitRate, BitRate),
 }
 
 /// The hosts of a run.
@@ -136,6 +139,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 Deferred::SlotMissed(missed) => self.recorder.slot_missed(&missed),
                 Deferred::Message(stream, since) => self.create_next(stream.0, since),
                 Deferred::LetGo(copies) => self.put_held(copies),
+                Deferred::IdleSlope(port, class, slope, ceiling) => {
+                    self.change_reserved_slope(port, class, slope, ceiling);
+                }
             }
         }
         self.driven().controls.is_catching_up = false;
@@ -145,7 +151,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     #[cold]
     pub(crate) fn drive_controls(&mut self) {
         for number in 0..self.driven().controls.hosts.len() {
-            self.with_host(number, |host, engine| host.drive(engine));
+            while self.with_host(number, |host, engine| host.drive(engine)) {}
         }
     }
 
@@ -195,9 +201,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
         self.driven().contents.comes(stream, number, left + flight);
         let port = PortIndex(self.plan.hops[hop as usize].port);
-        let departure = Departure { port, stream, frame, left };
-        self.with_host(host.into(), |host, engine| host.left(departure, engine));
-        self.arm_timeline();
+        let departure = Departure { port, stream, frame, start, left };
+        if self.with_host(host.into(), |host, engine| host.left(departure, engine)) {
+            self.arm_timeline();
+        }
     }
 
     /// A control frame was delivered behind a hop: its node has it to process.
@@ -241,10 +248,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     #[cold]
     pub(crate) fn controls_link(&mut self, cable: u32) {
         for number in 0..self.driven().controls.hosts.len() {
-            for link in [cable * 2, cable * 2 + 1] {
-                let port = self.network.links[LinkIndex(link).index()].from;
-                self.with_host(number, |host, engine| host.link(port, engine));
-            }
+            let ends = [cable * 2, cable * 2 + 1].map(|link| self.network.links[link as usize].from);
+            self.with_host(number, |host, engine| host.links(ends, engine));
+            while self.with_host(number, |host, engine| host.carry_out(engine)) {}
         }
         self.arm_timeline();
     }
@@ -254,6 +260,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     pub(crate) fn controls_node(&mut self, node: NodeIndex, up: bool) {
         for number in 0..self.driven().controls.hosts.len() {
             self.with_host(number, |host, engine| host.node(node, up, engine));
+            while self.with_host(number, |host, engine| host.carry_out(engine)) {}
         }
         self.arm_timeline();
     }

@@ -13,7 +13,7 @@ use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::Instant;
 
 use super::contents::{Arrived, Frame};
-use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Stamping};
+use super::{Attachment, Fault, HandedDown, Machines, Passing, Plane, Seen, Stamping};
 use crate::clock::{LocalClock, SimTime};
 use crate::plan::index;
 use crate::random::Random;
@@ -44,6 +44,8 @@ pub(crate) struct Departure {
     pub(crate) port: PortIndex,
     pub(crate) stream: u32,
     pub(crate) frame: Rc<Frame>,
+    /// When its first bit leaves.
+    pub(crate) start: SimTime,
     /// When its time-stamp point passes the sender.
     pub(crate) left: SimTime,
 }
@@ -64,11 +66,11 @@ pub(crate) trait Hosted {
         let _ = plane;
     }
 
-    /// Does all that is to be done now.
-    fn drive(&mut self, plane: &mut dyn Plane);
+    /// Does all that is to be done now; whether it goes on when what it sent has gone its way.
+    fn drive(&mut self, plane: &mut dyn Plane) -> bool;
 
-    /// A frame begins to leave: its stamps are known.
-    fn left(&mut self, departure: Departure, plane: &dyn Plane);
+    /// A frame begins to leave: its stamps are known; whether something is to be done for it.
+    fn left(&mut self, departure: Departure, plane: &dyn Plane) -> bool;
 
     /// A frame begins to leave a node: what leaves, if that writes into it.
     fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>>;
@@ -79,8 +81,8 @@ pub(crate) trait Hosted {
     /// A node becomes faulty, or is repaired.
     fn fail(&mut self, node: NodeIndex, fault: Fault, plane: &dyn Plane);
 
-    /// The link of a port may have gone down or come up.
-    fn link(&mut self, port: PortIndex, plane: &dyn Plane);
+    /// The links of ports may have gone down or come up.
+    fn links(&mut self, ports: [PortIndex; 2], plane: &mut dyn Plane);
 
     /// A node stops, or begins anew; its neighbours see their links go and come.
     fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane);
@@ -118,6 +120,12 @@ pub(crate) trait Hosted {
         Vec::new()
     }
 
+    /// Does what was put off till all had heard of links or of a node; whether more is left.
+    fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
+        let _ = plane;
+        false
+    }
+
     /// The run ends.
     fn end(&mut self, plane: &dyn Plane) {
         let _ = plane;
@@ -153,6 +161,8 @@ struct Host<'n, A: Attachment> {
     attachment: A,
     seats: Vec<Seat<A::Machine>>,
     agenda: BTreeSet<(SimTime, u32)>,
+    /// A node that has acted and is to be settled when its frames have gone their way.
+    unsettled: Option<usize>,
     /// The streams that carry its frames.
     streams: Vec<u32>,
     told: u64,
@@ -166,6 +176,7 @@ impl<'n, A: Attachment> Host<'n, A> {
             attachment,
             seats: Vec::with_capacity(clocks.len()),
             agenda: BTreeSet::new(),
+            unsettled: None,
             streams: Vec::new(),
             told: 0,
         };
@@ -218,8 +229,8 @@ impl<'n, A: Attachment> Host<'n, A> {
         self.seats[number].inbox.insert((at, self.told), item);
     }
 
-    /// A node's machine acts, and sends what it has to send.
-    fn act(&mut self, number: usize, plane: &mut dyn Plane) {
+    /// A node's machine acts, and sends what it has to send; whether that was anything.
+    fn act(&mut self, number: usize, plane: &mut dyn Plane) -> bool {
         let (now, node) = (plane.now(), NodeIndex::at(number));
         let local = plane.reading(node, now);
         let seat = &mut self.seats[number];
@@ -245,18 +256,36 @@ impl<'n, A: Attachment> Host<'n, A> {
             outputs.extend(std::iter::from_fn(|| machine.poll()));
             outputs = self.attachment.let_out(node, outputs, now);
         }
+        let sends = !outputs.is_empty();
         for output in outputs {
             self.send(number, output, plane);
         }
+        sends
+    }
+
+    /// A node has acted: what follows, and when it acts next.
+    fn settle(&mut self, number: usize, plane: &mut dyn Plane) {
         if let Some(machine) = &mut self.seats[number].machine {
-            self.attachment.settle(node, machine, plane);
+            self.attachment.settle(NodeIndex::at(number), machine, plane);
         }
         self.schedule(number, plane);
     }
 
+    /// The link of a port may have gone down or come up.
+    fn link(&mut self, port: PortIndex, plane: &mut dyn Plane) {
+        let Some((number, place)) = self.place(port) else { return };
+        let local = plane.reading(NodeIndex::at(number), plane.now());
+        let up = plane.is_up(port);
+        if let Some(machine) = &mut self.seats[number].machine {
+            machine.handle(local, Event::Link { port: place, up });
+            self.attachment.linked(port, up, machine, plane);
+        }
+        self.wake(number, plane.now());
+    }
+
     fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
         let stream = self.attachment.carrier(NodeIndex::at(number), &output);
-        let payload = self.attachment.payload(&output.octets);
+        let payload = self.attachment.payload(&output);
         plane.send(stream, output, payload);
     }
 
@@ -301,29 +330,45 @@ impl<A: Attachment> Hosted for Host<'_, A> {
         self.attachment.begin(plane);
     }
 
-    fn drive(&mut self, plane: &mut dyn Plane) {
+    fn drive(&mut self, plane: &mut dyn Plane) -> bool {
         let now = plane.now();
+        if let Some(number) = self.unsettled.take() {
+            self.settle(number, plane);
+        }
         while let Some((_, node)) = self.attachment.next_request().filter(|(time, _)| *time <= now) {
             self.attachment.request(node, self.seats[node.index()].machine.as_mut(), plane);
             self.wake(node.index(), now);
         }
         while let Some((_, number)) = self.agenda.first().copied().filter(|(time, _)| *time <= now) {
-            self.act(number as usize, plane);
+            if self.act(number as usize, plane) && A::FRAMES_FIRST {
+                self.unsettled = Some(number as usize);
+                return true;
+            }
+            self.settle(number as usize, plane);
+        }
+        if self.attachment.carry_out(plane) {
+            return true;
         }
         if self.attachment.next_look().is_some_and(|at| at <= now) {
             self.attachment.look(&Machines(&self.seats), plane);
         }
+        false
     }
 
-    fn left(&mut self, departure: Departure, plane: &dyn Plane) {
-        let Departure { port, stream, frame, left } = departure;
+    fn left(&mut self, departure: Departure, plane: &dyn Plane) -> bool {
+        let Departure { port: own, stream, frame, start, left } = departure;
         let maker = self.network.streams[stream as usize].talker;
-        let Some((number, port)) = self.place(port).filter(|(node, _)| *node == maker.index()) else {
-            return;
+        let Some((number, port)) = self.place(own).filter(|(node, _)| *node == maker.index()) else {
+            return false;
         };
+        let Frame { ether_type, octets, .. } = &*frame;
+        if !self.attachment.departs(&Seen { port: own, ether_type: *ether_type, octets, at: start }) {
+            return false;
+        }
         let stamp = self.stamp(number, left, plane);
         self.tell(number, left, Item { port, frame, stamp, source: None });
         self.schedule(number, plane);
+        true
     }
 
     fn pass(&self, passing: &Passing<'_>, plane: &dyn Plane) -> Option<Vec<u8>> {
@@ -332,17 +377,23 @@ impl<A: Attachment> Hosted for Host<'_, A> {
 
     fn received(&mut self, stream: u32, port: PortIndex, arrived: Arrived, plane: &dyn Plane) {
         let Arrived { frame, comes } = arrived;
-        let Some((number, port)) = self.place(port) else { return };
+        let Some((number, place)) = self.place(port) else { return };
         let stamp = self.stamp(number, comes, plane);
         let seat = &mut self.seats[number];
         let mut draw = |delay: &_, octets| seat.random.delay(delay, octets);
-        let taken = self.attachment.processing(NodeIndex::at(number), &frame.octets, &mut draw);
-        seat.busy_until = seat.busy_until.max(plane.now()) + taken;
-        let done = seat.busy_until;
+        let now = plane.now();
+        let came = Seen { port, ether_type: frame.ether_type, octets: &frame.octets, at: now };
+        let done = match self.attachment.processing(&came, &mut draw) {
+            Some(taken) => {
+                seat.busy_until = seat.busy_until.max(now) + taken;
+                seat.busy_until
+            }
+            None => now,
+        };
         let own = &self.network.streams[stream as usize];
         let own = Addresses { destination: own.destination, source: own.source };
         let source = Some(frame.addresses.unwrap_or(own));
-        self.tell(number, done, Item { port, frame, stamp, source });
+        self.tell(number, done, Item { port: place, frame, stamp, source });
         self.schedule(number, plane);
     }
 
@@ -351,28 +402,32 @@ impl<A: Attachment> Hosted for Host<'_, A> {
         self.schedule(node.index(), plane);
     }
 
-    fn link(&mut self, port: PortIndex, plane: &dyn Plane) {
-        let Some((number, place)) = self.place(port) else { return };
-        let local = plane.reading(NodeIndex::at(number), plane.now());
-        if let Some(machine) = &mut self.seats[number].machine {
-            machine.handle(local, Event::Link { port: place, up: plane.is_up(port) });
+    fn links(&mut self, ports: [PortIndex; 2], plane: &mut dyn Plane) {
+        for port in ports {
+            self.link(port, plane);
         }
-        self.wake(number, plane.now());
+    }
+
+    fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
+        self.attachment.carry_out(plane)
     }
 
     fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane) {
         let local = plane.reading(node, plane.now());
         let seat = &mut self.seats[node.index()];
+        let was_running = seat.machine.is_some();
         if let Some(machine) = seat.machine.take() {
             self.attachment.keep(node, machine);
         }
         seat.inbox.clear();
         seat.busy_until = SimTime::ZERO;
+        if was_running || !up {
+            self.attachment.stopped(node, plane);
+        }
         if up {
-            seat.machine = self.attachment.machine(node, local, true);
+            self.seats[node.index()].machine = self.attachment.machine(node, local, true);
             self.wake(node.index(), plane.now());
         } else {
-            self.attachment.stopped(node, plane);
             self.set_due(node.index(), None);
         }
         for port in self.network.nodes[node.index()].ports.clone().map(PortIndex) {

@@ -25,6 +25,7 @@ use tautwire_core::gptp::DisciplinedClock;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Duration, Instant};
+use tautwire_wire::EtherType;
 
 use crate::clock::SimTime;
 use crate::random::of_mechanism;
@@ -35,10 +36,10 @@ pub(crate) use controls::Controls;
 pub(crate) use host::{Departure, Hosted, Make};
 use host::{Parts, Seat};
 pub use plane::{
-    CYCLES, CycleFrame, Cycles, HandedDown, HandingDown, Holding, NetworkTime, Notes, Plane, Policing,
-    Servers, Talkers,
+    CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, Holding, NetworkTime, Notes, Plane,
+    Policing, Servers, Shaping, Shut, Talkers,
 };
-pub(crate) use plane::{FirstCycles, Policers, Pools};
+pub(crate) use plane::{Filters, FirstCycles, Policers, Pools};
 
 /// A mechanism that runs may have: a plug-in.
 pub trait Mechanism: Sync {
@@ -56,6 +57,8 @@ pub trait Attachment {
 
     /// Whether a machine that is back may be the one that stood before ([`Self::keep`]): it is told of all links then.
     const KEEPS: bool = false;
+    /// Whether what a node sends is handed to its ports before what follows from its state is done; else that is when all have acted.
+    const FRAMES_FIRST: bool = false;
 
     /// The machine of a node that begins when its clock reads `now`: at the start of the run, or when it is back. None if the node
     /// has no part.
@@ -81,19 +84,25 @@ pub trait Attachment {
     }
 
     /// Octets behind a frame's type, with what pads it.
-    fn payload(&self, octets: &[u8]) -> Bytes {
-        Bytes::new(octets.len() as u64)
+    fn payload(&self, output: &Output) -> Bytes {
+        Bytes::new(output.octets.len() as u64)
     }
 
-    /// How long a node takes for a frame that came in; `draw` draws a delay for so many octets.
+    /// A frame came in: how long its node takes for it, one after the other; none if its machine is told at once, whatever it is at.
+    /// `draw` draws a delay for so many octets.
     fn processing(
-        &self,
-        node: NodeIndex,
-        octets: &[u8],
+        &mut self,
+        came: &Seen<'_>,
         draw: &mut dyn FnMut(&Delay, u64) -> Duration,
-    ) -> Duration {
-        let _ = (node, octets, draw);
-        Duration::ZERO
+    ) -> Option<Duration> {
+        let _ = (came, draw);
+        Some(Duration::ZERO)
+    }
+
+    /// A frame of a node's machine begins to leave; gives whether the machine is told.
+    fn departs(&mut self, leaving: &Seen<'_>) -> bool {
+        let _ = leaving;
+        true
     }
 
     /// How the ports of a node stamp.
@@ -151,6 +160,11 @@ pub trait Attachment {
         let _ = (node, machine, plane);
     }
 
+    /// A machine was told of a link: what follows at once.
+    fn linked(&mut self, port: PortIndex, up: bool, machine: &mut Self::Machine, plane: &mut dyn Plane) {
+        let _ = (port, up, machine, plane);
+    }
+
     /// A machine has acted: what follows from it for the data plane.
     fn settle(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
         let _ = (node, machine, plane);
@@ -164,6 +178,13 @@ pub trait Attachment {
     /// A node has stopped, and its machine is gone: what follows from that for the data plane.
     fn stopped(&mut self, node: NodeIndex, plane: &mut dyn Plane) {
         let _ = (node, plane);
+    }
+
+    /// All have acted, or heard of a link or of a node: what was put off till then. Gives whether more is left, which is asked for when
+    /// frames that may go because of this have gone.
+    fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
+        let _ = plane;
+        false
     }
 
     /// When the mechanism itself looks at all of its machines next.
@@ -183,6 +204,19 @@ pub trait Attachment {
 
     /// The run has ended: what was observed.
     fn finish(self, machines: &Machines<'_, Self::Machine>, observation: &mut Observation);
+}
+
+/// A frame of a mechanism at a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The port.
+    pub port: PortIndex,
+    /// Its type.
+    pub ether_type: EtherType,
+    /// What stands behind the type, without padding.
+    pub octets: &'a [u8],
+    /// When its first bit leaves, or its last one has come.
+    pub at: SimTime,
 }
 
 /// A fault of a node that sends frames of a mechanism.

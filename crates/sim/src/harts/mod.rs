@@ -172,8 +172,8 @@ impl Attachment for Run<'_> {
         stream.expect("a port of a machine has a stream")
     }
 
-    fn payload(&self, octets: &[u8]) -> Bytes {
-        Bytes::new(octets.len() as u64).max(PAYLOAD_MIN)
+    fn payload(&self, output: &Output) -> Bytes {
+        Bytes::new(output.octets.len() as u64).max(PAYLOAD_MIN)
     }
 
     fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {

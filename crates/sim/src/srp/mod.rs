@@ -1,150 +1,272 @@
-//! Stream reservation in a run: MSRP's machines of all nodes, their MRPDUs on the links, and the talkers that they start and stop.
+//! Stream reservation in a run: MSRP and MVRP of all nodes, the talkers that they start and stop, the ports that they open and shape.
 //!
-//! An MRPDU is a frame of its port's own stream (`pdus.rs`). At its end it waits for the node's processor, which takes MRPDUs one
-//! after the other, and is heard when that is done (`node.rs`, `drive.rs`). What happens is written into the ladders of the streams
-//! (`said.rs`, `../reservation.rs`).
+//! An MRPDU is a frame of its port's own stream. At its end it waits for the node's processor, which takes MRPDUs one after the other.
+//! What happens is written into the ladders of the streams (`ladders.rs`, `reservation.rs`). Where bridges are configured centrally,
+//! `../central` has all of this beside its own.
 
-mod central;
-mod drive;
-mod faults;
+mod grants;
+mod ladders;
 mod node;
-mod pdus;
-mod request;
-mod said;
-mod shaping;
+mod requests;
+mod reservation;
 mod talkers;
+mod told;
+mod vlan_registration;
 mod vlans;
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use tautwire_core::control::Output;
+use tautwire_core::srp::{SrpNode, SrpPart};
 use tautwire_model::Network;
-use tautwire_model::network::NodeIndex;
-use tautwire_wire::srp::StreamId;
+use tautwire_model::network::{Delay, NodeIndex, PortIndex, StreamIndex};
+use tautwire_model::srp::StreamReservation;
+use tautwire_units::{Duration, Instant};
+use tautwire_wire::srp::{AttributeValue, MrpPdu, MsrpValue, MvrpValue, StreamId};
 
-pub use self::central::AdmissionControl;
-pub(crate) use self::pdus::{MSRP, MVRP};
-pub(crate) use self::vlans::{enters, leaves};
+use crate::clock::SimTime;
+use crate::control::{Attached, Attachment, Machines, Plane, Seen};
+use crate::result::Observation;
 
-use self::central::Central;
-use self::node::Node;
-use self::request::{Request, requests};
-use self::shaping::Shaping;
-use self::vlans::Vlans;
-use crate::clock::{LocalClock, SimTime};
-use crate::plan::{NONE, Plan, index};
-use crate::refusal::Refusal;
-use crate::reservation::{Declaration, ReservationObservation, Rung, RungEvent};
-use crate::vlan_registration::VlanObservation;
+use grants::Grants;
+use ladders::{Ladders, declares};
+use node::Node;
+use vlans::Vlans;
+
+pub(crate) use requests::{Request, Requests};
+pub use reservation::{BridgeDelays, Declaration, ReservationObservation, Rung, RungEvent};
+pub use vlan_registration::VlanObservation;
 
 /// Stream reservation of a run.
-pub(crate) struct Srp {
+pub(crate) struct Srp<'n> {
+    pub(crate) network: &'n Network,
+    pub(crate) settings: &'n StreamReservation,
+    seed: u64,
     nodes: Vec<Node>,
-    /// When each node acts next.
-    agenda: BTreeSet<(SimTime, u32)>,
-    /// What applications ask for, in order of time, and how many of it are done.
-    requests: Vec<Request>,
-    requested: usize,
-    /// Per stream of the network: the port that sends its MRPDUs, or [`NONE`].
-    senders: Vec<u32>,
-    /// Reserved streams by identifier.
-    known: BTreeMap<StreamId, u32>,
-    ladders: Vec<Vec<Rung>>,
-    /// What was said last of a stream at a port: reserved stream, port, whether sent, whether of the talker.
-    said: BTreeMap<(u32, u32, bool, bool), Declaration>,
-    /// Central configuration; none: bridges decide among themselves.
-    central: Option<Central>,
+    pub(crate) requests: Requests,
+    ladders: Ladders,
     /// What reservations set at the ports; none: the description shapes.
-    shaping: Option<Shaping>,
+    grants: Option<Grants>,
     /// Registered VLANs; none: VLANs are where the description has them.
     vlans: Option<Vlans>,
 }
 
-impl Srp {
-    /// None in a network without stream reservation.
-    pub(crate) fn new(
-        network: &Network,
-        plan: &Plan,
-        clocks: &[LocalClock],
-        seed: u64,
-        admission: Option<Box<dyn AdmissionControl>>,
-    ) -> Option<Self> {
-        let reservation = network.srp.as_ref()?;
-        let mut senders = vec![NONE; network.streams.len()];
-        let vlans = reservation.vlan_registration.iter().flat_map(|vlans| vlans.pdus.iter().enumerate());
-        for (port, stream) in reservation.pdus.iter().enumerate().chain(vlans) {
-            if let Some(stream) = stream {
-                senders[stream.index()] = index(port);
+/// Stream reservation's part in a run in which bridges decide among themselves; none in others.
+pub(crate) fn attach(network: &Network, seed: u64) -> Option<Attached<'_>> {
+    let settings = network.srp.as_ref().filter(|settings| settings.central.is_none())?;
+    Some(Attached::new(network, "srp", Srp::new(network, settings, seed)))
+}
+
+impl<'n> Srp<'n> {
+    pub(crate) fn new(network: &'n Network, settings: &'n StreamReservation, seed: u64) -> Self {
+        Self {
+            network,
+            settings,
+            seed,
+            nodes: (0..network.nodes.len()).map(|number| Node::new(network, number, seed).0).collect(),
+            requests: Requests::new(network),
+            ladders: Ladders::new(settings),
+            grants: Grants::new(network),
+            vlans: Vlans::new(network),
+        }
+    }
+
+    /// The reserved stream of an identifier.
+    pub(crate) fn known(&self, stream: StreamId) -> Option<u32> {
+        self.ladders.known(stream)
+    }
+
+    /// Writes into the ladder of a reserved stream, and notes what it means for the ports.
+    pub(crate) fn rung(&mut self, stream: u32, at: SimTime, node: NodeIndex, event: RungEvent) {
+        if let Some(grants) = &mut self.grants {
+            grants.note(stream, node, event);
+        }
+        self.ladders.push(stream, at, node, event);
+    }
+
+    /// What follows from what a node has heard; `changed` if a registration of MSRP may have changed.
+    pub(crate) fn follow(
+        &mut self,
+        node: NodeIndex,
+        machine: &mut SrpNode,
+        changed: bool,
+        plane: &mut dyn Plane,
+    ) {
+        if changed {
+            match machine.part() {
+                SrpPart::Bridge(_) => self.tell_reserved(node, machine, plane.now()),
+                SrpPart::Station(_) => self.heed_listeners(node, machine, plane),
+                SrpPart::Edge(_) | SrpPart::None => {}
             }
         }
-        let numbered = reservation.streams.iter().zip(0..);
-        let mut srp = Self {
-            nodes: Vec::new(),
-            agenda: BTreeSet::new(),
-            requests: requests(network),
-            requested: 0,
-            senders,
-            known: numbered.map(|(reserved, number)| (reserved.talker.stream, number)).collect(),
-            ladders: vec![Vec::new(); reservation.streams.len()],
-            said: BTreeMap::new(),
-            central: Central::new(network, clocks, seed, admission),
-            shaping: Shaping::new(network, plan),
-            vlans: Vlans::new(network, plan),
+        if machine.vlans_mut().take_changed() {
+            let vlans = machine.vlans_mut();
+            self.settle_vlans(node, |place, vlan| vlans.is_registered(place, vlan), plane);
+        }
+    }
+
+    /// An application asks its node's station.
+    fn ask(&mut self, machine: &mut SrpNode, request: Request, local: Instant) {
+        let reserved = &self.settings.streams[request.stream as usize];
+        let id = reserved.talker.stream;
+        let node = &mut self.nodes[request.node.index()];
+        let SrpPart::Station(station) = machine.part_mut() else { return };
+        match request.event {
+            RungEvent::Offered => station.advertise(local, reserved.talker),
+            RungEvent::Withdrawn => station.withdraw(local, id),
+            RungEvent::Asked if reserved.when_offered => return node.waits_for.push(request.stream),
+            RungEvent::Asked => station.attach(local, id, reserved.latency_max_ns),
+            RungEvent::Detached => {
+                node.waits_for.retain(|stream| *stream != request.stream);
+                station.detach(local, id);
+            }
+            _ => return,
+        }
+        let talks = matches!(request.event, RungEvent::Offered | RungEvent::Withdrawn);
+        let wants = matches!(request.event, RungEvent::Offered | RungEvent::Asked);
+        self.want_vlan(machine, local, request.stream, talks, wants);
+    }
+
+    /// The machine of a node that begins; one that is back asks again for all that it had asked for, by `ask_again`.
+    pub(crate) fn node(&mut self, node: NodeIndex, now: Instant, is_back: bool) -> SrpNode {
+        let (state, drawn) = Node::new(self.network, node.index(), self.seed);
+        self.nodes[node.index()] = state;
+        let mut machine = node::machine(self.network, node, now, drawn);
+        if is_back {
+            for request in self.requests.done_at(node) {
+                self.ask(&mut machine, request, now);
+            }
+        }
+        machine
+    }
+}
+
+impl Attachment for Srp<'_> {
+    type Machine = SrpNode;
+
+    const FRAMES_FIRST: bool = true;
+
+    fn machine(&mut self, node: NodeIndex, now: Instant, is_back: bool) -> Option<SrpNode> {
+        Some(self.node(node, now, is_back))
+    }
+
+    fn ports(&self, node: NodeIndex) -> Vec<PortIndex> {
+        self.network.srp_ports(node)
+    }
+
+    fn streams(&self, node: NodeIndex) -> Vec<StreamIndex> {
+        let vlans = self.settings.vlan_registration.as_ref();
+        let of = |port: PortIndex| {
+            let vlans = vlans.and_then(|vlans| vlans.pdus[port.index()]);
+            self.settings.pdus[port.index()].into_iter().chain(vlans)
         };
-        for (number, clock) in clocks.iter().enumerate() {
-            let node = Node::new(network, number, clock.local(SimTime::ZERO), seed);
-            srp.nodes.push(node);
-            srp.schedule(network, number, *clock, SimTime::ZERO);
+        self.ports(node).into_iter().flat_map(of).collect()
+    }
+
+    fn carrier(&self, node: NodeIndex, output: &Output) -> StreamIndex {
+        let port = self.ports(node)[output.port].index();
+        let pdus = match &self.settings.vlan_registration {
+            Some(vlans) if output.ether_type == MvrpValue::ETHER_TYPE => &vlans.pdus,
+            _ => &self.settings.pdus,
+        };
+        pdus[port].expect("a port that takes part has MRPDUs")
+    }
+
+    /// What an MRPDU says is noted, before its node's processor has it.
+    fn processing(
+        &mut self,
+        came: &Seen<'_>,
+        _: &mut dyn FnMut(&Delay, u64) -> Duration,
+    ) -> Option<Duration> {
+        let node = self.network.ports[came.port.index()].node;
+        let settings = &self.settings.nodes[node.index()];
+        let octets = came.octets.len() as u64 + 18;
+        let streams = match came.ether_type {
+            MsrpValue::ETHER_TYPE => MrpPdu::<MsrpValue>::parse(came.octets).ok().map(|(pdu, _)| pdu),
+            _ => None,
+        };
+        let [talkers, listeners] = streams.as_ref().map_or([false; 2], declares);
+        if let Some(pdu) = &streams {
+            self.ladders.say(pdu, came.at, (node, came.port), false);
         }
-        Some(srp)
+        let random = &mut self.nodes[node.index()].random;
+        let mut taken = random.delay(&settings.processing, octets);
+        if talkers {
+            taken += random.delay(&settings.talker_processing, octets);
+        }
+        if listeners {
+            taken += random.delay(&settings.listener_processing, octets);
+        }
+        Some(taken)
     }
 
-    /// When something is to be done next.
-    pub(crate) fn next(&self) -> Option<SimTime> {
-        let request = self.requests.get(self.requested).map(|request| request.at);
-        let central = self.central.as_ref().and_then(Central::next);
-        let nodes = self.agenda.first().map(|(time, _)| *time);
-        nodes.into_iter().chain(request).chain(central).min()
+    /// What an MRPDU says is noted when it begins to leave.
+    fn departs(&mut self, leaving: &Seen<'_>) -> bool {
+        if leaving.ether_type == MsrpValue::ETHER_TYPE
+            && let Ok((pdu, _)) = MrpPdu::parse(leaving.octets)
+        {
+            let node = self.network.ports[leaving.port.index()].node;
+            self.ladders.say(&pdu, leaving.at, (node, leaving.port), true);
+        }
+        false
     }
 
-    /// The next request that is due by `now`.
-    fn take_request(&mut self, now: SimTime) -> Option<Request> {
-        let request = self.requests.get(self.requested).copied().filter(|request| request.at <= now)?;
-        self.requested += 1;
-        Some(request)
+    fn begin(&mut self, plane: &mut dyn Plane) {
+        if let Some(grants) = &self.grants {
+            grants.begin(self.network, plane);
+        }
+        if let Some(vlans) = &self.vlans {
+            vlans.begin(plane);
+        }
     }
 
+    fn next_request(&self) -> Option<(SimTime, NodeIndex)> {
+        self.requests.next()
+    }
+
+    fn request(&mut self, node: NodeIndex, machine: Option<&mut SrpNode>, plane: &mut dyn Plane) {
+        let request = self.requests.take();
+        let Some(machine) = machine else { return };
+        self.rung(request.stream, plane.now(), node, request.event);
+        self.ask(machine, request, plane.reading(node, plane.now()));
+        self.follow(node, machine, true, plane);
+    }
+
+    fn linked(&mut self, port: PortIndex, _: bool, machine: &mut SrpNode, plane: &mut dyn Plane) {
+        self.settle(self.network.ports[port.index()].node, machine, plane);
+    }
+
+    fn settle(&mut self, node: NodeIndex, machine: &mut SrpNode, plane: &mut dyn Plane) {
+        let changed = machine.take_changed();
+        self.follow(node, machine, changed, plane);
+    }
+
+    fn stopped(&mut self, node: NodeIndex, plane: &mut dyn Plane) {
+        for stream in std::mem::take(&mut self.nodes[node.index()].sends) {
+            plane.stop_stream(self.settings.streams[stream as usize].stream);
+            self.rung(stream, plane.now(), node, RungEvent::Stopped);
+        }
+        self.ungrant_node(node);
+        self.settle_vlans(node, |_, _| false, plane);
+    }
+
+    fn carry_out(&mut self, plane: &mut dyn Plane) -> bool {
+        self.shape(plane)
+    }
+
+    fn end(&mut self, plane: &dyn Plane) {
+        if let Some(vlans) = &mut self.vlans {
+            vlans.end(plane);
+        }
+    }
+
+    fn finish(self, _: &Machines<'_, SrpNode>, observation: &mut Observation) {
+        self.tell(observation);
+    }
+}
+
+impl Srp<'_> {
     /// What was observed.
-    pub(crate) fn observations(
-        self,
-        network: &Network,
-    ) -> (Vec<ReservationObservation>, Vec<VlanObservation>, Vec<Refusal>) {
-        let reserved = network.srp.as_ref().expect("stream reservation").streams.iter();
-        let ladders = reserved.zip(self.ladders);
-        let ladders =
-            ladders.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder });
-        let vlans = self.vlans.map_or_else(Vec::new, Vlans::observations);
-        (ladders.collect(), vlans, self.central.map_or_else(Vec::new, Central::refusals))
-    }
-
-    /// Puts a node's next instant into the agenda.
-    fn schedule(&mut self, network: &Network, number: usize, clock: LocalClock, now: SimTime) {
-        let node = &mut self.nodes[number];
-        let settings = &network.srp.as_ref().expect("stream reservation").nodes[number];
-        let timers = node.timers(settings).map(|at| clock.true_at(at));
-        let heard = node.inbox.front().map(|(at, ..)| *at);
-        let due = timers.into_iter().chain(heard).min().map(|due| due.max(now));
-        if due != node.due {
-            let key = index(number);
-            if let Some(before) = node.due {
-                self.agenda.remove(&(before, key));
-            }
-            self.agenda.extend(due.map(|due| (due, key)));
-            self.nodes[number].due = due;
-        }
-    }
-
-    fn rung(&mut self, stream: u32, at: SimTime, node: u32, event: RungEvent) {
-        self.note_shaping(stream, node, event);
-        self.ladders[stream as usize].push(Rung { at: at.since_start(), node: NodeIndex(node), event });
+    pub(crate) fn tell(self, observation: &mut Observation) {
+        observation.reservations = self.ladders.observations(self.settings);
+        observation.vlan_registrations = self.vlans.map_or_else(Vec::new, Vlans::observations);
     }
 }

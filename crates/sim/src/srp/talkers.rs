@@ -3,77 +3,70 @@
 //! A talker that stops does not begin again before what it promises has room for a whole burst: so its arrival curve holds
 //! for any number of starts.
 
-use tautwire_core::srp::station::Offer;
+use tautwire_core::srp::{Offer, SrpNode, SrpPart};
+use tautwire_model::network::NodeIndex;
 use tautwire_units::{Duration, Instant};
 use tautwire_wire::srp::ListenerDeclaration;
 
-use super::node::Machine;
-use crate::engine::Engine;
-use crate::plan::index;
-use crate::recorder::Recorder;
-use crate::reservation::RungEvent;
+use super::Srp;
+use super::reservation::RungEvent;
+use crate::control::Plane;
 
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+impl Srp<'_> {
     /// Starts the streams of a talker that listeners are ready for, stops others; asks for what was waited for.
-    pub(super) fn heed_listeners(&mut self, number: usize, local: Instant) {
-        let reserved = &self.network.srp.as_ref().expect("stream reservation").streams;
-        let srp = self.srp();
-        let node = &mut srp.nodes[number];
-        let Machine::Station(station) = &mut node.machine else { return };
+    pub(super) fn heed_listeners(&mut self, node: NodeIndex, machine: &mut SrpNode, plane: &mut dyn Plane) {
+        let local = plane.reading(node, plane.now());
+        let reserved = &self.settings.streams;
+        let SrpPart::Station(station) = machine.part_mut() else { return };
+        let state = &mut self.nodes[node.index()];
         let offered = |stream: &u32| station.offer(reserved[*stream as usize].talker.stream) != Offer::None;
-        let (asked, waiting) = std::mem::take(&mut node.waits_for).into_iter().partition(offered);
-        node.waits_for = waiting;
-        let asked: Vec<u32> = asked;
+        let (asked, waiting): (Vec<u32>, _) =
+            std::mem::take(&mut state.waits_for).into_iter().partition(offered);
+        state.waits_for = waiting;
         for stream in &asked {
             let wanted = &reserved[*stream as usize];
             station.attach(local, wanted.talker.stream, wanted.latency_max_ns);
         }
-        for stream in asked {
-            self.want_vlan(number, local, stream, false, true);
-        }
-        let node = &self.srp().nodes[number];
-        let Machine::Station(station) = &node.machine else { return };
         let said = |stream: &u32| {
             let said = station.listeners(reserved[*stream as usize].talker.stream);
             (*stream, matches!(said, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed)))
         };
-        let starts: Vec<(u32, bool)> = node.talks.iter().map(said).collect();
+        let starts: Vec<(u32, bool)> = state.talks.iter().map(said).collect();
+        for stream in asked {
+            self.want_vlan(machine, local, stream, false, true);
+        }
         for (stream, ready) in starts {
-            self.switch_stream(number, stream, ready);
+            self.switch_stream(node, stream, ready, plane);
         }
     }
 
     /// A talker begins or stops to send a stream.
-    pub(super) fn switch_stream(&mut self, number: usize, stream: u32, ready: bool) {
-        let (now, network) = (self.now, self.network);
-        let reserved = &network.srp.as_ref().expect("stream reservation").streams;
-        let reading = self.talker_time(reserved[stream as usize].stream);
-        let node = &self.srp().nodes[number];
+    pub(crate) fn switch_stream(&mut self, node: NodeIndex, stream: u32, ready: bool, plane: &mut dyn Plane) {
+        let frames = self.settings.streams[stream as usize].stream;
+        let state = &mut self.nodes[node.index()];
+        let held = state.held.get(&stream).copied();
         // What promised no more than it has sent is not sent again.
-        let spent = node.held.get(&stream) == Some(&Instant::MAX);
-        if ready == node.sends.contains(&stream) || (ready && spent) {
+        let spent = held == Some(Instant::MAX);
+        if ready == state.sends.contains(&stream) || (ready && spent) {
             return;
         }
-        let srp = self.srp();
-        srp.rung(stream, now, index(number), if ready { RungEvent::Started } else { RungEvent::Stopped });
-        let sends = &mut srp.nodes[number].sends;
-        let changed = if ready { sends.insert(stream) } else { sends.remove(&stream) };
-        assert!(changed, "it was looked at");
-        let frames = reserved[stream as usize].stream;
         if ready {
-            let held = srp.nodes[number].held.get(&stream).copied();
-            self.start_stream(frames, held);
+            state.sends.insert(stream);
+            plane.start_stream(frames, held);
         } else {
-            let whole = network.streams[frames.index()].arrival.map_or(Duration::ZERO, |promise| {
+            state.sends.remove(&stream);
+            let whole = self.network.streams[frames.index()].arrival.map_or(Duration::ZERO, |promise| {
                 if promise.rate.as_bps() == 0 {
                     Duration::MAX
                 } else {
                     promise.rate.duration_ceil(promise.burst)
                 }
             });
-            let held = Instant::from_ps(reading.as_ps().saturating_add(whole.as_ps()));
-            srp.nodes[number].held.insert(stream, held);
-            self.talkers[frames.index()].running = false;
+            let reading = plane.talker_time(frames);
+            state.held.insert(stream, Instant::from_ps(reading.as_ps().saturating_add(whole.as_ps())));
+            plane.stop_stream(frames);
         }
+        let event = if ready { RungEvent::Started } else { RungEvent::Stopped };
+        self.rung(stream, plane.now(), node, event);
     }
 }

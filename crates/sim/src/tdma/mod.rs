@@ -222,12 +222,15 @@ impl Hosted for Tdma<'_> {
         deadlines.chain(started).min()
     }
 
-    fn drive(&mut self, plane: &mut dyn Plane) {
+    fn drive(&mut self, plane: &mut dyn Plane) -> bool {
         self.drive_start_up(plane);
         self.drive_stations(plane);
+        false
     }
 
-    fn left(&mut self, _: Departure, _: &dyn Plane) {}
+    fn left(&mut self, _: Departure, _: &dyn Plane) -> bool {
+        true
+    }
 
     fn pass(&self, _: &Passing<'_>, _: &dyn Plane) -> Option<Vec<u8>> {
         None
@@ -244,7 +247,7 @@ impl Hosted for Tdma<'_> {
 
     fn fail(&mut self, _: NodeIndex, _: Fault, _: &dyn Plane) {}
 
-    fn link(&mut self, _: PortIndex, _: &dyn Plane) {}
+    fn links(&mut self, _: [PortIndex; 2], _: &mut dyn Plane) {}
 
     fn node(&mut self, node: NodeIndex, up: bool, plane: &mut dyn Plane) {
         self.up[node.index()] = up;

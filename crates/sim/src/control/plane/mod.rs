@@ -3,12 +3,14 @@
 //! No mechanism is named: what one needs of the data plane another may need too. It is what a bridge on real interfaces offers as well.
 
 mod cycles;
+mod filtering;
 mod handing_down;
 mod holding;
 mod network_time;
 mod notes;
 mod policing;
 mod servers;
+mod shaping;
 mod talkers;
 
 use tautwire_core::control::Output;
@@ -24,6 +26,8 @@ use crate::recorder::Recorder;
 
 pub(crate) use cycles::FirstCycles;
 pub use cycles::{CYCLES, CycleFrame, Cycles};
+pub(crate) use filtering::Filters;
+pub use filtering::{Filtering, Shut};
 pub use handing_down::{HandedDown, HandingDown};
 pub use holding::Holding;
 pub(crate) use holding::Pools;
@@ -32,10 +36,13 @@ pub use notes::Notes;
 pub(crate) use policing::Policers;
 pub use policing::Policing;
 pub use servers::Servers;
+pub use shaping::Shaping;
 pub use talkers::Talkers;
 
 /// What a mechanism may do to the data plane.
-pub trait Plane: NetworkTime + Policing + Holding + Servers + Cycles + HandingDown + Talkers + Notes {
+pub trait Plane:
+    NetworkTime + Policing + Holding + Servers + Cycles + HandingDown + Talkers + Notes + Shaping + Filtering
+{
     /// True time.
     fn now(&self) -> SimTime;
 

@@ -1,15 +1,17 @@
 //! What an MRPDU says of streams, and which of it is news: the ladders hold changes alone.
 
-use tautwire_model::network::PortIndex;
+use std::collections::BTreeMap;
+
+use tautwire_model::network::{NodeIndex, PortIndex};
+use tautwire_model::srp::StreamReservation;
 use tautwire_wire::srp::{AttributeEvent, Declared, ListenerDeclaration, MrpPdu, MsrpValue, StreamId};
 
-use super::Srp;
+use super::reservation::{Declaration, ReservationObservation, Rung, RungEvent};
 use crate::clock::SimTime;
-use crate::reservation::{Declaration, RungEvent};
 
 /// Which attribute type of a stream is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+enum Value {
     Advertise,
     Failed,
     Listener,
@@ -32,7 +34,7 @@ impl Value {
 
 /// What is said of a stream: that it is declared, or that a value is left.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Said {
+enum Said {
     Declared(Declaration),
     Left(Value),
 }
@@ -46,7 +48,7 @@ impl Said {
         }
     }
 
-    pub(super) const fn declaration(self) -> Declaration {
+    const fn declaration(self) -> Declaration {
         match self {
             Self::Declared(said) => said,
             Self::Left(Value::Listener) => Declaration::ListenerLeave,
@@ -56,7 +58,7 @@ impl Said {
 }
 
 /// What is said of a stream; nothing if only a registrar's state is told.
-pub(super) fn said(declared: &Declared<MsrpValue>) -> Option<(StreamId, Said)> {
+fn said(declared: &Declared<MsrpValue>) -> Option<(StreamId, Said)> {
     let stream = declared.value.stream()?;
     let leaves = declared.event == AttributeEvent::Lv;
     if matches!(declared.event, AttributeEvent::In | AttributeEvent::Mt) {
@@ -79,30 +81,82 @@ pub(super) fn said(declared: &Declared<MsrpValue>) -> Option<(StreamId, Said)> {
     Some((stream, said))
 }
 
-impl Srp {
-    /// Writes what an MRPDU says that is not what the one before it said there. A value that is left counts only
+/// Whether an MRPDU declares talkers, and listeners.
+pub(super) fn declares(pdu: &MrpPdu<MsrpValue>) -> [bool; 2] {
+    [true, false].map(|talker| {
+        let said = pdu.declarations().filter_map(|declared| said(&declared));
+        said.map(|(_, said)| said.declaration()).any(|said| said.is_talker() == talker)
+    })
+}
+
+/// The ladders of all reserved streams.
+pub(super) struct Ladders {
+    /// Reserved streams by identifier.
+    known: BTreeMap<StreamId, u32>,
+    ladders: Vec<Vec<Rung>>,
+    /// What was said last of a stream at a port: reserved stream, port, whether sent, whether of the talker.
+    said: BTreeMap<(u32, PortIndex, bool, bool), Declaration>,
+}
+
+impl Ladders {
+    pub(super) fn new(settings: &StreamReservation) -> Self {
+        let numbered = settings.streams.iter().zip(0..);
+        Self {
+            known: numbered.map(|(reserved, number)| (reserved.talker.stream, number)).collect(),
+            ladders: vec![Vec::new(); settings.streams.len()],
+            said: BTreeMap::new(),
+        }
+    }
+
+    /// The reserved stream of an identifier.
+    pub(super) fn known(&self, stream: StreamId) -> Option<u32> {
+        self.known.get(&stream).copied()
+    }
+
+    pub(super) fn push(&mut self, stream: u32, at: SimTime, node: NodeIndex, event: RungEvent) {
+        self.ladders[stream as usize].push(Rung { at: at.since_start(), node, event });
+    }
+
+    /// Writes what an MRPDU says at a port that is not what the one before it said there. A value that is left counts only
     /// if it is the one said last, and nothing else takes its place.
-    pub(super) fn say(&mut self, pdu: &MrpPdu<MsrpValue>, at: SimTime, node: u32, port: u32, sent: bool) {
+    pub(super) fn say(
+        &mut self,
+        pdu: &MrpPdu<MsrpValue>,
+        at: SimTime,
+        place: (NodeIndex, PortIndex),
+        sent: bool,
+    ) {
         let all = || pdu.declarations().filter_map(|declared| said(&declared));
         for (stream, said) in all().filter(|(_, said)| said.value().is_none()) {
-            self.say_of(stream, said, at, node, port, sent);
+            self.say_of(stream, said, at, place, sent);
         }
         for (stream, said) in all() {
-            let Some(known) = self.known.get(&stream) else { continue };
-            let before = self.said.get(&(*known, port, sent, said.declaration().is_talker()));
+            let Some(known) = self.known(stream) else { continue };
+            let before = self.said.get(&(known, place.1, sent, said.declaration().is_talker()));
             if said.value().is_some() && said.value() == before.map(|before| Value::of(*before)) {
-                self.say_of(stream, said, at, node, port, sent);
+                self.say_of(stream, said, at, place, sent);
             }
         }
     }
 
-    fn say_of(&mut self, stream: StreamId, said: Said, at: SimTime, node: u32, port: u32, sent: bool) {
-        let Some(stream) = self.known.get(&stream).copied() else { return };
+    fn say_of(
+        &mut self,
+        stream: StreamId,
+        said: Said,
+        at: SimTime,
+        (node, port): (NodeIndex, PortIndex),
+        sent: bool,
+    ) {
+        let Some(stream) = self.known(stream) else { return };
         let said = said.declaration();
         if self.said.insert((stream, port, sent, said.is_talker()), said) != Some(said) {
-            let port = PortIndex(port);
             let event = if sent { RungEvent::Sent(port, said) } else { RungEvent::Received(port, said) };
-            self.rung(stream, at, node, event);
+            self.push(stream, at, node, event);
         }
+    }
+
+    pub(super) fn observations(self, settings: &StreamReservation) -> Vec<ReservationObservation> {
+        let all = settings.streams.iter().zip(self.ladders);
+        all.map(|(reserved, ladder)| ReservationObservation { stream: reserved.stream, ladder }).collect()
     }
 }

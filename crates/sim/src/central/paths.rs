@@ -1,16 +1,17 @@
 //! What each listener's reservation needs of which bridge, and who the users are.
 
 use tautwire_core::central::{
-    Controller, Pair, Path, PathShare, StreamPaths, UserConfiguration, UserSide, UserStream,
+    Controller, Pair, Path, PathShare, Share, StreamPaths, UserConfiguration, UserSide, UserStream,
 };
 use tautwire_core::srp::{hop_latency_ns, idle_slope};
 use tautwire_model::Network;
+use tautwire_model::central::CentralConfiguration;
 use tautwire_model::network::{Hop, NodeIndex, PortIndex, Stream, StreamIndex};
 use tautwire_model::srp::ReservedStream;
 use tautwire_units::Duration;
 use tautwire_wire::srp::TalkerValue;
 
-use super::{is_bridge, settings};
+use super::is_bridge;
 use crate::plan::index;
 
 fn reserved(network: &Network, stream: u32) -> (&ReservedStream, &Stream) {
@@ -21,6 +22,16 @@ fn reserved(network: &Network, stream: u32) -> (&ReservedStream, &Stream) {
 /// The stream of a pair.
 pub(super) fn stream(network: &Network, pair: Pair) -> StreamIndex {
     reserved(network, pair.stream).0.stream
+}
+
+/// The listener of a pair.
+pub(super) fn listener(network: &Network, pair: Pair) -> NodeIndex {
+    reserved(network, pair.stream).1.listeners[pair.listener as usize]
+}
+
+fn settings(network: &Network) -> &CentralConfiguration {
+    let reservation = network.srp.as_ref().expect("stream reservation");
+    reservation.central.as_ref().expect("central configuration")
 }
 
 /// The hops of a stream to one of its listeners, the talker's own first.
@@ -120,9 +131,11 @@ pub(super) fn controller(network: &Network) -> Controller {
             .into_iter()
             .map(|(port, class, slope)| PathShare {
                 bridge: network.ports[port.index()].node.0,
-                port: place(network, port),
-                class,
-                slope,
+                share: Share {
+                    port: u16::try_from(place(network, port)).expect("fewer than 2^16 ports of a node"),
+                    class: u8::try_from(class).expect("at most eight classes"),
+                    slope,
+                },
             })
             .collect(),
         cables: hops(reserved(network, pair.stream).1, pair.listener)

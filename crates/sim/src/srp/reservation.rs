@@ -3,9 +3,10 @@
 //! A ladder holds changes alone: an MRPDU that says of a stream what the one before it at that port said is no rung. Times are
 //! true ones: a sent MRPDU counts from its first bit, a received one from its last, before its node has processed it.
 
-use tautwire_core::central::Message;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Bits, Duration};
+
+use crate::central::ControlNote;
 
 /// What was observed of one reserved stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,86 +60,6 @@ pub enum RungEvent {
     Started,
     /// The talker sends it no more.
     Stopped,
-}
-
-/// What a message of central configuration says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControlNote {
-    /// The talker offers the stream.
-    Offer,
-    /// The talker offers it no more.
-    Withdraw,
-    /// A listener asks for it.
-    Ask,
-    /// A listener asks no more.
-    Detach,
-    /// It can be asked for.
-    Available,
-    /// It cannot be asked for any more.
-    Gone,
-    /// A bridge is to reserve.
-    Configure,
-    /// A bridge is to give back.
-    Release,
-    /// A bridge has done so.
-    Configured,
-    /// A listener is served.
-    Served,
-    /// A listener is refused, with the failure code; 0 if it was served and is not any more.
-    Refused(u8),
-    /// What the listeners say together.
-    Listeners,
-    /// The talker is to send.
-    Send,
-    /// The talker is to stop.
-    Stop,
-    /// A cable works, or works no more.
-    Cable,
-}
-
-impl ControlNote {
-    pub(crate) fn of(message: &Message) -> Self {
-        match message {
-            Message::Offer(_) => Self::Offer,
-            Message::Withdraw(_) => Self::Withdraw,
-            Message::Ask(_) => Self::Ask,
-            Message::Detach(_) => Self::Detach,
-            Message::Available(_, true) => Self::Available,
-            Message::Available(_, false) => Self::Gone,
-            Message::Configure { reserve: true, .. } => Self::Configure,
-            Message::Configure { reserve: false, .. } => Self::Release,
-            Message::Configured { .. } => Self::Configured,
-            Message::Cable(..) => Self::Cable,
-            Message::Verdict(_, Ok(())) => Self::Served,
-            Message::Verdict(_, Err(code)) => Self::Refused(code.0),
-            Message::Listeners(..) => Self::Listeners,
-            Message::Send(_, true) => Self::Send,
-            Message::Send(_, false) => Self::Stop,
-        }
-    }
-
-    /// Its name in results.
-    #[must_use]
-    pub fn name(self) -> String {
-        let name = match self {
-            Self::Offer => "offer",
-            Self::Withdraw => "withdraw",
-            Self::Ask => "ask",
-            Self::Detach => "detach",
-            Self::Available => "available",
-            Self::Gone => "gone",
-            Self::Configure => "configure",
-            Self::Release => "release",
-            Self::Configured => "configured",
-            Self::Served => "served",
-            Self::Refused(code) => return format!("refused({code})"),
-            Self::Listeners => "listeners",
-            Self::Send => "send",
-            Self::Stop => "stop",
-            Self::Cable => "cable",
-        };
-        name.to_owned()
-    }
 }
 
 /// What an MRPDU says of a stream.

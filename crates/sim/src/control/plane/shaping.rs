@@ -1,0 +1,58 @@
+//! Shaping that changes in a run: idleSlopes of credit-based classes, parameters of ATS schedulers.
+
+use tautwire_core::TrafficClass;
+use tautwire_model::network::{PortIndex, SchedulerIndex, ShaperSettings};
+use tautwire_units::BitRate;
+
+use crate::control::controls::Deferred;
+use crate::engine::Engine;
+use crate::node::deviation_ppb;
+use crate::recorder::Recorder;
+
+/// What a mechanism may do to shapers.
+pub trait Shaping {
+    /// The idleSlope of a class at a port becomes `slope`, of at most `ceiling`: more at once, less when nothing is left of the class. Frames
+    /// that may go then do so when the host that asks has acted.
+    fn reserve_idle_slope(&mut self, port: PortIndex, class: TrafficClass, slope: BitRate, ceiling: BitRate);
+
+    /// An ATS scheduler has these parameters from now on, or none.
+    fn set_scheduler(&mut self, scheduler: SchedulerIndex, settings: Option<ShaperSettings>);
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Shaping for Engine<'_, R, PLUGGED> {
+    fn reserve_idle_slope(&mut self, port: PortIndex, class: TrafficClass, slope: BitRate, ceiling: BitRate) {
+        self.driven().controls.deferred.push_back(Deferred::IdleSlope(port, class, slope, ceiling));
+    }
+
+    fn set_scheduler(&mut self, scheduler: SchedulerIndex, settings: Option<ShaperSettings>) {
+        let network = self.network;
+        let described = &network.schedulers[scheduler.index()];
+        let group = &network.scheduler_groups[described.group.index()];
+        let state = &mut self.nodes[network.ports[group.reception_port.index()].node.index()];
+        let own = self.schedulers[scheduler.index()];
+        match settings {
+            Some(settings) => {
+                let deviation = deviation_ppb(network, described, self.seed);
+                let parameters = state.parameters(&settings, deviation);
+                state.ats.set_parameters(own, parameters);
+            }
+            None => state.ats.remove_parameters(own),
+        }
+    }
+}
+
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
+    pub(in crate::control) fn change_reserved_slope(
+        &mut self,
+        port: PortIndex,
+        class: TrafficClass,
+        slope: BitRate,
+        ceiling: BitRate,
+    ) {
+        if let Some(state) = &mut self.ports[port.index()] {
+            let local = state.clock.local(self.now);
+            state.egress.reserve_idle_slope(local, class, slope, ceiling);
+            self.service(port.0);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What a listener was told of a stream that it asked for by MSRP or of a CUC.
+
+use tautwire_model::network::NodeIndex;
+
+use super::reservation::{Declaration, ReservationObservation, RungEvent};
+use crate::central::ControlNote;
+use crate::told::Told;
+
+impl ReservationObservation {
+    /// What a listener was told.
+    #[must_use]
+    pub fn told(&self, listener: NodeIndex) -> Told {
+        let mut told = Told::default();
+        // What holds now; a listener of central configuration that is not served any more is told code 0.
+        let mut code = None;
+        for rung in self.ladder.iter().filter(|rung| rung.node == listener) {
+            match rung.event {
+                RungEvent::Asked => (told.asked, told.asks) = (true, true),
+                RungEvent::Detached => told.asks = false,
+                RungEvent::Received(_, Declaration::TalkerFailed(failed)) => code = Some(failed),
+                RungEvent::Received(_, Declaration::TalkerAdvertise | Declaration::TalkerLeave) => {
+                    code = None
+                }
+                RungEvent::ControlReceived(_, ControlNote::Refused(failed)) => code = Some(failed),
+                RungEvent::ControlReceived(_, ControlNote::Served) => (told.granted, code) = (true, None),
+                _ => {}
+            }
+            if told.asks && code.is_some_and(|code| code > 0) {
+                told.failure = code;
+            }
+        }
+        told.refused = told.asks && code.is_some_and(|code| code > 0);
+        told
+    }
+
+    /// The last failure code that one of these listeners was told while it asked, the first that was told any.
+    #[must_use]
+    pub fn failure(&self, listeners: &[NodeIndex]) -> Option<u8> {
+        listeners.iter().find_map(|listener| self.told(*listener).failure)
+    }
+}
