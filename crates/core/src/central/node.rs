@@ -248,7 +248,6 @@ impl Machine for CentralNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Addresses;
     use crate::srp::{SrpPart, VlanNode};
     use tautwire_units::Duration;
     use tautwire_wire::MacAddress;
@@ -263,9 +262,9 @@ mod tests {
 
     fn bring(to: &mut CentralNode, output: &Output) {
         let Output { ether_type, octets, .. } = output;
-        let source = Addresses { destination: MacAddress::default(), source: MacAddress::default() };
+        let (source, destination) = (MacAddress::default(), MacAddress::default());
         let (ether_type, stamp) = (*ether_type, Instant::ZERO);
-        to.handle(Instant::ZERO, Event::Received { port: 0, source, ether_type, octets, stamp });
+        to.handle(Instant::ZERO, Event::Received { port: 0, source, destination, ether_type, octets, stamp });
     }
 
     fn sent(by: &mut CentralNode) -> Vec<Output> {

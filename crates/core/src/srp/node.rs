@@ -193,7 +193,6 @@ impl Machine for SrpNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Addresses;
     use crate::srp::class::tests::talker;
     use crate::srp::mrp::MrpTiming;
     use crate::srp::{Offer, SrClass};
@@ -207,9 +206,9 @@ mod tests {
 
     fn bring(to: &mut SrpNode, now: Instant, output: &Output) {
         let Output { ether_type, octets, .. } = output;
-        let source = Addresses { destination: MacAddress::default(), source: MacAddress::default() };
+        let (source, destination) = (MacAddress::default(), MacAddress::default());
         let (ether_type, stamp) = (*ether_type, now);
-        to.handle(now, Event::Received { port: 0, source, ether_type, octets, stamp });
+        to.handle(now, Event::Received { port: 0, source, destination, ether_type, octets, stamp });
     }
 
     #[test]

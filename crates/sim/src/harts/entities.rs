@@ -75,7 +75,7 @@ impl Entities {
             entity.node == node && entity.work.as_ref().is_some_and(|(at, _)| *at <= now)
         };
         let (id, entity) =
-            self.0.iter_mut().map(|(id, entity)| (*id, entity)).find(|(_, entity)| is_done(&entity))?;
+            self.0.iter_mut().map(|(id, entity)| (*id, entity)).find(|(_, entity)| is_done(entity))?;
         entity.work.take().map(|(_, work)| (id, work))
     }
 
