@@ -226,6 +226,48 @@ fn the_flow_of_bounds_names_no_mechanism_that_serves() {
     assert_none(&faults);
 }
 
+/// The event loop of a run and the door of mechanisms, which may not name these: `mechanisms.rs` lists them.
+const LOOP: [&str; 17] = [
+    "agenda.rs",
+    "applications/",
+    "clock.rs",
+    "control/",
+    "egress.rs",
+    "engine.rs",
+    "fates.rs",
+    "frame.rs",
+    "node.rs",
+    "order.rs",
+    "plan.rs",
+    "protocols.rs",
+    "relay.rs",
+    "source.rs",
+    "stages.rs",
+    "talker.rs",
+    "timeline.rs",
+];
+const RUN: [&str; 7] = ["as6802", "central", "gptp", "harts", "srp", "tdma", "test_bed"];
+
+#[test]
+fn the_event_loop_names_no_mechanism() {
+    let mut faults = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let Some(name) = path.strip_prefix("crates/sim/src/") else { continue };
+        if !LOOP.iter().any(|of_loop| name.starts_with(of_loop)) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            let names = |mechanism: &&&str| {
+                ["crate::", "network."].iter().any(|before| line.contains(&format!("{before}{mechanism}")))
+            };
+            for mechanism in RUN.iter().filter(names) {
+                faults.push(format!("{path}:{}: names `{mechanism}`", number + 1));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
 #[test]
 fn arrows_between_crates_point_one_way() {
     let mut faults = Vec::new();

@@ -17,9 +17,9 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use crate::agenda::Agenda;
 use crate::clock::SimTime;
 use crate::control::{Filters, FirstCycles};
-use crate::driven::Driven;
 use crate::fates::{Fate, Whereabouts};
 use crate::frame::{Ring, Slab, Slot};
+use crate::mechanisms::Given;
 use crate::node::{
     HostState, LinkState, NodeState, PortState, add_schedulers, add_talker_schedulers, clocks, host_states,
     port_states,
@@ -27,12 +27,12 @@ use crate::node::{
 use crate::options::{Driver, Options, Progress};
 use crate::order::Order;
 use crate::plan::{Plan, index};
+use crate::plugged::Plugged;
 use crate::random::{Purpose, Random};
 use crate::recorder::Recorder;
 use crate::result::{ClassObservation, DropReason, Observation, PortObservation};
 use crate::statistics::Statistics;
 use crate::talker::{Talker, talkers};
-use crate::tdma::CyclesObservation;
 use crate::virtual_links::VirtualLinks;
 
 /// Events between two reports of progress.
@@ -40,7 +40,7 @@ const PROGRESS_EVENTS: u64 = 1 << 18;
 
 /// The state of a run.
 ///
-/// `PLUGGED` says that the network has machines that make frames or hold them (`driven.rs`); without it no code of theirs is in the loop.
+/// `PLUGGED` says that the network has machines that make frames or hold them (`plugged.rs`); without it no code of theirs is in the loop.
 pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) network: &'run Network,
     pub(crate) plan: Plan,
@@ -77,7 +77,7 @@ pub(crate) struct Engine<'run, R: ?Sized, const PLUGGED: bool> {
     pub(crate) next_event: usize,
     pub(crate) spurious: Random,
     /// Machines that make frames, if there are any.
-    pub(crate) driven: Option<Box<Driven<'run>>>,
+    pub(crate) plugged: Option<Box<Plugged<'run>>>,
     events: u64,
     progress: Option<&'run mut dyn FnMut(Progress)>,
     pub(crate) recorder: &'run mut R,
@@ -140,10 +140,13 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             order: Order::new(&plan),
             next_event: 0,
             spurious: Random::new(seed, Purpose::Spurious, 0),
-            driven: PLUGGED.then(|| {
-                let admission = options.admission.take();
-                let mechanisms = (options.mechanisms, options.harts_test);
-                Box::new(Driven::new(network, &clocks, (seed, histograms), admission, mechanisms))
+            plugged: PLUGGED.then(|| {
+                let given = Given {
+                    mechanisms: options.mechanisms,
+                    admission: options.admission.take(),
+                    harts_test: options.harts_test,
+                };
+                Box::new(Plugged::new(network, &clocks, (seed, histograms), given))
             }),
             events: 0,
             progress: match &mut options.progress {
@@ -155,7 +158,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             recorder,
         };
         let begun: Vec<StreamIndex> =
-            engine.driven.iter().flat_map(|driven| driven.controls.begun()).collect();
+            engine.plugged.iter().flat_map(|plugged| plugged.controls.begun()).collect();
         for stream in begun {
             engine.talkers[stream.index()].running = false;
         }
@@ -292,11 +295,11 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let (on_lines, in_hosts) = self.rings.split_at(self.links.len());
         let on_lines = on_lines.iter().flat_map(|ring| ring.iter(&self.slab));
         let in_hosts = in_hosts.iter().flat_map(|ring| ring.iter(&self.slab));
-        let in_stations = self.driven.iter().flat_map(|driven| driven.waiting_at_talkers());
+        let in_stations = self.plugged.iter().flat_map(|plugged| plugged.waiting_at_talkers());
         let at_talkers = in_hosts.chain(self.virtual_links.waiting()).chain(in_stations);
         let queued = self.ports.iter().flatten().flat_map(|port| port.egress.waiting());
-        let under_way = self.driven.iter().flat_map(|driven| driven.under_way());
-        let held = self.driven.iter().flat_map(|driven| driven.pools.waiting());
+        let under_way = self.plugged.iter().flat_map(|plugged| plugged.under_way());
+        let held = self.plugged.iter().flat_map(|plugged| plugged.pools.waiting());
         let at_ports = queued.map(|frame| frame.slot).chain(under_way).chain(held);
         let on_lines = on_lines.map(|place| (place, Whereabouts::on_line(self.slab.get(place))));
         let at_talkers = at_talkers.map(|place| (place, Whereabouts::Talker));
@@ -306,9 +309,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             self.statistics.is_in_flight(slot.stream, slot.number, whereabouts);
             self.recorder.in_flight(slot.stream, slot.number);
         }
-        let cycles_seen = self.driven.as_mut().and_then(|driven| driven.cycles.take());
+        let cycles_seen = self.plugged.as_mut().and_then(|plugged| plugged.cycles.take());
         let cycle_frames = cycles_seen.map(FirstCycles::finish).unwrap_or_default();
-        let machines = self.driven.take().map(|driven| (driven.stacks, driven.applications, driven.controls));
+        let machines =
+            self.plugged.take().map(|plugged| (plugged.stacks, plugged.applications, plugged.controls));
         let talkers = &self.talkers;
         let mut observation = Observation {
             seed: self.seed,
@@ -325,7 +329,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             mechanisms: Observed::default(),
             virtual_links: self.virtual_links.observations(),
             slots: Vec::new(),
-            cycles: CyclesObservation::default(),
+            cycles: Default::default(),
             takeover: None,
             start_up: Vec::new(),
             network_time,

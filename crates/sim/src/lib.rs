@@ -14,8 +14,7 @@ mod as6802;
 mod central;
 mod clock;
 mod control;
-mod discipline;
-mod driven;
+
 mod egress;
 mod engine;
 mod fates;
@@ -23,11 +22,13 @@ mod frame;
 mod gptp;
 mod harts;
 mod host_stacks;
+mod mechanisms;
 mod network_time;
 mod node;
 mod options;
 mod order;
 mod plan;
+mod plugged;
 mod protocols;
 mod random;
 mod recorder;
@@ -100,7 +101,7 @@ pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
 /// holds any.
 #[must_use]
 pub fn is_plain(network: &Network) -> bool {
-    !stamps::are_wanted(network) && !driven::are_there(network) && network.test_bed.is_none()
+    !stamps::are_wanted(network) && !plugged::is_wanted(network) && network.test_bed.is_none()
 }
 
 /// Runs a network and tells `recorder` what happens.

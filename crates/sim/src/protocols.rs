@@ -31,14 +31,14 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Whether a stream carries frames of a protocol.
     #[inline]
     pub(crate) fn carries_octets(&self, stream: u32) -> bool {
-        self.driven.as_ref().is_some_and(|driven| driven.contents.carries(stream))
+        self.plugged.as_ref().is_some_and(|plugged| plugged.contents.carries(stream))
     }
 
     /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
         let Leaving { stream, number, hop, .. } = leaving;
-        let Some(mut frame) = self.driven().contents.behind(stream, number, hop) else { return };
+        let Some(mut frame) = self.plugged().contents.behind(stream, number, hop) else { return };
         if self.is_hosted(stream) {
             frame = self.pass_control_frame(leaving).unwrap_or(frame);
             self.control_frame_leaves(leaving, Rc::clone(&frame));
@@ -55,7 +55,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if !self.carries_octets(slot.stream) {
             return false;
         }
-        let arrived = self.driven().contents.take(slot.stream, slot.number, slot.hop);
+        let arrived = self.plugged().contents.take(slot.stream, slot.number, slot.hop);
         let Some(arrived) = arrived else { return true };
         self.take_into_host(slot.stream, slot.hop, arrived);
         true

@@ -107,7 +107,7 @@ pub trait Recorder {
         false
     }
 
-    /// The octets of the message that a frame carries, before its transmission is told (`test_bed.rs`).
+    /// The octets of the message that a frame carries, before its transmission is told (`test_bed/`).
     fn message(&mut self, stream: u32, number: u32, octets: &[u8]) {
         let _ = (stream, number, octets);
     }

@@ -79,7 +79,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         self.recorder.delivered(time, slot.stream, listener, slot.number, time.since(slot.created));
         self.statistics.received(slot.stream, listener, slot.number, slot.created, time);
         if PLUGGED {
-            self.driven_delivery(slot, listener, time);
+            self.plugged_delivery(slot, listener, time);
         }
     }
 

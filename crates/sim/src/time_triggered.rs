@@ -149,11 +149,11 @@ impl Timed {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn timed(&self) -> Option<&Timed> {
-        self.driven.as_ref()?.timed.as_ref()
+        self.plugged.as_ref()?.timed.as_ref()
     }
 
     pub(crate) fn timed_mut(&mut self) -> Option<&mut Timed> {
-        self.driven.as_mut()?.timed.as_mut()
+        self.plugged.as_mut()?.timed.as_mut()
     }
 
     /// Corrects the clocks, if it is time.

@@ -22,7 +22,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(crate) fn arm_timeline(&mut self) {
         let mut next = self.network.events.get(self.next_event).map(|event| SimTime::ZERO + event.at);
         if PLUGGED {
-            next = next.into_iter().chain(self.driven_next()).min();
+            next = next.into_iter().chain(self.plugged_next()).min();
         }
         match next {
             Some(time) => self.agenda.set(TIMELINE, time),
@@ -36,7 +36,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if PLUGGED
             && network.events.get(self.next_event).is_none_or(|event| SimTime::ZERO + event.at > self.now)
         {
-            return self.drive();
+            return self.act_plugged();
         }
         let event = &network.events[self.next_event];
         self.next_event += 1;

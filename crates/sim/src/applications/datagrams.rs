@@ -69,7 +69,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let of = &network.streams[index.index()];
         let Some(cut) = of.datagrams else { return true };
         let node = of.listeners[listener as usize];
-        let datagrams = &mut self.driven().applications.datagrams;
+        let datagrams = &mut self.plugged().applications.datagrams;
         let room = datagrams.rooms[node.index()].as_mut().expect("a listener is an end station");
         let piece = cut.piece(index, number);
         let taken = room.take(piece);
@@ -82,7 +82,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return false;
         }
         let delay = time.since(created);
-        let datagrams = &mut self.driven().applications.datagrams;
+        let datagrams = &mut self.plugged().applications.datagrams;
         let warm_up = datagrams.warm_up;
         let seen = datagrams.seen[index.index()].as_mut().expect("pieces of datagrams");
         let seen = &mut seen[listener as usize];

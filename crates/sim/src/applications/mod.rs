@@ -1,7 +1,7 @@
 //! Applications of end stations that hear what comes: they put datagrams together, and answer requests.
 //!
 //! A host without stacks has one step behind its port, to the application, if that takes time. An answer is created when the request
-//! has come whole, its turn-around later; its delay counts from the request's creation. Not here: stacks of hosts (`host_stacks.rs`),
+//! has come whole, its turn-around later; its delay counts from the request's creation. Not here: stacks of hosts (`host_stacks/`),
 //! applications that send by themselves (`talker.rs`).
 
 mod datagrams;
@@ -68,7 +68,7 @@ impl Applications {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn applications(&mut self) -> &mut Applications {
-        &mut self.driven().applications
+        &mut self.plugged().applications
     }
 
     /// Applications answer that have to now.

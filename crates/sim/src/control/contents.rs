@@ -191,7 +191,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let talker = &mut self.talkers[stream as usize];
         let number = talker.number;
         talker.number += 1;
-        self.driven().contents.put(stream, number, frame.into());
+        self.plugged().contents.put(stream, number, frame.into());
         self.insert(stream, number, payload, self.now)
     }
 

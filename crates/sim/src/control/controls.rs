@@ -115,19 +115,19 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         number: usize,
         act: impl FnOnce(&mut (dyn Hosted + 'run), &mut Self) -> T,
     ) -> T {
-        let mut host = self.driven().controls.hosts[number].take().expect("a host acts once at a time");
+        let mut host = self.plugged().controls.hosts[number].take().expect("a host acts once at a time");
         let result = act(&mut *host, self);
-        self.driven().controls.hosts[number] = Some(host);
+        self.plugged().controls.hosts[number] = Some(host);
         self.catch_up();
         result
     }
 
     /// Does what hosts asked for.
     fn catch_up(&mut self) {
-        if std::mem::replace(&mut self.driven().controls.is_catching_up, true) {
+        if std::mem::replace(&mut self.plugged().controls.is_catching_up, true) {
             return;
         }
-        while let Some(deferred) = self.driven().controls.deferred.pop_front() {
+        while let Some(deferred) = self.plugged().controls.deferred.pop_front() {
             match deferred {
                 Deferred::Send(stream, frame, payload) => self.send_frame(stream.0, frame, payload),
                 Deferred::HandOn(frame) => self.put_handed_down(frame),
@@ -144,27 +144,27 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 }
             }
         }
-        self.driven().controls.is_catching_up = false;
+        self.plugged().controls.is_catching_up = false;
     }
 
     /// Does all that the mechanisms have to do now.
     #[cold]
     pub(crate) fn drive_controls(&mut self) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             while self.with_host(number, |host, engine| host.drive(engine)) {}
         }
     }
 
     /// The run begins.
     pub(crate) fn begin_controls(&mut self) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             self.with_host(number, |host, engine| host.begin(engine));
         }
     }
 
     /// The run ends.
     pub(crate) fn end_controls(&mut self) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             self.with_host(number, |host, engine| host.end(engine));
         }
     }
@@ -172,8 +172,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// Whether a host has the frames of a stream.
     #[inline]
     pub(crate) fn is_hosted(&self, stream: u32) -> bool {
-        let driven = self.driven.as_ref();
-        driven.is_some_and(|driven| driven.controls.carried[stream as usize].is_some())
+        let plugged = self.plugged.as_ref();
+        plugged.is_some_and(|plugged| plugged.controls.carried[stream as usize].is_some())
     }
 
     /// A control frame begins to leave: what leaves, if its node writes into it.
@@ -185,21 +185,21 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let at = &hops[(hop - first) as usize];
         let before = at.previous.map_or(NONE, |previous| first + previous);
         let from = at.previous.map(|previous| hops[previous as usize].port);
-        let as_it_came = self.driven().contents.behind(stream, number, before)?;
+        let as_it_came = self.plugged().contents.behind(stream, number, before)?;
         let passing = Passing { port: at.port, from, came, start, octets: &as_it_came.octets };
-        let driven = self.driven.as_ref()?;
-        let host = driven.controls.carried[stream as usize]?;
-        let host = driven.controls.hosts[usize::from(host)].as_ref().expect("no frame leaves while it acts");
+        let plugged = self.plugged.as_ref()?;
+        let host = plugged.controls.carried[stream as usize]?;
+        let host = plugged.controls.hosts[usize::from(host)].as_ref().expect("no frame leaves while it acts");
         let octets = host.pass(&passing, self)?;
-        self.driven().contents.write(stream, number, hop, octets)
+        self.plugged().contents.write(stream, number, hop, octets)
     }
 
     /// A control frame begins to leave: its stamps are known.
     pub(crate) fn control_frame_leaves(&mut self, leaving: Leaving, frame: Rc<Frame>) {
         let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
-        let Some(host) = self.driven().controls.carried[stream as usize] else { return };
+        let Some(host) = self.plugged().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
-        self.driven().contents.comes(stream, number, left + flight);
+        self.plugged().contents.comes(stream, number, left + flight);
         let port = PortIndex(self.plan.hops[hop as usize].port);
         let departure = Departure { port, stream, frame, start, left };
         if self.with_host(host.into(), |host, engine| host.left(departure, engine)) {
@@ -209,7 +209,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     /// A control frame was delivered behind a hop: its node has it to process.
     pub(crate) fn take_into_host(&mut self, stream: u32, hop: u32, arrived: Arrived) {
-        let Some(host) = self.driven().controls.carried[stream as usize] else { return };
+        let Some(host) = self.plugged().controls.carried[stream as usize] else { return };
         let sender = PortIndex(self.plan.hops[hop as usize].port);
         let links = self.network.ports[sender.index()].links.expect("a hop's port is connected");
         let port = self.network.links[links.egress.index()].to;
@@ -219,7 +219,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     /// Gives a frame that a node's software hands down at `ready` to the host that takes it; false if there is none.
     pub(crate) fn hand_to_host(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
-        let Some(host) = self.driven().controls.takers[node] else { return false };
+        let Some(host) = self.plugged().controls.takers[node] else { return false };
         let (frame, node) = (self.handed_down(place, aim, ready), NodeIndex::at(node));
         if self.with_host(host.into(), |host, engine| host.handed_down(frame, node, ready, engine)) {
             self.arm_timeline();
@@ -230,7 +230,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// The host that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
     pub(crate) fn tell_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
         let node = self.network.streams[stream.index()].talker;
-        if let Some(host) = self.driven().controls.takers[node.index()] {
+        if let Some(host) = self.plugged().controls.takers[node.index()] {
             self.with_host(host.into(), |host, _| host.answers(stream, number, to));
         }
     }
@@ -238,7 +238,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A node becomes faulty, or is repaired.
     #[cold]
     pub(crate) fn controls_fault(&mut self, node: NodeIndex, fault: Fault) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             self.with_host(number, |host, engine| host.fail(node, fault, engine));
         }
         self.arm_timeline();
@@ -247,7 +247,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A cable is cut or mended.
     #[cold]
     pub(crate) fn controls_link(&mut self, cable: u32) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             let ends = [cable * 2, cable * 2 + 1].map(|link| self.network.links[link as usize].from);
             self.with_host(number, |host, engine| host.links(ends, engine));
             while self.with_host(number, |host, engine| host.carry_out(engine)) {}
@@ -258,7 +258,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A node stops, or comes back anew.
     #[cold]
     pub(crate) fn controls_node(&mut self, node: NodeIndex, up: bool) {
-        for number in 0..self.driven().controls.hosts.len() {
+        for number in 0..self.plugged().controls.hosts.len() {
             self.with_host(number, |host, engine| host.node(node, up, engine));
             while self.with_host(number, |host, engine| host.carry_out(engine)) {}
         }
@@ -272,6 +272,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
 
     /// A node's corrected clock, if it has one.
     pub(crate) fn corrected_clock(&self, node: usize) -> Option<DisciplinedClock> {
-        self.driven.as_ref()?.controls.corrected[node]
+        self.plugged.as_ref()?.controls.corrected[node]
     }
 }

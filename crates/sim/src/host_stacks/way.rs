@@ -1,6 +1,6 @@
 //! A frame's way through the stacks of a host, step by step: out to a port, and in to an application.
 //!
-//! Not here: the heap of what is on its way (`host_stacks.rs`), the servers (`host.rs`, `interface.rs`).
+//! Not here: the heap of what is on its way (`host_stacks/`), the servers (`host.rs`, `interface.rs`).
 
 use std::cmp::Reverse;
 
@@ -16,12 +16,12 @@ use crate::result::DropReason;
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     fn stacks(&mut self) -> &mut HostStacks {
-        &mut self.driven().stacks
+        &mut self.plugged().stacks
     }
 
     /// Gives a frame that an application creates now to the stack of its node; false if there is none.
     pub(crate) fn send_through_stack(&mut self, place: u32, node: usize) -> bool {
-        if self.driven().stacks.hosts[node].is_none() {
+        if self.plugged().stacks.hosts[node].is_none() {
             return false;
         }
         let (now, octets) = (self.now, self.octets_to_send(place));

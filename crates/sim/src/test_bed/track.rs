@@ -4,7 +4,7 @@
 //! have brought and did not is lost, what came where nobody was to receive it is misdirected, what fails its CRC is
 //! corrupted. A message with a latency above the limit on any link is an outlier and in no statistics. Invariant: a
 //! history is kept until all its links have brought the message, and no longer. Logs may be of a run or of stations
-//! that are real; times of two clocks may differ by less than nothing. Not here: how a run makes logs (`test_bed.rs`).
+//! that are real; times of two clocks may differ by less than nothing. Not here: how a run makes logs (`test_bed/`).
 
 use std::collections::BTreeMap;
 

@@ -58,14 +58,14 @@ impl FirstCycles {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Cycles for Engine<'_, R, PLUGGED> {
     fn note_cycles(&mut self, period: Duration) {
-        self.driven().cycles = Some(FirstCycles { period, frames: Vec::new() });
+        self.plugged().cycles = Some(FirstCycles { period, frames: Vec::new() });
     }
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Keeps a frame that begins now, if its cycle is one of the first.
     pub(crate) fn note_cycle(&mut self, port: u32, stream: u32, number: u32, start: SimTime, end: SimTime) {
-        let noted = self.driven.as_ref().and_then(|driven| driven.cycles.as_ref());
+        let noted = self.plugged.as_ref().and_then(|plugged| plugged.cycles.as_ref());
         let Some(FirstCycles { period, .. }) = noted else { return };
         let period = *period;
         let warm = SimTime::ZERO + self.network.run.warm_up;
@@ -97,7 +97,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             begin: Duration::from_ps(begin % cycle),
             end: Duration::from_ps(begin % cycle + (end - begin)),
         };
-        if let Some(cycles) = &mut self.driven().cycles {
+        if let Some(cycles) = &mut self.plugged().cycles {
             cycles.frames.push(frame);
         }
     }

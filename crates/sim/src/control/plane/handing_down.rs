@@ -52,11 +52,11 @@ pub trait HandingDown {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> HandingDown for Engine<'_, R, PLUGGED> {
     fn hand_on(&mut self, frame: HandedDown) {
-        self.driven().controls.deferred.push_back(Deferred::HandOn(frame));
+        self.plugged().controls.deferred.push_back(Deferred::HandOn(frame));
     }
 
     fn give_up(&mut self, frame: HandedDown, reason: DropReason) {
-        self.driven().controls.deferred.push_back(Deferred::GiveUp(frame, reason));
+        self.plugged().controls.deferred.push_back(Deferred::GiveUp(frame, reason));
     }
 
     fn make_handed_down(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) -> Option<HandedDown> {
@@ -68,7 +68,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> HandingDown for Engine<'_, R, PL
     }
 
     fn send_whole(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) {
-        self.driven().controls.deferred.push_back(Deferred::Send(stream, frame, payload));
+        self.plugged().controls.deferred.push_back(Deferred::Send(stream, frame, payload));
     }
 }
 

@@ -90,7 +90,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Holding for Engine<'_, R, PLUGGE
             let here = network.ports[hop.port.index()].node == bridge;
             self.plan.hops[first + place].manners.add(Manners::HELD, here);
         }
-        let pool = self.driven().pools.pools.entry((bridge.0, stream.0)).or_default();
+        let pool = self.plugged().pools.pools.entry((bridge.0, stream.0)).or_default();
         pool.size = messages;
         let left = if messages.is_none() { std::mem::take(&mut pool.messages) } else { VecDeque::new() };
         for (place, _) in left.into_iter().flat_map(|message| message.copies) {
@@ -99,18 +99,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Holding for Engine<'_, R, PLUGGE
     }
 
     fn pooled(&self, bridge: NodeIndex, stream: StreamIndex) -> u32 {
-        let pool = self.driven.as_ref().and_then(|driven| driven.pools.pools.get(&(bridge.0, stream.0)));
+        let pool = self.plugged.as_ref().and_then(|plugged| plugged.pools.pools.get(&(bridge.0, stream.0)));
         pool.map_or(0, |pool| u32::try_from(pool.messages.len()).unwrap_or(u32::MAX))
     }
 
     fn overflowed(&self, bridge: NodeIndex) -> u64 {
-        self.driven.as_ref().map_or(0, |driven| driven.pools.overflowed(bridge))
+        self.plugged.as_ref().map_or(0, |plugged| plugged.pools.overflowed(bridge))
     }
 
     fn let_go(&mut self, bridge: NodeIndex, stream: StreamIndex) {
-        let pool = self.driven().pools.pools.get_mut(&(bridge.0, stream.0));
+        let pool = self.plugged().pools.pools.get_mut(&(bridge.0, stream.0));
         if let Some(message) = pool.and_then(|pool| pool.messages.pop_front()) {
-            self.driven().controls.deferred.push_back(Deferred::LetGo(message.copies));
+            self.plugged().controls.deferred.push_back(Deferred::LetGo(message.copies));
         }
     }
 }
@@ -126,7 +126,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if self.may_fail && !self.nodes[node as usize].up {
             return self.drop_frame(place, DropReason::NodeDown);
         }
-        let taken = self.driven().pools.take((node, stream), number, (place, hop_index));
+        let taken = self.plugged().pools.take((node, stream), number, (place, hop_index));
         if let Err(reason) = taken {
             self.drop_frame(place, reason);
         }
@@ -146,7 +146,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 
     /// A bridge stops: what its pools hold is lost.
     pub(crate) fn lose_held(&mut self, node: usize) {
-        let pools = self.driven().pools.pools.iter_mut().filter(|((at, _), _)| *at as usize == node);
+        let pools = self.plugged().pools.pools.iter_mut().filter(|((at, _), _)| *at as usize == node);
         let messages: Vec<Message> = pools.flat_map(|(_, pool)| std::mem::take(&mut pool.messages)).collect();
         for (place, _) in messages.into_iter().flat_map(|message| message.copies) {
             self.drop_frame(place, DropReason::NodeDown);

@@ -87,11 +87,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
         let Output { ether_type, octets, addresses, .. } = output;
         let frame = Frame { addresses, ..Frame::new(ether_type, octets) };
         let deferred = Deferred::Send(stream, frame, payload);
-        self.driven().controls.deferred.push_back(deferred);
+        self.plugged().controls.deferred.push_back(deferred);
     }
 
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment) {
-        self.driven().controls.corrected[node.index()] = Some(clock);
+        self.plugged().controls.corrected[node.index()] = Some(clock);
         self.recorder.disciplined(node.0, clock);
         self.offer_by_corrected_clock(node, clock, adjustment);
     }

@@ -18,10 +18,10 @@ pub trait Notes {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Notes for Engine<'_, R, PLUGGED> {
     fn opens_cycle(&mut self, stream: StreamIndex, says: Synchronisation) {
-        self.driven().controls.deferred.push_back(Deferred::OpensCycle(stream, says));
+        self.plugged().controls.deferred.push_back(Deferred::OpensCycle(stream, says));
     }
 
     fn slot_missed(&mut self, missed: MissedSlot) {
-        self.driven().controls.deferred.push_back(Deferred::SlotMissed(missed));
+        self.plugged().controls.deferred.push_back(Deferred::SlotMissed(missed));
     }
 }

@@ -30,7 +30,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Policing for Engine<'_, R, PLUGG
         let first = self.plan.first_hop[stream.index()];
         let Some(hop) = self.plan.hops.get_mut(first as usize) else { return };
         hop.manners.add(Manners::INSPECTED, policer.is_some());
-        let policers = &mut self.driven().policers.0;
+        let policers = &mut self.plugged().policers.0;
         match policer {
             Some(policer) => {
                 policers.entry(first).or_insert(policer);
@@ -55,7 +55,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let slot = *self.slab.get(place);
         let octets = octets_of(slot.payload, self.plan.hops[hop as usize].overhead);
         let clock = self.nodes[self.links[ring as usize].to_node as usize].clock;
-        let policers = self.driven.as_mut().map(|driven| &mut driven.policers.0);
+        let policers = self.plugged.as_mut().map(|plugged| &mut plugged.policers.0);
         let Some(policer) = policers.and_then(|policers| policers.get_mut(&hop)) else {
             return Ok(received);
         };

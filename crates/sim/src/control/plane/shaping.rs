@@ -21,7 +21,7 @@ pub trait Shaping {
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Shaping for Engine<'_, R, PLUGGED> {
     fn reserve_idle_slope(&mut self, port: PortIndex, class: TrafficClass, slope: BitRate, ceiling: BitRate) {
-        self.driven().controls.deferred.push_back(Deferred::IdleSlope(port, class, slope, ceiling));
+        self.plugged().controls.deferred.push_back(Deferred::IdleSlope(port, class, slope, ceiling));
     }
 
     fn set_scheduler(&mut self, scheduler: SchedulerIndex, settings: Option<ShaperSettings>) {

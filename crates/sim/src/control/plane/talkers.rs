@@ -44,6 +44,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Talkers for Engine<'_, R, PLUGGE
     }
 
     fn send_message(&mut self, stream: StreamIndex, since: SimTime) {
-        self.driven().controls.deferred.push_back(Deferred::Message(stream, since));
+        self.plugged().controls.deferred.push_back(Deferred::Message(stream, since));
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! Not here: the machines (`core`), what brings messages to them (`control/host.rs`).
 
+mod discipline;
+
 use tautwire_core::gptp::peer_delay::reading_ps;
 use tautwire_core::gptp::{DisciplinedClock, GptpNode};
 use tautwire_model::Network;
@@ -17,10 +19,11 @@ use tautwire_units::{Duration, Instant};
 
 use crate::clock::SimTime;
 use crate::control::{Attached, Attachment, Machines, Plane, Seen, Stamping};
-use crate::discipline::Discipline;
 use crate::plan::index;
 use crate::random::Purpose;
 use crate::result::Observation;
+
+use discipline::Discipline;
 
 /// What was observed of a node's time.
 #[derive(Clone, Debug, PartialEq)]
