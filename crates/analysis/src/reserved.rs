@@ -1,6 +1,6 @@
 //! A credit-based class whose idleSlope follows from the streams that are reserved at the port, at every instant of a run.
 //!
-//! What holds (`core`, `cbs.rs`; `sim`, `srp/shaping.rs`): a stream *j* brings `I_j` from its grant on; what was given back stays
+//! What holds (`core`, `cbs.rs`; `sim`, `srp/grants.rs`): a stream *j* brings `I_j` from its grant on; what was given back stays
 //! until no frame waits and no debt is left; a frame of a stream that is not granted does not come to the queue. All up to a ceiling.
 //!
 //! - Let *s* be the last instant with an empty queue and no debt before a frame that comes at *a* and starts at *e*, `S` the

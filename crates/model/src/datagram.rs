@@ -2,7 +2,7 @@
 //!
 //! A datagram's contents (UDP header and data) are cut as `tautwire_core::fragment` cuts them, each piece behind an IPv4
 //! header of its own. Invariant: a stream's datagrams are all of one length, so the number of a frame tells datagram and
-//! place. Not here: how they are put together (`core`), in which slots they leave (`tdma.rs`).
+//! place. Not here: how they are put together (`core`), in which slots they leave (`tdma/`).
 
 use tautwire_core::fragment::{Fragment, Reassembly, fragment, fragment_count};
 use tautwire_units::Bytes;

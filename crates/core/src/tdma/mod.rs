@@ -14,8 +14,7 @@
 //! A station that is to find out how long frames travel asks the master in its first slot, and lends it a slot of a later
 //! cycle for the reply; of both frames' stamps follows the time (calibration). That is repeated, and the mean is kept.
 //!
-//! Not here: the frames on the wire and the tunnel of ordinary ones (`tautwire-wire`, `tdma.rs` and
-//! `rtmac.rs`), fragments (`fragment.rs`).
+//! Not here: the frames on the wire and the tunnel of ordinary ones (`tautwire-wire`, `tdma/`), fragments (`fragment.rs`).
 
 pub mod start_up;
 

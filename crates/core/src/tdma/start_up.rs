@@ -2,7 +2,7 @@
 //!
 //! In: messages heard, the node's own clock, calibration done. Out: messages to send, and from when on the applications
 //! run. One station is the server (the master), which knows its clients. It invites each (stage 1) until it has heard
-//! of it; an invited client learns how long frames travel (`tdma.rs`, calibration), announces itself to all until it is
+//! of it; an invited client learns how long frames travel (`mod.rs`, calibration), announces itself to all until it is
 //! configured, and every station that has announced itself answers. So each knows all addresses before any application
 //! runs, and nobody asks at run time. The server hands a client its configuration (stage 2) in fragments, so many at
 //! once until they are acknowledged. Who is configured and knows all says that it is ready, again and again until it

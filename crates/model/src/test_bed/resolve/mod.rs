@@ -1,6 +1,6 @@
 //! `test:`: the tasks of end systems, and the clocks by which they log.
 //!
-//! What suits a task's station and stream, and one task another, is in `test/tasks.rs`. Routes are found, so that all who
+//! What suits a task's station and stream, and one task another, is in `tasks.rs`. Routes are found, so that all who
 //! listen to a broadcast are known.
 
 mod tasks;
