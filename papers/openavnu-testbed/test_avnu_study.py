@@ -168,7 +168,7 @@ def test_more_streams_of_the_same_traffic_wait_longer() -> None:
     for system in topologies.SYSTEMS:
         for name in topologies.CLASSES:
             bounds = [row["bound_us"] for row in rows if (row["system"], row["class"]) == (system, name)]
-            # Of one stream a second frame may fall into the busy period, which comes as often as the two of two streams.
+            # Of one stream, which comes as often as two together, a second frame may fall into the busy period.
             assert bounds[1:] == sorted(bounds[1:]) and bounds[-1] == max(bounds)
             assert bounds[0] < bounds[2] and len(bounds) == len(topologies.TALKERS)
     assert all(row["max_us"] <= row["bound_us"] for row in rows)
