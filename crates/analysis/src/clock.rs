@@ -27,11 +27,6 @@ impl Deviation {
         Self(u64::try_from(deviation).expect("at most 10^18"))
     }
 
-    /// Whether there is none.
-    pub(crate) fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
     /// The longest that a span of `ps` on one of two such clocks is on the other.
     pub(crate) fn stretch(self, ps: u64) -> u64 {
         if self.0 == 0 {

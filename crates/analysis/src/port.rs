@@ -9,7 +9,7 @@
 use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
 use crate::contribution::{Contribution, Offered, offered};
 use crate::credit_based::Shaper;
-use crate::curve::{Curve, Line, MICRO, volume};
+use crate::curve::{Curve, Line, MICRO};
 use crate::passage::NO_REASON;
 use crate::plan::OWN_LANE;
 use crate::port_plan::{ClassOrder, PortPlan, Selection};
@@ -278,9 +278,6 @@ impl Assess<'_> {
     /// The response times of frames of each size.
     fn response_times(&self, blocking: u128, offered: &Offered) -> Vec<QueueBound> {
         let port = self.port;
-        // The lower frame was taken up before the first frame came, for what comes at that instant would have gone before it.
-        let sent = if port.deviation.is_none() && port.slack == 0 { volume(port.rate_served, 1) } else { 0 };
-        let latency = blocking.saturating_sub(sent);
         let higher = (&self.higher.stairs, &self.higher.shaped);
         let own = &offered.stairs;
         #[cfg(feature = "planted-faults")]
@@ -288,7 +285,7 @@ impl Assess<'_> {
             Some(crate::PlantedFault::LaterFramesForgotten) => own.first_frames(),
             _ => own.clone(),
         };
-        let of_size = |bits| response_time(latency, port.rate_served, higher, own, bits);
+        let of_size = |bits| response_time(blocking, port.rate_served, higher, own, bits);
         own.sizes().into_iter().filter_map(of_size).collect()
     }
 

@@ -138,6 +138,8 @@ struct Walk<'a> {
     /// Of higher classes, in whole frames, micro-bits.
     came: u128,
     looked_at: usize,
+    /// Lines of curves count that leave more of the rate than this.
+    least_left: u64,
 }
 
 impl Walk<'_> {
@@ -162,7 +164,7 @@ impl Walk<'_> {
     /// When so much is served, and what a curve has brought until then.
     fn served(&self, fixed: u128, curve: &Curve) -> Option<u64> {
         let by = |line: &Line| {
-            let left = self.rate.checked_sub(line.rate).filter(|left| *left > 0)?;
+            let left = self.rate.checked_sub(line.rate).filter(|left| *left > self.least_left)?;
             span(fixed + line.burst, left)
         };
         curve.lines().iter().filter_map(by).min()
@@ -183,14 +185,13 @@ pub(crate) fn earning(
     (num, den): (u64, u64),
 ) -> Option<u64> {
     let frames = Frames::of(&higher.steps);
-    let mut walk = Walk { rate, latency, higher: frames, rest: &higher.rest, cap, came: 0, looked_at: 0 };
+    let mut walk =
+        Walk { rate, latency, higher: frames, rest: &higher.rest, cap, came: 0, looked_at: 0, least_left: 0 };
     let slope = u64::try_from(scaled(u128::from(slope), num, den)).ok().filter(|slope| *slope > 0)?;
     let falls = rate.checked_sub(slope)?;
-    // Between two frames above the credit must fall.
-    let (steepest, flattest) = (higher.rest.lines().first()?, cap.lines().last()?);
-    if steepest.rate.max(flattest.rate) > falls {
-        return None;
-    }
+    // By a line that leaves less than the slope credit would still be earned when the line of the port is free.
+    walk.least_left = slope - 1;
+    let flattest = cap.lines().last().filter(|line| line.rate <= falls)?;
     let (mut sent, mut longest) = (0, 0);
     loop {
         let free = walk.free(sent)?;
@@ -201,7 +202,9 @@ pub(crate) fn earning(
         if earned <= volume(slope, longest) + volume_floor(falls, next) {
             return Some(longest);
         }
-        sent += volume_floor(rate, next.saturating_sub(free));
+        let by = |curve: &Curve| curve.lines().iter().map(|line| line.burst + volume(line.rate, next)).min();
+        let above = (walk.came + by(&higher.rest)?).min(by(cap)?);
+        sent = sent.max(volume_floor(rate, next).saturating_sub(latency + above));
         if walk.looked_at > FRAMES_MAX {
             return None;
         }
@@ -222,7 +225,7 @@ pub(crate) fn response_time(
         return None;
     }
     let (rest, frames) = (&higher.rest, Frames::of(&higher.steps));
-    let mut walk = Walk { rate, latency, higher: frames, rest, cap, came: 0, looked_at: 0 };
+    let mut walk = Walk { rate, latency, higher: frames, rest, cap, came: 0, looked_at: 0, least_left: 0 };
     let mut coming = Frames::of(&own.steps);
     let mut came = 0;
     let mut worst: Option<(u64, QueueBound)> = None;
@@ -419,6 +422,60 @@ mod tests {
         // At a tenth of the line: free at 9, then 1 of its own, which takes ten times as long to earn again.
         assert_eq!(earned(7, &[(2, 10, 0)], RATE / 10), Some(9));
         assert_eq!(earned(7, &[(6, 10, 0)], RATE / 2), None, "60 % and 50 %");
+    }
+
+    /// The greatest `t − sent(t)/I` over all instants, where the class has sent at least what the line had left before each.
+    fn earned_by_definition(latency: u128, higher: &Stairs, cap: &Curve, slope: u64) -> f64 {
+        let at = |curve: &Curve, ps: u64| {
+            curve.lines().iter().map(|line| line.burst + volume(line.rate, ps)).min()
+        };
+        let frames = |step: &Step, ps: u64| {
+            let bits =
+                step.lines.iter().map(|line| line.burst + volume_floor(line.rate, ps)).min().unwrap_or(0);
+            bits / MICRO / u128::from(step.bits) * u128::from(step.bits) * MICRO
+        };
+        let (mut sent, mut most) = (0, 0.0_f64);
+        for ps in 0..3_000_u64 {
+            // What comes at this instant is served behind it.
+            let earlier = |step: &Step| ps.checked_sub(1).map_or(0, |ps| frames(step, ps));
+            let before = higher.steps.iter().map(earlier).sum::<u128>() + at(&higher.rest, ps).unwrap();
+            let above = before.min(at(cap, ps).unwrap());
+            sent = sent.max(volume(RATE, ps).saturating_sub(latency + above));
+            most = most.max(ps as f64 - sent as f64 * 1e6 / slope as f64);
+        }
+        most
+    }
+
+    #[test]
+    fn credit_is_never_earned_for_longer_than_told() {
+        let (mut found, mut curved) = (0, 0);
+        for seed in 0..2_000_u64 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut draw = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let steps: Vec<Step> = (0..draw(3))
+                .map(|_| periodic((1 + draw(6), [10, 16, 20, 40, 50][draw(5) as usize], draw(30))))
+                .collect();
+            let rest = Curve::least_of([
+                Line::new(draw(5), RATE / 10 * draw(9)),
+                Line::new(5 + draw(30), RATE / 100 * draw(30)),
+            ]);
+            let flat = RATE / 100 * (30 + draw(40));
+            let cap = Curve::least_of([
+                Line::new(draw(12), RATE / 10 * (3 + draw(9))),
+                Line::new(12 + draw(60), flat),
+            ]);
+            let (latency, slope) = (u128::from(draw(20)) * MICRO, RATE / 100 * (1 + draw(60)));
+            let higher = Stairs { steps, rest };
+            let Some(earned) = earning(latency, RATE, (&higher, &cap), slope, (1, 1)) else { continue };
+            let least = earned_by_definition(latency, &higher, &cap, slope);
+            assert!(earned as f64 + 1e-3 >= least, "seed {seed}: {earned} and {least}");
+            found += 1;
+            curved += u32::from(higher.rest.rate() > Some(0) && !higher.steps.is_empty());
+        }
+        assert!(found > 500 && curved > 200, "{found} found, {curved} with a curve beside frames");
     }
 
     #[test]
