@@ -1,4 +1,4 @@
-//! The mechanisms of a run, in one list: the only file of this crate, beside their folders, that names them.
+//! The mechanisms of a run, in one list. The event loop names none of them; options and results of a run have types of some.
 //!
 //! At one instant they act in the order of this list. Not here: what drives them (`control/`).
 

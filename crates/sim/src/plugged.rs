@@ -37,7 +37,7 @@ pub(crate) struct Plugged<'n> {
     pub(crate) applications: Applications,
     /// What protocols' frames hold that are on their way.
     pub(crate) contents: Contents,
-    /// Mechanisms that are plug-ins.
+    /// The hosts of mechanisms.
     pub(crate) controls: Controls<'n>,
     /// Policers of streams, where they enter.
     pub(crate) policers: Policers,
@@ -96,7 +96,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         due.into_iter().chain(protocols).min().map(|time| time.max(self.now))
     }
 
-    /// Does all that is due now: network time, hosts, applications, and then mechanisms in the order of their list.
+    /// Does all that is due now: network time, protocol stacks, applications, and then mechanisms in the order of their list.
     #[cold]
     pub(crate) fn act_plugged(&mut self) {
         self.correct_clocks();

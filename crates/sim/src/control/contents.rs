@@ -146,8 +146,9 @@ impl Contents {
         let flying = self.flying(stream, number)?;
         let frame = Rc::new(Frame {
             octets,
+            ether_type: flying.frame.ether_type,
+            beside: flying.frame.beside,
             addresses: flying.frame.addresses,
-            ..Frame::new(flying.frame.ether_type, Vec::new())
         });
         flying.written.retain(|(by, _)| *by != hop);
         flying.written.push((hop, Rc::clone(&frame)));
@@ -164,16 +165,13 @@ impl Contents {
     /// What a frame holds that is delivered behind a hop; none if nothing is known of it any more.
     pub(crate) fn take(&mut self, stream: u32, number: u32, hop: u32) -> Option<Arrived> {
         let of = &mut self.0[stream as usize];
-        if of.has_one_hop {
-            // Those before it were lost.
-            let first =
-                std::iter::from_fn(|| of.flying.pop_front()).find(|flying| flying.number == number)?;
-            return Some(Arrived { comes: first.comes, frame: Rc::clone(first.behind(hop)) });
-        }
         let place = of.flying.iter().position(|flying| flying.number == number)?;
         let flying = &of.flying[place];
         let arrived = Arrived { comes: flying.comes, frame: Rc::clone(flying.behind(hop)) };
-        if of.has_one_way {
+        if of.has_one_hop {
+            // Those before it were lost.
+            of.flying.drain(..=place);
+        } else if of.has_one_way {
             of.flying.remove(place);
         }
         Some(arrived)

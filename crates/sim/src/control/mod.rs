@@ -11,9 +11,9 @@
 //! begins anew; its neighbours see their links go and come. What a machine's state means to the data plane the attachment does
 //! through [`Plane`], which knows no mechanism.
 //!
-//! What frames of protocols hold that are on their way stands in `contents.rs`, also of those that no host drives yet.
+//! What frames of protocols hold that are on their way stands in `contents.rs`.
 //!
-//! Order at one instant: mechanisms in the order of [`Options::mechanisms`](crate::Options::mechanisms), then nodes.
+//! Order at one instant: mechanisms in the order of the list in `mechanisms.rs`, then nodes.
 
 pub(crate) mod contents;
 mod controls;
