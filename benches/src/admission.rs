@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use tautwire_admission::{AdmissionTest, Bandwidth, Standing, Test};
+use tautwire_admission::{AdmissionTest, Bandwidth, Test, TestSession};
 use tautwire_model::Network;
 use tautwire_model::network::{Parts, StreamIndex, TransmissionSelection};
 
@@ -112,16 +112,16 @@ fn of_kind(test: Test, network: &Network) -> Box<dyn AdmissionTest> {
 /// Mean of decisions, each with all other streams admitted.
 fn decision(test: Test, network: &Network) -> Option<Decisions> {
     let all: Vec<StreamIndex> = (0..network.streams.len()).map(StreamIndex::at).collect();
-    let mut standing = of_kind(test, network).begin(network);
-    standing.rejoin(network, &all);
+    let mut session = of_kind(test, network).begin(network);
+    session.rejoin(network, &all);
     let mut decisions = Decisions { total: Duration::ZERO, count: 0, granted: 0 };
     while decisions.count < DECISIONS && decisions.total < BUDGET {
         let stream = all[decisions.count * 7_919 % all.len()];
-        standing.leave(network, stream);
-        let (time, joined) = join(&mut *standing, network, stream);
+        session.leave(network, stream);
+        let (time, joined) = join(&mut *session, network, stream);
         decisions.total += time;
         if !joined {
-            standing.rejoin(network, &[stream]);
+            session.rejoin(network, &[stream]);
         }
         decisions.count += 1;
         decisions.granted += usize::from(joined);
@@ -131,9 +131,9 @@ fn decision(test: Test, network: &Network) -> Option<Decisions> {
 
 /// Mean of the decisions on all streams, one after the other.
 fn filling_up(test: Test, network: &Network) -> Option<Decisions> {
-    let mut standing = of_kind(test, network).begin(network);
+    let mut session = of_kind(test, network).begin(network);
     let streams = (0..network.streams.len()).map(StreamIndex::at);
-    let made: Vec<_> = streams.map(|stream| join(&mut *standing, network, stream)).collect();
+    let made: Vec<_> = streams.map(|stream| join(&mut *session, network, stream)).collect();
     let granted = made.iter().filter(|(_, joined)| *joined).count();
     Some(Decisions { total: made.iter().map(|(time, _)| *time).sum(), count: made.len(), granted })
 }
@@ -148,12 +148,12 @@ fn refused(test: Test, network: &Network) -> Option<Decisions> {
             stream.deadline = Some(tautwire_units::Duration::from_ps(most.as_ps() / 100 * WANTED));
         }
     });
-    let mut standing = of_kind(test, &network).begin(&network);
+    let mut session = of_kind(test, &network).begin(&network);
     let all = (0..network.streams.len()).map(StreamIndex::at);
-    let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *standing, &network, *stream).1).collect();
+    let left: Vec<StreamIndex> = all.filter(|stream| !join(&mut *session, &network, *stream).1).collect();
     let (mut total, mut count) = (Duration::ZERO, 0);
     while !left.is_empty() && count < DECISIONS && total < BUDGET {
-        let (time, joined) = join(&mut *standing, &network, left[count % left.len()]);
+        let (time, joined) = join(&mut *session, &network, left[count % left.len()]);
         assert!(!joined, "the others have come, and what is refused once is refused beside more");
         (total, count) = (total + time, count + 1);
     }
@@ -161,8 +161,8 @@ fn refused(test: Test, network: &Network) -> Option<Decisions> {
 }
 
 /// The time of a decision, and whether the stream may join.
-fn join(standing: &mut dyn Standing, network: &Network, stream: StreamIndex) -> (Duration, bool) {
+fn join(session: &mut dyn TestSession, network: &Network, stream: StreamIndex) -> (Duration, bool) {
     let start = cpu();
-    let refused = standing.join(network, stream);
+    let refused = session.join(network, stream);
     (cpu() - start, refused.is_none())
 }

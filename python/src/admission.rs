@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use tautwire_model::Network;
-use tautwire_workbench::admission::{Asker, Decision, Desk, LogError, Request, RequestError, Test};
+use tautwire_workbench::admission::{Channel, Decision, Desk, LogError, Request, RequestError, Test};
 use tautwire_workbench::grammar;
 
 use crate::network::CoreNetwork;
@@ -40,7 +40,7 @@ struct Lines {
     reply: Option<Sender<String>>,
 }
 
-impl Asker for Lines {
+impl Channel for Lines {
     type Error = Failed;
 
     fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Failed> {
@@ -49,7 +49,7 @@ impl Asker for Lines {
         Ok(Some(Request::parse(&line)))
     }
 
-    fn told(&mut self, _network: &Network, decision: Decision) -> Result<(), Failed> {
+    fn reply(&mut self, _network: &Network, decision: Decision) -> Result<(), Failed> {
         // Who asked may have been interrupted: it is decided and kept.
         let _ = self.reply.take().map(|reply| reply.send(decision.to_json()));
         Ok(())

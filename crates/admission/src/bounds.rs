@@ -10,7 +10,7 @@ use tautwire_report::{port_name, unbounded_text};
 use tautwire_units::Duration;
 
 use crate::decision::RefusalReason;
-use crate::test::{AdmissionTest, Standing};
+use crate::test::{AdmissionTest, TestSession};
 
 /// End-to-end bounds of the network with the admitted streams and the new one, held against all
 /// deadlines (the bounds are those of `tautwire bounds`). A stream without a deadline asks for
@@ -30,14 +30,14 @@ impl AdmissionTest for EndToEndBounds {
             .or_else(|| lost(&network, &proven))
     }
 
-    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn TestSession + 'network>
     where
         Self: 'network,
     {
         let mut session = Session::new(network);
         session.start_all(&control(network).collect::<Vec<_>>());
         session.allow_slack(Some(SLACK_MOST));
-        Box::new(StandingBounds { session, late: BTreeSet::new(), shift: SLACK_MOST, calm: 0 })
+        Box::new(BoundsSession { session, late: BTreeSet::new(), shift: SLACK_MOST, calm: 0 })
     }
 }
 
@@ -56,7 +56,7 @@ const CALM: u32 = 256;
 /// The bounds of what is admitted, kept from one decision to the next: with slack, so that most decisions end at
 /// the ports of their stream, and without where a deadline is not proven with it. So what is decided is what the
 /// bounds without slack say.
-struct StandingBounds<'network> {
+struct BoundsSession<'network> {
     session: Session<'network>,
     /// Admitted streams of which a deadline is not proven.
     late: BTreeSet<StreamIndex>,
@@ -66,7 +66,7 @@ struct StandingBounds<'network> {
     calm: u32,
 }
 
-impl Standing for StandingBounds<'_> {
+impl TestSession for BoundsSession<'_> {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         self.session.start(stream);
         self.look(network);
@@ -97,7 +97,7 @@ impl Standing for StandingBounds<'_> {
     }
 }
 
-impl StandingBounds<'_> {
+impl BoundsSession<'_> {
     /// Where a deadline is not proven: without slack it may be. The first for which it is not, if there is one. Slack that
     /// is often in the way becomes less.
     fn hold_exactly(&mut self, network: &Network) -> Option<StreamIndex> {

@@ -2,9 +2,9 @@
 
 use tautwire_model::Network;
 
-use crate::bandwidth::Bandwidth;
 use crate::bounds::EndToEndBounds;
 use crate::harts::HartsResponseTime;
+use crate::srp::Bandwidth;
 use crate::test::AdmissionTest;
 
 /// A test with the parameters that a description gives it.

@@ -7,11 +7,11 @@ use tautwire_model::network::{StreamIndex, Traffic};
 
 use crate::choice::Test;
 use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
-use crate::kept::Kept;
 use crate::log::{Change, LogError};
 use crate::request::{Mode, Operation, Request};
+use crate::state::SavedState;
 use crate::suggest::fits;
-use crate::test::{AdmissionTest, Standing};
+use crate::test::{AdmissionTest, TestSession};
 
 /// What a request does, one stream after the other.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +24,12 @@ enum Step {
 #[expect(missing_debug_implementations, reason = "a test is any type")]
 pub struct Controller<'network> {
     network: &'network Network,
-    test: Box<dyn Standing + 'network>,
+    test: Box<dyn TestSession + 'network>,
     index_of: BTreeMap<&'network str, StreamIndex>,
     /// In the order in which they were admitted.
     admitted: Vec<StreamIndex>,
     is_admitted: Vec<bool>,
-    kept: Kept,
+    saved: SavedState,
     /// For suggestions: the test once more.
     suggesting: Option<Box<dyn AdmissionTest>>,
 }
@@ -48,19 +48,23 @@ impl<'network> Controller<'network> {
             index_of,
             admitted: Vec::new(),
             is_admitted: vec![false; network.streams.len()],
-            kept: Kept::default(),
+            saved: SavedState::default(),
             suggesting: None,
         }
     }
 
-    /// A controller that goes on from what another one has kept.
+    /// A controller that goes on from what another one has saved.
     ///
     /// # Errors
     /// If that names a stream that the network has not.
-    pub(crate) fn resume(network: &'network Network, test: Test, kept: Kept) -> Result<Self, LogError> {
+    pub(crate) fn resume(
+        network: &'network Network,
+        test: Test,
+        saved: SavedState,
+    ) -> Result<Self, LogError> {
         let controller = Self::new(network, test.of(network));
         let suggesting = Some(test.of(network));
-        Self { suggesting, ..controller }.go_on(kept)
+        Self { suggesting, ..controller }.go_on(saved)
     }
 
     /// A controller that goes on where the log of a folder ends, and keeps it.
@@ -73,34 +77,34 @@ impl<'network> Controller<'network> {
         test: Box<dyn AdmissionTest>,
         folder: &std::path::Path,
     ) -> Result<Self, LogError> {
-        Self::new(network, test).go_on(Kept::of_log(folder)?)
+        Self::new(network, test).go_on(SavedState::of_log(folder)?)
     }
 
-    fn go_on(mut self, kept: Kept) -> Result<Self, LogError> {
-        for name in &kept.admitted {
+    fn go_on(mut self, saved: SavedState) -> Result<Self, LogError> {
+        for name in &saved.admitted {
             let known = self.index_of.get(name.as_str()).copied();
             let stream = known.ok_or_else(|| LogError::UnknownStream(name.clone()))?;
             self.is_admitted[stream.index()] = true;
             self.admitted.push(stream);
         }
         self.test.rejoin(self.network, &self.admitted);
-        self.kept = kept;
+        self.saved = saved;
         Ok(self)
     }
 
-    /// What it has kept, for another one to go on from.
-    pub(crate) fn into_kept(self) -> Kept {
-        self.kept
+    /// What it has saved, for another one to go on from.
+    pub(crate) fn into_saved(self) -> SavedState {
+        self.saved
     }
 
-    /// What it has kept so far.
-    pub(crate) fn kept(&mut self) -> &mut Kept {
-        &mut self.kept
+    /// What it has saved so far.
+    pub(crate) fn saved(&mut self) -> &mut SavedState {
+        &mut self.saved
     }
 
     /// The answer to a request that was answered before.
     pub(crate) fn answer_of_before(&self, request: &Request) -> Option<Decision> {
-        let known = self.kept.answered.get(request.id.as_ref()?)?;
+        let known = self.saved.answered.get(request.id.as_ref()?)?;
         Some(Decision { repeated: true, ..known.clone() })
     }
 
@@ -131,7 +135,7 @@ impl<'network> Controller<'network> {
             self.undo(steps);
             return Ok(decision);
         }
-        if let Err(error) = self.kept.change(&change) {
+        if let Err(error) = self.saved.change(&change) {
             self.undo(steps);
             return Err(error);
         }

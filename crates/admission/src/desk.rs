@@ -14,12 +14,12 @@ use tautwire_model::{Grammar, Loaded, Network, Severity};
 use crate::choice::Test;
 use crate::controller::Controller;
 use crate::decision::{Decision, Outcome, Refusal, RefusalReason};
-use crate::kept::Kept;
 use crate::log::{Change, LogError};
 use crate::request::{Mode, Operation, Request, RequestError, name_of};
+use crate::state::SavedState;
 
 /// Where requests come from and answers go.
-pub trait Asker {
+pub trait Channel {
     /// Why it ends early.
     type Error: From<LogError>;
 
@@ -33,7 +33,7 @@ pub trait Asker {
     ///
     /// # Errors
     /// If it cannot be given.
-    fn told(&mut self, network: &Network, decision: Decision) -> Result<(), Self::Error>;
+    fn reply(&mut self, network: &Network, decision: Decision) -> Result<(), Self::Error>;
 }
 
 /// A description and what of it is admitted.
@@ -44,7 +44,7 @@ pub struct Desk {
     text: String,
     test: Test,
     network: Network,
-    kept: Kept,
+    saved: SavedState,
 }
 
 impl Desk {
@@ -63,12 +63,12 @@ impl Desk {
         test: Test,
         folder: Option<&Path>,
     ) -> Result<Self, LogError> {
-        let kept = folder.map(Kept::of_log).transpose()?.unwrap_or_default();
+        let saved = folder.map(SavedState::of_log).transpose()?.unwrap_or_default();
         let loaded = grammar.load_text_with_streams(name, text, "[]");
         assert!(!loaded.has_errors(), "a description without errors");
-        let loaded = grammar.load_text_with_streams(name, text, &kept.descriptions(&[]));
+        let loaded = grammar.load_text_with_streams(name, text, &saved.descriptions(&[]));
         let network = network(loaded).map_err(LogError::Unfit)?;
-        Ok(Self { grammar, name: name.to_owned(), text: text.to_owned(), test, network, kept })
+        Ok(Self { grammar, name: name.to_owned(), text: text.to_owned(), test, network, saved })
     }
 
     /// Takes the log of a folder as it stands, whatever its checks and its anchor say, so that it can be opened. Where a
@@ -77,7 +77,7 @@ impl Desk {
     /// # Errors
     /// If the log cannot be read or written, or is in use.
     pub fn accept_log(folder: &Path) -> Result<Option<PathBuf>, LogError> {
-        Kept::accept(folder)
+        SavedState::accept(folder)
     }
 
     /// Why what is admitted would not be admitted now: by another test, or as the description was then.
@@ -87,7 +87,7 @@ impl Desk {
         let index: BTreeMap<&str, StreamIndex> =
             names.map(|(number, stream)| (stream.name.as_str(), StreamIndex::at(number))).collect();
         let known = |name: &String| index.get(name.as_str()).copied();
-        let admitted: Vec<StreamIndex> = self.kept.admitted.iter().filter_map(known).collect();
+        let admitted: Vec<StreamIndex> = self.saved.admitted.iter().filter_map(known).collect();
         if admitted.is_empty() {
             return None;
         }
@@ -97,48 +97,48 @@ impl Desk {
     /// Answers requests until there are no more.
     ///
     /// # Errors
-    /// What the asker gives, and a log that cannot be used; an answer is given only to what is on disk.
-    pub fn serve<A: Asker>(self, asker: &mut A) -> Result<(), A::Error> {
-        let Self { grammar, name, text, test, mut network, mut kept } = self;
+    /// What the channel gives, and a log that cannot be used; an answer is given only to what is on disk.
+    pub fn serve<A: Channel>(self, channel: &mut A) -> Result<(), A::Error> {
+        let Self { grammar, name, text, test, mut network, mut saved } = self;
         loop {
-            let mut controller = Controller::resume(&network, test, kept)?;
+            let mut controller = Controller::resume(&network, test, saved)?;
             let next = loop {
-                let request = match asker.next()? {
+                let request = match channel.next()? {
                     None => return Ok(()),
                     Some(Ok(request)) => request,
                     Some(Err(error)) => {
-                        asker.told(&network, Decision::wrong(&error))?;
+                        channel.reply(&network, Decision::wrong(&error))?;
                         continue;
                     }
                 };
                 if request.new.is_empty() {
                     let decision = controller.answer(&request)?;
-                    asker.told(&network, decision)?;
+                    channel.reply(&network, decision)?;
                     continue;
                 }
                 if let Some(known) = controller.answer_of_before(&request) {
-                    asker.told(&network, known)?;
+                    channel.reply(&network, known)?;
                     continue;
                 }
-                let more = controller.kept().descriptions(&request.new);
+                let more = controller.saved().descriptions(&request.new);
                 let tried = match self::network(grammar.load_text_with_streams(&name, &text, &more)) {
                     Ok(tried) => tried,
                     Err(why) => {
-                        asker.told(&network, Decision::unfit(request.id, why))?;
+                        channel.reply(&network, Decision::unfit(request.id, why))?;
                         continue;
                     }
                 };
-                let (decision, change) = try_on(&tried, test, controller.kept(), &request)?;
+                let (decision, change) = try_on(&tried, test, controller.saved(), &request)?;
                 match change {
-                    None => asker.told(&tried, decision)?,
+                    None => channel.reply(&tried, decision)?,
                     Some(change) => {
-                        controller.kept().change(&change)?;
-                        asker.told(&tried, decision)?;
+                        controller.saved().change(&change)?;
+                        channel.reply(&tried, decision)?;
                         break tried;
                     }
                 }
             };
-            kept = controller.into_kept();
+            saved = controller.into_saved();
             network = next;
         }
     }
@@ -148,11 +148,11 @@ impl Desk {
 fn try_on(
     network: &Network,
     test: Test,
-    kept: &Kept,
+    saved: &SavedState,
     request: &Request,
 ) -> Result<(Decision, Option<Change>), LogError> {
     let names: Vec<&str> = request.new.iter().filter_map(name_of).collect();
-    let is_admitted = |name: &str| kept.admitted.iter().any(|known| known == name);
+    let is_admitted = |name: &str| saved.admitted.iter().any(|known| known == name);
     // What if streams were otherwise than they are admitted?
     let if_otherwise = request.op == Operation::WhatIf && names.iter().all(|name| is_admitted(name));
     let modifies = request.op == Operation::Modify || if_otherwise;
@@ -167,8 +167,8 @@ fn try_on(
         return Ok((decision, None));
     }
     let stays = |name: &&String| !modifies || !names.contains(&name.as_str());
-    let admitted: Vec<String> = kept.admitted.iter().filter(stays).cloned().collect();
-    let mut trial = Controller::resume(network, test, Kept { admitted, ..Kept::default() })?;
+    let admitted: Vec<String> = saved.admitted.iter().filter(stays).cloned().collect();
+    let mut trial = Controller::resume(network, test, SavedState { admitted, ..SavedState::default() })?;
     let mode = if modifies { Mode::AllOrNothing } else { request.mode };
     let asked = Request { new: Vec::new(), streams: request.names(), mode, ..request.clone() };
     let mut decision = trial.answer(&asked)?;

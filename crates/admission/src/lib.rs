@@ -1,10 +1,10 @@
 //! Online admission: which streams may run, decided one request after the other.
 //!
 //! ```text
-//!  request ─► Controller ─► test (test.rs: bounds.rs, bandwidth.rs, harts/) ─► decision, with its reason
+//!  request ─► Controller ─► test (test.rs: bounds.rs, srp.rs, harts/) ─► decision, with its reason
 //!  request.rs controller.rs       knows the admitted streams                   decision.rs, suggest.rs
 //!                │
-//!                └─► log (kept.rs, log.rs, anchor.rs): on disk before the decision is given
+//!                └─► log (state.rs, log/): on disk before the decision is given
 //!  Desk (desk.rs): the same, with streams that requests bring along
 //! ```
 //!
@@ -13,30 +13,29 @@
 //! nothing; what was acknowledged is in the log; a request with an id that the log knows is answered as
 //! it was the first time and not done again. Not here: the protocols that carry requests over a network.
 
-mod anchor;
-mod bandwidth;
 mod bounds;
 mod choice;
 mod controller;
 mod decision;
 mod desk;
 mod harts;
-mod kept;
 mod log;
 mod request;
+mod srp;
+mod state;
 mod suggest;
 mod test;
-mod unique;
+mod unique_keys;
 
-pub use bandwidth::Bandwidth;
 pub use bounds::{EndToEndBounds, first_lost, may_be_lost, missed, wanted};
 pub use choice::Test;
 pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};
-pub use desk::{Asker, Desk};
+pub use desk::{Channel, Desk};
 pub use harts::{
     ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict, Violation,
 };
 pub use log::{Log, LogError};
 pub use request::{Mode, Operation, Request, RequestError};
-pub use test::{AdmissionTest, Standing};
+pub use srp::Bandwidth;
+pub use test::{AdmissionTest, TestSession};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::unique;
+use crate::unique_keys;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ impl Request {
                 "{error}; a request looks like {{\"op\": \"reserve\", \"streams\": [\"a\", \"b\"]}}"
             ))
         })?;
-        unique::check(line).map_err(RequestError)?;
+        unique_keys::check(line).map_err(RequestError)?;
         request.check().map(|()| request)
     }
 

@@ -15,18 +15,18 @@ pub trait AdmissionTest {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason>;
 
     /// The test over a run of decisions, with nothing admitted yet.
-    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn TestSession + 'network>
     where
         Self: 'network,
     {
         let _ = network;
-        Box::new(Anew { test: self, streams: Vec::new() })
+        Box::new(Stateless { test: self, streams: Vec::new() })
     }
 }
 
 /// A test over a run of decisions: it knows what is admitted. `network` is always the one that it began
 /// with, but that it may have more streams behind those.
-pub trait Standing {
+pub trait TestSession {
     /// A stream asks to join the admitted ones: it has joined, or the reason why not, and nothing has
     /// changed.
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason>;
@@ -39,13 +39,13 @@ pub trait Standing {
 }
 
 /// A test that looks at all admitted streams for each decision.
-struct Anew<T: ?Sized> {
+struct Stateless<T: ?Sized> {
     test: Box<T>,
     /// In the order in which they were admitted.
     streams: Vec<StreamIndex>,
 }
 
-impl<T: AdmissionTest + ?Sized> Standing for Anew<T> {
+impl<T: AdmissionTest + ?Sized> TestSession for Stateless<T> {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         self.streams.push(stream);
         let reason = self.test.refuse(network, &self.streams);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use tautwire_admission::{AdmissionTest, Bandwidth, Controller, Mode, Operation, Outcome, Request};
-use tautwire_generate::{random_reserved, seeds};
+use tautwire_generate::{random_stream_reservation, seeds};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, PortIndex, StreamIndex};
 use tautwire_sim::{
@@ -66,7 +66,8 @@ fn random_networks_reserve_what_the_test_admits() {
     let (mut fitting, mut standing) = (0, 0);
     let seeds = seeds(150);
     for seed in &seeds {
-        let network = tautwire_model::load_text("reserved", &random_reserved(*seed)).network.unwrap();
+        let network =
+            tautwire_model::load_text("reserved", &random_stream_reservation(*seed)).network.unwrap();
         let (all_fit, stands) = compared(&format!("TAUTWIRE_SEED={seed}"), &network);
         fitting += usize::from(all_fit);
         standing += usize::from(stands);

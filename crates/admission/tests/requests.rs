@@ -7,7 +7,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tautwire_admission::{Asker, Decision, Desk, LogError, Operation, Outcome, Request, RequestError, Test};
+use tautwire_admission::{
+    Channel, Decision, Desk, LogError, Operation, Outcome, Request, RequestError, Test,
+};
 use tautwire_model::{Grammar, Network};
 
 const DESCRIPTION: &str = include_str!("../../../scenarios/admission.yaml");
@@ -109,14 +111,14 @@ struct Lines {
     decisions: Vec<Decision>,
 }
 
-impl Asker for Lines {
+impl Channel for Lines {
     type Error = LogError;
 
     fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, LogError> {
         Ok(self.left.pop().map(|line| Request::parse(&line)))
     }
 
-    fn told(&mut self, _: &Network, decision: Decision) -> Result<(), LogError> {
+    fn reply(&mut self, _: &Network, decision: Decision) -> Result<(), LogError> {
         self.decisions.push(decision);
         Ok(())
     }
@@ -129,10 +131,10 @@ fn decisions(lines: &[String]) -> Vec<Decision> {
     for line in lines.iter().rev() {
         left.extend([line.clone(), list.clone()]);
     }
-    let mut asker = Lines { left, decisions: Vec::new() };
+    let mut channel = Lines { left, decisions: Vec::new() };
     let desk = Desk::open(Grammar::kernel(), "admission.yaml", DESCRIPTION, Test::Bounds, None);
-    desk.unwrap().serve(&mut asker).unwrap();
-    asker.decisions
+    desk.unwrap().serve(&mut channel).unwrap();
+    channel.decisions
 }
 
 /// Whether what was not granted left the list as it was.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use tautwire_admission::{AdmissionTest, Controller, EndToEndBounds, Mode, Operation, Outcome, Request};
 use tautwire_analysis::{Accuracy, ListenerBounds, bounds_by, losses};
 use tautwire_generate::{
-    Dice, Failures, TdmaFailure, random_as6802, random_gptp, random_harts_admission, random_reserved,
-    random_servo, random_tdma, random_vlans, seeds,
+    As6802Failures, Dice, TdmaFailure, random_as6802, random_gptp, random_gptp_servo, random_harts_admission,
+    random_stream_reservation, random_tdma, random_vlan_registration, seeds,
 };
 use tautwire_model::Network;
 use tautwire_model::network::{StreamIndex, Traffic};
@@ -75,12 +75,12 @@ fn all_together_are_judged_as_by_the_bounds_of_the_network() {
 #[test]
 fn random_networks_with_protocols_are_judged_alike() {
     let kinds: [(&str, Described); 7] = [
-        ("reserved", random_reserved),
+        ("reserved", random_stream_reservation),
         ("gptp", |seed| random_gptp(seed).0),
-        ("servo", |seed| random_servo(seed, false)),
+        ("servo", |seed| random_gptp_servo(seed, false)),
         ("harts", random_harts_admission),
-        ("vlans", random_vlans),
-        ("as6802", |seed| random_as6802(seed, Failures::None)),
+        ("vlans", random_vlan_registration),
+        ("as6802", |seed| random_as6802(seed, As6802Failures::None)),
         ("tdma", |seed| random_tdma(seed, TdmaFailure::Nothing)),
     ];
     let (mut proven, mut missed) = (0, 0);

@@ -1,7 +1,7 @@
 //! A session's bounds are those of the whole analysis, to the bit, whatever came, changed and went before.
 
 use tautwire_analysis::{Accuracy, Bounds, Limit, Session, Unbounded, bounds_by, losses};
-use tautwire_generate::{Backbone, Dice, KINDS, Topology, random_avionics, random_network};
+use tautwire_generate::{Backbone, Dice, KINDS, Topology, random_network, random_virtual_links};
 use tautwire_model::Network;
 use tautwire_model::network::{NodeKind, StreamIndex, Traffic, TransmissionSelection};
 use tautwire_units::Duration;
@@ -188,7 +188,7 @@ fn of_random_networks() {
 fn of_virtual_links() {
     let (mut answered, mut stepwise) = (0, 0);
     for seed in 0..cases() {
-        let network = load(&random_avionics(seed));
+        let network = load(&random_virtual_links(seed));
         come_and_go(&format!("avionics {seed}"), &network, &mut Dice::new(seed), 40, 1);
         with_slack(&format!("avionics {seed} with slack"), &network, &mut Dice::new(seed + 1), 40);
         answered += u64::from(answers(&network));

@@ -16,8 +16,8 @@ use std::path::Path;
 use tautwire_workbench::table::{self, TableOptions};
 use tautwire_workbench::{Loaded, Network, Scenario, StreamIndex, Summary, Verdict};
 use tautwire_workbench::{
-    clocks, datagrams, harts, listener_frames, loss, mechanism_tables, network_time, proviso, refusal,
-    reservation, served, slot_usage as slots, start_up, takeover, test_bed, virtual_links, vlan_registration,
+    as6802, datagrams, gptp, harts, listener_frames, loss, mechanism_tables, proviso, refusal, served, srp,
+    tdma, test_bed, virtual_link,
 };
 
 use crate::args::Command;
@@ -94,17 +94,17 @@ fn tables_with(summary: &Summary, remark: &str) -> String {
         table::applications(summary, options),
         table::stamps(summary, options),
         table::discards(summary),
-        virtual_links::table(summary, options),
-        reservation::table(summary),
-        vlan_registration::table(summary, options),
-        clocks::table(summary),
+        virtual_link::table(summary, options),
+        srp::reservation::table(summary),
+        srp::vlan_registration::table(summary, options),
+        gptp::table(summary),
         harts::table(summary),
         refusal::table(summary),
         datagrams::table(summary),
-        slots::table(summary),
-        takeover::table(summary),
-        start_up::table(summary),
-        network_time::table(summary),
+        tdma::slots::table(summary),
+        tdma::takeover::table(summary),
+        tdma::start_up::table(summary),
+        as6802::table(summary),
         test_bed::table(summary),
         mechanism_tables::tables(summary, options),
     ];

@@ -2,56 +2,49 @@
 //!
 //! What comes out is a description as a user would write it, so that a generated case passes through
 //! the same reader, can be kept as a file, and can be run by the command. Same arguments, same text,
-//! on every machine. Which seeds a search tries, the environment may say ([`seeds()`]).
+//! on every machine. The environment may say which seeds a search tries ([`seeds()`]).
+//!
+//! The networks of a mechanism are in its folder (`tdma/`, `srp/`, ...), those of several in a file: data plane (`network.rs`,
+//! `backbone.rs`), traffic (`traffic.rs`), messages that answer others (`responses.rs`), admission in a run (`admission.rs`).
 
+mod admission;
+mod as6802;
 mod backbone;
+mod gptp;
 mod grain;
+mod harts;
+mod host_stacks;
 mod kinds;
 mod mutation;
-mod random_admission;
-mod random_answers;
-mod random_avionics;
-mod random_clusters;
-mod random_gptp;
-mod random_halves;
-mod random_harts;
-mod random_harts_admission;
-mod random_host_stacks;
-mod random_network;
-mod random_reserved;
-mod random_servo;
-mod random_slot_pairs;
-mod random_tdma;
-mod random_thirds;
-mod random_time_triggered;
-mod random_traffic;
-mod random_vlans;
+mod network;
+mod responses;
 mod seeds;
+mod srp;
+mod tdma;
 mod time_triggered;
+mod traffic;
+mod virtual_link;
 
+pub use admission::random_admission;
+pub use as6802::{
+    As6802Failures, ClusterRelation, random_as6802_clusters, random_as6802_halves, random_as6802_thirds,
+};
 pub use backbone::{Backbone, Topology};
+pub use gptp::{random_gptp, random_gptp_servo};
+pub use harts::{random_harts, random_harts_admission};
+pub use host_stacks::random_host_stacks;
 pub use kinds::{KINDS, Kind};
 pub use mutation::{Grammar, KeyIndex, Mutant, Mutation, Mutator, Path, Step, Tree, with};
-pub use random_admission::random_admission;
-pub use random_answers::random_answers;
-pub use random_avionics::random_avionics;
-pub use random_clusters::{Relation, random_clusters};
-pub use random_gptp::random_gptp;
-pub use random_halves::random_halves;
-pub use random_harts::random_harts;
-pub use random_harts_admission::random_harts_admission;
-pub use random_host_stacks::random_host_stacks;
-pub use random_network::random_network;
-pub use random_reserved::random_reserved;
-pub use random_servo::random_servo;
-pub use random_slot_pairs::random_slot_pairs;
-pub use random_tdma::{TdmaFailure, random_tdma};
-pub use random_thirds::random_thirds;
-pub use random_time_triggered::{Failures, random_as6802, random_resets, random_time_triggered};
-pub use random_traffic::{random_trace, random_traffic};
-pub use random_vlans::random_vlans;
+pub use network::random_network;
+pub use responses::random_responses;
 pub use seeds::{cases, number, seeds};
-pub use time_triggered::TimeTriggeredNetwork;
+pub use srp::{random_stream_reservation, random_vlan_registration};
+pub use tdma::{TdmaFailure, random_tdma, random_tdma_slot_pairs};
+pub use time_triggered::{
+    TimeTriggeredNetwork, random_as6802, random_time_triggered, random_time_triggered_resets,
+};
+pub use traffic::{random_trace, random_traffic};
+pub use virtual_link::random_virtual_links;
 
 /// A small seeded generator (SplitMix64): the texts must not change when a library does.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use tautwire_core::TrafficClass;
 use tautwire_model::network::{Network, PortIndex, StreamIndex};
 use tautwire_sim::Observation;
 
-use crate::admission_bounds;
+use crate::admission::bounds;
 use crate::name;
 use crate::table::microseconds;
 use crate::verdict::observed_delay;
@@ -147,7 +147,7 @@ pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation
         }
     }
     let admissions = tautwire_analysis::admission_bounds(network, bounds);
-    for taken in admission_bounds::taken(network, &admissions, observation) {
+    for taken in bounds::taken(network, &admissions, observation) {
         let (seen, bound) = (to_i64(taken.observed.as_ps()), to_i64(taken.bound.as_ps()));
         found.hold(Place::Admission(taken.stream), Quantity::AdmissionTime, Some(seen), Some(bound));
     }

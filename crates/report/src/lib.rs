@@ -13,19 +13,21 @@
 //! [`TraceRecorder`] follows a run and writes frame by frame: [`FrameTraceWriter`] Parquet,
 //! [`PcapngWriter`] a capture for Wireshark.
 //!
+//! What a mechanism adds is in the folder or file with its name: `as6802`, `gptp`, `harts`, `srp`, `tdma`, `test_bed`,
+//! `time_triggered`, `virtual_link`.
+//!
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
-mod admission_bounds;
+mod admission;
 pub mod arrow;
+pub mod as6802;
 mod cause;
-pub mod clocks;
 mod contradiction;
-pub mod cycles;
 pub mod datagrams;
 mod frame_trace;
+pub mod gptp;
 mod grid;
 pub mod harts;
-pub mod harts_admission;
 pub mod histogram;
 mod html;
 mod json;
@@ -35,33 +37,30 @@ mod manifest;
 pub mod mechanism_tables;
 mod name;
 pub mod network_control;
-pub mod network_time;
 pub mod parquet;
 mod partial;
 mod pcapng;
 pub mod proviso;
-pub mod refusal;
-pub mod reservation;
 mod run_folder;
 mod schedule;
 pub mod served;
 mod sha256;
-pub mod slots;
-pub mod start_up;
+pub mod srp;
 mod summarise;
 pub mod summary;
 pub mod table;
-pub mod takeover;
+pub mod tdma;
 pub mod test_bed;
+mod time_triggered;
 mod topology;
 mod trace;
 mod verdict;
-pub mod virtual_links;
-pub mod vlan_registration;
+pub mod virtual_link;
 
 #[cfg(test)]
 mod fixture;
 
+pub use admission::refusal;
 pub use contradiction::{Contradiction, Place, Quantity};
 pub use frame_trace::FrameTraceWriter;
 pub use html::html;

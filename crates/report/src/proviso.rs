@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, StreamIndex};
 use tautwire_sim::ListenerObservation;
 
+use crate::as6802;
 use crate::cause::Cause;
-use crate::network_time;
 use crate::summary::{ListenerSummary, Summary};
 use crate::verdict::{ListenerVerification, Verdict};
 
@@ -86,7 +86,7 @@ pub(crate) fn of(
         Some(Proviso::ButForLosses)
     } else if is_replaced {
         Some(Proviso::ForTheNewest)
-    } else if network_time::begins_without(network, stream).is_some() || loses && took(Cause::StartUp) {
+    } else if as6802::begins_without(network, stream).is_some() || loses && took(Cause::StartUp) {
         Some(Proviso::OnceSynchronised)
     } else {
         None
@@ -108,7 +108,7 @@ pub(crate) fn reasons(
         let comes = limit.needed.map_or_else(|| "any number".to_owned(), |needed| needed.to_string());
         (Proviso::ForTheNewest, format!("a place for one message, to which {comes} may come"))
     });
-    let start = network_time::begins_without(network, stream).map(|until| {
+    let start = as6802::begins_without(network, stream).map(|until| {
         (Proviso::OnceSynchronised, format!("network time, which all nodes have after {until}"))
     });
     let all = failures.chain(newest).chain(start);

@@ -1,16 +1,13 @@
 //! The timetable of a network for the report: slots of a TDMA cycle, of time-triggered virtual links, or the windows of HaRTES.
 //!
-//! A slot is given once, with its period: whoever draws it repeats it. Not here: what happened in a run.
+//! A slot is given once, with its period: whoever draws it repeats it. The slots of each mechanism are in its folder
+//! (`tdma/schedule.rs`, `harts/schedule.rs`, `time_triggered.rs`). Not here: what happened in a run.
 
 use serde::{Deserialize, Serialize};
-use tautwire_core::tdma::Carries;
-use tautwire_model::as6802::SyncRole;
-use tautwire_model::harts::Harts;
-use tautwire_model::network::{Network, NodeIndex, NodeKind, PortIndex, frame_length};
-use tautwire_model::time_triggered::Timing;
-use tautwire_units::{Bytes, Duration};
+use tautwire_model::network::Network;
+use tautwire_units::Duration;
 
-use crate::name;
+use crate::{harts, tdma, time_triggered};
 
 /// Longest cycle that is drawn; beyond it the beginning is.
 const CYCLE_MAX: Duration = Duration::from_s(10);
@@ -58,166 +55,19 @@ impl ScheduleDocument {
     /// The timetable of a network; none if it has none.
     #[must_use]
     pub fn new(network: &Network) -> Option<Self> {
-        tdma(network).or_else(|| time_triggered(network)).or_else(|| elementary(network))
+        tdma::schedule::document(network)
+            .or_else(|| time_triggered::document(network))
+            .or_else(|| harts::schedule::document(network))
     }
 }
 
-fn tdma(network: &Network) -> Option<ScheduleDocument> {
-    let tdma = network.tdma.as_ref()?;
-    let cycle = tdma.cycle;
-    let mut rows: Vec<ScheduleRow> = Vec::new();
-    let mut place = |owner: &str, slot: ScheduleSlot| {
-        match rows.iter_mut().find(|row| row.name == owner) {
-            Some(row) => row.slots.push(slot),
-            None => rows.push(ScheduleRow { name: owner.to_owned(), slots: vec![slot] }),
-        };
-    };
-    let opening = |kind: &str, stream: tautwire_model::network::StreamIndex, offset: Duration| {
-        let stream = &network.streams[stream.index()];
-        let octets = frame_length(stream.payload_max, stream.tagged) + Bytes::new(8);
-        let links = stream.hops.first().and_then(|hop| network.ports[hop.port.index()].links);
-        let length = links.map(|links| network.links[links.egress.index()].rate.duration_ceil(octets.bits()));
-        let slot = ScheduleSlot {
-            label: stream.name.clone(),
-            kind: kind.to_owned(),
-            offset_ps: offset.as_ps(),
-            length_ps: length.unwrap_or_default().as_ps(),
-            period_ps: cycle.as_ps(),
-        };
-        (name::node(network, stream.talker).to_owned(), slot)
-    };
-    let (owner, slot) = opening("synchronisation", tdma.synchronisation, Duration::ZERO);
-    place(&owner, slot);
-    if let Some(standby) = tdma.standby {
-        let (owner, slot) = opening("standby", standby.synchronisation, standby.offset);
-        place(&owner, slot);
-    }
-    let mut all = cycle;
-    for slot in &tdma.slots {
-        let period = cycle * u64::from(slot.slot.period);
-        all = common(all, period);
-        let kind = match slot.slot.carries {
-            Carries::Ordinary => "ordinary",
-            Carries::RealTime | Carries::Both => "real-time",
-        };
-        let drawn = ScheduleSlot {
-            label: kind.replace('-', " "),
-            kind: kind.to_owned(),
-            offset_ps: (cycle * u64::from(slot.slot.phase) + slot.slot.offset).as_ps() % period.as_ps(),
-            length_ps: slot.length.as_ps(),
-            period_ps: period.as_ps(),
-        };
-        place(name::node(network, slot.owner), drawn);
-    }
-    Some(document("tdma", all, cycle, rows))
-}
-
-/// The windows of an elementary cycle with their names, empty ones left out.
-pub(crate) fn windows(harts: &Harts) -> Vec<(&'static str, Duration, Duration)> {
-    let all = [
-        ("trigger", Duration::ZERO, harts.trigger),
-        ("turn-around", harts.trigger, harts.synchronous),
-        ("synchronous", harts.synchronous, harts.open),
-        ("asynchronous", harts.open, harts.close),
-        ("guard", harts.close, harts.cycle),
-    ];
-    all.into_iter().filter(|(_, from, to)| from < to).collect()
-}
-
-/// The cycle of HaRTES at both ends of every cable of a switch: the windows are the switch's.
-fn elementary(network: &Network) -> Option<ScheduleDocument> {
-    let harts = network.harts.as_ref()?;
-    let slot = |(window, from, to): (&str, Duration, Duration)| ScheduleSlot {
-        label: window.replace('-', " "),
-        kind: window.to_owned(),
-        offset_ps: from.as_ps(),
-        length_ps: (to - from).as_ps(),
-        period_ps: harts.cycle.as_ps(),
-    };
-    let is_switch = |port: PortIndex| {
-        let node = network.ports[port.index()].node;
-        matches!(network.nodes[node.index()].kind, NodeKind::Bridge { .. })
-    };
-    let has_cycle = |port: &PortIndex| {
-        let links = network.ports[port.index()].links;
-        links.is_some_and(|links| is_switch(*port) || is_switch(network.links[links.egress.index()].to))
-    };
-    let ports = (0..network.ports.len()).map(PortIndex::at).filter(has_cycle);
-    let row = |port: PortIndex| ScheduleRow {
-        name: name::port(network, port),
-        slots: windows(harts).into_iter().map(slot).collect(),
-    };
-    Some(document("harts", harts.cycle * tautwire_sim::CYCLES, harts.cycle, ports.map(row).collect()))
-}
-
-fn time_triggered(network: &Network) -> Option<ScheduleDocument> {
-    let timing = Timing::new(network)?;
-    let mut rows: Vec<ScheduleRow> = Vec::new();
-    let (mut all, mut shortest) = (Duration::from_ps(1), Duration::MAX);
-    for port in (0..network.ports.len()).map(PortIndex::at) {
-        let mut slots = Vec::new();
-        for (stream, hop) in network.time_triggered_links(port) {
-            let Some(link) = &stream.time_triggered else { continue };
-            let Some(point) = link.points.get(hop) else { continue };
-            (all, shortest) = (common(all, link.period), shortest.min(link.period));
-            slots.push(ScheduleSlot {
-                label: in_cluster(network, network.ports[port.index()].node, &stream.name),
-                kind: "time-triggered".to_owned(),
-                offset_ps: (point.offset % link.period).as_ps(),
-                length_ps: timing.slot_length(stream, hop).as_ps(),
-                period_ps: link.period.as_ps(),
-            });
-        }
-        if let Some(slot) = control_frames(network, port) {
-            all = common(all, Duration::from_ps(slot.period_ps));
-            slots.push(slot);
-        }
-        if !slots.is_empty() {
-            let node = name::node(network, network.ports[port.index()].node);
-            let name = format!("{node}.{}", network.ports[port.index()].name);
-            rows.push(ScheduleRow { name, slots });
-        }
-    }
-    if rows.is_empty() || shortest == Duration::MAX {
-        return None;
-    }
-    let basic = network.time_triggered.and_then(|settings| settings.raster);
-    let basic = basic.map_or(shortest, |raster| raster.cycle);
-    Some(document("time-triggered", all, basic, rows))
-}
-
-/// What leaves a port whose node has the time of a cluster, if there are several.
-fn in_cluster(network: &Network, node: NodeIndex, what: &str) -> String {
-    match network.as6802.as_ref().filter(|made| made.clusters.len() > 1) {
-        Some(made) => format!("{what} (cluster {})", made.cluster(node).name),
-        None => what.to_owned(),
-    }
-}
-
-/// When a master's own integration frame, or a compressed one, leaves by a port of its maker: at the start of the
-/// integration cycle, or as long behind it as the way of the masters' frames and their compression take.
-fn control_frames(network: &Network, port: PortIndex) -> Option<ScheduleSlot> {
-    let (settings, made) = (network.time_triggered?, network.as6802.as_ref()?);
-    let node = network.ports[port.index()].node;
-    let stream = &network.streams[made.frames[node.index()]?.index()];
-    stream.hops.iter().find(|hop| hop.port == port && hop.previous.is_none())?;
-    let cluster = made.cluster(node);
-    let offset = match made.roles[node.index()] {
-        SyncRole::Master(_) => Duration::ZERO,
-        _ => cluster.delay_max + cluster.compression_delay(settings.precision),
-    };
-    let links = network.ports[port.index()].links?;
-    let octets = frame_length(stream.payload_max, false) + Bytes::new(8);
-    Some(ScheduleSlot {
-        label: in_cluster(network, node, &stream.name),
-        kind: "synchronisation".to_owned(),
-        offset_ps: (offset % settings.integration_cycle).as_ps(),
-        length_ps: network.links[links.egress.index()].rate.duration_ceil(octets.bits()).as_ps(),
-        period_ps: settings.integration_cycle.as_ps(),
-    })
-}
-
-fn document(kind: &str, cycle: Duration, basic: Duration, mut rows: Vec<ScheduleRow>) -> ScheduleDocument {
+/// A timetable with the slots of every row in order, and its cycles as far as they are drawn.
+pub(crate) fn document(
+    kind: &str,
+    cycle: Duration,
+    basic: Duration,
+    mut rows: Vec<ScheduleRow>,
+) -> ScheduleDocument {
     for row in &mut rows {
         row.slots.sort_by(|a, b| (a.offset_ps, &a.label).cmp(&(b.offset_ps, &b.label)));
     }
@@ -230,7 +80,7 @@ fn document(kind: &str, cycle: Duration, basic: Duration, mut rows: Vec<Schedule
 }
 
 /// The least common multiple, or more than is drawn.
-fn common(a: Duration, b: Duration) -> Duration {
+pub(crate) fn common(a: Duration, b: Duration) -> Duration {
     let (mut x, mut y) = (a.as_ps(), b.as_ps());
     while y != 0 {
         (x, y) = (y, x % y);

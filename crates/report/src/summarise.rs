@@ -10,16 +10,14 @@ use tautwire_sim::{
 };
 use tautwire_units::Duration;
 
-use crate::clocks;
+use crate::as6802;
 use crate::datagrams;
+use crate::gptp;
 use crate::listener_frames::ListenerFrames;
 use crate::name;
-use crate::network_time;
 use crate::proviso;
-use crate::reservation;
 use crate::served::NotServed;
-use crate::slots;
-use crate::start_up;
+use crate::srp::reservation;
 use crate::summary::LateSummary;
 use crate::summary::{
     ApplicationDelays, ApplicationSummary, BoundSummary, ClassBoundSummary, ClassSummary,
@@ -28,6 +26,8 @@ use crate::summary::{
     ReceptionSummary, RunSummary, StampedSummary, StreamSummary, Summary, UnboundedSummary,
     VerificationSummary, WorstFrameSummary,
 };
+use crate::tdma::slots;
+use crate::tdma::start_up;
 use crate::test_bed;
 use crate::verdict::{self, StreamVerification, Verdict, judge};
 
@@ -72,19 +72,20 @@ impl Summary {
             streams,
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
-            tdma_cycles: observation.and_then(|seen| crate::cycles::summary(network, seen)),
-            takeover: crate::takeover::summary(network, bounds.is_some(), observation),
-            failures: crate::takeover::failures(network, bounds.is_some(), observation),
+            tdma_cycles: observation.and_then(|seen| crate::tdma::cycles::summary(network, seen)),
+            takeover: crate::tdma::takeover::summary(network, bounds.is_some(), observation),
+            failures: crate::tdma::takeover::failures(network, bounds.is_some(), observation),
             start_up: observation.map_or_else(Vec::new, |seen| start_up::summaries(network, seen)),
-            clocks: observation.map_or_else(Vec::new, |seen| clocks::summaries(network, bounds, seen)),
+            clocks: observation.map_or_else(Vec::new, |seen| gptp::summaries(network, bounds, seen)),
             harts: observation.and_then(|seen| crate::harts::summary(network, seen)),
-            network_time: network_time::summary(network, bounds, observation),
-            virtual_links: crate::virtual_links::summaries(network, bounds, observation),
+            network_time: as6802::summary(network, bounds, observation),
+            virtual_links: crate::virtual_link::summaries(network, bounds, observation),
             reservations: observation
                 .map_or_else(Vec::new, |seen| reservation::summaries(network, bounds, seen)),
-            refusals: observation.map_or_else(Vec::new, |seen| crate::refusal::summaries(network, seen)),
+            refusals: observation
+                .map_or_else(Vec::new, |seen| crate::admission::refusal::summaries(network, seen)),
             vlan_registrations: observation
-                .map_or_else(Vec::new, |seen| crate::vlan_registration::summaries(network, seen)),
+                .map_or_else(Vec::new, |seen| crate::srp::vlan_registration::summaries(network, seen)),
             mechanisms: observation.map_or_else(Vec::new, crate::mechanism_tables::summaries),
         }
     }

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clocks::ClockSummary;
+use crate::as6802::NetworkTimeSummary;
 use crate::datagrams::DatagramSummary;
+use crate::gptp::ClockSummary;
 use crate::listener_frames::ListenerFrames;
-use crate::network_time::NetworkTimeSummary;
 use crate::proviso::{Proviso, ProvisoSummary};
-use crate::reservation::ReservationSummary;
 use crate::served::NotServedSummary;
-use crate::slots::SlotSummary;
-use crate::start_up::StartUpSummary;
+use crate::srp::reservation::ReservationSummary;
+use crate::tdma::slots::SlotSummary;
+use crate::tdma::start_up::StartUpSummary;
 use crate::verdict::Verdict;
 
 /// The version of this format: raised when a key changes its meaning or goes.
@@ -50,10 +50,10 @@ pub struct Summary {
     pub reservations: Vec<ReservationSummary>,
     /// What a CNC or an ACMaster refused, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<crate::refusal::RefusalSummary>,
+    pub refusals: Vec<crate::admission::refusal::RefusalSummary>,
     /// VLANs at ports of bridges, if there was a run of a network with MVRP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub vlan_registrations: Vec<crate::vlan_registration::VlanRegistrationSummary>,
+    pub vlan_registrations: Vec<crate::srp::vlan_registration::VlanRegistrationSummary>,
     /// Per node, if there was a run of a network with gPTP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockSummary>,
@@ -65,19 +65,19 @@ pub struct Summary {
     pub slots: Vec<SlotSummary>,
     /// Cycle by cycle what became of the slots, if there was a run of a network with TDMA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tdma_cycles: Option<crate::cycles::CyclesSummary>,
+    pub tdma_cycles: Option<crate::tdma::cycles::CyclesSummary>,
     /// What the takeover of the standby takes, in a network with TDMA that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub takeover: Option<crate::takeover::TakeoverSummary>,
+    pub takeover: Option<crate::tdma::takeover::TakeoverSummary>,
     /// What failures of the description add to bounds, by kind, in a network with TDMA; of several kinds all together last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<crate::takeover::FailureSummary>,
+    pub failures: Vec<crate::tdma::takeover::FailureSummary>,
     /// Per station, if there was a run of a TDMA network that starts up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start_up: Vec<StartUpSummary>,
     /// Per virtual link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub virtual_links: Vec<crate::virtual_links::VirtualLinkSummary>,
+    pub virtual_links: Vec<crate::virtual_link::VirtualLinkSummary>,
     /// Network time, of a time-triggered network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_time: Option<NetworkTimeSummary>,

@@ -42,9 +42,9 @@ pub use tautwire_model::with_dispatch_points;
 pub use tautwire_model::{Diagnostic, Grammar, Label, Loaded, Network, Severity, Source};
 pub use tautwire_report::{
     Contradiction, Manifest, Proviso, RunFolder, RunFolderWriter, Summary, TraceRecorder, Verdict,
-    Verification, arrow, clocks, datagrams, harts, html, judge, listener_frames, loss, mechanism_tables,
-    network_control, network_time, proviso, refusal, reservation, served, slots as slot_usage, start_up,
-    table, takeover, test_bed, verify, virtual_links, vlan_registration,
+    Verification, arrow, as6802, datagrams, gptp, harts, html, judge, listener_frames, loss,
+    mechanism_tables, network_control, proviso, refusal, served, srp, table, tdma, test_bed, verify,
+    virtual_link,
 };
 pub use tautwire_sim::{Driver, HartsTest, Observation, Options, Progress, StreamPart};
 pub use tautwire_synthesis::Verdict as ScheduleVerdict;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use tautwire_workbench::admission::{
-    Asker, Decision, Desk, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request, RequestError,
+    Channel, Decision, Desk, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request, RequestError,
 };
 use tautwire_workbench::{Duration, Network, grammar};
 
@@ -74,7 +74,7 @@ struct Console<'a> {
     worst: Exit,
 }
 
-impl Asker for Console<'_> {
+impl Channel for Console<'_> {
     type Error = Exit;
 
     fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Exit> {
@@ -84,10 +84,10 @@ impl Asker for Console<'_> {
         })
     }
 
-    fn told(&mut self, network: &Network, decision: Decision) -> Result<(), Exit> {
+    fn reply(&mut self, network: &Network, decision: Decision) -> Result<(), Exit> {
         output::result(&match self.json {
             true => decision.to_json() + "\n",
-            false => told(network, &decision),
+            false => answer_text(network, &decision),
         })?;
         let exit = match decision.outcome {
             Outcome::Granted => Exit::Holds,
@@ -115,7 +115,7 @@ impl From<LogError> for Exit {
 }
 
 /// A decision for people.
-fn told(network: &Network, decision: &Decision) -> String {
+fn answer_text(network: &Network, decision: &Decision) -> String {
     let mut text = String::new();
     let again = if decision.repeated { " (as before)" } else { "" };
     if let Some(error) = &decision.error {

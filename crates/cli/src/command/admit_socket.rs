@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{self, Instant};
 
 use serde_json::json;
-use tautwire_workbench::admission::{Asker, Decision, Desk, Request, RequestError};
+use tautwire_workbench::admission::{Channel, Decision, Desk, Request, RequestError};
 use tautwire_workbench::{Duration, Network};
 
 use super::say;
@@ -87,7 +87,7 @@ struct Clients {
     reply: Option<Sender<String>>,
 }
 
-impl Asker for Clients {
+impl Channel for Clients {
     type Error = Exit;
 
     fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Exit> {
@@ -96,7 +96,7 @@ impl Asker for Clients {
         Ok(Some(Request::parse(&line)))
     }
 
-    fn told(&mut self, _network: &Network, decision: Decision) -> Result<(), Exit> {
+    fn reply(&mut self, _network: &Network, decision: Decision) -> Result<(), Exit> {
         // A client that has gone is no fault: what it asked for is decided and kept.
         let _ = self.reply.take().map(|reply| reply.send(decision.to_json() + "\n"));
         Ok(())

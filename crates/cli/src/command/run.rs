@@ -24,7 +24,7 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
         _ if arguments.input.json => summary.to_json(),
         Some(stream) => {
             let name = &scenario.network.streams[stream.index()].name;
-            let mut text = tautwire_workbench::reservation::ladder(&summary, name);
+            let mut text = tautwire_workbench::srp::reservation::ladder(&summary, name);
             if !text.is_empty() {
                 text.push('\n');
             }

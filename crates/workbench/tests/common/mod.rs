@@ -19,7 +19,7 @@ pub(crate) use slots::{Slots, run_slots};
 pub(crate) use synchronised::{network_time, synchronised};
 
 use tautwire_analysis::StreamBounds;
-use tautwire_generate::{random_avionics, random_network};
+use tautwire_generate::{random_network, random_virtual_links};
 use tautwire_sim::{DropReason, Observation, StreamObservation};
 use tautwire_workbench::network::{Stream, TimelineAction};
 use tautwire_workbench::{Bounds, Network, Options, Verdict, load_text, simulate, verify};
@@ -31,7 +31,7 @@ pub(crate) fn network(seed: u64) -> Network {
 
 /// A network of virtual links, by its seed.
 pub(crate) fn avionics(seed: u64) -> Network {
-    loaded(seed, &random_avionics(seed))
+    loaded(seed, &random_virtual_links(seed))
 }
 
 /// A network of a description that has no errors.

@@ -1,7 +1,7 @@
 //! The cycles of a TDMA run that are kept: they agree with the sums over all, and show who opened which, and when nobody did.
 
 use tautwire_generate::{TdmaFailure, random_tdma, seeds};
-use tautwire_report::cycles::{CycleSummary, CyclesSummary};
+use tautwire_report::tdma::cycles::{CycleSummary, CyclesSummary};
 use tautwire_workbench::{Network, Options, Summary, simulate};
 
 use crate::common::described as network;

@@ -4,13 +4,13 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use tautwire_analysis::Bounds;
-use tautwire_generate::{random_answers, seeds};
+use tautwire_generate::{random_responses, seeds};
 use tautwire_workbench::network::Traffic;
 use tautwire_workbench::{Network, Options, bounds, load_text, simulate, verify};
 
 /// The network of a seed; none if it overloads a port.
 fn network(seed: u64) -> Option<Network> {
-    let loaded = load_text("drawn", &random_answers(seed));
+    let loaded = load_text("drawn", &random_responses(seed));
     let known = |code: &str| ["port::overload", "class::overload"].contains(&code);
     assert!(
         loaded.network.is_some() || loaded.diagnostics.iter().any(|one| known(one.code)),
@@ -39,7 +39,7 @@ fn no_frame_is_later_than_its_bound() {
         assert!(
             found.is_empty(),
             "TAUTWIRE_SEED={seed} cargo test -p tautwire-workbench --test searches answers_hold\n{found:#?}\n{}",
-            random_answers(*seed)
+            random_responses(*seed)
         );
         for (stream, bounds) in network.streams.iter().zip(&bounds.streams) {
             let is_bounded = bounds.listeners.iter().all(|listener| listener.delay.is_ok());

@@ -6,18 +6,18 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use crate::common::{network_time, synchronised};
-use tautwire_generate::{Relation, random_clusters, seeds};
+use tautwire_generate::{ClusterRelation, random_as6802_clusters, seeds};
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, simulate, verify};
 
 /// The network of a seed; none if its clocks are worse than its precision.
-fn network(seed: u64, relation: Relation, failures: bool) -> Option<Network> {
-    synchronised(seed, &random_clusters(seed, relation, failures))
+fn network(seed: u64, relation: ClusterRelation, failures: bool) -> Option<Network> {
+    synchronised(seed, &random_as6802_clusters(seed, relation, failures))
 }
 
 /// What a run of the network breaks.
-fn broken(network: &Network, relation: Relation, observation: &Observation) -> Vec<String> {
+fn broken(network: &Network, relation: ClusterRelation, observation: &Observation) -> Vec<String> {
     let bounds = tautwire_analysis::bounds(network);
     let found = verify(network, &bounds, observation).contradictions;
     let mut broken: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -34,7 +34,7 @@ fn broken(network: &Network, relation: Relation, observation: &Observation) -> V
     for (number, node) in network_time(observation).nodes.iter().enumerate() {
         let name = &network.nodes[number].name;
         let own = made.cluster_of[number];
-        let end = if relation == Relation::Priorities { 0 } else { own };
+        let end = if relation == ClusterRelation::Priorities { 0 } else { own };
         let most = network.resynchronisation_max_of(own).expect("it is synchronised");
         if node.cluster != Some(end) {
             broken.push(format!("{name} follows {:?} at the end", node.cluster));
@@ -50,7 +50,7 @@ fn broken(network: &Network, relation: Relation, observation: &Observation) -> V
             let listeners = stream.map_or(&[][..], |stream| &network.streams[stream.index()].listeners);
             *of == own && listeners.iter().any(|node| made.cluster_of[node.index()] != own)
         });
-        let independent = relation == Relation::Domains && !heard_by_others;
+        let independent = relation == ClusterRelation::Domains && !heard_by_others;
         if node.lost > 0 && (independent || !fails) || node.gave_way > 0 && end == own {
             broken.push(format!("{name} lost network time {} times, gave way {}", node.lost, node.gave_way));
         }
@@ -75,7 +75,7 @@ fn lost_otherwise(network: &Network, observation: &Observation) -> Vec<String> {
     lost
 }
 
-fn hold(relation: Relation, failures: bool) -> (usize, u64, usize) {
+fn hold(relation: ClusterRelation, failures: bool) -> (usize, u64, usize) {
     let mut seeds = seeds(12);
     seeds.truncate(3_000);
     let (mut held, mut gave_way, cases) = (0, 0, seeds.len());
@@ -93,7 +93,7 @@ fn hold(relation: Relation, failures: bool) -> (usize, u64, usize) {
 #[test]
 fn clusters_of_two_domains_do_not_hear_one_another() {
     for failures in [false, true] {
-        let (held, gave_way, cases) = hold(Relation::Domains, failures);
+        let (held, gave_way, cases) = hold(ClusterRelation::Domains, failures);
         assert!(held * 2 > cases || cases == 1, "{held} held");
         assert_eq!(gave_way, 0);
     }
@@ -102,7 +102,7 @@ fn clusters_of_two_domains_do_not_hear_one_another() {
 #[test]
 fn a_lower_priority_joins_the_higher_and_comes_back() {
     for failures in [false, true] {
-        let (held, gave_way, cases) = hold(Relation::Priorities, failures);
+        let (held, gave_way, cases) = hold(ClusterRelation::Priorities, failures);
         assert!((held * 2 > cases && gave_way > 0) || cases == 1, "{held} held, {gave_way} gave way");
     }
 }
@@ -110,9 +110,10 @@ fn a_lower_priority_joins_the_higher_and_comes_back() {
 #[test]
 fn who_hears_other_domains_or_gives_no_way_is_found() {
     use tautwire_core::fault::{PlantedFault, plant};
-    for (fault, relation) in
-        [(PlantedFault::DomainIgnored, Relation::Domains), (PlantedFault::NoWayGiven, Relation::Priorities)]
-    {
+    for (fault, relation) in [
+        (PlantedFault::DomainIgnored, ClusterRelation::Domains),
+        (PlantedFault::NoWayGiven, ClusterRelation::Priorities),
+    ] {
         plant(Some(fault));
         let found = (0..50).find(|seed| {
             let Some(network) = network(*seed, relation, true) else { return false };

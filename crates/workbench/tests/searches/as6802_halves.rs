@@ -5,7 +5,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use crate::common::{network_time, synchronised};
-use tautwire_generate::{random_halves, seeds};
+use tautwire_generate::{random_as6802_halves, seeds};
 use tautwire_sim::Observation;
 use tautwire_units::Duration;
 use tautwire_workbench::network::TimelineAction;
@@ -13,7 +13,7 @@ use tautwire_workbench::{Network, Options, simulate, verify};
 
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64) -> Option<Network> {
-    synchronised(seed, &random_halves(seed))
+    synchronised(seed, &random_as6802_halves(seed))
 }
 
 /// When the cable is cut, and when it is mended.

@@ -7,7 +7,7 @@
 
 use crate::common::{network_time, synchronised, without_cause};
 use tautwire_analysis::{late_control_frames, proven_precision};
-use tautwire_generate::{Failures, random_as6802, seeds};
+use tautwire_generate::{As6802Failures, random_as6802, seeds};
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
 use tautwire_workbench::{Network, Options, load_text, simulate, verify};
@@ -16,7 +16,7 @@ use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 const HEALED: Duration = Duration::from_ms(330);
 
 /// The network of a seed; none if its clocks are worse than its precision.
-fn network(seed: u64, failures: Failures) -> Option<Network> {
+fn network(seed: u64, failures: As6802Failures) -> Option<Network> {
     synchronised(seed, &random_as6802(seed, failures))
 }
 
@@ -49,7 +49,7 @@ fn where_control_frames_may_be_late_nothing_rests_on_them() {
     seeds.truncate(10_000);
     let (mut late, mut lost, mut sure) = (0, 0, 0);
     for seed in &seeds {
-        let text = random_as6802(*seed, Failures::None);
+        let text = random_as6802(*seed, As6802Failures::None);
         let delay = format!("max-transmission-delay: {} us", 20 + seed % 13 * 30);
         let text = text.replace("max-transmission-delay: 2 ms", &delay);
         let Some(network) = load_text("late", &text).network else { continue };
@@ -85,7 +85,7 @@ fn clocks_stay_together_and_nothing_is_lost_once_they_are() {
     seeds.truncate(10_000);
     let (mut held, mut sure, mut close) = (0, 0, 0);
     for seed in &seeds {
-        let Some(network) = network(*seed, Failures::None) else { continue };
+        let Some(network) = network(*seed, As6802Failures::None) else { continue };
         let observation = simulate(&network, &mut Options::default());
         close = close.max(hold(*seed, &network, &observation));
         held += 1;
@@ -112,7 +112,7 @@ fn what_fails_loses_frames_and_delays_none() {
     seeds.truncate(10_000);
     let (mut held, mut lost, mut unsent) = (0, 0, 0);
     for seed in &seeds {
-        let Some(network) = network(*seed, Failures::Some) else { continue };
+        let Some(network) = network(*seed, As6802Failures::Some) else { continue };
         let observation = simulate(&network, &mut Options::default());
         hold(*seed, &network, &observation);
         let late = later_than_intact(&network, &observation);
@@ -182,7 +182,7 @@ fn a_babbling_master_is_policed() {
     seeds.truncate(10_000);
     let (mut held, mut policed) = (0, 0);
     for seed in &seeds {
-        let Some(network) = network(*seed, Failures::Babble) else { continue };
+        let Some(network) = network(*seed, As6802Failures::Babble) else { continue };
         let observation = simulate(&network, &mut Options::default());
         hold(*seed, &network, &observation);
         policed += policed_frames(&network, &observation);
@@ -227,7 +227,7 @@ fn babbling_that_is_taken_is_found() {
     use tautwire_core::fault::{PlantedFault, plant};
     plant(Some(PlantedFault::BabbleTaken));
     let found = (0..300).find(|seed| {
-        let Some(network) = network(*seed, Failures::Babble) else { return false };
+        let Some(network) = network(*seed, As6802Failures::Babble) else { return false };
         let observation = simulate(&network, &mut Options::default());
         let bounds = tautwire_analysis::bounds(&network);
         let apart = !verify(&network, &bounds, &observation).contradictions.is_empty();
@@ -245,7 +245,7 @@ fn babbling_that_is_taken_is_found() {
 #[test]
 fn a_bound_without_drift_is_found_wrong() {
     let found = (0..200).find(|seed| {
-        let Some(network) = network(*seed, Failures::None) else { return false };
+        let Some(network) = network(*seed, As6802Failures::None) else { return false };
         let seen = network_time(&simulate(&network, &mut Options::default())).precision;
         let still =
             network.altered(|parts| parts.nodes.iter_mut().for_each(|node| node.clock.tolerance_ppb = 0));
@@ -259,7 +259,7 @@ fn a_forgotten_permanence_is_found() {
     use tautwire_core::fault::{PlantedFault, plant};
     plant(Some(PlantedFault::PermanenceForgotten));
     let found = (0..200).find(|seed| {
-        let Some(network) = network(*seed, Failures::None) else { return false };
+        let Some(network) = network(*seed, As6802Failures::None) else { return false };
         let observation = simulate(&network, &mut Options::default());
         let apart =
             network_time(&observation).precision > network.precision_bound().expect("it is synchronised");

@@ -6,7 +6,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use crate::common::{network_time, synchronised};
-use tautwire_generate::{Failures, random_as6802, seeds};
+use tautwire_generate::{As6802Failures, random_as6802, seeds};
 use tautwire_model::as6802::SyncRole;
 use tautwire_sim::{DropReason, Observation};
 use tautwire_units::Duration;
@@ -14,7 +14,7 @@ use tautwire_workbench::{Network, Options, load_text, simulate, verify};
 
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64) -> Option<Network> {
-    synchronised(seed, &random_as6802(seed, Failures::Integrity))
+    synchronised(seed, &random_as6802(seed, As6802Failures::Integrity))
 }
 
 /// What a run of the network breaks.

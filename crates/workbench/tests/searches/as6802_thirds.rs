@@ -5,7 +5,7 @@
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
 use crate::common::{network_time, synchronised};
-use tautwire_generate::{random_thirds, seeds};
+use tautwire_generate::{random_as6802_thirds, seeds};
 use tautwire_sim::{Observation, Recorder, SimTime, Transmission};
 use tautwire_workbench::network::TimelineAction;
 use tautwire_workbench::{Duration, Network, Options, simulate_with};
@@ -14,7 +14,7 @@ const PARTS: [&str; 3] = ["a", "b", "c"];
 
 /// The network of a seed; none if its clocks are worse than its precision.
 fn network(seed: u64) -> Option<Network> {
-    synchronised(seed, &random_thirds(seed))
+    synchronised(seed, &random_as6802_thirds(seed))
 }
 
 /// How often the stations of a part lost network time.

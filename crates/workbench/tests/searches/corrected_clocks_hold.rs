@@ -4,7 +4,7 @@
 //! direction, PHYs take longer for some frames; where cables have bit errors the runs count that lost one message.
 
 use tautwire_analysis::{SyncLosses, corrected_precision};
-use tautwire_generate::{random_servo, seeds};
+use tautwire_generate::{random_gptp_servo, seeds};
 use tautwire_workbench::{Network, Observation, Options, bounds, simulate};
 
 use crate::common::described;
@@ -50,7 +50,7 @@ impl Found {
 }
 
 fn run(seed: u64, lossy: bool) -> (Network, Observation) {
-    let network = described(&random_servo(seed, lossy));
+    let network = described(&random_gptp_servo(seed, lossy));
     let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
     (network, seen)
 }
@@ -62,7 +62,7 @@ fn no_corrected_clock_is_beyond_its_bound() {
     for &seed in &seeds {
         let (network, seen) = run(seed, false);
         found.hold(seed, &network, &seen, SyncLosses::None);
-        assert_eq!(found.wrong, None, "{}", random_servo(seed, false));
+        assert_eq!(found.wrong, None, "{}", random_gptp_servo(seed, false));
     }
     println!("{} bounded, {} not, {} %", found.bounded, found.unbounded, found.nearest);
     if seeds.len() >= 24 {
@@ -82,7 +82,7 @@ fn nor_where_a_message_is_lost() {
         if lost == 1 {
             runs += 1;
             found.hold(seed, &network, &seen, SyncLosses::OneOf(30));
-            assert_eq!(found.wrong, None, "{}", random_servo(seed, true));
+            assert_eq!(found.wrong, None, "{}", random_gptp_servo(seed, true));
         }
     }
     println!("{runs} runs, {} bounded, {} not, {} %", found.bounded, found.unbounded, found.nearest);

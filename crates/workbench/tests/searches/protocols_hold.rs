@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tautwire_analysis::clock_precision;
 use tautwire_core::srp::idle_slope;
-use tautwire_generate::{random_gptp, random_reserved, seeds};
+use tautwire_generate::{random_gptp, random_stream_reservation, seeds};
 use tautwire_model::network::{NodeKind, PortIndex};
 use tautwire_sim::{Rung, RungEvent};
 use tautwire_units::Duration;
@@ -114,7 +114,8 @@ fn no_time_is_beyond_its_bound() {
 
 /// A network whose streams give way to none, and lose no cable; not shaped, so that nothing hides what is promised.
 fn quiet(seed: u64) -> (Network, String) {
-    let text = random_reserved(seed).replace(", rank: emergency", "").replace("  shaping: reserved\n", "");
+    let text =
+        random_stream_reservation(seed).replace(", rank: emergency", "").replace("  shaping: reserved\n", "");
     let text: String = text
         .lines()
         .filter(|line| !line.contains("-link:") && !line.starts_with("events:"))

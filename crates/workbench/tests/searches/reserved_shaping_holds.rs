@@ -3,7 +3,7 @@
 //! `TAUTWIRE_CASES` sets the number of networks, `TAUTWIRE_SEED` draws one. Streams are offered, asked for, withdrawn and left, some
 //! displace others, cables are lost; bounds reckon with every set of streams that may be granted at a time.
 
-use tautwire_generate::{random_reserved, seeds};
+use tautwire_generate::{random_stream_reservation, seeds};
 use tautwire_sim::RungEvent;
 use tautwire_workbench::{Network, Options, Verdict, bounds, simulate, verify};
 
@@ -11,7 +11,7 @@ use crate::common::described as network;
 
 /// A contradiction of the network of a seed, and how many streams of it are bounded, granted, and given back.
 fn held(seed: u64) -> (Option<String>, [u64; 3]) {
-    let text = random_reserved(seed);
+    let text = random_stream_reservation(seed);
     let network = network(&text);
     let bounds = bounds(&network);
     let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });

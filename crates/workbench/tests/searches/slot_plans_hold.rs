@@ -4,14 +4,14 @@
 //! Random pairs with jittering hosts, drifting clocks and one or two bridges. `TAUTWIRE_CASES` sets the number of
 //! networks, `TAUTWIRE_SEED` draws one.
 
-use tautwire_generate::{random_slot_pairs, seeds};
+use tautwire_generate::{random_tdma_slot_pairs, seeds};
 use tautwire_workbench::{Options, PlannedSlots, Verdict, bounds, plan_slots, simulate, verify};
 
 #[test]
 fn planned_slots_are_proven_and_keep_their_proof() {
     let (mut rounds, mut interleaved, mut turns) = (0, 0, 0);
     for seed in seeds(40) {
-        let text = random_slot_pairs(seed);
+        let text = random_tdma_slot_pairs(seed);
         let given = crate::common::described(&text);
         let cycle = given.tdma.as_ref().expect("slots").cycle;
         for cycle in [Some(cycle), None] {

@@ -46,7 +46,7 @@ fn no_frame_is_later_than_its_bound() {
             );
             assert!(whole > 0, "{failure:?}: datagrams are put together");
         }
-        let loses = matches!(failure, TdmaFailure::BitErrors | TdmaFailure::BitErrorsUnsaid);
+        let loses = matches!(failure, TdmaFailure::BitErrors | TdmaFailure::BitErrorsDerivedLifetime);
         assert!(!loses || broken > 0 || seeds.len() < 20, "a lost piece costs its datagram");
         let comes_back = failure == TdmaFailure::SlaveReturns;
         assert!(!comes_back || returns > 0 || seeds.len() < 20, "stations start up anew: {returns}");
@@ -60,7 +60,7 @@ fn no_frame_is_later_than_its_bound() {
         let may_expire = !keeps.contains(&failure);
         assert!(may_expire || expired == 0, "{failure:?}: nothing has a lifetime");
         assert!(
-            !may_expire || expired > 0 || seeds.len() < 20 || failure == TdmaFailure::BitErrorsBesideStandby,
+            !may_expire || expired > 0 || seeds.len() < 20 || failure == TdmaFailure::BitErrorsWithStandby,
             "{failure:?}: what could not be sent is lost"
         );
     }
@@ -229,7 +229,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
 
 /// A network of a seed, and how many cycles a standby opens beside a master that lives.
 fn opened_beside(seed: u64) -> (tautwire_workbench::Network, u64) {
-    let network = network(&random_tdma(seed, TdmaFailure::BitErrorsBesideStandby));
+    let network = network(&random_tdma(seed, TdmaFailure::BitErrorsWithStandby));
     let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
     let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby).expect("a standby");
     let opened = observation.streams[standby.synchronisation.index()].created;

@@ -128,8 +128,8 @@ fn no_standby_takes_over_later_than_stated() {
     for failure in [
         TdmaFailure::MasterStops,
         TdmaFailure::DividedForGood,
-        TdmaFailure::ReturnsBesideStandby,
-        TdmaFailure::BitErrorsBesideStandby,
+        TdmaFailure::ReturnsWithStandby,
+        TdmaFailure::BitErrorsWithStandby,
         TdmaFailure::MasterReturns,
     ] {
         for seed in seeds(24) {

@@ -4,7 +4,7 @@
 //!
 //! `TAUTWIRE_CASES` sets how many are drawn, `TAUTWIRE_SEED` draws one.
 
-use tautwire_generate::{random_resets, random_time_triggered, seeds};
+use tautwire_generate::{random_time_triggered, random_time_triggered_resets, seeds};
 use tautwire_sim::{DropReason, Observation};
 use tautwire_workbench::{Bounds, Network, Options, load_text, simulate, verify};
 
@@ -82,7 +82,9 @@ fn what_is_reset_within_a_frame_delays_none() {
     seeds.truncate(10_000);
     let mut lost = 0;
     for seed in &seeds {
-        let Some(network) = load_text("resets", &random_resets(*seed)).network else { continue };
+        let Some(network) = load_text("resets", &random_time_triggered_resets(*seed)).network else {
+            continue;
+        };
         let bounds = tautwire_analysis::bounds(&network);
         let observation = simulate(&network, &mut Options::default());
         let late = verify(&network, &bounds, &observation).contradictions;

@@ -4,7 +4,7 @@
 //! behind it wants it, stays so while one does, and ends soon after none does. Which stations are behind a port comes from the
 //! links alone. No frame and no MRPDU is later than its bound, where cables are lost as well.
 
-use tautwire_generate::{random_vlans, seeds};
+use tautwire_generate::{random_vlan_registration, seeds};
 use tautwire_model::network::{NodeIndex, NodeKind, PortIndex};
 use tautwire_sim::VlanObservation;
 use tautwire_units::Duration;
@@ -15,7 +15,7 @@ use crate::common::{contradictions, described};
 
 /// A network of a seed that loses no cable: what is registered follows from what is wanted alone.
 fn whole(seed: u64) -> (Network, String) {
-    let text = random_vlans(seed);
+    let text = random_vlan_registration(seed);
     let lines = text.lines().filter(|line| !line.contains("-link:") && !line.starts_with("events:"));
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     (described(&text), text)
@@ -156,10 +156,10 @@ fn no_frame_is_later_than_its_bound_while_vlans_come_and_go() {
     let seeds = seeds(20);
     let (mut mrpdus, mut filtered) = (0, 0);
     for &seed in &seeds {
-        let network = described(&random_vlans(seed));
+        let network = described(&random_vlan_registration(seed));
         let seen = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
         let wrong = contradictions(&network, &bounds(&network), &seen);
-        assert!(wrong.is_empty(), "TAUTWIRE_SEED={seed}: {wrong:?}\n{}", random_vlans(seed));
+        assert!(wrong.is_empty(), "TAUTWIRE_SEED={seed}: {wrong:?}\n{}", random_vlan_registration(seed));
         for (stream, observed) in network.streams.iter().zip(&seen.streams) {
             mrpdus += if stream.name.starts_with("mvrp:") { observed.delivered } else { 0 };
         }

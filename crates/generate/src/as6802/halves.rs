@@ -10,7 +10,7 @@ use crate::Dice;
 
 /// A network of two halves; the cable between is cut at 130 ms at the latest and mended until 380 ms.
 #[must_use]
-pub fn random_halves(seed: u64) -> String {
+pub fn random_as6802_halves(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let half = dice.between(1, 3);
     let members = half + dice.between(0, 1);

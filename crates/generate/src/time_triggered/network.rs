@@ -10,7 +10,8 @@
 
 use std::fmt::Write as _;
 
-use crate::Dice;
+use crate::as6802::failure::{fail, fail_masters};
+use crate::{As6802Failures, Dice};
 
 /// Basic cycle, microseconds.
 const CYCLE: u64 = 1_000;
@@ -21,24 +22,10 @@ pub fn random_time_triggered(seed: u64, tight: bool) -> String {
     describe(seed, tight, None)
 }
 
-/// What goes wrong in a network with synchronisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failures {
-    /// Nothing.
-    None,
-    /// A synchronisation master makes protocol control frames without end, from 110 ms to 300 ms.
-    Babble,
-    /// A master of either kind babbles or is at the wrong time, from 110 ms to 300 ms: a command/monitor pair, or a
-    /// synchronisation master that averages leave out.
-    Integrity,
-    /// Masters and links fail and come back, bits are wrong, and a station babbles, all until 330 ms.
-    Some,
-}
-
 /// A network of [`random_time_triggered`] with tight links (which may meet), of which a switch is reset again and again, mostly for less time
 /// than a frame takes.
 #[must_use]
-pub fn random_resets(seed: u64) -> String {
+pub fn random_time_triggered_resets(seed: u64) -> String {
     let mut text = describe(seed, true, None);
     let mut dice = Dice::new(seed ^ 0x61_17c4);
     text.push_str("events:\n");
@@ -55,11 +42,11 @@ pub fn random_resets(seed: u64) -> String {
 /// A random time-triggered network whose clocks are kept together by protocol control frames (SAE AS6802),
 /// with drifting clocks, two to four masters and one compression master or two; run for 600 ms.
 #[must_use]
-pub fn random_as6802(seed: u64, failures: Failures) -> String {
+pub fn random_as6802(seed: u64, failures: As6802Failures) -> String {
     describe(seed, false, Some(failures))
 }
 
-fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
+fn describe(seed: u64, tight: bool, synchronised: Option<As6802Failures>) -> String {
     let mut dice = Dice::new(seed);
     let fast = dice.chance(40);
     let integration = *dice.one_of(&["timely-block", "shuffling", "preemption"]);
@@ -147,10 +134,10 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
     let names =
         |of: &str, count: u64| (0..count).map(|one| format!("{of}{one}")).collect::<Vec<_>>().join(", ");
     let mut further = String::new();
-    if failures == Failures::Integrity {
+    if failures == As6802Failures::Integrity {
         further = fail_masters(&mut text, &mut dice, (masters, compressors), precision);
     }
-    if failures == Failures::Babble && masters > 2 {
+    if failures == As6802Failures::Babble && masters > 2 {
         further = ", faulty-masters: 1".to_owned();
     }
     let synchronisation = format!(
@@ -158,7 +145,7 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
         names("e", masters),
         names("s", compressors)
     );
-    if failures == Failures::Babble {
+    if failures == As6802Failures::Babble {
         let babbler = dice.between(0, masters - 1);
         let _ = writeln!(
             text,
@@ -166,79 +153,11 @@ fn describe(seed: u64, tight: bool, synchronised: Option<Failures>) -> String {
             dice.between(8, 400)
         );
     }
-    if failures == Failures::Some {
+    if failures == As6802Failures::Some {
         fail(&mut text, &mut dice, (masters, compressors, stations), &at);
     }
     let _ = writeln!(text, "run: {{duration: 600 ms, seed: {}}}", seed + 1);
     text.replace("SYNCHRONISATION", &synchronisation)
-}
-
-/// Writes the events of a faulty master of either kind; gives the further settings of the synchronisation.
-fn fail_masters(
-    text: &mut String,
-    dice: &mut Dice,
-    (masters, compressors): (u64, u64),
-    precision: u64,
-) -> String {
-    // Averages leave out a standard-integrity master if there are three.
-    let pair = masters < 3 || dice.chance(70);
-    let faulty = match pair && dice.chance(50) {
-        true => format!("s{}", dice.between(0, compressors - 1)),
-        false => format!("e{}", dice.between(0, masters - 1)),
-    };
-    text.push_str("events:\n");
-    if dice.chance(50) {
-        let interval = dice.between(8, 400);
-        let _ = writeln!(
-            text,
-            "  - {{at: 110 ms, babble: {{node: {faulty}, interval: {interval} us}}}}\n  - {{at: 300 ms, stop-babbling: {faulty}}}"
-        );
-    } else {
-        let most = if dice.chance(50) { 2 * precision } else { 500_000 };
-        let by = dice.between(100, most);
-        let _ = writeln!(
-            text,
-            "  - {{at: 110 ms, mistime: {{node: {faulty}, by: {by} ns}}}}\n  - {{at: 300 ms, mistime: {{node: {faulty}, by: 0 s}}}}"
-        );
-    }
-    let left_out = if masters > 2 { ", faulty-masters: 1" } else { "" };
-    let pairs = if pair { format!(", high-integrity: {faulty}") } else { String::new() };
-    format!("{left_out}{pairs}")
-}
-
-/// A babbling station, a master's link that is cut, a compression master that stops, a link with wrong bits.
-fn fail(text: &mut String, dice: &mut Dice, (masters, compressors, stations): (u64, u64, u64), at: &[u64]) {
-    let babbler = dice.between(0, stations - 1);
-    let heard = (babbler + dice.between(1, stations - 1)) % stations;
-    let _ = writeln!(
-        text,
-        "  - {{name: babble, talker: e{babbler}, listeners: e{heard}, payload: 46 B, priority: 0, tagged: false, \
-         traffic: {{type: periodic, interval: 12 us, offset: 110 ms}}}}\nevents:\n  - {{at: 200 ms, stop-stream: babble}}"
-    );
-    let master = dice.between(0, masters - 1);
-    let link = format!("e{master}-s{}", at[usize::try_from(master).expect("few")]);
-    let cut = dice.between(120, 160);
-    let _ = writeln!(
-        text,
-        "  - {{at: {cut} ms, cut-link: {link}}}\n  - {{at: {} ms, mend-link: {link}}}",
-        cut + 30
-    );
-    let stopped = match dice.between(0, 2) {
-        0 => format!("e{}", dice.between(0, masters - 1)),
-        _ => format!("s{}", dice.between(0, compressors - 1)),
-    };
-    let stop = dice.between(200, 240);
-    let _ = writeln!(
-        text,
-        "  - {{at: {stop} ms, stop-node: {stopped}}}\n  - {{at: {} ms, start-node: {stopped}}}",
-        stop + dice.between(1, 40)
-    );
-    let noisy = dice.between(0, stations - 1);
-    let link = format!("e{noisy}-s{}", at[usize::try_from(noisy).expect("few")]);
-    let _ = writeln!(
-        text,
-        "  - {{at: 290 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 1e-4}}}}\n  - {{at: 330 ms, change-bit-error-rate: {{link: {link}, bit-error-rate: 0}}}}"
-    );
 }
 
 /// In a fifth of the networks hosts have a protocol stack with one thread for both ways; what else there is stays as it was.

@@ -12,7 +12,7 @@ use tautwire_units::Duration;
 
 use crate::harts::HartsSummary;
 use crate::name;
-use crate::reservation::{ReservationSummary, RungSummary};
+use crate::srp::reservation::{ReservationSummary, RungSummary};
 use crate::table::microseconds;
 
 /// A talker or listener that asked for a stream.

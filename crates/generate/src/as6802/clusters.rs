@@ -10,7 +10,7 @@ use crate::Dice;
 
 /// How two clusters stand to one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum ClusterRelation {
     /// Two synchronisation domains.
     Domains,
     /// One domain, of which the second cluster has the lower priority.
@@ -21,7 +21,7 @@ pub enum Relation {
 /// 150 ms and mended at 300 ms, and of one domain the upper cluster's switch stops at 450 ms and returns at 480 ms. It
 /// is run for 800 ms.
 #[must_use]
-pub fn random_clusters(seed: u64, relation: Relation, failures: bool) -> String {
+pub fn random_as6802_clusters(seed: u64, relation: ClusterRelation, failures: bool) -> String {
     let mut dice = Dice::new(seed);
     let fast = dice.chance(40);
     let (tolerance, cycle) = (dice.between(0, 100), dice.between(6, 10));
@@ -29,13 +29,13 @@ pub fn random_clusters(seed: u64, relation: Relation, failures: bool) -> String 
     let integration = *dice.one_of(&["timely-block", "shuffling", "preemption"]);
     let latency = dice.between(100, 2_000);
     // Of two domains, the second one's last station may be behind the first one's switch, which hears its frames then.
-    let guest = relation == Relation::Domains && dice.chance(60);
+    let guest = relation == ClusterRelation::Domains && dice.chance(60);
     let stations = [dice.between(2, 4), dice.between(if guest { 3 } else { 2 }, 4)];
     let masters = stations.map(|stations| dice.between(2, stations.min(3)));
     let own = [stations[0], stations[1] - u64::from(guest)];
     let (domains, priorities) = match relation {
-        Relation::Domains => ([1, 2], [1, 1]),
-        Relation::Priorities => ([1, 1], [dice.between(5, 9), dice.between(1, 4)]),
+        ClusterRelation::Domains => ([1, 2], [1, 1]),
+        ClusterRelation::Priorities => ([1, 1], [dice.between(5, 9), dice.between(1, 4)]),
     };
     let names = |cluster: usize, range: std::ops::Range<u64>| {
         range.map(|one| format!("{}{one}", ["a", "b"][cluster])).collect::<Vec<_>>().join(", ")
@@ -82,7 +82,7 @@ pub fn random_clusters(seed: u64, relation: Relation, failures: bool) -> String 
     write_streams(&mut text, &mut dice, own, relation, if integration == "shuffling" { 400 } else { 1_200 });
     if failures {
         text.push_str("events:\n  - {at: 150 ms, cut-link: between}\n  - {at: 300 ms, mend-link: between}\n");
-        if relation == Relation::Priorities {
+        if relation == ClusterRelation::Priorities {
             text.push_str("  - {at: 450 ms, stop-node: s0}\n  - {at: 480 ms, start-node: s0}\n");
         }
     }
@@ -92,7 +92,13 @@ pub fn random_clusters(seed: u64, relation: Relation, failures: bool) -> String 
 
 /// Links of each cluster, every one in a part of a millisecond of its own and the second hop a period later, one over
 /// both clusters, and other traffic.
-fn write_streams(text: &mut String, dice: &mut Dice, stations: [u64; 2], relation: Relation, most: u64) {
+fn write_streams(
+    text: &mut String,
+    dice: &mut Dice,
+    stations: [u64; 2],
+    relation: ClusterRelation,
+    most: u64,
+) {
     text.push_str("streams:\n");
     let mut number = 0;
     for cluster in 0..2 {
@@ -105,7 +111,7 @@ fn write_streams(text: &mut String, dice: &mut Dice, stations: [u64; 2], relatio
             number += 1;
         }
     }
-    if relation == Relation::Priorities {
+    if relation == ClusterRelation::Priorities {
         let offset = number * 150;
         let at = format!(
             "points: [{{at: s0, offset: {} us}}, {{at: s1, offset: {} us}}]",

@@ -8,7 +8,7 @@ use crate::{Dice, grain};
 /// A random network of questions and answers: the same text for the same seed. Some overload a port, which is an error of the
 /// description.
 #[must_use]
-pub fn random_answers(seed: u64) -> String {
+pub fn random_responses(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let tolerance = dice.one_of(&[0, 100]);
     let rate = dice.one_of(&["100 Mbit/s", "100 Mbit/s", "1 Gbit/s"]);

@@ -8,7 +8,7 @@ use crate::{Dice, grain};
 
 /// The description of a seed.
 #[must_use]
-pub fn random_reserved(seed: u64) -> String {
+pub fn random_stream_reservation(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let (bridges, stations) = (dice.between(1, 3), dice.between(3, 6));
     let tolerance = dice.between(0, 2) * 50;

@@ -6,139 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Dice, grain};
-
-/// What fails in the middle of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TdmaFailure {
-    /// Nothing.
-    Nothing,
-    /// The master stops, and the standby takes over.
-    MasterStops,
-    /// The cable of a slave is cut, and mended later.
-    SlaveCut,
-    /// Without a standby: the master's cable, or that between two bridges, is cut, and mended later.
-    MasterCut,
-    /// Without a standby: a bridge stops, and comes back.
-    BridgeStops,
-    /// Without a standby: bits are received wrong on all cables, so that synchronisation frames are lost.
-    BitErrors,
-    /// The same beside a standby, which then opens cycles beside the master, some in a row.
-    BitErrorsBesideStandby,
-    /// A talker makes frames as fast as it can.
-    Babbling,
-    /// A slave stops and comes back: with a start-up and heartbeats it starts up anew while the others run on.
-    SlaveReturns,
-    /// Beside a standby and for good: the master's or the standby's cable is cut, or that between two bridges, or a bridge
-    /// stops.
-    DividedForGood,
-    /// As bit errors, with a lifetime that is derived.
-    BitErrorsUnsaid,
-    /// Beside a standby: the master's or the standby's cable is cut, or that between two bridges, or a bridge stops, and
-    /// comes back.
-    ReturnsBesideStandby,
-    /// The master stops and comes back as a slave of its standby; with a start-up it invites all anew.
-    MasterReturns,
-    /// Without a standby: the master stops, nobody opens cycles, and comes back.
-    MasterReturnsAlone,
-}
-
-impl TdmaFailure {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::Nothing,
-        Self::MasterStops,
-        Self::SlaveCut,
-        Self::MasterCut,
-        Self::BridgeStops,
-        Self::BitErrors,
-        Self::BitErrorsBesideStandby,
-        Self::Babbling,
-        Self::SlaveReturns,
-        Self::DividedForGood,
-        Self::BitErrorsUnsaid,
-        Self::ReturnsBesideStandby,
-        Self::MasterReturns,
-        Self::MasterReturnsAlone,
-    ];
-
-    const fn has_standby(self) -> bool {
-        !matches!(
-            self,
-            Self::MasterCut
-                | Self::BridgeStops
-                | Self::BitErrors
-                | Self::BitErrorsUnsaid
-                | Self::MasterReturnsAlone
-        )
-    }
-
-    /// Whether frames may be lost for want of synchronisation, and so have a lifetime.
-    const fn loses_synchronisation(self) -> bool {
-        matches!(self, Self::SlaveCut | Self::BitErrorsBesideStandby) || !self.has_standby()
-    }
-
-    /// Whether a node comes back, that may start up anew.
-    const fn starts_up(self) -> bool {
-        matches!(self, Self::SlaveReturns | Self::MasterReturns)
-    }
-
-    /// Microseconds by which slots are longer, for their starts are less sure.
-    const fn air(self) -> u64 {
-        if matches!(self, Self::BitErrorsBesideStandby | Self::ReturnsBesideStandby) { 80 } else { 0 }
-    }
-
-    fn events(self, dice: &mut Dice, two: bool) -> String {
-        let at = dice.between(20_000, 23_000);
-        let back = at + dice.between(500, 15_000);
-        let there_and_back = |gone: &str, comes: &str| {
-            format!("events:\n  - {{at: {at} us, {gone}}}\n  - {{at: {back} us, {comes}}}\n")
-        };
-        match self {
-            Self::Nothing | Self::BitErrors | Self::BitErrorsBesideStandby | Self::BitErrorsUnsaid => {
-                String::new()
-            }
-            Self::DividedForGood => {
-                let all = ["cut-link: to-master", "cut-link: to-standby", "stop-node: s", BRIDGES_CUT];
-                let gone = *dice.one_of(&all[..if two { 4 } else { 3 }]);
-                format!("events:\n  - {{at: {at} us, {gone}}}\n")
-            }
-            Self::ReturnsBesideStandby => match dice.between(0, if two { 3 } else { 2 }) {
-                0 => there_and_back("cut-link: to-master", "mend-link: to-master"),
-                1 => there_and_back("cut-link: to-standby", "mend-link: to-standby"),
-                3 => there_and_back(BRIDGES_CUT, BRIDGES_MENDED),
-                _ => there_and_back("stop-node: s", "start-node: s"),
-            },
-            Self::MasterReturns => {
-                let (at, back) = (at + 80_000, back + 80_000);
-                format!(
-                    "events:\n  - {{at: {at} us, stop-node: master}}\n  - {{at: {back} us, start-node: master}}\n"
-                )
-            }
-            Self::MasterReturnsAlone => there_and_back("stop-node: master", "start-node: master"),
-            Self::MasterStops => format!("events:\n  - {{at: {at} us, stop-node: master}}\n"),
-            Self::SlaveCut => there_and_back("cut-link: to-slave-0", "mend-link: to-slave-0"),
-            Self::MasterCut if two && dice.chance(40) => there_and_back(BRIDGES_CUT, BRIDGES_MENDED),
-            Self::MasterCut => there_and_back("cut-link: to-master", "mend-link: to-master"),
-            Self::BridgeStops => there_and_back("stop-node: s", "start-node: s"),
-            Self::SlaveReturns => {
-                let (at, back) = (at + 80_000, back + 80_000);
-                format!(
-                    "events:\n  - {{at: {at} us, stop-node: slave-0}}\n  \
-                     - {{at: {back} us, start-node: slave-0}}\n"
-                )
-            }
-            Self::Babbling => format!(
-                "events:\n  - {{at: {at} us, change-traffic: {{stream: of-standby, traffic: {{type: periodic, \
-                 interval: {} us}}}}}}\n",
-                dice.between(10, 400)
-            ),
-        }
-    }
-}
-
-const BRIDGES_CUT: &str = "cut-link: bridges";
-const BRIDGES_MENDED: &str = "mend-link: bridges";
+use crate::{Dice, TdmaFailure, grain};
 
 /// The description of a seed.
 #[must_use]
@@ -219,8 +87,8 @@ fn write_topology(text: &mut String, dice: &mut Dice, stations: &[String], failu
     for (place, station) in stations.iter().enumerate() {
         let bridge = if two && place % 2 == 1 { "t" } else { "s" };
         let errors = match failure {
-            TdmaFailure::BitErrors | TdmaFailure::BitErrorsUnsaid => ", bit-error-rate: 1e-4",
-            TdmaFailure::BitErrorsBesideStandby => ", bit-error-rate: 2e-5",
+            TdmaFailure::BitErrors | TdmaFailure::BitErrorsDerivedLifetime => ", bit-error-rate: 1e-4",
+            TdmaFailure::BitErrorsWithStandby => ", bit-error-rate: 2e-5",
             _ => "",
         };
         let _ = writeln!(
@@ -319,13 +187,13 @@ fn write_slots_and_streams(
     let cycle = offset + dice.between(50, 250);
     let _ = writeln!(text, "tdma:\n  cycle: {cycle} us\n  synchronisation: opening");
     if failure.has_standby() {
-        let few = if failure == TdmaFailure::BitErrorsBesideStandby { ", lost-in-a-row: 6" } else { "" };
+        let few = if failure == TdmaFailure::BitErrorsWithStandby { ", lost-in-a-row: 6" } else { "" };
         let _ = writeln!(text, "  standby: {{synchronisation: watching, offset: {watch} us{few}}}");
     }
-    let unsaid = failure == TdmaFailure::BitErrorsUnsaid
-        || failure == TdmaFailure::BitErrorsBesideStandby && more.chance(50);
+    let unsaid = failure == TdmaFailure::BitErrorsDerivedLifetime
+        || failure == TdmaFailure::BitErrorsWithStandby && more.chance(50);
     let said = failure.loses_synchronisation() && !unsaid
-        || failure == TdmaFailure::ReturnsBesideStandby && more.chance(40);
+        || failure == TdmaFailure::ReturnsWithStandby && more.chance(40);
     if said {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Dice, random_harts_admission, random_reserved};
+use crate::{Dice, random_harts_admission, random_stream_reservation};
 
 /// The description of a seed.
 #[must_use]
@@ -39,7 +39,7 @@ fn harts(seed: u64) -> String {
 
 /// Streams that may be refused, and no cable that is cut.
 fn whole(seed: u64) -> String {
-    without_events(&random_reserved(seed))
+    without_events(&random_stream_reservation(seed))
         .replace(", rank: emergency", "")
         .replace("  shaping: reserved\n", "")
 }

@@ -12,7 +12,7 @@ use crate::{Dice, grain};
 
 /// A random network of virtual links: the same text for the same seed.
 #[must_use]
-pub fn random_avionics(seed: u64) -> String {
+pub fn random_virtual_links(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     // Of its own, so that the rest of a seed is the same with and without.
     let mut hosts = Hosts::draw(&mut Dice::new(seed ^ 0x5eed_0f05));

@@ -1,4 +1,4 @@
-//! What a controller keeps, by names: it outlasts the network that it decides about.
+//! What a controller saves, by names: it outlasts the network that it decides about.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const ANSWERS_MAX: usize = 4_096;
 
 /// What is admitted, what was answered, and the log of both.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SavedState {
     /// In the order in which they were admitted.
     pub(crate) admitted: Vec<String>,
     /// Answers to requests that had an id and changed something.
@@ -26,37 +26,37 @@ pub(crate) struct Kept {
     pub(crate) log: Option<Log>,
 }
 
-impl Kept {
+impl SavedState {
     /// What the log of a folder says.
     pub(crate) fn of_log(folder: &Path) -> Result<Self, LogError> {
         let (log, contents) = Log::open(folder)?;
-        let mut kept = Self::of_contents(&contents);
-        kept.log = Some(log);
-        kept.compact_if_grown()?;
-        Ok(kept)
+        let mut saved = Self::of_contents(&contents);
+        saved.log = Some(log);
+        saved.compact_if_grown()?;
+        Ok(saved)
     }
 
     /// Takes what stands in the log of a folder as it is, and anchors it anew; where a copy of a log is that was not as
     /// it was written.
     pub(crate) fn accept(folder: &Path) -> Result<Option<PathBuf>, LogError> {
         let (log, contents, copy) = Log::accept(folder)?;
-        let mut kept = Self::of_contents(&contents);
-        kept.log = Some(log);
-        kept.compact()?;
+        let mut saved = Self::of_contents(&contents);
+        saved.log = Some(log);
+        saved.compact()?;
         Ok(copy)
     }
 
     fn of_contents(contents: &Contents) -> Self {
-        let mut kept = Self { admitted: contents.state.admitted.clone(), ..Self::default() };
+        let mut saved = Self { admitted: contents.state.admitted.clone(), ..Self::default() };
         let named = |new: &Value| (name_of(new).unwrap_or_default().to_owned(), new.clone());
-        kept.new = contents.state.new.iter().map(named).collect();
+        saved.new = contents.state.new.iter().map(named).collect();
         for answered in &contents.state.answered {
-            kept.answer(answered);
+            saved.answer(answered);
         }
         for change in &contents.changes {
-            kept.apply(change);
+            saved.apply(change);
         }
-        kept
+        saved
     }
 
     /// Writes a change to disk, if there is a log, and makes it.
@@ -132,7 +132,7 @@ mod tests {
 
     /// A folder of a test's own, empty.
     fn scratch(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("tautwire-kept-{}-{name}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("tautwire-state-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a temporary folder");
         path
@@ -157,11 +157,13 @@ mod tests {
     }
 
     /// What a folder's log says, without the log.
-    fn read(folder: &Path) -> Result<Kept, String> {
-        Kept::of_log(folder).map(|kept| Kept { log: None, ..kept }).map_err(|error| error.to_string())
+    fn read(folder: &Path) -> Result<SavedState, String> {
+        SavedState::of_log(folder)
+            .map(|saved| SavedState { log: None, ..saved })
+            .map_err(|error| error.to_string())
     }
 
-    fn same(one: &Kept, other: &Kept) {
+    fn same(one: &SavedState, other: &SavedState) {
         assert_eq!((&one.admitted, &one.new), (&other.admitted, &other.new));
         assert_eq!((&one.ids, &one.answered), (&other.ids, &other.answered));
     }
@@ -169,11 +171,11 @@ mod tests {
     #[test]
     fn lines_that_are_cut_off_are_noticed_however_many() {
         let folder = scratch("cut");
-        let mut kept = Kept::of_log(&folder).expect("opened");
+        let mut saved = SavedState::of_log(&folder).expect("opened");
         for number in 0..4 {
-            kept.change(&change(number)).expect("kept");
+            saved.change(&change(number)).expect("saved");
         }
-        drop(kept);
+        drop(saved);
         let whole = std::fs::read(log(&folder)).expect("a log");
         for length in 0..whole.len() {
             std::fs::write(log(&folder), &whole[..length]).expect("cut");
@@ -184,9 +186,9 @@ mod tests {
         assert!(read(&folder).expect_err("nothing is there").contains("0 lines of at least 4"));
         // A line more than the anchor knows was on disk when the process was killed, and counts.
         std::fs::write(log(&folder), &whole).expect("restored");
-        let anchor = crate::anchor::Anchor::path(&folder);
+        let anchor = crate::log::anchor::Anchor::path(&folder);
         let before = std::fs::read(&anchor).expect("an anchor");
-        Kept::of_log(&folder).expect("opened").change(&change(4)).expect("kept");
+        SavedState::of_log(&folder).expect("opened").change(&change(4)).expect("saved");
         std::fs::write(&anchor, before).expect("written");
         assert_eq!(read(&folder).expect("whole").ids.len(), 5);
         std::fs::remove_file(&anchor).expect("removed");
@@ -197,23 +199,23 @@ mod tests {
     #[test]
     fn what_stands_there_can_be_accepted() {
         let folder = scratch("accepted");
-        let mut kept = Kept::of_log(&folder).expect("opened");
+        let mut saved = SavedState::of_log(&folder).expect("opened");
         for number in 0..4 {
-            kept.change(&change(number)).expect("kept");
+            saved.change(&change(number)).expect("saved");
         }
-        drop(kept);
-        assert_eq!(Kept::accept(&folder).expect("accepted"), None, "nothing was wrong");
+        drop(saved);
+        assert_eq!(SavedState::accept(&folder).expect("accepted"), None, "nothing was wrong");
         let text = std::fs::read_to_string(log(&folder)).expect("a log");
         let spoilt = text.replace("\"s1\"", "\"s7\"") + "{\"change\": what\n";
         std::fs::write(log(&folder), &spoilt).expect("spoilt");
         read(&folder).expect_err("damaged");
-        let copy = Kept::accept(&folder).expect("accepted").expect("a copy");
+        let copy = SavedState::accept(&folder).expect("accepted").expect("a copy");
         assert_eq!(std::fs::read_to_string(copy).expect("a copy"), spoilt);
-        let kept = read(&folder).expect("accepted");
-        assert_eq!((kept.ids.len(), kept.new.len()), (4, 4));
+        let saved = read(&folder).expect("accepted");
+        assert_eq!((saved.ids.len(), saved.new.len()), (4, 4));
         std::fs::write(log(&folder), "").expect("emptied");
         read(&folder).expect_err("emptied");
-        Kept::accept(&folder).expect("accepted");
+        SavedState::accept(&folder).expect("accepted");
         assert!(read(&folder).expect("accepted").admitted.is_empty());
         std::fs::remove_dir_all(&folder).expect("ours");
     }
@@ -221,24 +223,24 @@ mod tests {
     #[test]
     fn a_log_that_grows_is_compacted_and_says_the_same() {
         let folder = scratch("grows");
-        let mut kept = Kept::of_log(&folder).expect("opened");
-        // Without ids nothing is kept of a change but what stands at its end.
-        let (mut generations, mut plain) = (std::collections::BTreeSet::new(), Kept::default());
+        let mut saved = SavedState::of_log(&folder).expect("opened");
+        // Without ids nothing is saved of a change but what stands at its end.
+        let (mut generations, mut plain) = (std::collections::BTreeSet::new(), SavedState::default());
         for number in 0..700 {
             let change = Change { id: (number < 20).then(|| format!("id {number}")), ..change(number) };
-            let anchor = std::fs::read(crate::anchor::Anchor::path(&folder)).expect("an anchor");
-            kept.change(&change).expect("kept");
+            let anchor = std::fs::read(crate::log::anchor::Anchor::path(&folder)).expect("an anchor");
+            saved.change(&change).expect("saved");
             plain.change(&change).expect("no log");
             let text = std::fs::read_to_string(log(&folder)).expect("a log");
             if text.starts_with("{\"state\"") && generations.insert(text.lines().next().map(str::to_owned)) {
                 assert_eq!(text.lines().count(), 1);
                 // Killed before the anchor is set: it is that of the log before.
-                let now = std::fs::read(crate::anchor::Anchor::path(&folder)).expect("an anchor");
+                let now = std::fs::read(crate::log::anchor::Anchor::path(&folder)).expect("an anchor");
                 assert_ne!(anchor, now);
             }
         }
         assert_eq!(generations.len(), 2);
-        drop(kept);
+        drop(saved);
         same(&read(&folder).expect("whole"), &plain);
         let text = std::fs::read_to_string(log(&folder)).expect("a log");
         for cut in [text.lines().next().unwrap_or_default().len() + 1, text.len() - 1, 0] {
@@ -251,15 +253,15 @@ mod tests {
     #[test]
     fn killed_behind_a_compaction_and_before_its_anchor_nothing_is_lost() {
         let folder = scratch("between");
-        let mut kept = Kept::of_log(&folder).expect("opened");
+        let mut saved = SavedState::of_log(&folder).expect("opened");
         for number in 0..6 {
-            kept.change(&change(number)).expect("kept");
+            saved.change(&change(number)).expect("saved");
         }
-        let anchor = crate::anchor::Anchor::path(&folder);
+        let anchor = crate::log::anchor::Anchor::path(&folder);
         let before = std::fs::read(&anchor).expect("an anchor");
-        kept.compact().expect("compacted");
-        kept.log = None;
-        let expected = kept;
+        saved.compact().expect("compacted");
+        saved.log = None;
+        let expected = saved;
         std::fs::write(&anchor, before).expect("written");
         same(&read(&folder).expect("the new log, and the anchor of the one before"), &expected);
         same(&read(&folder).expect("anchored"), &expected);

@@ -7,7 +7,7 @@ use crate::{Dice, grain};
 
 /// The description of a seed; `lossy`: cables with bit errors.
 #[must_use]
-pub fn random_servo(seed: u64, lossy: bool) -> String {
+pub fn random_gptp_servo(seed: u64, lossy: bool) -> String {
     let mut dice = Dice::new(seed ^ 0x510e_527f_ade6_82d1);
     let (bridges, stations) = (dice.between(1, 3), dice.between(2, 4));
     let mut text = String::from(

@@ -14,7 +14,7 @@ use tautwire_model::srp::{ReservedStream, StreamReservation};
 use tautwire_units::{BitRate, Duration};
 
 use crate::decision::RefusalReason;
-use crate::test::{AdmissionTest, Standing};
+use crate::test::{AdmissionTest, TestSession};
 
 /// The test, with its parameters where the description has no stream reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +39,20 @@ impl Default for Bandwidth {
 
 impl AdmissionTest for Bandwidth {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
-        let mut standing = self.standing(network);
+        let mut standing = self.session(network);
         streams.iter().find_map(|stream| standing.join(network, *stream))
     }
 
-    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn Standing + 'network>
+    fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn TestSession + 'network>
     where
         Self: 'network,
     {
-        self.standing(network)
+        self.session(network)
     }
 }
 
 impl Bandwidth {
-    fn standing(&self, network: &Network) -> Box<dyn Standing> {
+    fn session(&self, network: &Network) -> Box<dyn TestSession> {
         match &network.srp {
             Some(reservation) => Box::new(Domain::new(network, reservation)),
             None => Box::new(Slopes { test: *self, reserved: vec![[0; 8]; network.ports.len()] }),
@@ -86,7 +86,7 @@ impl Domain {
     }
 }
 
-impl Standing for Domain {
+impl TestSession for Domain {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         let Some((class, wanted_bps)) = Self::wanted(network, stream) else {
             return Some(RefusalReason::NotReserved);
@@ -131,7 +131,7 @@ struct Slopes {
     reserved: Vec<[u64; 8]>,
 }
 
-impl Standing for Slopes {
+impl TestSession for Slopes {
     fn join(&mut self, network: &Network, stream: StreamIndex) -> Option<RefusalReason> {
         let new = &network.streams[stream.index()];
         if new.arrival.is_none() {

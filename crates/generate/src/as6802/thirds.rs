@@ -12,7 +12,7 @@ const PARTS: [&str; 3] = ["a", "b", "c"];
 
 /// A network of three parts; the cables between are cut at 130 ms at the latest and mended until 410 ms.
 #[must_use]
-pub fn random_thirds(seed: u64) -> String {
+pub fn random_as6802_thirds(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     // One master alone counts on, but does not start.
     let starts_alone = dice.chance(70);

@@ -6,6 +6,8 @@
 //! time. A log that has grown is compacted: one line that says how things stand takes the place of all. That line has the
 //! check of the last one before, which the anchor knows.
 
+pub(crate) mod anchor;
+
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tautwire_report::sha256;
 
-use crate::anchor::{Anchor, Found, Mark};
+use self::anchor::{Anchor, Found, Mark};
 use crate::decision::{Decision, Outcome};
-use crate::unique;
+use crate::unique_keys;
 
 /// Name of the log in its folder.
 const NAME: &str = "reservations.jsonl";
@@ -362,7 +364,7 @@ fn whole(text: &[u8], before: Option<&String>, is_first: bool) -> Option<Line> {
 /// The line in `text`, if no key stands twice in it.
 fn parsed(text: &[u8]) -> Option<Line> {
     let text = std::str::from_utf8(text).ok()?;
-    unique::check(text).ok()?;
+    unique_keys::check(text).ok()?;
     serde_json::from_str(text).ok()
 }
 

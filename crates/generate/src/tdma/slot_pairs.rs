@@ -6,7 +6,7 @@ use crate::{Dice, grain};
 
 /// The description of a seed.
 #[must_use]
-pub fn random_slot_pairs(seed: u64) -> String {
+pub fn random_tdma_slot_pairs(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let mut stations = vec!["master".to_owned(), "standby".to_owned()];
     stations.extend((0..dice.between(1, 3)).map(|slave| format!("slave-{slave}")));

@@ -9,8 +9,8 @@ use tautwire_model::network::{Network, NodeIndex, NodeKind};
 use tautwire_sim::{Declaration, Observation, ReservationObservation, RungEvent};
 use tautwire_units::Duration;
 
-use crate::admission_bounds::{allowed, reason};
-use crate::harts_admission;
+use crate::admission::bounds::{allowed, reason};
+use crate::harts;
 use crate::name;
 use crate::summary::Summary;
 
@@ -94,7 +94,7 @@ pub(crate) fn summaries(
     observation: &Observation,
 ) -> Vec<ReservationSummary> {
     let reserved = observation.reservations.iter().map(|seen| summary(network, seen));
-    let mut all: Vec<_> = reserved.chain(harts_admission::reservations(network, observation)).collect();
+    let mut all: Vec<_> = reserved.chain(harts::admission::reservations(network, observation)).collect();
     for bound in bounds.map_or_else(Vec::new, |bounds| admission_bounds(network, bounds)) {
         let name = &network.streams[bound.stream.index()].name;
         let Some(summary) = all.iter_mut().find(|summary| summary.stream == *name) else { continue };

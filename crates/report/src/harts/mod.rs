@@ -1,4 +1,9 @@
 //! HaRTES in results: what masters polled, and what nodes heard and answered.
+//!
+//! Central admission is in `admission.rs`, the windows of the elementary cycle in `schedule.rs`.
+
+pub mod admission;
+pub(crate) mod schedule;
 
 use std::fmt::Write;
 
@@ -7,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use tautwire_model::network::Network;
 use tautwire_sim::{CycleFrame, Observation};
 
-use crate::harts_admission::{self, AcMasterSummary, RequestSummary, SwitchLinkSummary};
+use self::admission::{AcMasterSummary, RequestSummary, SwitchLinkSummary};
 use crate::name;
-use crate::schedule;
 use crate::summary::Summary;
 use crate::table::microseconds;
 
@@ -116,9 +120,9 @@ pub(crate) fn summary(network: &Network, observation: &Observation) -> Option<Ha
     Some(HartsSummary {
         masters: masters.collect(),
         nodes: nodes.collect(),
-        requests: harts_admission::requests(network, seen),
-        acmasters: harts_admission::acmasters(network, seen),
-        links: harts_admission::links(network, seen),
+        requests: admission::requests(network, seen),
+        acmasters: admission::acmasters(network, seen),
+        links: admission::links(network, seen),
         frames: seen.frames.iter().map(|frame| cycle_frame(network, frame)).collect(),
     })
 }
@@ -142,7 +146,7 @@ fn cycle_frame(network: &Network, frame: &CycleFrame) -> CycleFrameSummary {
 pub fn table(summary: &Summary) -> String {
     let Some(harts) = &summary.harts else { return String::new() };
     let mut text = polled(harts);
-    text.push_str(&harts_admission::table(harts));
+    text.push_str(&admission::table(harts));
     text
 }
 
