@@ -3,7 +3,8 @@
 //! In a node may stand the master of its elementary cycles, the master of a switch, an ACMaster or two, and what asks for streams. A
 //! control message has the address of the entity that it is for; a node that it is not for sends it on. What has come for this one is
 //! [taken](Station::take_arrived) and [processed](Station::process) when there is time for it, which is not this machine's matter.
-//! Invariant: octets that cannot be read change nothing.
+//! Invariants: octets that cannot be read change nothing, and go no further; a message that goes on has no padding. Each time that an
+//! ACMaster becomes the active one is told, by whatever it does.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -206,9 +207,9 @@ impl Station {
 
     /// An entity of it processes a message.
     pub fn process(&mut self, now: Instant, to: u16, message: &FttMessage) {
-        if let Some((master, was_active)) = self.acmasters.get_mut(&to) {
+        if let Some((master, _)) = self.acmasters.get_mut(&to) {
             master.receive(now, message);
-            *was_active = master.is_active();
+            self.note_active();
         } else if let Some(switch) = &mut self.switch {
             switch.receive(now, message);
         } else if let Some(node) = &mut self.node {
@@ -226,9 +227,20 @@ impl Station {
         }
     }
 
+    /// Tells which ACMasters have become the active one.
+    fn note_active(&mut self) {
+        for (master, was_active) in self.acmasters.values_mut() {
+            let is_active = master.is_active();
+            if is_active && !*was_active {
+                self.happened.push_back(Happened::TookOver);
+            }
+            *was_active = is_active;
+        }
+    }
+
     fn receive(&mut self, addresses: Addresses, octets: &[u8]) {
-        let message = FttMessage::parse(octets).map(|(message, _)| message);
-        if let Ok(message @ FttMessage::Trigger { master: from, .. }) = message {
+        let Ok((message, padding)) = FttMessage::parse(octets) else { return };
+        if let FttMessage::Trigger { master: from, .. } = message {
             self.arrived.push_back(Came { to: self.me, from, message });
             return;
         }
@@ -236,10 +248,9 @@ impl Station {
             return;
         };
         if let Some(port) = self.ports.towards.get(&to) {
+            let octets = &octets[..octets.len() - padding.len()];
             self.out.push_back(output(*port, octets.to_vec(), Some(addresses)));
-        } else if let Ok(message) = message
-            && self.is_here(to)
-        {
+        } else if self.is_here(to) {
             self.arrived.push_back(Came { to, from, message });
         }
     }
@@ -264,15 +275,12 @@ impl Station {
     /// Time passes.
     fn advance(&mut self, now: Instant) {
         self.open_cycles(now);
-        for (master, was_active) in self.acmasters.values_mut() {
+        for (master, _) in self.acmasters.values_mut() {
             if master.deadline().is_some_and(|at| at <= now) {
                 master.advance(now);
-                if master.is_active() && !*was_active {
-                    *was_active = true;
-                    self.happened.push_back(Happened::TookOver);
-                }
             }
         }
+        self.note_active();
         if let Some(switch) = &mut self.switch {
             switch.advance(now);
         }
@@ -367,6 +375,7 @@ fn output(port: usize, octets: Vec<u8>, addresses: Option<Addresses>) -> Output 
 
 #[cfg(test)]
 mod tests {
+    use super::super::{AcConfig, Topology};
     use super::*;
 
     fn received(station: &mut Station, addresses: Addresses, octets: &[u8]) {
@@ -401,11 +410,43 @@ mod tests {
         let to = |entity| Addresses { destination: address_of(entity), source: address_of(2) };
         received(&mut station, to(3), &octets(&message));
         assert_eq!(station.poll(), Some(output(1, octets(&message), Some(to(3)))));
+        let padded = [octets(&message), Vec::from([0x55; 30])].concat();
+        received(&mut station, to(3), &padded);
+        assert_eq!(station.poll(), Some(output(1, octets(&message), Some(to(3)))), "padding does not go on");
         received(&mut station, to(9), &octets(&message));
         received(&mut station, to(1), &[0xff; 46]);
+        received(&mut station, to(3), &[0xff; 46]);
         assert_eq!((station.poll(), station.take_arrived()), (None, None), "to nobody, and not to be read");
         received(&mut station, to(1), &octets(&message));
         assert_eq!(station.take_arrived(), Some(Came { to: 1, from: 2, message }));
+    }
+
+    #[test]
+    fn a_standby_that_is_asked_for_all_that_stands_has_taken_over_and_says_so() {
+        let config = AcConfig {
+            me: 9,
+            other: Some(8),
+            active: false,
+            life: 0,
+            patience: Duration::from_ms(10),
+            alive: Duration::from_ms(1),
+            topology: Topology::default(),
+            size_max: 1_542,
+        };
+        let mut station = station();
+        station.install(9, AcMaster::new(config, Instant::ZERO));
+        let tell = |station: &mut Station, ms, message| {
+            station.process(Instant::ZERO + Duration::from_ms(ms), 9, &message);
+            core::iter::from_fn(|| station.take_happened()).filter(|it| *it == Happened::TookOver).count()
+        };
+        // The other one was gone for less than it takes to be missed.
+        let came_back = FttMessage::Recall { master: 8, life: 1, attempt: 0 };
+        assert_eq!(tell(&mut station, 1, came_back.clone()), 1);
+        assert!(station.acmaster(9).is_some_and(AcMaster::is_active));
+        assert_eq!(tell(&mut station, 2, came_back), 0, "it is told once");
+        assert_eq!(tell(&mut station, 3, FttMessage::Alive { master: 8, life: 1, number: 0 }), 0);
+        assert!(!station.acmaster(9).is_some_and(AcMaster::is_active), "the lower identifier stays it");
+        assert_eq!(tell(&mut station, 4, FttMessage::Recall { master: 8, life: 2, attempt: 0 }), 1);
     }
 
     #[test]
