@@ -2,13 +2,17 @@
 //! part in MSRP and MVRP; octets in and octets out.
 //!
 //! A frame is acknowledged when it comes in; what it says waits till who drives the node takes it ([`CentralNode::take_work`]) and has
-//! it done. A test of the CNC goes before all that waits, behind other tests. Octets that cannot be read, or that come from nobody with whom
-//! the node has a channel, change nothing. Not here: how long work takes, tests, what a configuration means for the data plane.
+//! it done. A test of the CNC goes before all that waits, behind other tests. Not here: how long work takes, tests, what a configuration
+//! means for the data plane.
+//!
+//! Invariant: octets that cannot be read, that name a node to which the node has no channel or whose address is not the frame's, or that
+//! number a stream or a listener that there is not, change nothing: they are counted ([`CentralNode::refused`]).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use tautwire_units::Instant;
+use tautwire_wire::MacAddress;
 use tautwire_wire::central::{ControlFrame, Message, Pair};
 use tautwire_wire::srp::FailureCode;
 
@@ -43,7 +47,12 @@ pub enum Work {
 pub struct CentralNode {
     number: u32,
     srp: SrpNode,
-    channels: BTreeMap<u32, Channel<Message>>,
+    /// By the number of the node at the other end, with its address.
+    channels: BTreeMap<u32, (MacAddress, Channel<Message>)>,
+    /// Listeners of each stream that a message may name.
+    listeners: Vec<u32>,
+    /// Frames that came in and were of no account.
+    refused: u64,
     controller: Option<Controller>,
     users: Option<UserConfiguration>,
     work: VecDeque<Work>,
@@ -53,13 +62,15 @@ pub struct CentralNode {
 }
 
 impl CentralNode {
-    /// A node of this number, and what it has of MSRP and MVRP.
+    /// A node of this number, and what it has of MSRP and MVRP. `listeners` says how many each stream has that a message may name.
     #[must_use]
-    pub const fn new(number: u32, srp: SrpNode) -> Self {
+    pub const fn new(number: u32, srp: SrpNode, listeners: Vec<u32>) -> Self {
         Self {
             number,
             srp,
             channels: BTreeMap::new(),
+            listeners,
+            refused: 0,
             controller: None,
             users: None,
             work: VecDeque::new(),
@@ -68,15 +79,16 @@ impl CentralNode {
         }
     }
 
-    /// It begins its session of this number at `now`, with channels to these nodes.
+    /// It begins its session of this number at `now`, with channels to these nodes, whose frames have these addresses.
     pub fn connect(
         &mut self,
-        peers: impl Iterator<Item = u32>,
+        peers: impl Iterator<Item = (u32, MacAddress)>,
         timing: ChannelTiming,
         session: u16,
         now: Instant,
     ) {
-        self.channels = peers.map(|peer| (peer, Channel::new(timing, session, now))).collect();
+        let channel = |(peer, address)| (peer, (address, Channel::new(timing, session, now)));
+        self.channels = peers.map(channel).collect();
     }
 
     /// It is the CNC.
@@ -98,7 +110,7 @@ impl CentralNode {
     pub fn send(&mut self, to: u32, message: Message, own: Role) {
         if to == self.number {
             self.work.push_back(Work::Heard(to, message, own));
-        } else if let Some(channel) = self.channels.get_mut(&to) {
+        } else if let Some((_, channel)) = self.channels.get_mut(&to) {
             channel.send(message);
         }
     }
@@ -106,6 +118,12 @@ impl CentralNode {
     /// The next message that came in, and from where, to be told of.
     pub fn poll_heard(&mut self) -> Option<(u32, Message)> {
         self.heard.pop_front()
+    }
+
+    /// Frames of central configuration that came in and were of no account.
+    #[must_use]
+    pub const fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Whether something waits for the processor.
@@ -184,9 +202,29 @@ impl CentralNode {
         }
     }
 
-    fn receive(&mut self, frame: ControlFrame) {
-        let ControlFrame { from, to, session, peer_session, acknowledges, message } = frame;
-        let Some(channel) = self.channels.get_mut(&from).filter(|_| to == self.number) else { return };
+    /// Whether there is what a message numbers.
+    fn is_known(&self, message: &Message) -> bool {
+        let listeners = message.stream().map(|stream| self.listeners.get(stream as usize));
+        match (listeners, message.pair()) {
+            (None, _) => true,
+            (Some(listeners), None) => listeners.is_some(),
+            (Some(listeners), Some(pair)) => listeners.is_some_and(|listeners| pair.listener < *listeners),
+        }
+    }
+
+    fn receive(&mut self, source: MacAddress, octets: &[u8]) {
+        let frame = ControlFrame::parse(octets).ok().map(|(frame, _)| frame);
+        let known = frame.filter(|frame| frame.message.as_ref().is_none_or(|(_, said)| self.is_known(said)));
+        let is_from = |from: &u32| self.channels.get(from).is_some_and(|(address, _)| *address == source);
+        match known.filter(|frame| frame.to == self.number && is_from(&frame.from)) {
+            Some(frame) => self.take(frame),
+            None => self.refused += 1,
+        }
+    }
+
+    fn take(&mut self, frame: ControlFrame) {
+        let ControlFrame { from, session, peer_session, acknowledges, message, .. } = frame;
+        let Some((_, channel)) = self.channels.get_mut(&from) else { return };
         let heard = channel.receive(&Segment { session, peer_session, message, acknowledges });
         if heard.restarted {
             self.work.push_back(Work::Restarted(from));
@@ -199,7 +237,7 @@ impl CentralNode {
     }
 
     fn send_frames(&mut self, now: Instant) {
-        for (peer, channel) in &mut self.channels {
+        for (peer, (_, channel)) in &mut self.channels {
             let Some(Segment { session, peer_session, message, acknowledges }) = channel.poll(now) else {
                 continue;
             };
@@ -220,10 +258,8 @@ impl CentralNode {
 impl Machine for CentralNode {
     fn handle(&mut self, now: Instant, event: Event<'_>) {
         match event {
-            Event::Received { ether_type: ControlFrame::ETHER_TYPE, octets, .. } => {
-                if let Ok((frame, _)) = ControlFrame::parse(octets) {
-                    self.receive(frame);
-                }
+            Event::Received { ether_type: ControlFrame::ETHER_TYPE, source, octets, .. } => {
+                self.receive(source, octets);
             }
             Event::Due => {
                 self.send_frames(now);
@@ -240,7 +276,7 @@ impl Machine for CentralNode {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let frames = self.channels.values().filter_map(Channel::deadline).min();
+        let frames = self.channels.values().filter_map(|(_, channel)| channel.deadline()).min();
         frames.into_iter().chain(self.srp.deadline()).min()
     }
 }
@@ -252,17 +288,24 @@ mod tests {
     use tautwire_units::Duration;
     use tautwire_wire::MacAddress;
 
+    fn address(number: u32) -> MacAddress {
+        let [.., low] = number.to_be_bytes();
+        MacAddress([2, 0, 0, 0, 0, low])
+    }
+
+    /// A node that knows of eight streams of two listeners each.
     fn node(number: u32, peer: u32) -> CentralNode {
         let srp = SrpNode::new(SrpPart::None, VlanNode::none(), 1, None);
-        let mut node = CentralNode::new(number, srp);
+        let mut node = CentralNode::new(number, srp, alloc::vec![2; 8]);
         let timing = ChannelTiming { pace: Duration::from_ms(1), retry: Duration::from_ms(10) };
-        node.connect([peer].into_iter(), timing, 0, Instant::ZERO);
+        node.connect([(peer, address(peer))].into_iter(), timing, 0, Instant::ZERO);
         node
     }
 
-    fn bring(to: &mut CentralNode, output: &Output) {
+    /// Brings a frame of a node to another.
+    fn bring(from: u32, to: &mut CentralNode, output: &Output) {
         let Output { ether_type, octets, .. } = output;
-        let (source, destination) = (MacAddress::default(), MacAddress::default());
+        let (source, destination) = (address(from), MacAddress::default());
         let (ether_type, stamp) = (*ether_type, Instant::ZERO);
         to.handle(Instant::ZERO, Event::Received { port: 0, source, destination, ether_type, octets, stamp });
     }
@@ -278,19 +321,55 @@ mod tests {
         one.send(2, Message::Offer(7), Role::Network);
         let said = sent(&mut one);
         assert_eq!(said.len(), 1);
-        bring(&mut other, &said[0]);
+        bring(1, &mut other, &said[0]);
         assert_eq!(other.poll_heard(), Some((1, Message::Offer(7))));
         assert_eq!(other.take_work(), Some(Work::Heard(1, Message::Offer(7), Role::Network)));
         let answer = sent(&mut other);
-        bring(&mut one, &answer[0]);
+        bring(2, &mut one, &answer[0]);
         assert_eq!(one.deadline(), None, "acknowledged");
         // Of others, and for others.
+        assert_eq!(other.refused(), 0);
         let before = other.clone();
-        bring(&mut other, &answer[0]);
+        bring(2, &mut other, &answer[0]);
         let mut stranger = node(3, 2);
         stranger.send(2, Message::Offer(7), Role::Network);
-        bring(&mut other, &sent(&mut stranger)[0]);
-        assert_eq!(other, before);
+        bring(3, &mut other, &sent(&mut stranger)[0]);
+        assert_eq!(other, CentralNode { refused: 2, ..before });
+    }
+
+    #[test]
+    fn what_there_is_not_and_a_borrowed_name_are_of_no_account() {
+        let pair = |stream, listener| Pair { stream, listener };
+        let crafted = [
+            Message::Offer(8),
+            Message::Send(u32::MAX, true),
+            Message::Listeners(8, None),
+            Message::Available(pair(8, 0), true),
+            Message::Ask(pair(0, 2)),
+            Message::Verdict(pair(7, u32::MAX), Ok(())),
+            Message::Configure { pair: pair(9, 0), reserve: true, shares: Vec::new() },
+        ];
+        for message in crafted {
+            let (mut one, mut other) = (node(1, 2), node(2, 1));
+            let before = other.clone();
+            one.send(2, message, Role::Network);
+            bring(1, &mut other, &sent(&mut one)[0]);
+            assert_eq!(other, CentralNode { refused: 1, ..before });
+        }
+        let (mut one, mut other) = (node(1, 2), node(2, 1));
+        let before = other.clone();
+        one.send(2, Message::Offer(7), Role::Network);
+        let said = sent(&mut one);
+        bring(3, &mut other, &said[0]);
+        let octets = alloc::vec![0xff; 46];
+        bring(1, &mut other, &Output { octets, ..said[0].clone() });
+        assert_eq!(
+            other,
+            CentralNode { refused: 2, ..before },
+            "node 3 says that it is node 1; nothing to read"
+        );
+        bring(1, &mut other, &said[0]);
+        assert_eq!(other.poll_heard(), Some((1, Message::Offer(7))));
     }
 
     #[test]

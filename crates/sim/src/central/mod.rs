@@ -108,7 +108,7 @@ impl Central<'_> {
         self.settings.cnc == node
     }
 
-    /// A node has stopped, or begins anew, and knows nothing.
+    /// A node has stopped: what it knew is lost, and its next session has another number.
     fn restart(&mut self, node: NodeIndex) {
         let session = self.nodes[node.index()].session.saturating_add(1);
         self.nodes[node.index()] = Node::new(node.index(), session, self.seed);
@@ -143,13 +143,14 @@ impl Attachment for Central<'_> {
     const FRAMES_FIRST: bool = true;
 
     fn machine(&mut self, node: NodeIndex, now: Instant, is_back: bool) -> Option<CentralNode> {
-        let mut machine = CentralNode::new(node.0, self.srp.node(node, now, is_back));
-        if is_back {
-            self.restart(node);
-        }
-        let channels = self.settings.channels.iter().filter(|channel| channel.from == node);
+        let srp = self.srp.node(node, now, is_back);
+        let mut machine = CentralNode::new(node.0, srp, paths::listeners(self.network));
+        // What the other end sends comes with the addresses of the stream of that direction.
+        let channels = self.settings.channels.iter().filter(|channel| channel.to == node);
+        let address = |stream: StreamIndex| self.network.streams[stream.index()].source;
+        let peers = channels.map(|channel| (channel.from.0, address(channel.stream)));
         let session = self.nodes[node.index()].session;
-        machine.connect(channels.map(|channel| channel.to.0), self.settings.timing, session, now);
+        machine.connect(peers, self.settings.timing, session, now);
         if self.is_cnc(node) {
             machine.control(paths::controller(self.network));
         }

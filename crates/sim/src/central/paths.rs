@@ -112,15 +112,18 @@ pub(super) fn place(network: &Network, port: PortIndex) -> usize {
     ports.iter().position(|own| *own == port).expect("a port with a cable")
 }
 
+/// How many listeners each reserved stream has: what messages may number.
+pub(super) fn listeners(network: &Network) -> Vec<u32> {
+    let reserved = &network.srp.as_ref().expect("stream reservation").streams;
+    let listeners =
+        |reserved: &ReservedStream| index(network.streams[reserved.stream.index()].listeners.len());
+    reserved.iter().map(listeners).collect()
+}
+
 /// All pairs of the reserved streams.
 pub(super) fn pairs(network: &Network) -> Vec<Pair> {
-    let reserved = &network.srp.as_ref().expect("stream reservation").streams;
-    let numbered = (0..).zip(reserved);
-    let of = |(stream, reserved): (u32, &ReservedStream)| {
-        let listeners = index(network.streams[reserved.stream.index()].listeners.len());
-        (0..listeners).map(move |listener| Pair { stream, listener })
-    };
-    numbered.flat_map(of).collect()
+    let of = |(stream, listeners): (u32, u32)| (0..listeners).map(move |listener| Pair { stream, listener });
+    (0..).zip(listeners(network)).flat_map(of).collect()
 }
 
 /// The CNC of a network.

@@ -80,7 +80,9 @@ impl Central<'_> {
                 let done = Message::Configured { pair: *pair, reserve: *reserve };
                 machine.send(from, done, Role::Network);
             }
-            Message::Send(stream, sends) => self.srp.switch_stream(node, *stream, *sends, plane),
+            Message::Send(stream, sends) if self.srp.is_talker(node, *stream) => {
+                self.srp.switch_stream(node, *stream, *sends, plane);
+            }
             _ if self.is_bridge(node) => self.declare_at_edge(node, machine, message, plane),
             Message::Available(pair, true) => {
                 let state = &mut self.nodes[node.index()];
@@ -143,14 +145,17 @@ impl Central<'_> {
             }
             _ => None,
         };
+        // A message about a port of another bridge is of no account.
+        let own =
+            |(bridge, port): (NodeIndex, PortIndex)| (bridge == node).then(|| paths::place(network, port));
         if let Some((pair, said)) = declared {
             let id = reserved[pair.stream as usize].talker.stream;
-            let place = paths::place(network, paths::listener_edge(network, pair).1);
+            let Some(place) = own(paths::listener_edge(network, pair)) else { return };
             let talker = said.map(|failure| (paths::talker(network, pair), failure));
             edge.declare_talker(local, place, id, talker);
         } else if let Message::Listeners(stream, said) = message {
             let id = reserved[*stream as usize].talker.stream;
-            let place = paths::place(network, paths::talker_edge(network, *stream).1);
+            let Some(place) = own(paths::talker_edge(network, *stream)) else { return };
             edge.declare_listeners(local, place, id, *said);
         }
         self.follow(node, machine, true, plane);

@@ -40,6 +40,12 @@ impl Srp<'_> {
         }
     }
 
+    /// Whether a node is the talker of a reserved stream.
+    pub(crate) fn is_talker(&self, node: NodeIndex, stream: u32) -> bool {
+        let frames = self.settings.streams[stream as usize].stream;
+        self.network.streams[frames.index()].talker == node
+    }
+
     /// A talker begins or stops to send a stream.
     pub(crate) fn switch_stream(&mut self, node: NodeIndex, stream: u32, ready: bool, plane: &mut dyn Plane) {
         let frames = self.settings.streams[stream as usize].stream;

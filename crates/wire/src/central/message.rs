@@ -104,6 +104,22 @@ impl Message {
         }
     }
 
+    /// The listener that it is about, with its stream.
+    #[must_use]
+    pub const fn pair(&self) -> Option<Pair> {
+        match self {
+            Self::Ask(pair)
+            | Self::Detach(pair)
+            | Self::Available(pair, _)
+            | Self::Configure { pair, .. }
+            | Self::Configured { pair, .. }
+            | Self::Verdict(pair, _) => Some(*pair),
+            Self::Offer(_) | Self::Withdraw(_) | Self::Listeners(..) | Self::Send(..) | Self::Cable(..) => {
+                None
+            }
+        }
+    }
+
     pub(super) fn emit(&self, to: &mut Vec<u8>) {
         match self {
             Self::Offer(stream) => number(to, OFFER, *stream),
