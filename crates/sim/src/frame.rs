@@ -73,6 +73,11 @@ impl Slab {
         &self.slots[place as usize]
     }
 
+    /// All frames, and some that were removed.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, place: u32) -> &mut Slot {
         &mut self.slots[place as usize]

@@ -28,21 +28,13 @@ pub(crate) struct Leaving {
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
-    /// Whether a stream carries frames of a protocol.
-    #[inline]
-    pub(crate) fn carries_octets(&self, stream: u32) -> bool {
-        self.plugged.as_ref().is_some_and(|plugged| plugged.contents.carries(stream))
-    }
-
     /// A protocol's frame begins to leave: those are told who look at it, and the recorder, before its transmission is told.
     #[cold]
     pub(crate) fn octets_leave(&mut self, leaving: Leaving) {
         let Leaving { stream, number, hop, .. } = leaving;
         let Some(mut frame) = self.plugged().contents.behind(stream, number, hop) else { return };
-        if self.is_hosted(stream) {
-            frame = self.pass_control_frame(leaving).unwrap_or(frame);
-            self.control_frame_leaves(leaving, Rc::clone(&frame));
-        }
+        frame = self.pass_control_frame(leaving).unwrap_or(frame);
+        self.control_frame_leaves(leaving, Rc::clone(&frame));
         if self.recorder.takes_transmissions() {
             let Frame { ether_type, octets, addresses, .. } = &*frame;
             let contents = Contents { ether_type: *ether_type, octets, addresses: *addresses };
@@ -56,7 +48,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             return false;
         }
         let arrived = self.plugged().contents.take(slot.stream, slot.number, slot.hop);
-        let Some(arrived) = arrived else { return true };
+        let arrived =
+            arrived.expect("a stream of a protocol carries nothing else, and octets live as their frame");
         self.take_into_host(slot.stream, slot.hop, arrived);
         true
     }

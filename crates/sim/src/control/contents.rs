@@ -4,12 +4,12 @@
 //! its protocol, which reads them, and as a device does ignores what it cannot read. A bridge that writes into a frame on its way
 //! (transparent clocks) leaves a copy for what is behind it.
 //!
-//! Invariant: octets live until the last copy is delivered or lost. Of a stream with one hop a frame lives until it or a later one is
-//! delivered: a link keeps the order of frames, so those before it were lost. Copies of other streams go several ways, so the last
-//! [`FLYING`] frames live (of one way over several links, [`FLYING_ONE_WAY`] that were not delivered); an older one counts as lost. Not
-//! here: what octets say.
+//! Invariant: octets live as long as a copy of their frame is on its way. Those of a frame that only its one listener takes end with its
+//! delivery. What is left, of lost frames and of those with several listeners, ends when so many stand with a stream that it is worth
+//! looking which of them still are on their way ([`Contents::sweep`]): then at most half of what stands there is of no use. Not here: what
+//! octets say; which streams carry frames of protocols (`controls.rs`).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use tautwire_core::control::Addresses;
@@ -24,10 +24,8 @@ use crate::frame::Aim;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// Frames that live of a stream with several hops.
-const FLYING: usize = 256;
-/// Those of one whose frames one listener takes, and nobody on their way.
-const FLYING_ONE_WAY: usize = 4_096;
+/// Frames of a stream that stand here before it is looked which of them are on their way.
+const STANDING: usize = 256;
 
 /// A frame of a protocol.
 #[derive(Debug)]
@@ -67,7 +65,7 @@ impl Frame {
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) frame: Rc<Frame>,
-    /// When its time-stamp point passed the receiver, as [`Contents::comes`] was told.
+    /// When its time-stamp point passed the receiver, as [`Contents::comes`] was told of the hop.
     pub(crate) comes: SimTime,
 }
 
@@ -75,30 +73,57 @@ pub(crate) struct Arrived {
 #[derive(Debug)]
 pub(crate) struct Contents(Vec<OfStream>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct OfStream {
-    /// Whether a protocol's frames go by it.
-    carries: bool,
-    /// Whether all of its frames go over one link.
-    has_one_hop: bool,
     /// Whether nobody but its one listener takes its frames.
     has_one_way: bool,
-    flying: VecDeque<Flying>,
+    /// In the order of their numbers.
+    standing: VecDeque<Standing>,
+    /// So many may stand before those that are of no use are looked for.
+    most: usize,
 }
 
+/// What a frame holds.
 #[derive(Debug)]
-struct Flying {
+struct Standing {
     number: u32,
     frame: Rc<Frame>,
-    /// What left by hops at which a bridge wrote into it.
-    written: Vec<(u32, Rc<Frame>)>,
+    /// What is known of the copies that left by hops.
+    left: Vec<Left>,
+}
+
+/// A copy that left by a hop.
+#[derive(Debug)]
+struct Left {
+    hop: u32,
+    /// What left, if the bridge wrote into it.
+    written: Option<Rc<Frame>>,
+    /// When its time-stamp point passes the receiver.
     comes: SimTime,
 }
 
-impl Flying {
+impl Standing {
     fn behind(&self, hop: u32) -> &Rc<Frame> {
-        let written = self.written.iter().find(|(by, _)| *by == hop);
-        written.map_or(&self.frame, |(_, frame)| frame)
+        let left = self.left.iter().find(|left| left.hop == hop);
+        left.and_then(|left| left.written.as_ref()).unwrap_or(&self.frame)
+    }
+
+    fn left(&mut self, hop: u32) -> &mut Left {
+        let place = self.left.iter().position(|left| left.hop == hop).unwrap_or(self.left.len());
+        if place == self.left.len() {
+            self.left.push(Left { hop, written: None, comes: SimTime::ZERO });
+        }
+        &mut self.left[place]
+    }
+}
+
+impl OfStream {
+    const fn new(has_one_way: bool) -> Self {
+        Self { has_one_way, standing: VecDeque::new(), most: STANDING }
+    }
+
+    fn place(&self, number: u32) -> Option<usize> {
+        self.standing.binary_search_by_key(&number, |standing| standing.number).ok()
     }
 }
 
@@ -110,69 +135,75 @@ impl Contents {
                 let before = place.checked_sub(1).and_then(|before| u32::try_from(before).ok());
                 hop.previous == before && (place == last || hop.listener.is_none())
             };
-            let has_one_way = stream.hops.iter().enumerate().all(goes_on);
-            OfStream { has_one_hop: last == 0, has_one_way, ..OfStream::default() }
+            OfStream::new(stream.hops.iter().enumerate().all(goes_on))
         };
         Self(network.streams.iter().map(of).collect())
     }
 
-    /// Whether a protocol's frames go by a stream.
-    #[inline]
-    pub(crate) fn carries(&self, stream: u32) -> bool {
-        self.0[stream as usize].carries
-    }
-
-    fn put(&mut self, stream: u32, number: u32, frame: Rc<Frame>) {
+    /// Puts what a stream's next frame holds; `on_their_way` are stream and number of all frames that may be delivered yet.
+    fn put(
+        &mut self,
+        stream: u32,
+        number: u32,
+        frame: Rc<Frame>,
+        on_their_way: impl Iterator<Item = (u32, u32)>,
+    ) {
         let of = &mut self.0[stream as usize];
-        of.carries = true;
-        let most = if of.has_one_way { FLYING_ONE_WAY } else { FLYING };
-        if !of.has_one_hop && of.flying.len() == most {
-            of.flying.pop_front();
+        if of.standing.len() >= of.most {
+            Self::sweep(of, on_their_way.filter(|(its, _)| *its == stream).map(|(_, number)| number));
         }
-        of.flying.push_back(Flying { number, frame, written: Vec::new(), comes: SimTime::ZERO });
+        of.standing.push_back(Standing { number, frame, left: Vec::new() });
     }
 
-    fn flying(&mut self, stream: u32, number: u32) -> Option<&mut Flying> {
-        self.0[stream as usize].flying.iter_mut().find(|flying| flying.number == number)
+    /// Forgets what no frame on its way needs.
+    #[cold]
+    fn sweep(of: &mut OfStream, on_their_way: impl Iterator<Item = u32>) {
+        let needed: BTreeSet<u32> = on_their_way.collect();
+        of.standing.retain(|standing| needed.contains(&standing.number));
+        of.most = STANDING.max(2 * of.standing.len());
+    }
+
+    fn standing(&mut self, stream: u32, number: u32) -> Option<&mut Standing> {
+        let of = &mut self.0[stream as usize];
+        let place = of.place(number)?;
+        of.standing.get_mut(place)
     }
 
     /// A frame as it left by a hop; as it was made, if none wrote into it there.
     pub(crate) fn behind(&mut self, stream: u32, number: u32, hop: u32) -> Option<Rc<Frame>> {
-        self.flying(stream, number).map(|flying| Rc::clone(flying.behind(hop)))
+        self.standing(stream, number).map(|standing| Rc::clone(standing.behind(hop)))
     }
 
     /// A bridge writes into a frame that leaves by a hop: what leaves.
     pub(crate) fn write(&mut self, stream: u32, number: u32, hop: u32, octets: Vec<u8>) -> Option<Rc<Frame>> {
-        let flying = self.flying(stream, number)?;
+        let standing = self.standing(stream, number)?;
         let frame = Rc::new(Frame {
             octets,
-            ether_type: flying.frame.ether_type,
-            beside: flying.frame.beside,
-            addresses: flying.frame.addresses,
+            ether_type: standing.frame.ether_type,
+            beside: standing.frame.beside,
+            addresses: standing.frame.addresses,
         });
-        flying.written.retain(|(by, _)| *by != hop);
-        flying.written.push((hop, Rc::clone(&frame)));
+        standing.left(hop).written = Some(Rc::clone(&frame));
         Some(frame)
     }
 
-    /// When the time-stamp point of a frame that has left will pass the receiver.
-    pub(crate) fn comes(&mut self, stream: u32, number: u32, comes: SimTime) {
-        if let Some(flying) = self.flying(stream, number) {
-            flying.comes = comes;
+    /// When the time-stamp point of a frame that has left by a hop will pass the receiver.
+    pub(crate) fn comes(&mut self, stream: u32, number: u32, hop: u32, comes: SimTime) {
+        if let Some(standing) = self.standing(stream, number) {
+            standing.left(hop).comes = comes;
         }
     }
 
-    /// What a frame holds that is delivered behind a hop; none if nothing is known of it any more.
+    /// What a frame holds that is delivered behind a hop; none of a stream that carries none.
     pub(crate) fn take(&mut self, stream: u32, number: u32, hop: u32) -> Option<Arrived> {
         let of = &mut self.0[stream as usize];
-        let place = of.flying.iter().position(|flying| flying.number == number)?;
-        let flying = &of.flying[place];
-        let arrived = Arrived { comes: flying.comes, frame: Rc::clone(flying.behind(hop)) };
-        if of.has_one_hop {
-            // Those before it were lost.
-            of.flying.drain(..=place);
-        } else if of.has_one_way {
-            of.flying.remove(place);
+        let place = of.place(number)?;
+        let standing = &of.standing[place];
+        let comes =
+            standing.left.iter().find(|left| left.hop == hop).map_or(SimTime::ZERO, |left| left.comes);
+        let arrived = Arrived { comes, frame: Rc::clone(standing.behind(hop)) };
+        if of.has_one_way {
+            of.standing.remove(place);
         }
         Some(arrived)
     }
@@ -189,7 +220,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let talker = &mut self.talkers[stream as usize];
         let number = talker.number;
         talker.number += 1;
-        self.plugged().contents.put(stream, number, frame.into());
+        let on_their_way = self.slab.iter().map(|slot| (slot.stream, slot.number));
+        let plugged = self.plugged.as_mut().expect("a run that has machines");
+        plugged.contents.put(stream, number, frame.into(), on_their_way);
         self.insert(stream, number, payload, self.now)
     }
 
@@ -207,12 +240,20 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
 mod tests {
     use super::*;
 
-    fn contents(has_one_hop: bool) -> Contents {
-        Contents(vec![OfStream { has_one_hop, ..OfStream::default() }])
+    fn contents(has_one_way: bool) -> Contents {
+        Contents(vec![OfStream::new(has_one_way)])
     }
 
     fn frame(octet: u8) -> Rc<Frame> {
         Rc::new(Frame::new(EtherType::PCF, vec![octet]))
+    }
+
+    /// Puts frames of these numbers, while those of `flying` are on their way.
+    fn put(contents: &mut Contents, numbers: std::ops::Range<u32>, flying: &[u32]) {
+        for number in numbers {
+            let on_their_way = flying.iter().map(|number| (0, *number)).chain([(1, number)]);
+            contents.put(0, number, frame(u8::try_from(number % 256).unwrap()), on_their_way);
+        }
     }
 
     fn taken(contents: &mut Contents, number: u32, hop: u32) -> Option<u8> {
@@ -220,30 +261,40 @@ mod tests {
     }
 
     #[test]
-    fn over_one_link_those_before_a_delivered_frame_were_lost() {
-        let mut contents = contents(true);
-        assert!(!contents.carries(0));
-        for number in 0..1_000 {
-            contents.put(0, number, frame(u8::try_from(number % 256).unwrap()));
+    fn what_is_lost_does_not_stay_and_what_is_on_its_way_does_however_old() {
+        for has_one_way in [true, false] {
+            let mut contents = contents(has_one_way);
+            put(&mut contents, 0..10_000, &[3, 700]);
+            assert!(contents.0[0].standing.len() <= STANDING);
+            assert_eq!(taken(&mut contents, 700, 0), Some(188), "behind later ones");
+            assert_eq!(taken(&mut contents, 3, 0), Some(3));
+            assert_eq!(taken(&mut contents, 9_999, 0), Some(15));
+            assert_eq!(taken(&mut contents, 3, 0).is_some(), !has_one_way, "taken once, or by several");
         }
-        assert!(contents.carries(0));
-        assert_eq!(taken(&mut contents, 998, 0), Some(230));
-        assert_eq!(contents.0[0].flying.len(), 1);
-        assert_eq!(taken(&mut contents, 999, 0), Some(231));
-        assert_eq!(taken(&mut contents, 999, 0), None);
+        let mut contents = contents(false);
+        let all: Vec<u32> = (0..5_000).collect();
+        put(&mut contents, 0..5_000, &all);
+        assert!(all.iter().all(|number| taken(&mut contents, *number, 0).is_some()), "all are on their way");
     }
 
     #[test]
     fn copies_are_read_as_they_left_by_their_hops() {
         let mut contents = contents(false);
-        for number in 0..300 {
-            contents.put(0, number, frame(1));
-        }
-        contents.write(0, 299, 4, vec![7]);
-        contents.write(0, 299, 4, vec![2]);
-        let all = [3, 4, 4, 5].map(|hop| taken(&mut contents, 299, hop));
+        put(&mut contents, 1..2, &[]);
+        contents.write(0, 1, 4, vec![7]);
+        contents.write(0, 1, 4, vec![2]);
+        let all = [3, 4, 4, 5].map(|hop| taken(&mut contents, 1, hop));
         assert_eq!(all, [Some(1), Some(2), Some(2), Some(1)]);
-        assert_eq!(taken(&mut contents, 300 - 257, 0), None, "too old");
-        assert_eq!(taken(&mut contents, 300 - 256, 0), Some(1));
+    }
+
+    #[test]
+    fn each_copy_comes_when_it_left_by_its_own_hop() {
+        let mut contents = contents(false);
+        put(&mut contents, 0..1, &[]);
+        let [early, late] = [SimTime::from_ps(5), SimTime::from_ps(9)];
+        contents.comes(0, 0, 1, early);
+        contents.comes(0, 0, 2, late);
+        let comes = [1, 2].map(|hop| contents.take(0, 0, hop).map(|arrived| arrived.comes));
+        assert_eq!(comes, [Some(early), Some(late)]);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) enum Deferred {
 pub(crate) struct Controls<'n> {
     /// One for each mechanism; taken out while it acts.
     hosts: Vec<Option<Box<dyn Hosted + 'n>>>,
-    /// Per stream: the host whose frames it carries.
+    /// Per stream: the host whose frames it carries, and none but them.
     carried: Vec<Option<u8>>,
     /// Per node: the host that takes what its software hands down.
     takers: Vec<Option<u8>>,
@@ -169,9 +169,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         }
     }
 
-    /// Whether a host has the frames of a stream.
+    /// Whether a stream carries frames of a protocol.
     #[inline]
-    pub(crate) fn is_hosted(&self, stream: u32) -> bool {
+    pub(crate) fn carries_octets(&self, stream: u32) -> bool {
         let plugged = self.plugged.as_ref();
         plugged.is_some_and(|plugged| plugged.controls.carried[stream as usize].is_some())
     }
@@ -199,7 +199,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
         let Some(host) = self.plugged().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
-        self.plugged().contents.comes(stream, number, left + flight);
+        self.plugged().contents.comes(stream, number, hop, left + flight);
         let port = PortIndex(self.plan.hops[hop as usize].port);
         let departure = Departure { port, stream, frame, start, left };
         if self.with_host(host.into(), |host, engine| host.left(departure, engine)) {
