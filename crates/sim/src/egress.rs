@@ -122,13 +122,19 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.drop_frame(place, DropReason::QueueFull);
         }
         if taken.is_ok() {
-            // The port is asked, whatever it waits for: early questions change nothing.
-            let port = self.ports[port_index as usize].as_ref().expect("it has just been there");
-            if PLUGGED && port.egress.is_integrated() {
-                return self.arm_integrated(port_index);
-            }
-            self.agenda.set(self.first_port + port_index, self.now);
+            self.ask(port_index);
         }
+    }
+
+    /// Has a port choose at this instant, when all that comes at it is there (ADR 2). It may be asked whatever it waits for: early
+    /// questions change nothing.
+    #[cold]
+    pub(crate) fn ask(&mut self, port_index: u32) {
+        let port = self.ports[port_index as usize].as_ref().expect("a port that is asked is connected");
+        if PLUGGED && port.egress.is_integrated() {
+            return self.arm_integrated(port_index);
+        }
+        self.agenda.set(self.first_port + port_index, self.now);
     }
 
     /// Asks a port what to send, and arms its next wake-up.

@@ -104,7 +104,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 if let Some(state) = &mut self.ports[port.index()] {
                     let now = state.clock.local(self.now);
                     state.egress.set_idle_slope(now, *class, *idle_slope);
-                    self.service(port.0);
+                    self.ask(port.0);
                 }
             }
             TimelineAction::ChangeShaper(stream, settings) => self.change_shaper(*stream, settings),
@@ -191,7 +191,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         for frame in state.egress.flush(now) {
             self.drop_frame(frame.slot, reason);
         }
-        self.service(port);
+        self.ask(port);
     }
 
     /// Drops frames that were taken from the ring of a link, and arms the ring anew.

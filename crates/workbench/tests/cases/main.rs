@@ -3,6 +3,7 @@
 //! The inputs stand in `inputs/`. Searches that draw descriptions are test targets of their own.
 
 mod clocks;
+mod control;
 mod files;
 mod listeners;
 mod losses;

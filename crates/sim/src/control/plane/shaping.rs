@@ -52,7 +52,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         if let Some(state) = &mut self.ports[port.index()] {
             let local = state.clock.local(self.now);
             state.egress.reserve_idle_slope(local, class, slope, ceiling);
-            self.service(port.0);
+            self.ask(port.0);
         }
     }
 }
