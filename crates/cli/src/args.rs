@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use tautwire_workbench::Duration;
+use tautwire_workbench::{ADVERSARY_RUNS, Duration};
 
 /// Workbench for deterministic Ethernet: proves bounds and simulates frame by frame from one
 /// description, and compares the two.
@@ -139,6 +139,7 @@ Examples:
   tautwire simulate scenarios/in-vehicle.yaml --seed 7 --duration 10s --out runs/seven
   tautwire simulate scenarios/in-vehicle.yaml --explain view-front
   tautwire simulate scenarios/in-vehicle.yaml --trace pcapng
+  tautwire simulate scenarios/in-vehicle.yaml --choices runs/in-vehicle-1/adversary.json
 
 Exit codes: 0 every stream with a deadline met it, 1 at least one did not, 2 wrong input, 3 failure.";
 
@@ -151,6 +152,12 @@ pub(crate) struct Simulate {
     /// Show what the frame of this stream with the greatest delay waited for at each hop
     #[arg(long, value_name = "STREAM")]
     pub(crate) explain: Option<String>,
+    /// Repeat a run of the adversary, from the adversary.json of its results
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "duration"])]
+    pub(crate) choices: Option<PathBuf>,
+    /// Repeat the run in which this stream is latest [default: the first run of the file]
+    #[arg(long, value_name = "STREAM", requires = "choices")]
+    pub(crate) choices_of: Option<String>,
 }
 
 const VERIFY_HELP: &str = "\
@@ -158,6 +165,7 @@ Examples:
   tautwire verify scenarios/in-vehicle.yaml
   tautwire verify scenarios/in-vehicle.yaml --seed 7 --json > summary.json
   tautwire verify scenarios/in-vehicle.yaml --out runs/demo && tautwire report runs/demo
+  tautwire verify scenarios/in-vehicle.yaml --adversary
 
 Verdicts of each stream at each listener:
   proven         the bound is within the deadline, and no frame can be lost
@@ -176,6 +184,13 @@ pub(crate) struct Verify {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) run: Run,
+    /// Search for the worst run of each stream among those that the description allows
+    #[arg(long)]
+    pub(crate) adversary: bool,
+    /// Most runs of that search for each stream and listener
+    #[arg(long, value_name = "NUMBER", default_value_t = ADVERSARY_RUNS, requires = "adversary")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) adversary_runs: u64,
 }
 
 const ADMIT_HELP: &str = "\

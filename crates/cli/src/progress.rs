@@ -35,6 +35,18 @@ impl Progress {
         Self { bar, duration }
     }
 
+    /// A bar for a search row by row.
+    pub(crate) fn of_rows(terminal: Terminal) -> Self {
+        Self::new(terminal, Duration::from_us(0))
+    }
+
+    /// Moves on to so many rows of all.
+    pub(crate) fn rows(&self, done: usize, all: usize) {
+        self.bar.set_length(all as u64);
+        self.bar.set_message(format!("worst runs: {done} of {all} rows, "));
+        self.bar.set_position(done as u64);
+    }
+
     /// Moves on to a simulated time at which so many frame-hops are done.
     pub(crate) fn advance(&self, time: Duration, frame_hops: u64) {
         let elapsed = self.bar.elapsed().max(Wall::from_millis(1)).as_millis();

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 
+use crate::adversary::AdversarySummary;
 use crate::listener_frames::ListenerFrames;
 use crate::name::kebab;
 use crate::proviso::Proviso;
@@ -113,6 +114,9 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
     let frames = |value: fn(&ListenerFrames) -> u64| {
         rows.iter().map(move |(_, _, listener)| listener.frames.as_ref().map(value))
     };
+    let adversary = |value: fn(&AdversarySummary) -> Option<u64>| {
+        rows.iter().map(move |(_, _, listener)| listener.adversary.as_ref().and_then(value))
+    };
     let not_served =
         rows.iter().map(|(_, _, listener)| listener.not_served.as_ref().map(|why| why.reason.as_str()));
     let provisos = rows.iter().map(|(_, _, listener)| listener.proviso.map(Proviso::key));
@@ -157,6 +161,8 @@ pub fn listeners(summary: &Summary) -> RecordBatch {
         .u64("loss_ppm", frames(|frames| frames.loss_ppm))
         .text("not_served", not_served)
         .text("proviso", provisos)
+        .u64("adversary_max_ps", adversary(|found| found.delay_max_ps))
+        .u64("bound_to_adversary_mille", adversary(|found| found.bound_to_worst_mille))
         .batch()
 }
 

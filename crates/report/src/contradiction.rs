@@ -130,7 +130,11 @@ impl fmt::Display for Contradiction {
 }
 
 /// All contradictions, in the network's order.
-pub(crate) fn find(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<Contradiction> {
+///
+/// # Panics
+/// If `bounds` or `observation` are not those of `network`.
+#[must_use]
+pub fn find(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<Contradiction> {
     let mut found = Found { network, list: Vec::new() };
     for index in 0..network.streams.len() {
         find_in_stream(&mut found, index, bounds, observation);

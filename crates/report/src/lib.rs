@@ -19,6 +19,7 @@
 //! Nothing is computed here that would change a verdict elsewhere: [`verify`] is the only judge.
 
 mod admission;
+mod adversary;
 pub mod arrow;
 pub mod as6802;
 mod cause;
@@ -61,7 +62,8 @@ pub mod virtual_link;
 mod fixture;
 
 pub use admission::refusal;
-pub use contradiction::{Contradiction, Place, Quantity};
+pub use adversary::{AdversaryRow, AdversarySearch, AdversarySummary};
+pub use contradiction::{Contradiction, Place, Quantity, find as contradictions};
 pub use frame_trace::FrameTraceWriter;
 pub use html::html;
 pub use manifest::Manifest;

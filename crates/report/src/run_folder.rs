@@ -88,12 +88,7 @@ impl RunFolderWriter {
         bounds: Option<&Bounds>,
         observation: Option<&Observation>,
     ) -> io::Result<RunFolder> {
-        let run = RunFolder {
-            manifest: manifest.clone(),
-            summary: Summary::new(network, bounds, observation),
-            network: NetworkDocument::new(network, description),
-            histograms: observation.map(histogram::of_observation).unwrap_or_default(),
-        };
+        let run = RunFolder::new(manifest, network, description, bounds, observation);
         self.finish_with(&run)?;
         Ok(run)
     }
@@ -133,6 +128,26 @@ impl Drop for RunFolderWriter {
 }
 
 impl RunFolder {
+    /// What a run folder of these results holds.
+    ///
+    /// # Panics
+    /// If `bounds` or `observation` are not those of `network`.
+    #[must_use]
+    pub fn new(
+        manifest: &Manifest,
+        network: &Network,
+        description: &str,
+        bounds: Option<&Bounds>,
+        observation: Option<&Observation>,
+    ) -> Self {
+        Self {
+            manifest: manifest.clone(),
+            summary: Summary::new(network, bounds, observation),
+            network: NetworkDocument::new(network, description),
+            histograms: observation.map(histogram::of_observation).unwrap_or_default(),
+        }
+    }
+
     /// Where the run folder at `place` comes from; none if there is none.
     #[must_use]
     pub fn manifest_at(place: &Path) -> Option<Manifest> {

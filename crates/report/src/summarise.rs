@@ -69,6 +69,7 @@ impl Summary {
             run: observation.map(|observation| run(network, observation)),
             test: observation.and_then(|seen| Some(test_bed::summary(network, seen.test.as_deref()?))),
             verification: verdicts,
+            adversary: None,
             streams,
             ports,
             slots: observation.map_or_else(Vec::new, |seen| slots::summaries(network, seen)),
@@ -137,6 +138,7 @@ fn stream(
                 }),
                 not_served: verification.not_served.map(NotServed::summary),
                 observed: observed.map(|observed| delays(&observed.listeners[listener])),
+                adversary: None,
                 stamped: observed
                     .and_then(|observed| observed.listeners[listener].stamped.as_deref())
                     .map(stamped),

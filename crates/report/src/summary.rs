@@ -38,6 +38,9 @@ pub struct Summary {
     /// The verdict, if there are bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationSummary>,
+    /// The search for the worst runs, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adversary: Option<crate::adversary::AdversarySearch>,
     /// What became of the messages of the test, if there is one and it was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<crate::test_bed::TestSummary>,
@@ -205,6 +208,9 @@ pub struct ListenerSummary {
     /// What was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<DelaySummary>,
+    /// The worst that a search found, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adversary: Option<crate::adversary::AdversarySummary>,
     /// What the stations' time stamps say of the same frames; the verdict does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stamped: Option<StampedSummary>,

@@ -41,6 +41,10 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
     if has_bounds {
         columns.push(number("bound us", 0));
     }
+    let has_adversary = summary.adversary.is_some();
+    if has_adversary {
+        columns.extend([number("adversary us", 0), number("bound/adv.", 1)]);
+    }
     if has_run {
         columns.extend([
             number("observed max", 0),
@@ -60,8 +64,7 @@ pub fn streams(summary: &Summary, options: TableOptions) -> String {
             (std::cmp::Reverse(listener.verdict), listener.margin_ps.unwrap_or(i64::MAX))
         });
     }
-    let rows: Vec<_> =
-        pairs.iter().map(|(stream, listener)| stream_row(stream, listener, has_bounds, has_run)).collect();
+    let rows: Vec<_> = pairs.iter().map(|(stream, listener)| stream_row(stream, listener, summary)).collect();
     render(&columns, &rows, options)
 }
 
@@ -85,12 +88,8 @@ fn words(verdict: Verdict, proviso: Option<Proviso>) -> String {
     }
 }
 
-fn stream_row(
-    stream: &StreamSummary,
-    listener: &ListenerSummary,
-    has_bounds: bool,
-    has_run: bool,
-) -> Vec<String> {
+fn stream_row(stream: &StreamSummary, listener: &ListenerSummary, summary: &Summary) -> Vec<String> {
+    let (has_bounds, has_run) = (summary.verification.is_some(), summary.run.is_some());
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
     let mut row = vec![stream.name.clone(), listener.listener.clone(), us(stream.deadline_ps)];
     if has_bounds {
@@ -102,6 +101,9 @@ fn stream_row(
             None if is_granted => "unbounded".to_owned(),
             None => "-".to_owned(),
         });
+    }
+    if summary.adversary.is_some() {
+        row.extend(adversary_cells(listener));
     }
     if has_run {
         let seen = listener.observed.as_ref();
@@ -116,6 +118,19 @@ fn stream_row(
         row.push(verdict(listener));
     }
     row
+}
+
+/// The worst that was found, and bound over it. A star: nothing is open, so it is what was observed.
+fn adversary_cells(listener: &ListenerSummary) -> [String; 2] {
+    let found = listener.adversary.as_ref();
+    let worst = found.and_then(|found| found.delay_max_ps);
+    let ratio = found.and_then(|found| found.bound_to_worst_mille);
+    let mark =
+        if found.is_some_and(|found| !found.open && found.bound_to_worst_mille.is_some()) { "*" } else { "" };
+    [
+        worst.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into())),
+        ratio.map_or_else(|| "-".to_owned(), |mille| format!("{}.{:03}{mark}", mille / 1_000, mille % 1_000)),
+    ]
 }
 
 /// Why streams whose bounds are within their deadlines are not proven, a line each; nothing if there is none.

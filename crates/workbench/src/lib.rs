@@ -1,4 +1,4 @@
-//! The public interface: load, check, bounds, simulate, verify, admit, schedule, report.
+//! The public interface: load, check, bounds, simulate, verify, admit, schedule, report; and the adversary of bounds.
 //!
 //! Thin functions over `model`, `sim`, `analysis` and `report`; the command and the Python package
 //! call these and compute nothing of their own.
@@ -16,6 +16,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod adversary;
 mod central;
 mod granted;
 mod harts_test;
@@ -27,6 +28,10 @@ mod slot_document;
 mod slots;
 mod story;
 
+pub use adversary::{
+    ADVERSARY_RUNS, Adversary, Choices, ChoicesDocument, ClockChoice, FoundRow, RowDocument, StreamChoice,
+    adversary,
+};
 pub use scenario::{OtherRun, Scenario};
 pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};

@@ -1,11 +1,11 @@
 //! `tautwire simulate` and `tautwire verify`: a run, its results on disk and on stdout.
 
-use std::io::{self, BufWriter, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 
 use tautwire_workbench::{
-    Bounds, Network, Observation, Options, OtherRun, Progress as Standing, RunFolderWriter, Scenario,
-    Summary, TraceRecorder, Verdict, judge,
+    Bounds, ChoicesDocument, Network, Observation, Options, OtherRun, Progress as Standing, RunFolder,
+    RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
 };
 
 use super::{exit, say, scenario, stream, tables};
@@ -19,7 +19,8 @@ use crate::terminal::Terminal;
 pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
     let explained = arguments.explain.as_deref().map(|name| stream(&scenario.network, name)).transpose()?;
-    let (observation, _, summary) = run_and_keep("simulate", &scenario, false, &arguments.run)?;
+    let scenario = chosen(scenario, arguments)?;
+    let (observation, _, summary) = run_and_keep("simulate", &scenario, Proof::None, &arguments.run)?;
     output::result(&match explained {
         _ if arguments.input.json => summary.to_json(),
         Some(stream) => {
@@ -42,13 +43,46 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
 
 pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
     let scenario = with_settings(scenario(&arguments.input.path)?, &arguments.run)?;
-    let (observation, bounds, summary) = run_and_keep("verify", &scenario, true, &arguments.run)?;
+    let proof = match arguments.adversary {
+        true => Proof::WithAdversary(arguments.adversary_runs),
+        false => Proof::Bounds,
+    };
+    let (observation, bounds, summary) = run_and_keep("verify", &scenario, proof, &arguments.run)?;
     output::result(&if arguments.input.json { summary.to_json() } else { tables(&summary) })?;
     let verification = judge(&scenario.network, bounds.as_ref(), Some(&observation));
     for contradiction in &verification.contradictions {
         say(&format!("above its bound, which is a fault of this program: {contradiction}"));
     }
-    Ok(exit(verification.verdict))
+    for contradiction in summary.adversary.iter().flat_map(|search| &search.contradictions) {
+        say(&format!("above its bound, which is a fault of this program: {contradiction}"));
+    }
+    let found = summary.verification.as_ref().map_or(verification.verdict, |found| found.verdict);
+    Ok(exit(verification.verdict.max(found)))
+}
+
+/// What is proven beside a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    None,
+    Bounds,
+    /// Bounds, and so many runs for each row that search for the worst.
+    WithAdversary(u64),
+}
+
+/// The scenario with what an adversary chose, if its file is given.
+fn chosen(mut scenario: Scenario, arguments: &Simulate) -> Result<Scenario, Exit> {
+    let Some(path) = &arguments.choices else { return Ok(scenario) };
+    let wrong = |why: String| {
+        say(&format!("{}: {why}", path.display()));
+        Exit::WrongInput
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    let document = ChoicesDocument::from_json(&text).map_err(wrong)?;
+    let choices = document.choices(arguments.choices_of.as_deref()).map_err(wrong)?;
+    scenario.network = choices.apply(&scenario.network).map_err(wrong)?;
+    // Beside the results from which it is repeated.
+    scenario.name.push_str("-adversary");
+    Ok(scenario)
 }
 
 /// The scenario with the settings of the command line instead of the description's.
@@ -70,7 +104,7 @@ fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
 fn run_and_keep(
     command: &str,
     scenario: &Scenario,
-    with_bounds: bool,
+    proof: Proof,
     run: &Run,
 ) -> Result<(Observation, Option<Bounds>, Summary), Exit> {
     let (place, other) = match &run.out {
@@ -87,11 +121,21 @@ fn run_and_keep(
     bar.finish();
     let observation = observation.map_err(|error| not_written(&place, &error))?;
     // Behind the run: what was refused in it is not reckoned with.
-    let bounds = with_bounds.then(|| tautwire_workbench::bounds_in_run(&scenario.network, &observation));
+    let bounds =
+        (proof != Proof::None).then(|| tautwire_workbench::bounds_in_run(&scenario.network, &observation));
     let manifest = scenario.manifest(&[command.to_owned()]);
-    let kept = writer
-        .finish(&manifest, &scenario.network, &scenario.text, bounds.as_ref(), Some(&observation))
-        .map_err(|error| not_written(&place, &error))?;
+    let (network, text) = (&scenario.network, &scenario.text);
+    let mut kept = RunFolder::new(&manifest, network, text, bounds.as_ref(), Some(&observation));
+    if let (Proof::WithAdversary(runs), Some(bounds)) = (proof, &bounds) {
+        let bar = Progress::of_rows(Terminal::of_stderr());
+        let found = adversary(network, bounds, &observation, runs, |done, all| bar.rows(done, all));
+        bar.finish();
+        found.add_to(&mut kept.summary);
+        let document = found.document(network, bounds).to_json();
+        let written = writer.file("adversary.json").and_then(|mut file| file.write_all(document.as_bytes()));
+        written.map_err(|error| not_written(&place, &error))?;
+    }
+    writer.finish_with(&kept).map_err(|error| not_written(&place, &error))?;
     say(&format!("results in {}", place.display()));
     if let Some(OtherRun { place, file }) = other {
         say(&format!("{} is kept: it is of {file}", place.display()));

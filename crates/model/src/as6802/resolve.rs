@@ -291,6 +291,7 @@ fn stream(
         payload_max: PCF_PAYLOAD,
         payload_drawn: None,
         traffic: Traffic::Protocol,
+        open_phase: false,
         arrival: Some(arrival),
         deadline: Some(cluster.delay_max),
         count_late: Vec::new(),

@@ -307,6 +307,7 @@ fn frames(
         payload_max: size,
         payload_drawn: None,
         traffic: Traffic::Protocol,
+        open_phase: false,
         arrival: BitRate::per_period_ceil(burst, pace).ok().map(|rate| ArrivalCurve { rate, burst }),
         deadline: None,
         count_late: Vec::new(),

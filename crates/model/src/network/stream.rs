@@ -39,6 +39,9 @@ pub struct Stream {
     pub payload_drawn: Option<(Bytes, Bytes)>,
     /// When its frames come.
     pub traffic: Traffic,
+    /// Whether the description leaves open when its traffic begins: a stream of periodic frames or of a rate states no offset, or a
+    /// phase that is drawn. A run without choices begins at once, or draws.
+    pub open_phase: bool,
     /// What its talker promises at most, from its traffic or as stated; none: nothing is promised.
     pub arrival: Option<ArrivalCurve>,
     /// Deadline from talker MAC to listener MAC, last bit; none: no requirement.

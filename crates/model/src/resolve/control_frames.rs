@@ -52,6 +52,7 @@ impl ControlFrames {
             payload_max: self.payload_max,
             payload_drawn: None,
             traffic: Traffic::Protocol,
+            open_phase: false,
             arrival: self.arrival,
             deadline: None,
             count_late: Vec::new(),

@@ -207,6 +207,9 @@ fn draft<'t, 'a>(
         payload_min: sizes.0,
         payload_max: sizes.1,
         payload_drawn: (drawn != sizes).then_some(drawn),
+        open_phase: traffic.as_ref().is_some_and(|traffic| {
+            traffic::opens_phase(node.get("traffic"), traffic, node.get("time-triggered").is_some())
+        }),
         traffic: traffic?,
         arrival,
         deadline: node.parsed::<Duration>("deadline"),

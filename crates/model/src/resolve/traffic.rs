@@ -73,6 +73,20 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
     })
 }
 
+/// Whether a description leaves open when traffic begins. The offset of a time-triggered link is part of what it promises.
+pub(crate) fn opens_phase(node: Option<&Node<'_>>, traffic: &Traffic, is_time_triggered: bool) -> bool {
+    match traffic {
+        Traffic::Periodic { drawn: true, .. } => true,
+        Traffic::Periodic { .. }
+        | Traffic::ConstantRate { .. }
+        | Traffic::OnOff { .. }
+        | Traffic::Greedy { .. } => {
+            !is_time_triggered && node.is_some_and(|node| node.get("offset").is_none())
+        }
+        _ => false,
+    }
+}
+
 fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {
     let file = node.get("file")?;
     let trace = read_trace(file, directory, faults)?;

@@ -2,6 +2,7 @@
 //!
 //! The inputs stand in `inputs/`. Searches that draw descriptions are test targets of their own.
 
+mod adversary;
 mod clocks;
 mod control;
 mod files;

@@ -68,6 +68,7 @@ pub(crate) fn drafts<'t, 'a>(
                 payload_max: PAYLOAD.1,
                 payload_drawn: None,
                 traffic: Traffic::Protocol,
+                open_phase: false,
                 arrival: None,
                 deadline: None,
                 count_late: Vec::new(),
