@@ -51,6 +51,14 @@ export interface Delays {
   worst?: { number: number; created_ps: number; delay_ps: number };
 }
 
+/** The worst delay that a search found, the described run included. */
+export interface Adversary {
+  delay_max_ps?: number;
+  bound_to_worst_mille?: number;
+  /** Whether the description leaves anything open that may make it later. */
+  open: boolean;
+}
+
 /** What a listener's application sees behind its port: from application to application. */
 export interface Application {
   bound?: Bound;
@@ -90,6 +98,7 @@ export interface Listener {
   frames?: ListenerFrames;
   not_served?: { reason: string; failure_code?: number; text: string };
   observed?: Delays;
+  adversary?: Adversary;
   application?: Application;
 }
 
@@ -173,6 +182,8 @@ export interface Summary {
     streams: Partial<Record<VerdictName, number>>;
     contradictions: string[];
   };
+  /** The search for the worst runs, if there was one. */
+  adversary?: { runs: number };
   streams: Stream[];
   ports: Port[];
   reservations?: Reservation[];

@@ -39,6 +39,11 @@ export function share(ppm: number | undefined): string {
   return `${(ppm / 1e4).toFixed(1)} %`;
 }
 
+/** A ratio in thousandths: `1.058`. */
+export function times(mille: number | undefined): string {
+  return mille === undefined ? NONE : (mille / 1000).toFixed(3);
+}
+
 export function rate(bps: number): string {
   if (bps >= 1e9) return `${Number((bps / 1e9).toPrecision(6))} Gbit/s`;
   if (bps >= 1e6) return `${Number((bps / 1e6).toPrecision(6))} Mbit/s`;

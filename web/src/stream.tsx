@@ -5,7 +5,7 @@ import type { Selection } from "./app";
 import type { Application, PageData } from "./data";
 import { observedMax } from "./data";
 import { Distribution } from "./distribution";
-import { delay, integer, provisoText, share, span } from "./format";
+import { delay, integer, provisoText, share, span, times } from "./format";
 import { Badge } from "./ui";
 
 /** How far apart the copies over two networks may come. */
@@ -38,6 +38,11 @@ export function StreamDetail(props: {
   }
   if (stream.skew_max_ps !== undefined && bound)
     add("Copies apart", `${skew(listener.skew_bound_ps)} (SkewMax ${delay(stream.skew_max_ps)})`);
+  const worst = listener.adversary;
+  if (worst?.delay_max_ps !== undefined) {
+    const over = worst.bound_to_worst_mille === undefined ? "" : `, bound over it ${times(worst.bound_to_worst_mille)}`;
+    add("Adversary's worst", worst.open ? `${delay(worst.delay_max_ps)}${over}` : `nothing is open${over}`);
+  }
   if (observed) {
     add("Observed max", delay(observedMax(listener)));
     if (observed.delay_mean_ps !== undefined)

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import type { Selection } from "./app";
 import type { Listener, PageData, Stream, VerdictName } from "./data";
 import { VERDICTS, observedMax } from "./data";
-import { share, us, verdictText } from "./format";
+import { share, times, us, verdictText } from "./format";
 import { Badge } from "./ui";
 
 interface Row extends Selection {
@@ -20,7 +20,7 @@ interface Column {
   unit?: string;
   /** Narrow screens leave out 2 first, then 1. */
   rank: 0 | 1 | 2;
-  needs?: "bounds" | "run";
+  needs?: "bounds" | "run" | "adversary";
   isText?: boolean;
   value: (row: Row) => number | string | undefined;
   cell: (row: Row) => ComponentChildren;
@@ -59,6 +59,28 @@ const COLUMNS: Column[] = [
       ) : (
         us(row.at.bound?.delay_max_ps)
       ),
+  },
+  {
+    key: "adversary",
+    title: "Adversary",
+    unit: "µs",
+    rank: 0,
+    needs: "adversary",
+    value: (row) => row.at.adversary?.delay_max_ps,
+    cell: (row) => us(row.at.adversary?.delay_max_ps),
+  },
+  {
+    key: "tightness",
+    title: "Bound/adv.",
+    rank: 1,
+    needs: "adversary",
+    value: (row) => row.at.adversary?.bound_to_worst_mille,
+    cell: (row) => (
+      <span title={row.at.adversary?.open === false ? "Nothing is open: the run as described is all there is" : undefined}>
+        {times(row.at.adversary?.bound_to_worst_mille)}
+        {row.at.adversary?.open === false && "*"}
+      </span>
+    ),
   },
   { key: "max", title: "Max", unit: "µs", rank: 0, needs: "run", value: (r) => r.max, cell: (r) => us(r.max) },
   {
@@ -115,9 +137,8 @@ export function Streams(props: {
   const [sort, setSort] = useState<{ key: string; down: boolean } | undefined>(undefined);
   const [limit, setLimit] = useState(ROWS_STEP);
   const hasBounds = summary.verification !== undefined;
-  const columns = COLUMNS.filter(
-    ({ needs }) => !needs || (needs === "bounds" ? hasBounds : summary.run !== undefined),
-  );
+  const there = { bounds: hasBounds, run: summary.run !== undefined, adversary: summary.adversary !== undefined };
+  const columns = COLUMNS.filter(({ needs }) => !needs || there[needs]);
   const all = useMemo(() => rows(props.data), [props.data]);
   const shown = useMemo(() => {
     const wanted = text.trim().toLowerCase();
