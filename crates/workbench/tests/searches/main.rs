@@ -8,6 +8,7 @@
 mod common;
 
 mod admission_bounds;
+mod adversary_holds;
 mod answers_hold;
 mod as6802_cliques;
 mod as6802_clusters;
