@@ -1,5 +1,6 @@
 //! Bounds and runs, and what they give: a summary, tables, a run folder.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub(crate) struct Results {
     observation: Option<Observation>,
     frames: Option<Frames>,
     summary: Summary,
+    /// The text of adversary.json, if there was a search.
+    choices: Option<String>,
 }
 
 impl Results {
@@ -37,7 +40,19 @@ impl Results {
     ) -> Self {
         let network = Arc::clone(&of.network);
         let summary = Summary::new(&network, bounds.as_ref(), observation.as_ref());
-        Self { network, text: Arc::clone(&of.text), bounds, observation, frames, summary }
+        Self { network, text: Arc::clone(&of.text), bounds, observation, frames, summary, choices: None }
+    }
+
+    /// Searches for the worst runs, if there are bounds and a run; with the usual number of runs for zero.
+    fn search(mut self, runs: u64) -> Self {
+        let (Some(bounds), Some(observation)) = (&self.bounds, &self.observation) else { return self };
+        let runs = if runs == 0 { tautwire_workbench::ADVERSARY_RUNS } else { runs };
+        let mut network = (*self.network).clone();
+        network.set_seed(observation.seed);
+        let found = tautwire_workbench::adversary(&network, bounds, observation, runs, |_, _| {});
+        found.add_to(&mut self.summary);
+        self.choices = Some(found.document(&network, bounds).to_json());
+        self
     }
 
     /// What a run folder of it holds.
@@ -94,7 +109,13 @@ impl Results {
 
     /// Writes a run folder.
     fn save(&self, py: Python<'_>, folder: &str) -> PyResult<()> {
-        Ok(py.detach(|| RunFolderWriter::create(Path::new(folder))?.finish_with(&self.folder()))?)
+        Ok(py.detach(|| {
+            let writer = RunFolderWriter::create(Path::new(folder))?;
+            if let Some(choices) = &self.choices {
+                writer.file("adversary.json")?.write_all(choices.as_bytes())?;
+            }
+            writer.finish_with(&self.folder())
+        })?)
     }
 
     /// The page of these results, as HTML.
@@ -138,9 +159,9 @@ pub(crate) fn bounds(py: Python<'_>, network: &CoreNetwork) -> Results {
     })
 }
 
-/// A run, and bounds beside it if asked for.
+/// A run, and bounds beside it if asked for; with so many runs of an adversary for each listener, if there is a number.
 #[pyfunction]
-#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false))]
+#[pyo3(signature = (network, *, seed=None, duration=None, frames=None, with_bounds=false, adversary=None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     network: &CoreNetwork,
@@ -148,6 +169,7 @@ pub(crate) fn simulate(
     duration: Option<&str>,
     frames: Option<Vec<String>>,
     with_bounds: bool,
+    adversary: Option<u64>,
 ) -> PyResult<Results> {
     let duration = duration.map(str::parse::<Duration>).transpose();
     let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -157,7 +179,7 @@ pub(crate) fn simulate(
             with_bounds.then(|| tautwire_workbench::bounds_in_run(&network.network, seen))
         };
         let mut options = Options { seed, duration, ..Options::default() };
-        match chosen {
+        let results = match chosen {
             Some(chosen) => {
                 let mut frames = Frames::new(chosen);
                 let observation =
@@ -168,6 +190,10 @@ pub(crate) fn simulate(
                 let observation = tautwire_workbench::simulate(&network.network, &mut options);
                 Results::new(network, bounds(&observation), Some(observation), None)
             }
+        };
+        match adversary {
+            Some(runs) => results.search(runs),
+            None => results,
         }
     }))
 }

@@ -336,6 +336,27 @@ class Verification(Bounds, Observation):
         found: list[str] = self.summary["verification"]["contradictions"]
         return found
 
+    def tightness(self, stream: str, listener: str | None = None) -> float | None:
+        """The bound of a stream over the worst delay that the adversary found, to thousandths; ``None`` without either.
+
+        Parameters
+        ----------
+        stream
+            Its name.
+        listener
+            Which listener; the loosest of all by default.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such stream or listener.
+        """
+        ends = [one for one in self.stream(stream)["listeners"] if listener in (None, one["listener"])]
+        if not ends:
+            raise UnknownNameError(f"no listener `{listener}`", code="listener::unknown")
+        found = [one.get("adversary", {}).get("bound_to_worst_mille") for one in ends]
+        return None if None in found else max(found) / 1000
+
     def not_served(self) -> list[tuple[str, str, str]]:
         """Stream, listener and why, of listeners that the network refused, or to which nothing came."""
         rows = ((one["name"], end) for one in self.summary["streams"] for end in one["listeners"])
@@ -406,7 +427,13 @@ def simulate(
     return Observation(_run(network.core(), seed, duration, frames, with_bounds=False))
 
 
-def verify(source: Source, *, seed: int | None = None, duration: str | None = None) -> Verification:
+def verify(
+    source: Source,
+    *,
+    seed: int | None = None,
+    duration: str | None = None,
+    adversary: bool | int = False,
+) -> Verification:
     """Bounds and a run, and every observation held against its bound and deadline.
 
     Parameters
@@ -415,13 +442,32 @@ def verify(source: Source, *, seed: int | None = None, duration: str | None = No
         A network, or the path of a description.
     seed, duration
         Instead of the description's.
+    adversary
+        Whether to search for the worst run of each stream among those that the description allows, or how many runs
+        to make for each listener at most.
 
     Raises
     ------
     DescriptionError, FileError
         The description has faults, or cannot be read.
+
+    Examples
+    --------
+    >>> import tautwire
+    >>> network = tautwire.Network("two-talkers", network_control="none")
+    >>> for name in "abz":
+    ...     network.end_station(name)
+    >>> network.bridge("s")
+    >>> for name in "abz":
+    ...     network.link(name, "s", rate="100 Mbit/s")
+    >>> network.stream("x", "a", "z", frame="500 B", traffic=tautwire.Periodic("1 ms"))
+    >>> network.stream("y", "b", "z", frame="1500 B", traffic=tautwire.Periodic("7 ms"))
+    >>> tautwire.verify(network, adversary=True).tightness("x") < 1.01
+    True
     """
-    return Verification(_run(network_of(source).core(), seed, duration, False, with_bounds=True))
+    runs = None if adversary is False else 0 if adversary is True else adversary
+    found = _run(network_of(source).core(), seed, duration, False, with_bounds=True, adversary=runs)
+    return Verification(found)
 
 
 def _run(
@@ -431,9 +477,12 @@ def _run(
     frames: bool | Iterable[str],
     *,
     with_bounds: bool,
+    adversary: int | None = None,
 ) -> _core.Results:
     names = _streams(core, frames)
-    return _core.simulate(core, seed=seed, duration=duration, frames=names, with_bounds=with_bounds)
+    return _core.simulate(
+        core, seed=seed, duration=duration, frames=names, with_bounds=with_bounds, adversary=adversary
+    )
 
 
 def _streams(core: _core.CoreNetwork, frames: bool | Iterable[str]) -> list[str] | None:
