@@ -78,7 +78,7 @@ hdl-prove: develop
 
 bench:
 	@tools/setup rust
-	@$(ENV) ONLY='$(ONLY)' cargo run --release --locked --package tautwire-benches
+	@$(ENV) ONLY='$(ONLY)' NETWORKS='$(NETWORKS)' cargo run --release --locked --package tautwire-benches
 
 # What a study needs beside Python it names in papers/<id>/needs, as parts of tools/setup.
 papers: develop

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// One measured figure.
 pub(crate) struct Figure {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
     pub(crate) measured: SystemTime,
@@ -21,7 +21,7 @@ impl Figure {
         let command =
             if only.is_empty() { "make bench".to_owned() } else { format!("make bench ONLY={only}") };
         json!({
-            "name": self.name,
+            "name": self.name.as_str(),
             "value": self.value,
             "unit": self.unit,
             "command": command,
@@ -49,7 +49,7 @@ pub(crate) fn write(file: &Path, figures: &[Figure], only: &str) {
 /// Figures by name: new ones in the place of old ones, or behind all.
 fn merged(mut known: Vec<Value>, figures: &[Figure], only: &str) -> Vec<Value> {
     for figure in figures {
-        match known.iter_mut().find(|old| old["name"] == figure.name) {
+        match known.iter_mut().find(|old| old["name"] == figure.name.as_str()) {
             Some(old) => *old = figure.json(only),
             None => known.push(figure.json(only)),
         }
@@ -63,8 +63,13 @@ mod tests {
 
     use super::*;
 
-    fn figure(name: &'static str, value: f64, second: u64) -> Figure {
-        Figure { name, value, unit: "ms", measured: UNIX_EPOCH + Duration::from_secs(second) }
+    fn figure(name: &str, value: f64, second: u64) -> Figure {
+        Figure {
+            name: name.to_owned(),
+            value,
+            unit: "ms",
+            measured: UNIX_EPOCH + Duration::from_secs(second),
+        }
     }
 
     fn read(file: &Path) -> Vec<(String, f64, String, u64)> {

@@ -7,6 +7,7 @@
 
 mod admission;
 mod figures;
+mod tightness;
 mod time_triggered;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use tautwire_admission::{AdmissionTest, EndToEndBounds};
 use tautwire_generate::{Backbone, Topology};
 use tautwire_model::Network;
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::network::StreamIndex;
 use tautwire_sim::Options;
 
 use crate::figures::Figure;
@@ -38,11 +39,11 @@ fn main() {
     }
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut figures = Vec::new();
-    let mut measure = |name: &'static str, unit: &'static str, run: &dyn Fn() -> f64| {
+    let mut measure = |name: &str, unit: &'static str, run: &dyn Fn() -> f64| {
         if name.starts_with(&only) {
             let value = run();
             println!("{name:40} {value:>16.3} {unit}");
-            figures.push(Figure { name, value, unit, measured: SystemTime::now() });
+            figures.push(Figure { name: name.to_owned(), value, unit, measured: SystemTime::now() });
         }
     };
     measure("sim_line20_frame_hops_per_cpu_s", "1/s", &|| frame_hops_per_cpu_s("line-20"));
@@ -65,13 +66,13 @@ fn main() {
     measure("admit_100x16_us", "us", &|| admit_us(100, 16, 2_000));
     measure("admit_1000x64_us", "us", &|| admit_us(1_000, 64, 2_000));
     measure("admit_10000x1000_us", "us", &|| admit_us(10_000, 1_000, 1_000));
-    if "tightness_median_ratio".starts_with(&only) || "tightness_p95_ratio".starts_with(&only) {
-        let ratios = tightness();
-        let mut at = |name: &'static str, percent: usize| {
-            measure(name, "1", &|| ratios[ratios.len() * percent / 100]);
-        };
-        at("tightness_median_ratio", 50);
-        at("tightness_p95_ratio", 95);
+    if only.starts_with("tightness") || only.is_empty() {
+        for (kind, ratios) in tightness::ratios().into_iter().filter(|(_, ratios)| !ratios.is_empty()) {
+            for (name, percent) in [("median", 50), ("p95", 95)] {
+                let name = format!("tightness_{kind}_{name}_ratio");
+                measure(&name, "1", &|| ratios[ratios.len() * percent / 100]);
+            }
+        }
     }
     figures::write(Path::new("bench.json"), &figures, &only);
 }
@@ -203,30 +204,6 @@ fn print_peak_memory(streams: usize) {
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux tells");
     let kib: u64 = line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number");
     println!("{}", kib * 1024);
-}
-
-/// Bound over worst observation of every greedy stream in 2 000 random networks, in order.
-fn tightness() -> Vec<f64> {
-    let mut ratios = Vec::new();
-    for seed in 0..2_000 {
-        let text = tautwire_generate::random_network(seed);
-        let network = tautwire_model::load_text("random", &text).network.expect("no errors");
-        let bounds = tautwire_analysis::bounds(&network);
-        let observation = tautwire_sim::run(&network, &mut Options::default());
-        for (number, stream) in network.streams.iter().enumerate() {
-            if !matches!(stream.traffic, Traffic::Greedy { .. }) {
-                continue;
-            }
-            let observed = &observation.streams[number].listeners;
-            for (proven, observed) in bounds.streams[number].listeners.iter().zip(observed) {
-                if let (Ok(bound), Some(worst)) = (&proven.delay, observed.worst) {
-                    ratios.push(bound.as_ps() as f64 / worst.delay.as_ps() as f64);
-                }
-            }
-        }
-    }
-    ratios.sort_by(f64::total_cmp);
-    ratios
 }
 
 #[cfg(test)]

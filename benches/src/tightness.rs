@@ -1,0 +1,41 @@
+//! How far bounds are from the worst that an adversary finds, over drawn networks of each kind.
+//!
+//! `NETWORKS` sets how many are drawn of each kind, `RUNS` how many runs the adversary has for each stream and listener.
+
+use std::collections::BTreeMap;
+
+use tautwire_generate::KINDS;
+use tautwire_sim::Options;
+use tautwire_workbench::{adversary, bounds_in_run, load_text, simulate};
+
+/// Ratios of bound over worst by kind, in order, and of all kinds together as `all`. Control frames do not count.
+pub(crate) fn ratios() -> BTreeMap<&'static str, Vec<f64>> {
+    let (networks, runs) = (number("NETWORKS", 10), number("RUNS", 30));
+    let mut ratios: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+    for (kind, draw) in KINDS {
+        let of_kind: Vec<f64> = (0..networks).flat_map(|seed| of_network(&draw(seed), runs)).collect();
+        ratios.entry("all").or_default().extend(&of_kind);
+        ratios.insert(kind, of_kind);
+    }
+    ratios.values_mut().for_each(|list| list.sort_by(f64::total_cmp));
+    ratios
+}
+
+fn of_network(text: &str, runs: u64) -> Vec<f64> {
+    let network = load_text("drawn", text).network.expect("no errors");
+    let observation = simulate(&network, &mut Options::default());
+    let bounds = bounds_in_run(&network, &observation);
+    let found = adversary(&network, &bounds, &observation, runs, |_, _| {});
+    assert!(found.contradictions.is_empty(), "{:?}\n{text}", found.contradictions);
+    let ratio = |row: &tautwire_workbench::FoundRow| {
+        let stream = row.stream.index();
+        let bound = bounds.streams[stream].listeners[row.listener].delay.as_ref().ok()?;
+        let worst = row.worst.filter(|worst| !worst.is_zero())?;
+        (!network.streams[stream].traffic.is_control()).then(|| bound.as_ps() as f64 / worst.as_ps() as f64)
+    };
+    found.rows.iter().filter_map(ratio).collect()
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
