@@ -155,5 +155,5 @@ fn larger_networks_are_walked() {
     let number =
         |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect("a number"));
     let times = number("TAUTWIRE_TIMES").unwrap_or(1);
-    (0..number("TAUTWIRE_CASES").unwrap_or(2_000 * times)).for_each(walk::walk);
+    (0..number("TAUTWIRE_CASES").unwrap_or(1_000 * times)).for_each(walk::walk);
 }
