@@ -1,6 +1,7 @@
-//! Bounds a generated tree again and again: `bounds_speed 1000 64 100`, a target for a profiler.
+//! Bounds a generated tree again and again: `bounds_speed 1000 64 100`, a target for a profiler. With a `1` behind it, by curves alone.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
+use tautwire_analysis::Accuracy;
 use tautwire_generate::{Backbone, Topology};
 
 fn main() {
@@ -19,8 +20,9 @@ fn main() {
     };
     let loaded = tautwire_model::load_text("generated", &tree.describe());
     let network = loaded.network.expect("a generated network is right");
+    let accuracy = if next(0) == 1 { Accuracy::Curves } else { Accuracy::Frames };
     for _ in 0..rounds {
-        std::hint::black_box(tautwire_analysis::bounds(&network));
+        std::hint::black_box(tautwire_analysis::bounds_by(&network, accuracy));
     }
     println!("{} hops", network.streams.iter().map(|stream| stream.hops.len()).sum::<usize>());
 }

@@ -9,8 +9,8 @@ use crate::passage::{Brought, NO_REASON, Shaped};
 use crate::plan::{Entry, NONE, OWN_LANE, wire};
 use crate::port_plan::PortPlan;
 use crate::reserved::Granted;
-use crate::response_time::{Stairs, Step};
 use crate::shared_link::{Share, SharedLink, Sum};
+use crate::stairs::{ByLine, LaneStairs, Stairs, Step};
 
 /// An entry as it reaches its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,13 +114,12 @@ impl Offered {
 
     /// What is known by curves alone.
     pub(crate) fn by_curves(plain: Curve, shaped: Curve) -> Self {
-        Self { stairs: Stairs { steps: Vec::new(), rest: shaped.clone() }, plain, shaped }
+        Self { stairs: Stairs::by_curve(shaped.clone()), plain, shaped }
     }
 
     /// With what comes of something else.
     pub(crate) fn beside(&self, other: &Curve) -> Self {
-        let Stairs { steps, rest } = &self.stairs;
-        let stairs = Stairs { steps: steps.clone(), rest: rest.plus(other) };
+        let stairs = self.stairs.plus(&Stairs::by_curve(other.clone()));
         Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other), stairs }
     }
 
@@ -276,10 +275,13 @@ impl Contribution {
     /// The same, of what comes in frames of one size frame by frame.
     fn stairs(&self, port: &PortPlan) -> Stairs {
         if self.unknown != NO_REASON {
-            return Stairs { steps: Vec::new(), rest: Curve::default() };
+            return Stairs::by_curve(Curve::default());
         }
         let rest = self.links.iter().fold(self.rest.curve(), |sum, link| sum.plus(&link.curve(port)));
-        Stairs { steps: self.steps.clone(), rest }
+        let sizes = || self.steps.iter().map(|step| step.bits);
+        let Some(sizes) = sizes().min().zip(sizes().max()) else { return Stairs::by_curve(rest) };
+        let line = ByLine::of(self.by_line(port), sizes);
+        Stairs { lanes: vec![LaneStairs { steps: self.steps.clone(), line }], rest }
     }
 
     /// What its link, and a credit-based class before it, let through, on the clock of the port.

@@ -9,6 +9,7 @@
 use crate::busy_period::{Lane, in_turn, lowest_first, others_first};
 use crate::contribution::{Contribution, Offered, offered};
 use crate::credit_based::Shaper;
+use crate::credit_earning::earning_max;
 use crate::curve::{Curve, Line, MICRO};
 use crate::passage::NO_REASON;
 use crate::plan::OWN_LANE;
@@ -16,8 +17,9 @@ use crate::port_plan::{ClassOrder, PortPlan, Selection};
 use crate::queue_bound::{QueueBound, backlog};
 use crate::reasons::Reasons;
 use crate::reserved::{self, ReservedPort};
-use crate::response_time::{Stairs, earning, response_time};
+use crate::response_time::{ResponseTimes, response_times};
 use crate::result::{ClassBounds, Method};
+use crate::stairs::Stairs;
 use crate::strict_priority;
 use crate::unbounded::Unbounded;
 use tautwire_units::{Bits, Bytes};
@@ -223,6 +225,7 @@ impl Assess<'_> {
         let port = self.port;
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let ats = port.classes[self.class].0 == Selection::Ats;
+        let mut by_frames = None;
         if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
             let own =
                 |curve: &Curve| if ats && self.tardy > 0 { curve.widened(self.tardy) } else { curve.clone() };
@@ -248,16 +251,20 @@ impl Assess<'_> {
                 (false, true) => Method::StrictPriorityLineShaping,
                 (false, false) => Method::StrictPriorityTokenBucket,
             };
-            let frames =
-                if ats || self.unscheduled { Vec::new() } else { self.response_times(blocking, offered) };
+            let ResponseTimes { waits, backlog } = if ats || self.unscheduled {
+                ResponseTimes::default()
+            } else {
+                self.response_times(blocking, offered)
+            };
+            by_frames = backlog;
             let least = |bounds: &[QueueBound]| {
                 bounds.iter().filter_map(|bound| bound.start_max(self.frame_min())).min()
             };
             let by_curves = candidates([plain, shaped, for_large]);
-            if least(&frames).is_some_and(|wait| least(&by_curves).is_none_or(|curves| wait < curves)) {
+            if least(&waits).is_some_and(|wait| least(&by_curves).is_none_or(|curves| wait < curves)) {
                 terms.method = Method::ResponseTime;
             }
-            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(frames).collect())];
+            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> = self.members.iter().map(|member| self.lane(member, (1, 1), 0)).collect();
@@ -269,14 +276,15 @@ impl Assess<'_> {
                 .collect();
         }
         self.late(terms);
-        let wait = backlog(blocking, port.rate_served, &self.higher.shaped, &offered.shaped);
+        let by_curves = backlog(blocking, port.rate_served, &self.higher.shaped, &offered.shaped);
         if !ats {
-            terms.bounds.backlog = wait.map(|most| self.frame_bits(most));
+            let most = by_curves.into_iter().chain(by_frames).min();
+            terms.bounds.backlog = most.map(|most| self.frame_bits(most));
         }
     }
 
-    /// The response times of frames of each size.
-    fn response_times(&self, blocking: u128, offered: &Offered) -> Vec<QueueBound> {
+    /// Frame by frame.
+    fn response_times(&self, blocking: u128, offered: &Offered) -> ResponseTimes {
         let port = self.port;
         let higher = (&self.higher.stairs, &self.higher.shaped);
         let own = &offered.stairs;
@@ -285,8 +293,7 @@ impl Assess<'_> {
             Some(crate::PlantedFault::LaterFramesForgotten) => own.first_frames(),
             _ => own.clone(),
         };
-        let of_size = |bits| response_time(blocking, port.rate_served, higher, own, bits);
-        own.sizes().into_iter().filter_map(of_size).collect()
+        response_times(blocking, port.rate_served, higher, (own, &offered.shaped))
     }
 
     /// One lane under strict priority.
@@ -366,7 +373,7 @@ impl Assess<'_> {
         let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
         let higher = (&self.higher.stairs, &self.higher.shaped);
         let by_frames = self.by_frames.then(|| {
-            let earned = earning(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
+            let earned = earning_max(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
             Some(earned.saturating_add(shaper.slack))
         });
         let all = [held(&self.higher.plain), held(&self.higher.shaped), by_frames.flatten()];
@@ -379,6 +386,7 @@ impl Assess<'_> {
         let served = credit_max.map(|credit| shaper.service(credit));
         let charged_min = (frame_min.get() + overhead) * 8;
         let zero = Curve::zero();
+        let mut by_frames = None;
         if let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) {
             self.reserved(terms, reserved, held, charged);
             let granted = self.members.iter().flat_map(|member| member.granted.iter().copied());
@@ -398,22 +406,20 @@ impl Assess<'_> {
             };
             let (plain, shaped) = (bound(&offered.plain), bound(&offered.shaped));
             let by_line = second_is_less(&plain, &shaped, charged_min);
-            let own = offered.stairs.charged(overhead);
-            let (nothing, none) = (Stairs::nothing(), Curve::zero());
-            let of_size = |bits| {
-                let (rate, latency) = served?;
-                response_time(latency, rate, (&nothing, &none), &own, bits)
-            };
-            let frames: Vec<QueueBound> = own.sizes().into_iter().filter_map(of_size).collect();
+            let own = (&offered.stairs.charged(overhead, charged), &offered.shaped.in_bits(charged));
+            let nothing = (&Stairs::nothing(), &zero);
+            let ResponseTimes { waits, backlog } =
+                served.map(|(rate, latency)| response_times(latency, rate, nothing, own)).unwrap_or_default();
+            by_frames = backlog;
             let least =
                 |bounds: &[QueueBound]| bounds.iter().filter_map(|bound| bound.start_max(charged_min)).min();
             let by_curves = candidates([plain, shaped]);
-            terms.method = match least(&frames).is_some_and(|wait| Some(wait) < least(&by_curves)) {
+            terms.method = match least(&waits).is_some_and(|wait| Some(wait) < least(&by_curves)) {
                 true => Method::CreditBasedFrameByFrame,
                 false if by_line => Method::CreditBasedLineShaping,
                 false => Method::CreditBased,
             };
-            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(frames).collect())];
+            terms.lanes = vec![(OWN_LANE, by_curves.into_iter().chain(waits).collect())];
         } else {
             terms.method = Method::BusyPeriod;
             let lanes: Vec<Lane> =
@@ -436,7 +442,7 @@ impl Assess<'_> {
         self.late(terms);
         terms.bounds.backlog = served.and_then(|(rate, latency)| {
             let own = offered.shaped.in_bits(charged);
-            let charged_bits = backlog(latency, rate, &zero, &own)?;
+            let charged_bits = backlog(latency, rate, &zero, &own).into_iter().chain(by_frames).min()?;
             let (num, den) = shaper.wire_per_charged;
             Some(self.frame_bits(crate::curve::scaled(charged_bits, num, den)))
         });

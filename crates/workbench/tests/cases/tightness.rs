@@ -41,3 +41,10 @@ fn twenty_periodic_streams_above() {
 fn the_second_frame_of_a_busy_period_waits_longest() {
     is_reached("later-frame-waits-longest.yaml", "low");
 }
+
+/// A clock that steps once a day lets a day's frames come at once: too many to be looked at one by one.
+#[test]
+fn bursts_of_a_day_are_bounded_by_curves() {
+    let (_, bounds, ..) = answer(&text("clock-of-a-day.yaml"));
+    assert!(bounds.streams.iter().all(|stream| !stream.listeners.is_empty()));
+}

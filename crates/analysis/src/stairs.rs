@@ -1,0 +1,271 @@
+//! What comes in whole frames: of each lane its streams frame by frame, and no more than its line lets through.
+//!
+//! A stream whose frames are all of one size brings, of `b + r·t` bits, as many frames as are whole ([`Step`]). What comes by one line is
+//! at most what that line carries, again in whole frames ([`ByLine`]). So a lane brings the lesser of the two, and jumps at instants
+//! that [`Frames`] gives one after the other.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tautwire_units::Bytes;
+
+use crate::curve::{Curve, Line, MICRO, scaled, span_floor, volume};
+
+/// Sizes of frames of a class for which a response time each is sought; of more, for the least and the largest.
+const SIZES_MAX: usize = 8;
+
+/// What comes of one stream, whose frames are all of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Bits of a frame, on the wire.
+    pub(crate) bits: u64,
+    /// Token buckets that hold for it.
+    pub(crate) lines: [Line; 2],
+}
+
+impl Step {
+    /// How long after the first of them `count` frames may have come, at the earliest; none: never.
+    pub(crate) fn time_of(&self, count: u64) -> Option<u64> {
+        let bits = u128::from(count) * u128::from(self.bits) * MICRO;
+        let by = |line: &Line| match bits.checked_sub(line.burst) {
+            None | Some(0) => Some(0),
+            Some(_) if line.rate == 0 => None,
+            Some(missing) => Some(span_floor(missing, line.rate)),
+        };
+        let [one, other] = &self.lines;
+        if one == other {
+            return by(one);
+        }
+        Some(by(one)?.max(by(other)?))
+    }
+
+    /// How many may have come within a closed window of `ps`.
+    pub(crate) fn count(&self, ps: u64) -> u64 {
+        let frame = u128::from(self.bits) * MICRO;
+        let by = |line: &Line| (line.burst + volume(line.rate, ps)) / frame;
+        let [one, other] = self.lines.each_ref().map(by);
+        u64::try_from(one.min(other)).unwrap_or(u64::MAX)
+    }
+}
+
+/// What a lane's line lets through, in steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByLine {
+    pub(crate) step: Step,
+    /// Bits beyond whole steps: where frames have several sizes, what has begun to come counts as a step.
+    pub(crate) more: u64,
+}
+
+impl ByLine {
+    /// What frames of these sizes in bits, least and largest, bring within `lines`; none where nothing is known of the line.
+    pub(crate) fn of(lines: impl IntoIterator<Item = Line>, (least, largest): (u64, u64)) -> Option<Self> {
+        let mut lines = lines.into_iter();
+        let one = lines.next()?;
+        let step = Step { bits: least, lines: [one, lines.next().unwrap_or(one)] };
+        Some(Self { step, more: if least == largest { 0 } else { least } })
+    }
+
+    fn bits(&self, count: u64) -> u64 {
+        count.saturating_mul(self.step.bits).saturating_add(self.more)
+    }
+}
+
+/// What comes by one lane in whole frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LaneStairs {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) line: Option<ByLine>,
+}
+
+/// What comes to a class, or to all above it: lanes in whole frames, and the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stairs {
+    pub(crate) lanes: Vec<LaneStairs>,
+    pub(crate) rest: Curve,
+}
+
+impl Stairs {
+    /// Nothing.
+    pub(crate) fn nothing() -> Self {
+        Self::by_curve(Curve::zero())
+    }
+
+    /// All by its curve.
+    pub(crate) fn by_curve(rest: Curve) -> Self {
+        Self { lanes: Vec::new(), rest }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            lanes: self.lanes.iter().chain(&other.lanes).cloned().collect(),
+            rest: self.rest.plus(&other.rest),
+        }
+    }
+
+    /// As if nothing came behind the first frames.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn first_frames(&self) -> Self {
+        let mut first = self.clone();
+        let steps = first.lanes.iter_mut().flat_map(|lane| &mut lane.steps);
+        steps.flat_map(|step| &mut step.lines).for_each(|line| line.rate = 0);
+        first
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.lanes.iter().flat_map(|lane| &lane.steps)
+    }
+
+    /// Whether all of it comes in whole frames.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.rest == Curve::zero()
+    }
+
+    /// Sizes of frames, in bits, of which a response time each is sought, the least first.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        let mut sizes: Vec<u64> = Vec::new();
+        for step in self.steps() {
+            if !sizes.contains(&step.bits) {
+                sizes.push(step.bits);
+            }
+        }
+        sizes.sort_unstable();
+        if sizes.len() > SIZES_MAX {
+            sizes = vec![sizes[0], sizes[sizes.len() - 1]];
+        }
+        sizes
+    }
+
+    /// In bits that are charged with so many octets beside each frame, at most `ratio` of them to one of the wire; none of the rest.
+    pub(crate) fn charged(&self, overhead: u64, ratio: (u64, u64)) -> Self {
+        let bits = |wire: u64| wire - Bytes::MEDIA_OVERHEAD.bits().get() + overhead * 8;
+        let charged = |step: &Step| {
+            let lines = step.lines.map(|line| line.in_bits((bits(step.bits), step.bits)));
+            Step { bits: bits(step.bits), lines }
+        };
+        let line = |line: &ByLine| match line.more {
+            0 => ByLine { step: charged(&line.step), more: 0 },
+            _ => {
+                let most =
+                    u64::try_from(scaled(u128::from(line.step.bits), ratio.0, ratio.1)).unwrap_or(u64::MAX);
+                let lines = line.step.lines.map(|line| line.in_bits(ratio));
+                ByLine { step: Step { bits: most, lines }, more: most }
+            }
+        };
+        let lane = |lane: &LaneStairs| LaneStairs {
+            steps: lane.steps.iter().map(charged).collect(),
+            line: lane.line.as_ref().map(line),
+        };
+        Self { lanes: self.lanes.iter().map(lane).collect(), rest: self.rest.clone() }
+    }
+}
+
+/// Where the steps of a lane have come to, in bits.
+#[derive(Clone, Copy)]
+struct Reached {
+    by_steps: u64,
+    by_line: u64,
+    /// Whether the line is looked at again only when more has come than it lets through.
+    line_rests: bool,
+}
+
+impl Reached {
+    fn bits(self) -> u64 {
+        self.by_steps.min(self.by_line)
+    }
+}
+
+/// The place of a line among the steps of a lane.
+const LINE: u32 = u32::MAX;
+
+/// Bits that come in whole frames, jump by jump in order of time.
+pub(crate) struct Frames<'a> {
+    lanes: &'a [LaneStairs],
+    reached: Vec<Reached>,
+    /// Time, lane, step of it or line, and how many of that step will have come.
+    next: BinaryHeap<Reverse<(u64, u32, u32, u64)>>,
+    until: u64,
+    /// Bits that have come.
+    pub(crate) came: u64,
+}
+
+impl<'a> Frames<'a> {
+    /// At the start of a window, when all has come that may come at once; nothing that comes later than `until` is told.
+    pub(crate) fn of(stairs: &'a Stairs, until: u64) -> Self {
+        let lanes = &stairs.lanes[..];
+        let mut frames =
+            Self { lanes, reached: Vec::with_capacity(lanes.len()), next: BinaryHeap::new(), until, came: 0 };
+        for (number, lane) in lanes.iter().enumerate() {
+            let number = u32::try_from(number).expect("lanes are few");
+            let mut by_steps = 0_u64;
+            for (place, step) in lane.steps.iter().enumerate() {
+                let count = step.count(0);
+                by_steps = by_steps.saturating_add(count.saturating_mul(step.bits));
+                frames.expect(step, (number, u32::try_from(place).expect("streams are few")), count + 1);
+            }
+            let by_line = lane.line.as_ref().map_or(u64::MAX, |line| line.bits(line.step.count(0)));
+            let reached = Reached { by_steps, by_line, line_rests: true };
+            frames.came += reached.bits();
+            frames.reached.push(reached);
+            frames.wake(number, 0);
+        }
+        frames
+    }
+
+    fn expect(&mut self, step: &Step, (lane, place): (u32, u32), count: u64) {
+        if let Some(time) = step.time_of(count).filter(|time| *time <= self.until) {
+            self.next.push(Reverse((time, lane, place, count)));
+        }
+    }
+
+    /// Looks at the line of a lane that rests, where more has come than it let through when it was last looked at.
+    fn wake(&mut self, lane: u32, now: u64) {
+        let reached = &mut self.reached[lane as usize];
+        let Some(line) = &self.lanes[lane as usize].line else { return };
+        if reached.line_rests && reached.by_line < reached.by_steps {
+            let count = line.step.count(now);
+            reached.by_line = line.bits(count);
+            reached.line_rests = reached.by_line >= reached.by_steps;
+            if !reached.line_rests {
+                self.expect(&line.step, (lane, LINE), count + 1);
+            }
+        }
+    }
+
+    /// When the next may come.
+    pub(crate) fn peek(&self) -> Option<u64> {
+        self.next.peek().map(|Reverse((time, ..))| *time)
+    }
+
+    /// Lets come what comes next.
+    pub(crate) fn take(&mut self) {
+        let Some(Reverse((time, lane, place, count))) = self.next.pop() else { return };
+        let before = self.reached[lane as usize].bits();
+        let of = &self.lanes[lane as usize];
+        if place == LINE {
+            let line = of.line.as_ref().expect("it was waited for");
+            let reached = &mut self.reached[lane as usize];
+            reached.by_line = line.bits(count);
+            reached.line_rests = reached.by_line >= reached.by_steps;
+            if !reached.line_rests {
+                self.expect(&line.step, (lane, LINE), count + 1);
+            }
+        } else {
+            let step = &of.steps[place as usize];
+            self.reached[lane as usize].by_steps += step.bits;
+            self.expect(step, (lane, place), count + 1);
+            self.wake(lane, time);
+        }
+        self.came += self.reached[lane as usize].bits() - before;
+    }
+
+    /// Lets come what comes up to an instant; how often something did.
+    pub(crate) fn take_until(&mut self, now: u64) -> usize {
+        let mut taken = 0;
+        while self.peek().is_some_and(|next| next <= now) {
+            self.take();
+            taken += 1;
+        }
+        taken
+    }
+}
