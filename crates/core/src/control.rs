@@ -4,7 +4,7 @@
 //! send, and says when time alone has something for it. It knows neither who drives it nor what carries its frames; frames are the
 //! octets behind their type, as a capture shows them. Ports are counted among those of the node that the protocol uses.
 //!
-//! Not here: processing times, stamps, links and nodes that fail (the host that drives machines); what a result means to the data
+//! Not here: processing times, stamps, links and nodes that fail (the runner of machines); what a result means to the data
 //! plane (the mechanism's attachment).
 
 use alloc::vec::Vec;

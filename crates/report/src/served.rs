@@ -9,7 +9,7 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
-use tautwire_sim::{Observation, RungEvent, Told};
+use tautwire_sim::{Observation, RequestOutcome, RungEvent};
 
 use crate::cause::{Cause, Causes};
 use crate::listener_frames::discarded;
@@ -112,7 +112,12 @@ pub(crate) fn not_served(
     (!failed && !left).then_some(NotServed::NothingDelivered)
 }
 
-fn told(observation: &Observation, described: &Stream, stream: StreamIndex, listener: usize) -> Told {
+fn told(
+    observation: &Observation,
+    described: &Stream,
+    stream: StreamIndex,
+    listener: usize,
+) -> RequestOutcome {
     let node = described.listeners[listener];
     let reserved = observation.reservations.iter().find(|seen| seen.stream == stream);
     let harts = observation.harts.as_ref();

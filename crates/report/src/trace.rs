@@ -2,6 +2,7 @@
 //!
 //! A write that fails is remembered and told at the end: the run goes on, without trace.
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
@@ -12,7 +13,7 @@ use tautwire_core::tdma::Synchronisation;
 use tautwire_model::frame_length;
 use tautwire_model::network::Network;
 use tautwire_observe::{FrameEvent, FrameRecord};
-use tautwire_sim::{Contents, DropReason, MissedSlot, Recorder, SimTime, Transmission};
+use tautwire_sim::{Contents, DropReason, Recorder, SimTime, Transmission};
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::EtherType;
 
@@ -136,14 +137,11 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         self.record(&FrameRecord { time, stream, number, hop: 0, port, event: FrameEvent::Created, length });
     }
 
-    fn synchronised(&mut self, stream: u32, number: u32, _says: Synchronisation) {
-        if let Some(capture) = &mut self.capture {
+    fn noted(&mut self, stream: u32, number: u32, note: &dyn Any) {
+        let Some(capture) = &mut self.capture else { return };
+        if note.is::<Synchronisation>() {
             capture.synchronised(stream, number);
-        }
-    }
-
-    fn slot_missed(&mut self, missed: &MissedSlot) {
-        if let Some(capture) = &mut self.capture {
+        } else if let Some(missed) = note.downcast_ref() {
             capture.slot_missed(missed);
         }
     }

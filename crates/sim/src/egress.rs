@@ -56,8 +56,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.filter(place, hop_index);
         } else if manners.has(Manners::TIME_TRIGGERED) {
             self.hold_timed(place, hop_index);
-        } else if manners.has(Manners::HELD) {
-            self.hold(place, hop_index);
+        } else if manners.has(Manners::POOLED) {
+            self.pool(place, hop_index);
         } else {
             return manners.has(Manners::SHUT) && self.is_shut_out(place, hop_index);
         }

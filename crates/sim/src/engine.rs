@@ -142,7 +142,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
             spurious: Random::new(seed, Purpose::Spurious, 0),
             plugged: PLUGGED.then(|| {
                 let given = Given {
-                    mechanisms: options.mechanisms,
+                    plug_ins: options.mechanisms,
                     admission: options.admission.take(),
                     harts_test: options.harts_test,
                 };
@@ -339,8 +339,8 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 .into_streams(self.network, &self.plan, |stream| u64::from(talkers[stream].number)),
         };
         if let Some((stacks, applications, controls)) = machines {
-            for host in controls.into_hosts() {
-                host.finish(&mut observation);
+            for runner in controls.into_runners() {
+                runner.finish(&mut observation);
             }
             stacks.finish(&mut observation);
             applications.finish(self.network, &mut observation);

@@ -5,39 +5,84 @@
 use tautwire_model::Network;
 
 use crate::central::AdmissionControl;
-use crate::control::{Attached, Mechanism};
+use crate::control::{Attached, PlugIn};
 use crate::options::HartsTest;
-use crate::{as6802, central, gptp, harts, srp, tdma};
+use crate::recorder::Wrap;
+use crate::{as6802, central, gptp, harts, srp, tdma, test_bed};
 
 /// What runs are given for mechanisms: those that are plug-ins, and who tests what is asked for.
 pub(crate) struct Given<'run> {
-    pub(crate) mechanisms: &'run [&'static dyn Mechanism],
+    pub(crate) plug_ins: &'run [&'static dyn PlugIn],
     pub(crate) admission: Option<Box<dyn AdmissionControl>>,
     pub(crate) harts_test: Option<HartsTest>,
 }
 
-/// Whether a network has a mechanism.
-pub(crate) fn are_there(network: &Network) -> bool {
-    network.tdma.is_some()
-        || network.srp.is_some()
-        || network.gptp.is_some()
-        || network.harts.is_some()
-        || network.time_triggered.is_some()
-        || network.sections.keys().next().is_some()
+/// What is listed.
+struct Listed {
+    /// Whether a network has it.
+    is_in: fn(&Network) -> bool,
+    /// Its part in a run of such a network, if it acts in one.
+    attach: Option<Attach>,
+    /// How it watches a run, if it does.
+    wrap: Option<Wrap>,
 }
 
-/// Those of a network, in the order in which they act.
-pub(crate) fn attached<'n>(network: &'n Network, seed: u64, given: Given<'_>) -> Vec<Attached<'n>> {
+type Attach = for<'n> fn(&'n Network, u64, &mut Given<'_>) -> Vec<Attached<'n>>;
+
+const LIST: [Listed; 8] = [
+    Listed::acting(|network| network.tdma.is_some(), |network, _, _| all(tdma::attach(network))),
+    Listed::acting(|network| network.as6802.is_some(), |network, _, _| all(as6802::attach(network))),
+    Listed::acting(
+        |network| network.srp.as_ref().is_some_and(|srp| srp.central.is_none()),
+        |network, seed, _| all(srp::attach(network, seed)),
+    ),
+    Listed::acting(
+        |network| network.srp.as_ref().is_some_and(|srp| srp.central.is_some()),
+        |network, seed, given| all(central::attach(network, seed, given.admission.take())),
+    ),
+    Listed::acting(|network| network.gptp.is_some(), |network, _, _| all(gptp::attach(network))),
+    Listed::acting(|network| network.sections.keys().next().is_some(), attach_plug_ins),
+    Listed::acting(
+        |network| network.harts.is_some(),
+        |network, seed, given| all(harts::attach(network, seed, given.harts_test)),
+    ),
+    Listed::watching(test_bed::WRAP),
+];
+
+impl Listed {
+    const fn acting(is_in: fn(&Network) -> bool, attach: Attach) -> Self {
+        Self { is_in, attach: Some(attach), wrap: None }
+    }
+
+    const fn watching(wrap: Wrap) -> Self {
+        Self { is_in: wrap.is_wanted, attach: None, wrap: Some(wrap) }
+    }
+}
+
+fn all(attached: Option<Attached<'_>>) -> Vec<Attached<'_>> {
+    attached.into_iter().collect()
+}
+
+fn attach_plug_ins<'n>(network: &'n Network, _: u64, given: &mut Given<'_>) -> Vec<Attached<'n>> {
     for key in network.sections.keys() {
-        let is_given = given.mechanisms.iter().any(|mechanism| mechanism.section() == key);
+        let is_given = given.plug_ins.iter().any(|plug_in| plug_in.section() == key);
         assert!(is_given, "a run of a network with `{key}` is given its mechanism");
     }
-    let mut all = Vec::new();
-    all.extend(tdma::attach(network));
-    all.extend(as6802::attach(network));
-    all.extend(srp::attach(network, seed).or_else(|| central::attach(network, seed, given.admission)));
-    all.extend(gptp::attach(network));
-    all.extend(given.mechanisms.iter().filter_map(|mechanism| mechanism.attach(network)));
-    all.extend(harts::attach(network, seed, given.harts_test));
-    all
+    given.plug_ins.iter().filter_map(|plug_in| plug_in.attach(network)).collect()
+}
+
+/// Whether a network has a mechanism.
+pub(crate) fn are_there(network: &Network) -> bool {
+    LIST.iter().any(|listed| (listed.is_in)(network))
+}
+
+/// Those that act in a run of a network, in this order.
+pub(crate) fn attached<'n>(network: &'n Network, seed: u64, mut given: Given<'_>) -> Vec<Attached<'n>> {
+    let there = LIST.iter().filter(|listed| (listed.is_in)(network)).filter_map(|listed| listed.attach);
+    there.flat_map(|attach| attach(network, seed, &mut given)).collect()
+}
+
+/// How those watch a run that do.
+pub(crate) fn wraps() -> impl Iterator<Item = Wrap> {
+    LIST.iter().filter_map(|listed| listed.wrap)
 }

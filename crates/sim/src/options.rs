@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::central::AdmissionControl;
-use crate::control::Mechanism;
+use crate::control::PlugIn;
 use crate::refusal::Late;
 
 use tautwire_model::Network;
@@ -56,7 +56,7 @@ pub struct Options<'a> {
     /// What an ACMaster of HaRTES tests with; without it everything is admitted.
     pub harts_test: Option<HartsTest>,
     /// Mechanisms that are plug-ins, in the order in which they act at one instant; those of the network must be among them.
-    pub mechanisms: &'static [&'static dyn Mechanism],
+    pub mechanisms: &'static [&'static dyn PlugIn],
     /// Is told now and then where the run stands.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }

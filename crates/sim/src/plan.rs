@@ -97,15 +97,15 @@ impl Manners {
     pub(crate) const INSPECTED: Self = Self(1);
     /// It waits for a dispatch point at the port.
     pub(crate) const TIME_TRIGGERED: Self = Self(2);
-    /// It waits in a pool of its bridge until a mechanism lets it go (`control/plane/holding.rs`). Set in a run.
-    pub(crate) const HELD: Self = Self(4);
+    /// It waits in a pool of its bridge until a mechanism lets it go (`control/plane/pooling.rs`). Set in a run.
+    pub(crate) const POOLED: Self = Self(4);
     /// Its port is shut to its frames, or was (`control/plane/filtering.rs`). Set in a run.
     pub(crate) const SHUT: Self = Self(8);
     /// Its port takes none of its frames: the stream was granted to others alone. Changes in a run.
     pub(crate) const PRUNED: Self = Self(32);
     /// Of those, what is looked at before a frame is queued.
     pub(crate) const BEFORE_QUEUEING: Self =
-        Self(Self::TIME_TRIGGERED.0 | Self::HELD.0 | Self::SHUT.0 | Self::PRUNED.0);
+        Self(Self::TIME_TRIGGERED.0 | Self::POOLED.0 | Self::SHUT.0 | Self::PRUNED.0);
 
     /// Whether it has one of `others`.
     pub(crate) const fn has(self, others: Self) -> bool {

@@ -1,4 +1,4 @@
-//! What a run has beside the plain data plane: hosts of mechanisms (`control/`), applications that answer (`applications/`), protocol stacks
+//! What a run has beside the plain data plane: runners of mechanisms (`control/`), applications that answer (`applications/`), protocol stacks
 //! of hosts (`host_stacks/`), network time (`time_triggered.rs`), what bridges police and hold.
 //!
 //! Only in networks that have any of it: the type of the engine says so, and other runs hold nothing of this. The next instant
@@ -22,6 +22,7 @@ use crate::time_triggered::Timed;
 pub(crate) fn is_wanted(network: &Network) -> bool {
     let hears = |node: &NodeIndex| network.reception(*node).is_some();
     mechanisms::are_there(network)
+        || network.time_triggered.is_some()
         || network.hosts.iter().any(|host| !host.stacks.stacks.is_empty())
         || network.streams.iter().any(|stream| {
             stream.datagrams.is_some()
@@ -37,7 +38,7 @@ pub(crate) struct Plugged<'n> {
     pub(crate) applications: Applications,
     /// What protocols' frames hold that are on their way.
     pub(crate) contents: Contents,
-    /// The hosts of mechanisms.
+    /// The runners of mechanisms.
     pub(crate) controls: Controls<'n>,
     /// Policers of streams, where they enter.
     pub(crate) policers: Policers,
@@ -125,6 +126,6 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     #[cold]
     pub(crate) fn forget_at(&mut self, node: usize) {
         self.plugged().applications.forget(node);
-        self.lose_held(node);
+        self.lose_pooled(node);
     }
 }

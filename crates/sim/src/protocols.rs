@@ -1,6 +1,6 @@
 //! Frames of protocols: what is done with their octets when a copy leaves, and when one is delivered.
 //!
-//! They are those of a host (`control/host.rs`). Not here: where octets are while a frame is on its way (`control/contents.rs`).
+//! They are those of a runner (`control/runner.rs`). Not here: where octets are while a frame is on its way (`control/contents.rs`).
 
 use std::rc::Rc;
 
@@ -50,7 +50,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let arrived = self.plugged().contents.take(slot.stream, slot.number, slot.hop);
         let arrived =
             arrived.expect("a stream of a protocol carries nothing else, and octets live as their frame");
-        self.take_into_host(slot.stream, slot.hop, arrived);
+        self.take_into_runner(slot.stream, slot.hop, arrived);
         true
     }
 }

@@ -1,14 +1,16 @@
 //! What a run may tell while it runs, chosen once per run as a type.
 
+use std::any::Any;
+
 use tautwire_core::control::Addresses;
 use tautwire_core::gptp::DisciplinedClock;
-use tautwire_core::tdma::Synchronisation;
+use tautwire_model::Network;
 use tautwire_observe::DelayParts;
 use tautwire_units::Duration;
 use tautwire_wire::EtherType;
 
 use crate::SimTime;
-use crate::result::DropReason;
+use crate::result::{DropReason, Observation};
 
 /// A frame's transmission over one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,23 +54,6 @@ pub struct Contents<'a> {
     pub addresses: Option<Addresses>,
 }
 
-/// A slot of a TDMA cycle that passed without use, and a frame that came too late for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissedSlot {
-    /// When it began.
-    pub time: SimTime,
-    /// Number of the cycle.
-    pub cycle: u32,
-    /// The slot, as a place of the network's.
-    pub slot: usize,
-    /// The frame's stream.
-    pub stream: u32,
-    /// The frame's number.
-    pub number: u32,
-    /// Whether it leaves in another slot; if not it was given up at its station.
-    pub is_sent: bool,
-}
-
 /// Takes what a run tells. Every method does nothing unless it is written.
 pub trait Recorder {
     /// Whether it takes transmissions at all: what it would be told is not put together if not.
@@ -81,14 +66,9 @@ pub trait Recorder {
         let _ = (time, stream, number, octets);
     }
 
-    /// A station is about to open a TDMA cycle with this frame, which says so much.
-    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
-        let _ = (stream, number, says);
-    }
-
-    /// A frame that is about to leave its station, or is given up there, came too late for a slot that passed without use.
-    fn slot_missed(&mut self, missed: &MissedSlot) {
-        let _ = missed;
+    /// A mechanism tells this of a frame, before its transmission is told: a value of a type of the mechanism's.
+    fn noted(&mut self, stream: u32, number: u32, note: &dyn Any) {
+        let _ = (stream, number, note);
     }
 
     /// What a protocol's frame holds: before each of its transmissions is told, as they leave.
@@ -161,4 +141,19 @@ impl Recorder for NoRecorder {
     fn takes_transmissions(&self) -> bool {
         false
     }
+}
+
+/// A recorder around another one that puts what it saw to the rest when the run is over.
+pub(crate) trait Watching: Recorder {
+    /// Puts what it saw to the rest.
+    fn finish(self: Box<Self>, observation: &mut Observation);
+}
+
+/// How a run is watched from within.
+#[derive(Clone, Copy)]
+pub(crate) struct Wrap {
+    /// Whether runs of a network are.
+    pub(crate) is_wanted: fn(&Network) -> bool,
+    /// The recorder around another one, in a run of such a network with this seed.
+    pub(crate) around: for<'r> fn(&'r Network, u64, &'r mut dyn Recorder) -> Box<dyn Watching + 'r>,
 }

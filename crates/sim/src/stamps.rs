@@ -7,10 +7,10 @@
 //! the order of events of other streams. A network in which no station stamps has none of this: the
 //! recorder is chosen once per run.
 
+use std::any::Any;
 use std::collections::VecDeque;
 
 use tautwire_core::gptp::DisciplinedClock;
-use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{Delay, NodeIndex, NodeKind, PortIndex, StampPoint, TimeStamp};
 use tautwire_units::Duration;
@@ -18,7 +18,7 @@ use tautwire_units::Duration;
 use crate::clock::{LocalClock, SimTime};
 use crate::node::clocks;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Contents, MissedSlot, Recorder, Transmission};
+use crate::recorder::{Contents, Recorder, Transmission, Watching, Wrap};
 use crate::result::{DropReason, Observation, StampedObservation};
 
 /// Most frames of a stream that are kept in mind because they are on their way, or were lost.
@@ -82,8 +82,14 @@ struct Receiver {
     observed: StampedObservation,
 }
 
+/// Stamps are made in runs of networks in which a station makes some.
+pub(crate) const WRAP: Wrap = Wrap {
+    is_wanted: are_wanted,
+    around: |network, seed, recorder| Box::new(Stamping::new(network, seed, recorder)),
+};
+
 /// The stamps of a run, and the recorder that was asked for.
-pub(crate) struct Stamping<'run> {
+struct Stamping<'run> {
     network: &'run Network,
     warm_up: SimTime,
     senders: Vec<Sender>,
@@ -93,7 +99,7 @@ pub(crate) struct Stamping<'run> {
 
 impl<'run> Stamping<'run> {
     /// Before the run.
-    pub(crate) fn new(network: &'run Network, seed: u64, recorder: &'run mut dyn Recorder) -> Self {
+    fn new(network: &'run Network, seed: u64, recorder: &'run mut dyn Recorder) -> Self {
         let clocks = clocks(network, seed);
         let (mut senders, mut receivers, mut listener) = (Vec::new(), Vec::new(), 0);
         for (number, stream) in network.streams.iter().enumerate() {
@@ -120,9 +126,10 @@ impl<'run> Stamping<'run> {
         }
         Self { network, warm_up: SimTime::ZERO + network.run.warm_up, senders, receivers, recorder }
     }
+}
 
-    /// Puts what was stamped to the rest.
-    pub(crate) fn finish(self, observation: &mut Observation) {
+impl Watching for Stamping<'_> {
+    fn finish(self: Box<Self>, observation: &mut Observation) {
         for (stream, receivers) in observation.streams.iter_mut().zip(self.receivers) {
             for (listener, receiver) in stream.listeners.iter_mut().zip(receivers) {
                 listener.stamped = receiver.map(|receiver| Box::new(receiver.observed));
@@ -132,7 +139,7 @@ impl<'run> Stamping<'run> {
 }
 
 /// Whether any listener of a network stamps.
-pub(crate) fn are_wanted(network: &Network) -> bool {
+fn are_wanted(network: &Network) -> bool {
     let stamps = |node: &NodeIndex| match &network.nodes[node.index()].kind {
         NodeKind::EndStation { host } => network.hosts[host.index()].time_stamp.is_some(),
         NodeKind::Bridge { .. } => false,
@@ -216,8 +223,8 @@ impl Recorder for Stamping<'_> {
         self.recorder.created(time, stream, number, octets);
     }
 
-    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
-        self.recorder.synchronised(stream, number, says);
+    fn noted(&mut self, stream: u32, number: u32, note: &dyn Any) {
+        self.recorder.noted(stream, number, note);
     }
 
     fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {
@@ -287,10 +294,6 @@ impl Recorder for Stamping<'_> {
 
     fn dropped(&mut self, time: SimTime, stream: u32, number: u32, hop: u32, reason: DropReason) {
         self.recorder.dropped(time, stream, number, hop, reason);
-    }
-
-    fn slot_missed(&mut self, missed: &MissedSlot) {
-        self.recorder.slot_missed(missed);
     }
 
     fn reassembled(&mut self, time: SimTime, stream: u32, listener: u32, datagram: u32, delay: Duration) {

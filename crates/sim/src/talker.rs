@@ -230,7 +230,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
                 Err(_) => return self.drop_at_talker(place, DropReason::ResidenceTime),
             }
         }
-        if PLUGGED && self.hand_to_host(place, node, ready, aim) {
+        if PLUGGED && self.hand_to_runner(place, node, ready, aim) {
             return;
         }
         if ready == now {

@@ -9,9 +9,9 @@ use tautwire_model::section::Section;
 use tautwire_model::{Grammar, Loaded};
 
 /// A mechanism: its section of the description, and its part in runs.
-pub trait Mechanism: Section + tautwire_sim::Mechanism {}
+pub trait Mechanism: Section + tautwire_sim::PlugIn {}
 
-impl<T: Section + tautwire_sim::Mechanism> Mechanism for T {}
+impl<T: Section + tautwire_sim::PlugIn> Mechanism for T {}
 
 /// All mechanisms.
 pub static MECHANISMS: &[&dyn Mechanism] = &[&tautwire_lldp::Lldp];
@@ -19,8 +19,8 @@ pub static MECHANISMS: &[&dyn Mechanism] = &[&tautwire_lldp::Lldp];
 static GRAMMAR: LazyLock<Grammar> =
     LazyLock::new(|| Grammar::new(MECHANISMS.iter().map(|mechanism| *mechanism as &dyn Section).collect()));
 
-static IN_RUNS: LazyLock<Vec<&'static dyn tautwire_sim::Mechanism>> =
-    LazyLock::new(|| MECHANISMS.iter().map(|mechanism| *mechanism as &dyn tautwire_sim::Mechanism).collect());
+static IN_RUNS: LazyLock<Vec<&'static dyn tautwire_sim::PlugIn>> =
+    LazyLock::new(|| MECHANISMS.iter().map(|mechanism| *mechanism as &dyn tautwire_sim::PlugIn).collect());
 
 /// What a description may say: the keys of the kernel and of all mechanisms.
 #[must_use]
@@ -45,7 +45,7 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 }
 
 /// What runs are given.
-pub(crate) fn in_runs() -> &'static [&'static dyn tautwire_sim::Mechanism] {
+pub(crate) fn in_runs() -> &'static [&'static dyn tautwire_sim::PlugIn] {
     &IN_RUNS
 }
 

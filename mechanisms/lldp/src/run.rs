@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_observe::{Cell, Column, Shown, Table};
-use tautwire_sim::{Attached, Attachment, Machines, Mechanism, Observation, Plane};
+use tautwire_sim::{Attached, Attachment, Machines, Observation, Plane, PlugIn};
 use tautwire_units::{Duration, Instant};
 
 use crate::Lldp;
@@ -60,7 +60,7 @@ struct Run<'n> {
     known: Vec<Known>,
 }
 
-impl Mechanism for Lldp {
+impl PlugIn for Lldp {
     fn section(&self) -> &'static str {
         "lldp"
     }

@@ -200,7 +200,7 @@ impl Attachment for As6802<'_> {
         self.nodes[node.index()].gate.let_out(identity, made, now)
     }
 
-    fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
+    fn acts_next(&self, node: NodeIndex) -> Option<SimTime> {
         self.nodes[node.index()].gate.next()
     }
 

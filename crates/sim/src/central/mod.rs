@@ -213,7 +213,7 @@ impl Attachment for Central<'_> {
         made
     }
 
-    fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
+    fn acts_next(&self, node: NodeIndex) -> Option<SimTime> {
         let node = &self.nodes[node.index()];
         node.doing.as_ref().map(|(until, _)| *until).or(node.idle)
     }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use tautwire_core::control::Addresses;
+use tautwire_core::control::{Addresses, Output};
 use tautwire_model::Network;
 use tautwire_model::network::{Hop, Stream};
 use tautwire_units::Bytes;
@@ -58,6 +58,12 @@ impl Frame {
     #[must_use]
     pub const fn new(ether_type: EtherType, octets: Vec<u8>) -> Self {
         Self { ether_type, octets, beside: Beside { from: 0, to: 0, below_ns: [0; 3] }, addresses: None }
+    }
+}
+
+impl From<Output> for Frame {
+    fn from(Output { ether_type, octets, addresses, .. }: Output) -> Self {
+        Self { addresses, ..Self::new(ether_type, octets) }
     }
 }
 

@@ -1,32 +1,32 @@
-//! Where the event loop meets the hosts of a run's mechanisms.
+//! Where the event loop meets the runners of a run's mechanisms.
 //!
-//! While a host acts it is out of its place, so nothing that would lead back to it is done meanwhile: frames that it sends go their way
+//! While a runner acts it is out of its place, so nothing that would lead back to it is done meanwhile: frames that it sends go their way
 //! when it is back.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use tautwire_core::TrafficClass;
 use tautwire_core::gptp::DisciplinedClock;
-use tautwire_core::tdma::Synchronisation;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{BitRate, Bytes, Instant};
 
 use super::contents::{Arrived, Frame};
-use super::host::{Departure, Hosted};
+use super::runner::{Departure, Runner};
 use super::{Fault, HandedDown, Passing};
 use crate::clock::{LocalClock, SimTime};
 use crate::engine::Engine;
 use crate::frame::Aim;
 use crate::plan::NONE;
 use crate::protocols::Leaving;
-use crate::recorder::{MissedSlot, Recorder};
+use crate::recorder::Recorder;
 use crate::result::DropReason;
 
 /// Octets before the time-stamp point: preamble and start delimiter.
 const PREAMBLE: Bytes = Bytes::new(8);
 
-/// What a host asked for while it acted.
+/// What a runner asked for while it acted.
 pub(crate) enum Deferred {
     /// A frame of a stream is to be sent.
     Send(StreamIndex, Frame, Bytes),
@@ -34,10 +34,8 @@ pub(crate) enum Deferred {
     HandOn(HandedDown),
     /// A frame that was handed down is lost.
     GiveUp(HandedDown, DropReason),
-    /// The recorder is told that the next frame of a stream opens a cycle.
-    OpensCycle(StreamIndex, Synchronisation),
-    /// The recorder is told of a slot that a frame missed.
-    SlotMissed(MissedSlot),
+    /// The recorder is told this of a frame of a stream; of the next one without a number.
+    Note(StreamIndex, Option<u32>, Box<dyn Any>),
     /// Copies of a message that a bridge held go to the ports of these hops.
     LetGo(Vec<(u32, u32)>),
     /// The application of a stream sends a message, of which the delay counts from then.
@@ -46,15 +44,15 @@ pub(crate) enum Deferred {
     IdleSlope(PortIndex, TrafficClass, BitRate, BitRate),
 }
 
-/// The hosts of a run.
+/// The runners of a run.
 pub(crate) struct Controls<'n> {
     /// One for each mechanism; taken out while it acts.
-    hosts: Vec<Option<Box<dyn Hosted + 'n>>>,
-    /// Per stream: the host whose frames it carries, and none but them.
+    runners: Vec<Option<Box<dyn Runner + 'n>>>,
+    /// Per stream: the runner whose frames it carries, and none but them.
     carried: Vec<Option<u8>>,
-    /// Per node: the host that takes what its software hands down.
+    /// Per node: the runner that takes what its software hands down.
     takers: Vec<Option<u8>>,
-    /// What hosts asked for, in order, and whether it is being done.
+    /// What runners asked for, in order, and whether it is being done.
     pub(crate) deferred: VecDeque<Deferred>,
     is_catching_up: bool,
     /// Per node: the corrected clock that its applications see.
@@ -68,61 +66,62 @@ impl<'n> Controls<'n> {
         seed: u64,
         streams: usize,
     ) -> Self {
-        let hosts: Vec<_> = attached.into_iter().map(|attached| attached.0.make(clocks, seed)).collect();
+        let runners: Vec<_> = attached.into_iter().map(|attached| attached.0.make(clocks, seed)).collect();
         let mut carried = vec![None; streams];
         let mut corrected = vec![None; clocks.len()];
         let mut takers = vec![None; clocks.len()];
-        for (number, host) in (0_u8..).zip(&hosts) {
-            for stream in host.streams() {
+        for (number, runner) in (0_u8..).zip(&runners) {
+            for stream in runner.streams() {
                 carried[stream as usize] = Some(number);
             }
-            for node in host.takes_from() {
+            for node in runner.takes_from() {
                 takers[node.index()] = Some(number);
             }
-            for (clock, own) in corrected.iter_mut().zip(host.corrected(clocks)) {
+            for (clock, own) in corrected.iter_mut().zip(runner.corrected(clocks)) {
                 *clock = clock.or(own);
             }
         }
-        let hosts = hosts.into_iter().map(Some).collect();
-        Self { hosts, carried, takers, deferred: VecDeque::new(), is_catching_up: false, corrected }
+        let runners = runners.into_iter().map(Some).collect();
+        Self { runners, carried, takers, deferred: VecDeque::new(), is_catching_up: false, corrected }
     }
 
     /// When something is to be done next.
     pub(crate) fn next(&self) -> Option<SimTime> {
-        self.hosts.iter().flatten().filter_map(|host| host.next()).min()
+        self.runners.iter().flatten().filter_map(|runner| runner.next()).min()
     }
 
     /// The streams that begin by a mechanism alone.
     pub(crate) fn begun(&self) -> impl Iterator<Item = StreamIndex> + '_ {
-        self.hosts.iter().flatten().flat_map(|host| host.begins())
+        self.runners.iter().flatten().flat_map(|runner| runner.begins())
     }
 
-    /// Frames that hosts have instead of their ports, by their places in the slab.
+    /// Frames that runners have instead of their ports, by their places in the slab.
     pub(crate) fn held(&self) -> impl Iterator<Item = u32> + '_ {
-        self.hosts.iter().flatten().flat_map(|host| host.held()).map(|frame| frame.place())
+        self.runners.iter().flatten().flat_map(|runner| runner.held()).map(|frame| frame.place())
     }
 
-    /// The run has ended: the hosts, to tell what was observed.
-    pub(crate) fn into_hosts(self) -> impl Iterator<Item = Box<dyn Hosted + 'n>> {
-        self.hosts.into_iter().flatten()
+    /// The run has ended: the runners, to tell what was observed.
+    pub(crate) fn into_runners(self) -> impl Iterator<Item = Box<dyn Runner + 'n>> {
+        self.runners.into_iter().flatten()
     }
 }
 
 impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
-    /// Lets one host act, while the data plane is there for it.
-    fn with_host<T>(
+    /// Lets one runner act, while the data plane is there for it.
+    fn with_runner<T>(
         &mut self,
         number: usize,
-        act: impl FnOnce(&mut (dyn Hosted + 'run), &mut Self) -> T,
+        act: impl FnOnce(&mut (dyn Runner + 'run), &mut Self) -> T,
     ) -> T {
-        let mut host = self.plugged().controls.hosts[number].take().expect("a host acts once at a time");
-        let result = act(&mut *host, self);
-        self.plugged().controls.hosts[number] = Some(host);
+        let mut runner =
+            self.plugged().controls.runners[number].take().expect("a runner acts once at a time");
+        let result = act(&mut *runner, self);
+        self.plugged().controls.runners[number] = Some(runner);
         self.catch_up();
         result
     }
 
-    /// Does what hosts asked for.
+    /// Does what runners asked for.
     fn catch_up(&mut self) {
         if std::mem::replace(&mut self.plugged().controls.is_catching_up, true) {
             return;
@@ -132,13 +131,12 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
                 Deferred::Send(stream, frame, payload) => self.send_frame(stream.0, frame, payload),
                 Deferred::HandOn(frame) => self.put_handed_down(frame),
                 Deferred::GiveUp(frame, reason) => self.drop_at_talker(frame.place(), reason),
-                Deferred::OpensCycle(stream, says) => {
-                    let number = self.talkers[stream.index()].number;
-                    self.recorder.synchronised(stream.0, number, says);
+                Deferred::Note(stream, number, note) => {
+                    let number = number.unwrap_or(self.talkers[stream.index()].number);
+                    self.recorder.noted(stream.0, number, &*note);
                 }
-                Deferred::SlotMissed(missed) => self.recorder.slot_missed(&missed),
                 Deferred::Message(stream, since) => self.create_next(stream.0, since),
-                Deferred::LetGo(copies) => self.put_held(copies),
+                Deferred::LetGo(copies) => self.put_pooled(copies),
                 Deferred::IdleSlope(port, class, slope, ceiling) => {
                     self.change_reserved_slope(port, class, slope, ceiling);
                 }
@@ -150,22 +148,22 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// Does all that the mechanisms have to do now.
     #[cold]
     pub(crate) fn drive_controls(&mut self) {
-        for number in 0..self.plugged().controls.hosts.len() {
-            while self.with_host(number, |host, engine| host.drive(engine)) {}
+        for number in 0..self.plugged().controls.runners.len() {
+            while self.with_runner(number, |runner, engine| runner.drive(engine)) {}
         }
     }
 
     /// The run begins.
     pub(crate) fn begin_controls(&mut self) {
-        for number in 0..self.plugged().controls.hosts.len() {
-            self.with_host(number, |host, engine| host.begin(engine));
+        for number in 0..self.plugged().controls.runners.len() {
+            self.with_runner(number, |runner, engine| runner.begin(engine));
         }
     }
 
     /// The run ends.
     pub(crate) fn end_controls(&mut self) {
-        for number in 0..self.plugged().controls.hosts.len() {
-            self.with_host(number, |host, engine| host.end(engine));
+        for number in 0..self.plugged().controls.runners.len() {
+            self.with_runner(number, |runner, engine| runner.end(engine));
         }
     }
 
@@ -188,58 +186,59 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
         let as_it_came = self.plugged().contents.behind(stream, number, before)?;
         let passing = Passing { port: at.port, from, came, start, octets: &as_it_came.octets };
         let plugged = self.plugged.as_ref()?;
-        let host = plugged.controls.carried[stream as usize]?;
-        let host = plugged.controls.hosts[usize::from(host)].as_ref().expect("no frame leaves while it acts");
-        let octets = host.pass(&passing, self)?;
+        let runner = plugged.controls.carried[stream as usize]?;
+        let runner =
+            plugged.controls.runners[usize::from(runner)].as_ref().expect("no frame leaves while it acts");
+        let octets = runner.pass(&passing, self)?;
         self.plugged().contents.write(stream, number, hop, octets)
     }
 
     /// A control frame begins to leave: its stamps are known.
     pub(crate) fn control_frame_leaves(&mut self, leaving: Leaving, frame: Rc<Frame>) {
         let Leaving { stream, number, hop, link, start, flight, .. } = leaving;
-        let Some(host) = self.plugged().controls.carried[stream as usize] else { return };
+        let Some(runner) = self.plugged().controls.carried[stream as usize] else { return };
         let left = start + self.network.links[link as usize].rate.duration_ceil(PREAMBLE.bits());
         self.plugged().contents.comes(stream, number, hop, left + flight);
         let port = PortIndex(self.plan.hops[hop as usize].port);
         let departure = Departure { port, stream, frame, start, left };
-        if self.with_host(host.into(), |host, engine| host.left(departure, engine)) {
+        if self.with_runner(runner.into(), |runner, engine| runner.left(departure, engine)) {
             self.arm_timeline();
         }
     }
 
     /// A control frame was delivered behind a hop: its node has it to process.
-    pub(crate) fn take_into_host(&mut self, stream: u32, hop: u32, arrived: Arrived) {
-        let Some(host) = self.plugged().controls.carried[stream as usize] else { return };
+    pub(crate) fn take_into_runner(&mut self, stream: u32, hop: u32, arrived: Arrived) {
+        let Some(runner) = self.plugged().controls.carried[stream as usize] else { return };
         let sender = PortIndex(self.plan.hops[hop as usize].port);
         let links = self.network.ports[sender.index()].links.expect("a hop's port is connected");
         let port = self.network.links[links.egress.index()].to;
-        self.with_host(host.into(), |host, engine| host.received(stream, port, arrived, engine));
+        self.with_runner(runner.into(), |runner, engine| runner.received(stream, port, arrived, engine));
         self.arm_timeline();
     }
 
-    /// Gives a frame that a node's software hands down at `ready` to the host that takes it; false if there is none.
-    pub(crate) fn hand_to_host(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
-        let Some(host) = self.plugged().controls.takers[node] else { return false };
+    /// Gives a frame that a node's software hands down at `ready` to the runner that takes it; false if there is none.
+    pub(crate) fn hand_to_runner(&mut self, place: u32, node: usize, ready: SimTime, aim: Aim) -> bool {
+        let Some(runner) = self.plugged().controls.takers[node] else { return false };
         let (frame, node) = (self.handed_down(place, aim, ready), NodeIndex::at(node));
-        if self.with_host(host.into(), |host, engine| host.handed_down(frame, node, ready, engine)) {
+        if self.with_runner(runner.into(), |runner, engine| runner.handed_down(frame, node, ready, engine)) {
             self.arm_timeline();
         }
         true
     }
 
-    /// The host that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
+    /// The runner that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
     pub(crate) fn tell_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
         let node = self.network.streams[stream.index()].talker;
-        if let Some(host) = self.plugged().controls.takers[node.index()] {
-            self.with_host(host.into(), |host, _| host.answers(stream, number, to));
+        if let Some(runner) = self.plugged().controls.takers[node.index()] {
+            self.with_runner(runner.into(), |runner, _| runner.answers(stream, number, to));
         }
     }
 
     /// A node becomes faulty, or is repaired.
     #[cold]
     pub(crate) fn controls_fault(&mut self, node: NodeIndex, fault: Fault) {
-        for number in 0..self.plugged().controls.hosts.len() {
-            self.with_host(number, |host, engine| host.fail(node, fault, engine));
+        for number in 0..self.plugged().controls.runners.len() {
+            self.with_runner(number, |runner, engine| runner.fail(node, fault, engine));
         }
         self.arm_timeline();
     }
@@ -247,10 +246,10 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A cable is cut or mended.
     #[cold]
     pub(crate) fn controls_link(&mut self, cable: u32) {
-        for number in 0..self.plugged().controls.hosts.len() {
+        for number in 0..self.plugged().controls.runners.len() {
             let ends = [cable * 2, cable * 2 + 1].map(|link| self.network.links[link as usize].from);
-            self.with_host(number, |host, engine| host.links(ends, engine));
-            while self.with_host(number, |host, engine| host.carry_out(engine)) {}
+            self.with_runner(number, |runner, engine| runner.links(ends, engine));
+            while self.with_runner(number, |runner, engine| runner.carry_out(engine)) {}
         }
         self.arm_timeline();
     }
@@ -258,9 +257,9 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     /// A node stops, or comes back anew.
     #[cold]
     pub(crate) fn controls_node(&mut self, node: NodeIndex, up: bool) {
-        for number in 0..self.plugged().controls.hosts.len() {
-            self.with_host(number, |host, engine| host.node(node, up, engine));
-            while self.with_host(number, |host, engine| host.carry_out(engine)) {}
+        for number in 0..self.plugged().controls.runners.len() {
+            self.with_runner(number, |runner, engine| runner.node(node, up, engine));
+            while self.with_runner(number, |runner, engine| runner.carry_out(engine)) {}
         }
         self.arm_timeline();
     }

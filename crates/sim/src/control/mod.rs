@@ -1,12 +1,12 @@
-//! Control mechanisms in a run: the one host that drives their machines, and what it asks of a mechanism.
+//! Control mechanisms in a run: the one runner that drives their machines, and what it asks of a mechanism.
 //!
 //! ```text
-//!  machine (core::control) ◄── events ── host ── octets ──► frames of the mechanism's streams ──► hosts of their listeners
+//!  machine (core::control) ◄── events ── runner ── octets ──► frames of the mechanism's streams ──► runners of their listeners
 //!                          ── octets ──►   │
 //!  attachment ── effects ──► plane (clocks, talkers, ports)
 //! ```
 //! A mechanism is one [`Attachment`]: it makes the machine of every node and says which streams carry its frames, how long a node
-//! takes for one, and how its ports stamp. The host does the rest for all of them alike: a frame that came in waits for the processor,
+//! takes for one, and how its ports stamp. The runner does the rest for all of them alike: a frame that came in waits for the processor,
 //! one after the other; deadlines run on the node's clock; a node that stops loses its machine and what it had not processed, and
 //! begins anew; its neighbours see their links go and come. What a machine's state means to the data plane the attachment does
 //! through [`Plane`], which knows no mechanism.
@@ -17,8 +17,8 @@
 
 pub(crate) mod contents;
 mod controls;
-mod host;
 mod plane;
+mod runner;
 
 use tautwire_core::control::{Machine, Output};
 use tautwire_core::gptp::DisciplinedClock;
@@ -33,16 +33,16 @@ use crate::result::Observation;
 
 pub use contents::{Beside, Frame};
 pub(crate) use controls::Controls;
-pub(crate) use host::{Departure, Hosted, Make};
-use host::{Parts, Seat};
 pub use plane::{
-    CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, Holding, NetworkTime, Notes, Plane,
-    Policing, Servers, Shaping, Shut, Talkers,
+    CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, NetworkTime, Notes, Plane, Policing,
+    Pooling, Servers, Shaping, Shut, Talkers,
 };
 pub(crate) use plane::{Filters, FirstCycles, Policers, Pools};
+pub(crate) use runner::{Departure, Make, Runner};
+use runner::{Parts, Seat};
 
-/// A mechanism that runs may have: a plug-in.
-pub trait Mechanism: Sync {
+/// What a run asks of a mechanism that is a plug-in.
+pub trait PlugIn: Sync {
     /// The key of its section in the description.
     fn section(&self) -> &'static str;
 
@@ -124,7 +124,7 @@ pub trait Attachment {
     }
 
     /// When a node has something to let out or to do whatever its machine does, true time.
-    fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
+    fn acts_next(&self, node: NodeIndex) -> Option<SimTime> {
         let _ = node;
         None
     }
@@ -155,7 +155,7 @@ pub trait Attachment {
         let _ = (node, machine, plane);
     }
 
-    /// A machine was told what came in: what its node does beside, when it is time for that ([`Self::lets_out_next`]).
+    /// A machine was told what came in: what its node does beside, when it is time for that ([`Self::acts_next`]).
     fn work(&mut self, node: NodeIndex, machine: &mut Self::Machine, plane: &mut dyn Plane) {
         let _ = (node, machine, plane);
     }

@@ -5,7 +5,7 @@
 //! message's arrival and what follows from it stands the node's processing; that is the residence time of a bridge. True time
 //! only samples the result: a node's time of the grandmaster, less what the grandmaster's clock then reads.
 //!
-//! Not here: the machines (`core`), what brings messages to them (`control/host.rs`).
+//! Not here: the machines (`core`), what brings messages to them (`control/runner.rs`).
 
 mod discipline;
 

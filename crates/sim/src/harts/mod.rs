@@ -4,13 +4,14 @@
 //! Messages are frames of their port's own stream. What a node is made of stands in `stations.rs`, cycles in `cycles.rs`, what
 //! entities work at in `entities.rs`, what follows from it in `admission.rs` and `configured.rs`. A node that stops keeps what it knows,
 //! but for ACMasters; its cycles are counted on. Not here: the machines (`core`, `harts`), what brings messages to them
-//! (`control/host.rs`), policers, pools and servers (`control/plane`).
+//! (`control/runner.rs`), policers, pools and servers (`control/plane`).
 
 mod admission;
 mod configured;
 mod cycles;
 mod entities;
 mod observed;
+mod outcome;
 mod stations;
 
 use std::collections::BTreeMap;
@@ -176,7 +177,7 @@ impl Attachment for Run<'_> {
         Bytes::new(output.octets.len() as u64).max(PAYLOAD_MIN)
     }
 
-    fn lets_out_next(&self, node: NodeIndex) -> Option<SimTime> {
+    fn acts_next(&self, node: NodeIndex) -> Option<SimTime> {
         self.nodes[node.index()].next().into_iter().chain(self.entities.next(node.0)).min()
     }
 

@@ -7,10 +7,10 @@
 mod grants;
 mod ladders;
 mod node;
+mod outcome;
 mod requests;
 mod reservation;
 mod talkers;
-mod told;
 mod vlan_registration;
 mod vlans;
 

@@ -20,11 +20,12 @@ use tautwire_wire::EtherType;
 
 use crate::clock::{LocalClock, SimTime};
 use crate::control::contents::{Arrived, Frame};
-use crate::control::{Attached, Departure, Fault, HandedDown, Hosted, Make, Passing, Plane};
+use crate::control::{Attached, Departure, Fault, HandedDown, Make, Passing, Plane, Runner};
 use crate::result::{DropReason, Observation};
 
 pub use cycles::{CycleObservation, CyclesObservation, SlotFate};
 use frames::TdmaMessage;
+pub use slot_use::MissedSlot;
 use slot_use::SlotUse;
 pub use start_up::StartUpObservation;
 use start_up::{StartUps, awaits_start_up};
@@ -41,7 +42,7 @@ struct Parts<'n> {
 }
 
 impl<'n> Make<'n> for Parts<'n> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Hosted + 'n> {
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n> {
         Box::new(Tdma::new(self.network, clocks, seed))
     }
 }
@@ -122,9 +123,9 @@ impl<'n> Tdma<'n> {
 
     fn synchronise(&mut self, stream: StreamIndex, says: Synchronisation, plane: &mut dyn Plane) {
         self.slots.opened(self.network, says, (stream.0, plane.now()));
-        plane.opens_cycle(stream, says);
+        plane.note(stream, None, Box::new(says));
         let payload = self.network.streams[stream.index()].payload_min;
-        plane.send_whole(stream, frames::synchronisation(says), payload);
+        plane.send(stream, frames::synchronisation(says), payload);
     }
 
     /// What a station is that takes a frame.
@@ -190,7 +191,7 @@ impl<'n> Tdma<'n> {
     }
 }
 
-impl Hosted for Tdma<'_> {
+impl Runner for Tdma<'_> {
     fn streams(&self) -> Vec<u32> {
         let openers = self.stations.iter().flatten().filter_map(|station| station.synchronisation);
         let started = self.network.tdma.iter().filter_map(|tdma| tdma.start_up.as_ref());

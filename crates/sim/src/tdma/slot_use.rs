@@ -15,7 +15,6 @@ use tautwire_model::tdma::OwnedSlot;
 use super::cycles::{Cycles, CyclesObservation, RECENT, SlotFate};
 use crate::clock::SimTime;
 use crate::control::{HandedDown, Plane};
-use crate::recorder::MissedSlot;
 use crate::result::SlotObservation;
 use tautwire_units::Duration;
 
@@ -23,6 +22,23 @@ use tautwire_units::Duration;
 const PASSINGS: usize = RECENT;
 /// Responses of a stream that may wait.
 const ANSWERS: u32 = 64;
+
+/// A slot of a TDMA cycle that passed without use, and a frame that came too late for it: what a recorder is told of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissedSlot {
+    /// When it began.
+    pub time: SimTime,
+    /// Number of the cycle.
+    pub cycle: u32,
+    /// The slot, as a place of the network's.
+    pub slot: usize,
+    /// The frame's stream.
+    pub stream: u32,
+    /// The frame's number.
+    pub number: u32,
+    /// Whether it leaves in another slot; if not it was given up at its station.
+    pub is_sent: bool,
+}
 
 /// The slots of a run.
 pub(crate) struct SlotUse {
@@ -152,7 +168,8 @@ impl SlotUse {
     ) {
         let since = self.asked.remove(&(stream.0, number)).unwrap_or(created);
         for (time, cycle, slot) in self.take_missed(of, (stream.0, since)) {
-            plane.slot_missed(MissedSlot { time, cycle, slot, stream: stream.0, number, is_sent });
+            let missed = MissedSlot { time, cycle, slot, stream: stream.0, number, is_sent };
+            plane.note(stream, Some(number), Box::new(missed));
         }
     }
 

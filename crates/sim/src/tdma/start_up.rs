@@ -253,7 +253,7 @@ impl Tdma<'_> {
         let (there, _) = self.start_up_settings().stations[number].with_master.expect("no master calibrates");
         let frame = frames::calibration_request(index(number), request);
         let payload = payload_of(&frame);
-        plane.send_whole(there, frame, payload);
+        plane.send(there, frame, payload);
     }
 
     /// The master replies, now.
@@ -262,7 +262,7 @@ impl Tdma<'_> {
         let (_, back) = station.with_master.expect("the master does not ask");
         let frame = frames::calibration_reply(reply);
         let payload = payload_of(&frame);
-        plane.send_whole(back, frame, payload);
+        plane.send(back, frame, payload);
     }
 
     /// A message of the start-up was delivered: its station has it to look at, if it is for it.

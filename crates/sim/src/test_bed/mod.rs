@@ -11,10 +11,10 @@ mod carried;
 mod clock;
 mod track;
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tautwire_core::gptp::DisciplinedClock;
-use tautwire_core::tdma::Synchronisation;
 use tautwire_model::Network;
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex, TaskKind, Test};
 use tautwire_observe::Moments;
@@ -23,7 +23,7 @@ use tautwire_wire::{PayloadType, TestMessage, WireError};
 
 use crate::clock::SimTime;
 use crate::random::{Purpose, Random};
-use crate::recorder::{Contents, MissedSlot, Recorder, Transmission};
+use crate::recorder::{Contents, Recorder, Transmission, Watching, Wrap};
 use crate::result::{DropReason, Observation};
 use carried::{Carried, Route, WrongBits};
 use clock::SystemClock;
@@ -41,8 +41,17 @@ const CORRUPTED: &str = "corrupted";
 /// Why one is lost whose relay is stopped when it would send it on.
 const NOT_RELAYED: &str = "not-relayed";
 
+/// A test watches runs of networks that have one.
+pub(crate) const WRAP: Wrap = Wrap {
+    is_wanted: |network| network.test_bed.is_some(),
+    around: |network, seed, recorder| {
+        let test = network.test_bed.as_ref().expect("a network with a test");
+        Box::new(TestBed::new(network, test, seed, recorder))
+    },
+};
+
 /// The recorder of a run with a test: logs, and tells all to another.
-pub(crate) struct TestBed<'run> {
+struct TestBed<'run> {
     network: &'run Network,
     test: &'run Test,
     warm_up: SimTime,
@@ -71,12 +80,7 @@ pub(crate) struct TestBed<'run> {
 }
 
 impl<'run> TestBed<'run> {
-    pub(crate) fn new(
-        network: &'run Network,
-        test: &'run Test,
-        seed: u64,
-        recorder: &'run mut dyn Recorder,
-    ) -> Self {
+    fn new(network: &'run Network, test: &'run Test, seed: u64, recorder: &'run mut dyn Recorder) -> Self {
         let mut routes: Vec<Option<Route>> = network.streams.iter().map(|_| None).collect();
         for (id, first) in test.messages() {
             for route in test.way(first) {
@@ -111,25 +115,6 @@ impl<'run> TestBed<'run> {
             captures: BTreeMap::new(),
             recorder,
         }
-    }
-
-    /// Puts what the test observed to the rest.
-    pub(crate) fn finish(self, observation: &mut Observation) {
-        let (reasons, under_way) = (self.reasons, self.under_way);
-        let messages = self.tracker.finish(|message, route, to| {
-            let reason = reasons.get(&(message, route, to)).copied()?;
-            let may_come = reason != CORRUPTED && under_way.contains(&(route.0, message));
-            (!may_come).then_some(reason)
-        });
-        let captures = self
-            .captures
-            .into_iter()
-            .map(|((task, stream), (frames, _, period))| CaptureObservation { task, stream, frames, period });
-        let clocks = self.clocks.into_iter().enumerate().filter_map(|(node, clock)| {
-            Some(ClockOffsets { station: NodeIndex::at(node), offset: clock?.offsets })
-        });
-        let (captures, clocks) = (captures.collect(), clocks.collect());
-        observation.test = Some(Box::new(TestObservation { messages, captures, clocks }));
     }
 
     fn route(&self, stream: u32) -> Option<&Route> {
@@ -271,6 +256,26 @@ impl<'run> TestBed<'run> {
     }
 }
 
+impl Watching for TestBed<'_> {
+    fn finish(self: Box<Self>, observation: &mut Observation) {
+        let (reasons, under_way) = (self.reasons, self.under_way);
+        let messages = self.tracker.finish(|message, route, to| {
+            let reason = reasons.get(&(message, route, to)).copied()?;
+            let may_come = reason != CORRUPTED && under_way.contains(&(route.0, message));
+            (!may_come).then_some(reason)
+        });
+        let captures = self
+            .captures
+            .into_iter()
+            .map(|((task, stream), (frames, _, period))| CaptureObservation { task, stream, frames, period });
+        let clocks = self.clocks.into_iter().enumerate().filter_map(|(node, clock)| {
+            Some(ClockOffsets { station: NodeIndex::at(node), offset: clock?.offsets })
+        });
+        let (captures, clocks) = (captures.collect(), clocks.collect());
+        observation.test = Some(Box::new(TestObservation { messages, captures, clocks }));
+    }
+}
+
 impl Recorder for TestBed<'_> {
     fn created(&mut self, time: SimTime, stream: u32, number: u32, octets: u32) {
         if time < self.warm_up {
@@ -284,12 +289,8 @@ impl Recorder for TestBed<'_> {
         self.recorder.disciplined(node, clock);
     }
 
-    fn synchronised(&mut self, stream: u32, number: u32, says: Synchronisation) {
-        self.recorder.synchronised(stream, number, says);
-    }
-
-    fn slot_missed(&mut self, missed: &MissedSlot) {
-        self.recorder.slot_missed(missed);
+    fn noted(&mut self, stream: u32, number: u32, note: &dyn Any) {
+        self.recorder.noted(stream, number, note);
     }
 
     fn contents(&mut self, stream: u32, number: u32, contents: Contents<'_>) {

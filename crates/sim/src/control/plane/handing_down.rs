@@ -1,7 +1,7 @@
 //! Frames that a node's software hands down: a mechanism may take them instead of the port, and let them go later.
 //!
 //! Invariant: a frame that was handed down is handed on once, given up once, or told as held at the end. Not here: what decides (the
-//! hosts of mechanisms).
+//! runners of mechanisms).
 
 use tautwire_model::network::StreamIndex;
 use tautwire_units::Bytes;
@@ -36,18 +36,15 @@ impl HandedDown {
 
 /// What a mechanism may do with frames that were handed down to it.
 pub trait HandingDown {
-    /// The frame goes to its port, when the host that asks has acted.
+    /// The frame goes to its port, when the runner that asks has acted.
     fn hand_on(&mut self, frame: HandedDown);
 
-    /// The frame is lost at its talker, when the host that asks has acted.
+    /// The frame is lost at its talker, when the runner that asks has acted.
     fn give_up(&mut self, frame: HandedDown, reason: DropReason);
 
     /// Makes the next frame of a stream of the mechanism's own, of so much payload, as if it had been handed down now; none if its
     /// stream has nowhere to go, where it is lost.
     fn make_handed_down(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) -> Option<HandedDown>;
-
-    /// Hands a frame to the port of its stream, when the host that asks has acted, as `send` does, with what stands beside its octets.
-    fn send_whole(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes);
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> HandingDown for Engine<'_, R, PLUGGED> {
@@ -65,10 +62,6 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> HandingDown for Engine<'_, R, PL
             self.drop_at_talker(place, DropReason::NoRoute);
         }
         Some(self.handed_down(place, aim?, self.now))
-    }
-
-    fn send_whole(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) {
-        self.plugged().controls.deferred.push_back(Deferred::Send(stream, frame, payload));
     }
 }
 

@@ -5,15 +5,14 @@
 mod cycles;
 mod filtering;
 mod handing_down;
-mod holding;
 mod network_time;
 mod notes;
 mod policing;
+mod pooling;
 mod servers;
 mod shaping;
 mod talkers;
 
-use tautwire_core::control::Output;
 use tautwire_core::gptp::{Adjustment, DisciplinedClock};
 use tautwire_model::network::{NodeIndex, PortIndex, StreamIndex};
 use tautwire_units::{Bytes, Instant};
@@ -29,19 +28,19 @@ pub use cycles::{CYCLES, CycleFrame, Cycles};
 pub(crate) use filtering::Filters;
 pub use filtering::{Filtering, Shut};
 pub use handing_down::{HandedDown, HandingDown};
-pub use holding::Holding;
-pub(crate) use holding::Pools;
 pub use network_time::NetworkTime;
 pub use notes::Notes;
 pub(crate) use policing::Policers;
 pub use policing::Policing;
+pub use pooling::Pooling;
+pub(crate) use pooling::Pools;
 pub use servers::Servers;
 pub use shaping::Shaping;
 pub use talkers::Talkers;
 
 /// What a mechanism may do to the data plane.
 pub trait Plane:
-    NetworkTime + Policing + Holding + Servers + Cycles + HandingDown + Talkers + Notes + Shaping + Filtering
+    NetworkTime + Policing + Pooling + Servers + Cycles + HandingDown + Talkers + Notes + Shaping + Filtering
 {
     /// True time.
     fn now(&self) -> SimTime;
@@ -55,9 +54,9 @@ pub trait Plane:
     /// Whether the cable of a port is whole and the nodes at both of its ends run.
     fn is_up(&self, port: PortIndex) -> bool;
 
-    /// Hands a frame to the port of its stream, when the host that asks has acted;
+    /// Hands a frame to the port of its stream, when the runner that asks has acted;
     /// `payload` is how many there are with it.
-    fn send(&mut self, stream: StreamIndex, output: Output, payload: Bytes);
+    fn send(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes);
 
     /// The clock that a node's applications see was corrected: what they send has new instants.
     fn correct_clock(&mut self, node: NodeIndex, clock: DisciplinedClock, adjustment: Adjustment);
@@ -83,9 +82,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Plane for Engine<'_, R, PLUGGED>
         self.links[links.egress.index()].up && ends.iter().all(|node| self.nodes[node.index()].up)
     }
 
-    fn send(&mut self, stream: StreamIndex, output: Output, payload: Bytes) {
-        let Output { ether_type, octets, addresses, .. } = output;
-        let frame = Frame { addresses, ..Frame::new(ether_type, octets) };
+    fn send(&mut self, stream: StreamIndex, frame: Frame, payload: Bytes) {
         let deferred = Deferred::Send(stream, frame, payload);
         self.plugged().controls.deferred.push_back(deferred);
     }

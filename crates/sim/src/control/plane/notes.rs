@@ -1,27 +1,22 @@
-//! What a mechanism tells the recorder of a run, in the order of its frames: each note before the frame that it is about.
+//! What a mechanism tells the recorder of a run, in the order of its frames: each note before the frame that it is about. A note has a
+//! type of the mechanism's, which those know that read it.
 
-use tautwire_core::tdma::Synchronisation;
+use std::any::Any;
+
 use tautwire_model::network::StreamIndex;
 
 use crate::control::controls::Deferred;
 use crate::engine::Engine;
-use crate::recorder::{MissedSlot, Recorder};
+use crate::recorder::Recorder;
 
 /// What a mechanism may tell.
 pub trait Notes {
-    /// The next frame of this stream opens a cycle, and says so much.
-    fn opens_cycle(&mut self, stream: StreamIndex, says: Synchronisation);
-
-    /// A frame that leaves its station next, or is given up there next, came too late for a slot that passed without use.
-    fn slot_missed(&mut self, missed: MissedSlot);
+    /// Tells this of a frame of a stream, of this number; of its next one if no number is given.
+    fn note(&mut self, stream: StreamIndex, number: Option<u32>, note: Box<dyn Any>);
 }
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Notes for Engine<'_, R, PLUGGED> {
-    fn opens_cycle(&mut self, stream: StreamIndex, says: Synchronisation) {
-        self.plugged().controls.deferred.push_back(Deferred::OpensCycle(stream, says));
-    }
-
-    fn slot_missed(&mut self, missed: MissedSlot) {
-        self.plugged().controls.deferred.push_back(Deferred::SlotMissed(missed));
+    fn note(&mut self, stream: StreamIndex, number: Option<u32>, note: Box<dyn Any>) {
+        self.plugged().controls.deferred.push_back(Deferred::Note(stream, number, note));
     }
 }

@@ -1,7 +1,8 @@
 //! Frames that a bridge holds instead of its ports: each stream in a pool of its own, until a mechanism lets a message go.
 //!
 //! A message that has passed the stages of the bridge waits in its stream's pool, all its copies together; then they go to
-//! their ports. It is discarded if its pool is full or there is none, and lost if the bridge stops.
+//! their ports. It is discarded if its pool is full or there is none, and lost if the bridge stops. Not here: frames that a mechanism
+//! has instead of their talker's port (`handing_down.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,8 +15,8 @@ use crate::plan::Manners;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
-/// What a mechanism may have bridges hold.
-pub trait Holding {
+/// What a mechanism may have bridges hold in pools.
+pub trait Pooling {
     /// Frames of a stream that reach ports of a bridge wait in a pool of so many messages there; none: there is no pool, and what is
     /// left in it has nowhere to go. No frame of the stream goes to those ports by itself from now on.
     fn set_pool(&mut self, bridge: NodeIndex, stream: StreamIndex, messages: Option<u32>);
@@ -26,7 +27,7 @@ pub trait Holding {
     /// Messages that a bridge has discarded because their pools were full.
     fn overflowed(&self, bridge: NodeIndex) -> u64;
 
-    /// The first message of a pool goes to its ports, when the host that asks has acted.
+    /// The first message of a pool goes to its ports, when the runner that asks has acted.
     fn let_go(&mut self, bridge: NodeIndex, stream: StreamIndex);
 }
 
@@ -82,13 +83,13 @@ impl Pools {
     }
 }
 
-impl<R: Recorder + ?Sized, const PLUGGED: bool> Holding for Engine<'_, R, PLUGGED> {
+impl<R: Recorder + ?Sized, const PLUGGED: bool> Pooling for Engine<'_, R, PLUGGED> {
     fn set_pool(&mut self, bridge: NodeIndex, stream: StreamIndex, messages: Option<u32>) {
         let network = self.network;
         let first = self.plan.first_hop[stream.index()] as usize;
         for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
             let here = network.ports[hop.port.index()].node == bridge;
-            self.plan.hops[first + place].manners.add(Manners::HELD, here);
+            self.plan.hops[first + place].manners.add(Manners::POOLED, here);
         }
         let pool = self.plugged().pools.pools.entry((bridge.0, stream.0)).or_default();
         pool.size = messages;
@@ -117,7 +118,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Holding for Engine<'_, R, PLUGGE
 
 impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// A frame has come to the port of `hop` at a bridge that holds its stream.
-    pub(crate) fn hold(&mut self, place: u32, hop_index: u32) {
+    pub(crate) fn pool(&mut self, place: u32, hop_index: u32) {
         let port = self.plan.hops[hop_index as usize].port as usize;
         let node = self.ports[port].as_ref().expect("a hop's port is connected").node;
         let frame = self.slab.get_mut(place);
@@ -133,7 +134,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// Copies of a message that was held go to their ports.
-    pub(in crate::control) fn put_held(&mut self, copies: Vec<(u32, u32)>) {
+    pub(in crate::control) fn put_pooled(&mut self, copies: Vec<(u32, u32)>) {
         for (place, hop) in copies {
             // While it waited, the last listener there may have left.
             if self.plan.hops[hop as usize].manners.has(Manners::PRUNED) {
@@ -145,7 +146,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     }
 
     /// A bridge stops: what its pools hold is lost.
-    pub(crate) fn lose_held(&mut self, node: usize) {
+    pub(crate) fn lose_pooled(&mut self, node: usize) {
         let pools = self.plugged().pools.pools.iter_mut().filter(|((at, _), _)| *at as usize == node);
         let messages: Vec<Message> = pools.flat_map(|(_, pool)| std::mem::take(&mut pool.messages)).collect();
         for (place, _) in messages.into_iter().flat_map(|message| message.copies) {

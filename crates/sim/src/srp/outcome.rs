@@ -4,13 +4,13 @@ use tautwire_model::network::NodeIndex;
 
 use super::reservation::{Declaration, ReservationObservation, RungEvent};
 use crate::central::ControlNote;
-use crate::told::Told;
+use crate::request_outcome::RequestOutcome;
 
 impl ReservationObservation {
     /// What a listener was told.
     #[must_use]
-    pub fn told(&self, listener: NodeIndex) -> Told {
-        let mut told = Told::default();
+    pub fn told(&self, listener: NodeIndex) -> RequestOutcome {
+        let mut told = RequestOutcome::default();
         // What holds now; a listener of central configuration that is not served any more is told code 0.
         let mut code = None;
         for rung in self.ladder.iter().filter(|rung| rung.node == listener) {

@@ -1,4 +1,4 @@
-//! The host of a mechanism's machines: what every protocol needs of a run, written once.
+//! The runner of a mechanism's machines: what every protocol needs of a run, written once.
 //!
 //! Invariant: a machine is told nothing that is later than now, and everything in the order of time. Not here: what frames hold
 //! that are on their way (`contents.rs`).
@@ -26,14 +26,14 @@ pub(crate) struct Parts<'n, A> {
     pub(super) attachment: A,
 }
 
-/// What makes a host of it.
+/// What makes a runner of it.
 pub(crate) trait Make<'n> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Hosted + 'n>;
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n>;
 }
 
 impl<'n, A: Attachment + 'n> Make<'n> for Parts<'n, A> {
-    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Hosted + 'n> {
-        Box::new(Host::new(*self, clocks, seed))
+    fn make(self: Box<Self>, clocks: &[LocalClock], seed: u64) -> Box<dyn Runner + 'n> {
+        Box::new(MachineRunner::new(*self, clocks, seed))
     }
 }
 
@@ -50,8 +50,8 @@ pub(crate) struct Departure {
     pub(crate) left: SimTime,
 }
 
-/// A host, whatever its machines are.
-pub(crate) trait Hosted {
+/// What the event loop asks of a runner, whatever its machines are.
+pub(crate) trait Runner {
     /// The streams that carry its frames.
     fn streams(&self) -> Vec<u32>;
 
@@ -156,7 +156,8 @@ struct Item {
     source: Option<Addresses>,
 }
 
-struct Host<'n, A: Attachment> {
+/// The runner of all mechanisms whose machines are of `core::control`.
+struct MachineRunner<'n, A: Attachment> {
     network: &'n Network,
     attachment: A,
     seats: Vec<Seat<A::Machine>>,
@@ -168,10 +169,10 @@ struct Host<'n, A: Attachment> {
     told: u64,
 }
 
-impl<'n, A: Attachment> Host<'n, A> {
+impl<'n, A: Attachment> MachineRunner<'n, A> {
     fn new(parts: Parts<'n, A>, clocks: &[LocalClock], seed: u64) -> Self {
         let Parts { network, purpose, attachment } = parts;
-        let mut host = Self {
+        let mut runner = Self {
             network,
             attachment,
             seats: Vec::with_capacity(clocks.len()),
@@ -182,19 +183,19 @@ impl<'n, A: Attachment> Host<'n, A> {
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = NodeIndex::at(number);
-            let ports = host.attachment.ports(node);
-            host.streams.extend(host.attachment.streams(node).into_iter().map(|stream| stream.0));
-            host.seats.push(Seat {
-                machine: host.attachment.machine(node, clock.local(SimTime::ZERO), false),
+            let ports = runner.attachment.ports(node);
+            runner.streams.extend(runner.attachment.streams(node).into_iter().map(|stream| stream.0));
+            runner.seats.push(Seat {
+                machine: runner.attachment.machine(node, clock.local(SimTime::ZERO), false),
                 ports,
                 inbox: BTreeMap::new(),
                 busy_until: SimTime::ZERO,
                 random: Random::numbered(seed, purpose, number),
                 due: None,
             });
-            host.wake(number, SimTime::ZERO);
+            runner.wake(number, SimTime::ZERO);
         }
-        host
+        runner
     }
 
     /// Has a node's machine act now: it may have something to send.
@@ -209,7 +210,7 @@ impl<'n, A: Attachment> Host<'n, A> {
         let timers = seat.machine.as_ref().and_then(Machine::deadline);
         let told = seat.inbox.first_key_value().map(|((at, _), _)| *at);
         let timers = timers.map(|reading| plane.true_at(node, reading));
-        let own = self.attachment.lets_out_next(node).filter(|_| seat.machine.is_some());
+        let own = self.attachment.acts_next(node).filter(|_| seat.machine.is_some());
         self.set_due(number, timers.into_iter().chain(told).chain(own).min().map(|due| due.max(plane.now())));
     }
 
@@ -286,7 +287,7 @@ impl<'n, A: Attachment> Host<'n, A> {
     fn send(&self, number: usize, output: Output, plane: &mut dyn Plane) {
         let stream = self.attachment.carrier(NodeIndex::at(number), &output);
         let payload = self.attachment.payload(&output);
-        plane.send(stream, output, payload);
+        plane.send(stream, output.into(), payload);
     }
 
     /// The node and the number of one of its ports to its machine; none if it has no machine, or that does not count the port.
@@ -308,7 +309,7 @@ impl<'n, A: Attachment> Host<'n, A> {
     }
 }
 
-impl<A: Attachment> Hosted for Host<'_, A> {
+impl<A: Attachment> Runner for MachineRunner<'_, A> {
     fn streams(&self) -> Vec<u32> {
         self.streams.clone()
     }

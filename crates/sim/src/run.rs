@@ -1,0 +1,57 @@
+//! How a run is begun: plain, or with what the network has beside the plain data plane.
+
+use tautwire_model::Network;
+
+use crate::engine::Engine;
+use crate::mechanisms;
+use crate::options::Options;
+use crate::recorder::{NoRecorder, Recorder, Wrap};
+use crate::result::Observation;
+use crate::{plugged, stamps};
+
+/// Runs a network in which no listener stamps frames and no machine makes any, as fast as it can.
+///
+/// This crate holds two copies of the event loop: this one, without recorder and machines, so that all of it is
+/// inlined into one another, and that of [`run_with`].
+///
+/// # Panics
+/// If [`is_plain`] is not true of the network: [`run_with`] makes time stamps and drives machines.
+#[must_use]
+pub fn run(network: &Network, options: &mut Options<'_>) -> Observation {
+    assert!(is_plain(network), "time stamps are made and machines are driven by `run_with`");
+    Engine::<_, false>::new(network, options, &mut NoRecorder).run()
+}
+
+/// Whether no listener of a network stamps frames, and no machine (TDMA, responses, protocol stacks) makes or
+/// holds any.
+#[must_use]
+pub fn is_plain(network: &Network) -> bool {
+    !(stamps::WRAP.is_wanted)(network) && !plugged::is_wanted(network)
+}
+
+/// Runs a network and tells `recorder` what happens.
+#[must_use]
+pub fn run_with(network: &Network, options: &mut Options<'_>, recorder: &mut dyn Recorder) -> Observation {
+    let seed = options.seed.unwrap_or(network.run.seed);
+    let wraps: Vec<Wrap> = mechanisms::wraps().chain([stamps::WRAP]).collect();
+    run_wrapped(&wraps, (network, seed), options, recorder)
+}
+
+/// Runs a network with recorders around `recorder`, the first of them next to it.
+fn run_wrapped(
+    wraps: &[Wrap],
+    (network, seed): (&Network, u64),
+    options: &mut Options<'_>,
+    recorder: &mut dyn Recorder,
+) -> Observation {
+    let Some((wrap, rest)) = wraps.split_first() else {
+        return Engine::<_, true>::new(network, options, recorder).run();
+    };
+    if !(wrap.is_wanted)(network) {
+        return run_wrapped(rest, (network, seed), options, recorder);
+    }
+    let mut own = (wrap.around)(network, seed, recorder);
+    let mut observation = run_wrapped(rest, (network, seed), options, &mut *own);
+    own.finish(&mut observation);
+    observation
+}
