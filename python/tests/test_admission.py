@@ -60,7 +60,7 @@ def test_each_test_has_its_name(tmp_path: Path) -> None:
 
 def test_a_folder_belongs_to_one(tmp_path: Path) -> None:
     first = tautwire.Admission(SCENARIO, state=tmp_path)
-    with pytest.raises(OSError, match="another process has it"):
+    with pytest.raises(OSError, match="another process uses it"):
         tautwire.Admission(SCENARIO, state=tmp_path)
     first.close()
     with pytest.raises(ValueError, match="closed"):

@@ -129,7 +129,7 @@ def test_losses_and_verdicts_are_those_of_a_listener() -> None:
     rows = polars.DataFrame(result.listeners)
     assert rows["dropped"].to_list()[0] == 0 and rows["loss_ppm"].to_list()[1] > 0
     assert rows["not_served"].to_list() == [None, None, None, "never-sent"]
-    assert result.not_served() == [("never", "good", "no frame of it was sent")]
+    assert result.not_served() == [("never", "good", "no frame was sent")]
     assert (result.verdict, result.holds) == ("refused", False)
 
 

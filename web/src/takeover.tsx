@@ -16,7 +16,7 @@ const WHAT: Record<Failure["failure"], string> = {
 const RULES: Record<NonNullable<Failure["rule"]>, string> = {
   nothing: "no slot is lost",
   slots: "slots of a cycle are lost",
-  lifetime: "a frame is lost behind its lifetime",
+  lifetime: "frames are lost after their lifetime",
 };
 
 interface Part {

@@ -210,7 +210,7 @@ pub fn may_be_lost(network: &Network, stream: &Stream, listener: usize, limit: &
         class: limit.class().map(|class| class.number()),
         allowed: limit.limit,
         needed: limit.needed,
-        why: limit.told(network),
+        why: limit.text(network),
     }
 }
 

@@ -195,10 +195,10 @@ fn try_on(
 fn network(mut loaded: Loaded) -> Result<Network, String> {
     loaded.network.take().ok_or_else(|| {
         let errors = loaded.diagnostics.iter().filter(|fault| fault.severity == Severity::Error);
-        let told = errors.map(|fault| match &fault.help {
+        let texts = errors.map(|fault| match &fault.help {
             Some(help) => format!("{}; {help}", fault.message),
             None => fault.message.clone(),
         });
-        told.collect::<Vec<_>>().join(". ")
+        texts.collect::<Vec<_>>().join(". ")
     })
 }

@@ -42,7 +42,7 @@ pub enum Mode {
 pub struct Request {
     /// What is asked for.
     pub op: Operation,
-    /// The asker's name for this request: asked again, it is answered as the first time.
+    /// The asker's name for this request: repeated, it is answered as the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The streams, by their names.
@@ -118,23 +118,23 @@ impl Request {
         let wrong = |text: &str| Err(RequestError(text.to_owned()));
         match self.op {
             _ if self.new.iter().any(|new| name_of(new).is_none()) => {
-                wrong("every one of `new` needs a `name`, and the keys of a stream of the description")
+                wrong("each stream in `new` needs a `name`, and the other keys of a stream")
             }
             Operation::List if !self.names().is_empty() => wrong("`list` takes no `streams`"),
             Operation::List => Ok(()),
             Operation::Withdraw if !self.new.is_empty() => wrong("`withdraw` takes no `new`"),
             Operation::Modify if self.new.is_empty() || !self.streams.is_empty() => {
-                wrong("`modify` needs `new`, how the streams are to be, and no `streams`")
+                wrong("`modify` needs `new`, the new descriptions of the streams, and no `streams`")
             }
             Operation::Modify if self.mode == Mode::BestEffort => {
-                wrong("`modify` is all or nothing: leave `mode` out")
+                wrong("`modify` is all or nothing: remove `mode`")
             }
             _ if self.names().is_empty() => wrong("`streams` is empty: name at least one stream"),
             Operation::Replace if self.instead_of.is_empty() => {
-                wrong("`replace` needs `instead_of`: the streams that go")
+                wrong("`replace` needs `instead_of`, the streams to replace")
             }
             Operation::Replace if self.mode == Mode::BestEffort => {
-                wrong("`replace` is all or nothing: leave `mode` out")
+                wrong("`replace` is all or nothing: remove `mode`")
             }
             Operation::Reserve | Operation::WhatIf | Operation::Withdraw | Operation::Modify
                 if !self.instead_of.is_empty() =>
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn wrong_requests_are_reported() {
         for (line, part) in [
             ("reserve a", "a request looks like"),
             (r#"{"op": "reserve"}"#, "`streams` is empty"),
@@ -169,7 +169,7 @@ mod tests {
             (r#"{"op": "replace", "streams": ["a"], "instead_of": ["b"], "mode": "best-effort"}"#, "all or"),
             (r#"{"op": "modify", "streams": ["a"]}"#, "`modify` needs `new`"),
             (r#"{"op": "reserve", "op": "list", "streams": ["a"]}"#, "duplicate field `op`"),
-            (r#"{"op": "reserve", "new": [{"name": "a", "name": "b"}]}"#, "the key `name` stands twice"),
+            (r#"{"op": "reserve", "new": [{"name": "a", "name": "b"}]}"#, "the key `name` occurs twice"),
             (r#"{"op": "reserve", "new": [{"talker": "a"}]}"#, "needs a `name`"),
             (r#"{"op": "withdraw", "new": [{"name": "a"}]}"#, "takes no `new`"),
             (r#"{"op": "reserve", "streams": ["a"], "deadline": 1}"#, "unknown field `deadline`"),

@@ -39,8 +39,8 @@ impl Default for Bandwidth {
 
 impl AdmissionTest for Bandwidth {
     fn refuse(&self, network: &Network, streams: &[StreamIndex]) -> Option<RefusalReason> {
-        let mut standing = self.session(network);
-        streams.iter().find_map(|stream| standing.join(network, *stream))
+        let mut session = self.session(network);
+        streams.iter().find_map(|stream| session.join(network, *stream))
     }
 
     fn begin<'network>(self: Box<Self>, network: &'network Network) -> Box<dyn TestSession + 'network>

@@ -176,28 +176,28 @@ mod tests {
             saved.change(&change(number)).expect("saved");
         }
         drop(saved);
-        let whole = std::fs::read(log(&folder)).expect("a log");
-        for length in 0..whole.len() {
-            std::fs::write(log(&folder), &whole[..length]).expect("cut");
+        let written = std::fs::read(log(&folder)).expect("a log");
+        for length in 0..written.len() {
+            std::fs::write(log(&folder), &written[..length]).expect("cut");
             let error = read(&folder).expect_err("a cut");
-            assert!(error.contains("of at least 4 that were written"), "{length}: {error}");
+            assert!(error.contains("at least 4 were written"), "{length}: {error}");
         }
         std::fs::remove_file(log(&folder)).expect("removed");
-        assert!(read(&folder).expect_err("nothing is there").contains("0 lines of at least 4"));
+        assert!(read(&folder).expect_err("nothing is there").contains("has 0 lines, and at least 4"));
         // A line more than the anchor knows was on disk when the process was killed, and counts.
-        std::fs::write(log(&folder), &whole).expect("restored");
+        std::fs::write(log(&folder), &written).expect("restored");
         let anchor = crate::log::anchor::Anchor::path(&folder);
         let before = std::fs::read(&anchor).expect("an anchor");
         SavedState::of_log(&folder).expect("opened").change(&change(4)).expect("saved");
         std::fs::write(&anchor, before).expect("written");
         assert_eq!(read(&folder).expect("whole").ids.len(), 5);
         std::fs::remove_file(&anchor).expect("removed");
-        assert!(read(&folder).expect_err("no anchor").contains("reservations.anchor is not there"));
+        assert!(read(&folder).expect_err("no anchor").contains("reservations.anchor does not exist"));
         std::fs::remove_dir_all(&folder).expect("ours");
     }
 
     #[test]
-    fn what_stands_there_can_be_accepted() {
+    fn a_changed_log_can_be_accepted() {
         let folder = scratch("accepted");
         let mut saved = SavedState::of_log(&folder).expect("opened");
         for number in 0..4 {

@@ -81,8 +81,8 @@ fn slower(stream: &Stream, mille: u64) -> Stream {
 
 /// `value · num / den`, rounded up.
 fn part(value: u64, num: u64, den: u64) -> u64 {
-    let whole = (u128::from(value) * u128::from(num)).div_ceil(u128::from(den.max(1)));
-    u64::try_from(whole).unwrap_or(u64::MAX)
+    let quotient = (u128::from(value) * u128::from(num)).div_ceil(u128::from(den.max(1)));
+    u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
 /// The greatest number below `high`, which does not hold, that holds; none if `low` does not.

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 /// Any value without a doubled key.
 struct Unique;
 
-/// Says that a key stands twice in an object of `text`, which is JSON.
+/// Says that a key occurs twice in an object of `text`, which is JSON.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     serde_json::from_str::<Unique>(text).map(|_| ()).map_err(|error| error.to_string())
 }
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for Unique {
         let mut seen: HashSet<String> = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if seen.contains(&key) {
-                return Err(A::Error::custom(format_args!("the key `{key}` stands twice in one object")));
+                return Err(A::Error::custom(format_args!("the key `{key}` occurs twice in one object")));
             }
             seen.insert(key);
             map.next_value::<Self>()?;
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_doubled_key_is_told_at_any_depth() {
+    fn a_doubled_key_is_found_at_any_depth() {
         for good in [r#"{"a": [1, -2, 0.5, null, true, {"a": "a"}], "b": {"a": {}}}"#, "[]", "7"] {
             assert_eq!(check(good), Ok(()));
         }
         for wrong in
             [r#"{"a": 1, "a": 1}"#, r#"{"x": [{"y": {"b": 1, "a": 2, "b": 3}}]}"#, r#"{"a": 1, "\u0061": 2}"#]
         {
-            assert!(check(wrong).unwrap_err().contains("stands twice"), "{wrong}");
+            assert!(check(wrong).unwrap_err().contains("occurs twice"), "{wrong}");
         }
     }
 }

@@ -115,7 +115,7 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
         }
     };
     let name = |node: &tautwire_model::network::NodeIndex| network.nodes[node.index()].name.clone();
-    let why = |listener: &ListenerBounds| listener.delay.as_ref().err().map(|why| why.told(network));
+    let why = |listener: &ListenerBounds| listener.delay.as_ref().err().map(|why| why.text(network));
     Explanation {
         stream: described.name.clone(),
         listeners: described.listeners.iter().map(name).zip(of_stream.listeners.iter().cloned()).collect(),
@@ -135,7 +135,7 @@ fn hops(
     let hop = |(entry, bounds): (u32, &HopBounds)| {
         let found = carried(&analysis, entry, bounds);
         let found = found.unwrap_or_else(|| selected::hop(&mut analysis, entry, bounds.clone()));
-        let reason = bounds.delay.as_ref().err().map(|why| why.told(whole));
+        let reason = bounds.delay.as_ref().err().map(|why| why.text(whole));
         HopExplanation { reason, ..found }
     };
     entries.zip(bounds).map(hop).collect()
@@ -162,7 +162,7 @@ fn refused(network: &Network, stream: &Stream, hop: &Hop, bounds: &HopBounds) ->
         reckoned: None,
         credit_max: None,
         times: Vec::new(),
-        reason: bounds.delay.as_ref().err().map(|why| why.told(network)),
+        reason: bounds.delay.as_ref().err().map(|why| why.text(network)),
     }
 }
 
@@ -233,7 +233,7 @@ impl fmt::Display for Explanation {
         for (number, hop) in self.hops.iter().enumerate() {
             write!(f, "hop {number}")?;
             if let Some(previous) = hop.previous {
-                write!(f, " (behind hop {previous})")?;
+                write!(f, " (after hop {previous})")?;
             }
             writeln!(f, ": {hop}")?;
         }
@@ -264,7 +264,7 @@ impl fmt::Display for HopExplanation {
             }
         }
         if let Some((higher, same)) = self.reckoned {
-            writeln!(f, "    reckoned with {higher} above and {same} of the class")?;
+            writeln!(f, "    counted: {higher} above and {same} of the class")?;
         }
         if let Some(credit) = self.credit_max {
             writeln!(f, "    greatest credit {credit} bit")?;

@@ -1,4 +1,4 @@
-//! Why there is no bound, and in which words that is told everywhere.
+//! Why there is no bound, and the text of each reason, which all results use.
 
 use tautwire_core::TrafficClass;
 use tautwire_model::Network;
@@ -109,7 +109,7 @@ impl Why {
 impl Unbounded {
     /// As a sentence's part: `class 5 of port b1.p2 is overloaded`.
     #[must_use]
-    pub fn told(&self, network: &Network) -> String {
+    pub fn text(&self, network: &Network) -> String {
         let port = |at: PortIndex| {
             let port = &network.ports[at.index()];
             format!("{}.{}", network.nodes[port.node.index()].name, port.name)
@@ -117,7 +117,7 @@ impl Unbounded {
         match self {
             Self::NoArrivalCurve { stream, port: at } => {
                 let stream = &network.streams[stream.index()].name;
-                format!("stream {stream} promises no arrival curve at port {}", port(*at))
+                format!("stream {stream} has no arrival curve at port {}", port(*at))
             }
             Self::Overload { port: at, class } => {
                 format!("class {class} of port {} is overloaded", port(*at))
@@ -125,47 +125,47 @@ impl Unbounded {
             Self::ClockTooCoarse { port: at, class } => {
                 let clock = &network.nodes[network.ports[at.index()].node.index()].clock;
                 format!(
-                    "each frame waits for a step of {} of the clock, and class {class} of port {} is overloaded so",
+                    "each frame waits for a clock step of {}, which overloads class {class} of port {}",
                     clock.granularity,
                     port(*at)
                 )
             }
             Self::TooLong { port: at } => {
-                format!("behind port {} it may take longer than 1000 s, to which bounds reach", port(*at))
+                format!("the delay after port {} may exceed 1000 s, the longest bound", port(*at))
             }
             Self::NoFixedPoint { port: at } => {
-                format!("the cyclic dependency through port {} does not come to rest", port(*at))
+                format!("the bounds of the cyclic dependency through port {} do not converge", port(*at))
             }
             Self::ShaperTooSlow { port: at } => {
-                format!("the ATS shaper before port {} may pass less than comes", port(*at))
+                format!("the ATS shaper before port {} may be slower than its stream", port(*at))
             }
             Self::SharedShaper { port: at, streams } => {
                 let names: Vec<_> =
                     streams.iter().map(|stream| network.streams[stream.index()].name.as_str()).collect();
                 format!(
-                    "the ATS scheduler before port {} that {} share may pass less than they bring together",
+                    "the ATS scheduler before port {} may be slower than the streams that share it: {}",
                     port(*at),
                     names.join(", ")
                 )
             }
             Self::RegulatorTooSlow { port: at } => {
                 format!(
-                    "more messages may come to its virtual link than one a BAG lets out at port {}, or they keep no period",
+                    "its virtual link may get more than one message per BAG at port {}, or messages without a period",
                     port(*at)
                 )
             }
             Self::NotFifoUpstream { port: at } => {
-                format!("before port {} the order of the ATS group is not kept", port(*at))
+                format!("frames of an ATS group may change their order before port {}", port(*at))
             }
             Self::StageTooSlow { port: at } => {
-                format!("a stage of the device at port {} is slower than what comes to it", port(*at))
+                format!("a stage of the device at port {} may be slower than the arriving frames", port(*at))
             }
             Self::Host { port: at } => {
-                format!("a host of the stream that leaves port {} may hold frames without end", port(*at))
+                format!("a host of the stream from port {} may delay frames without limit", port(*at))
             }
             Self::OfService { why, port: at } => why.text.replace("{port}", &port(*at)),
             Self::NotGranted { port: at } => {
-                format!("it is not granted, and port {} does not send it", port(*at))
+                format!("it is not granted, so port {} does not send it", port(*at))
             }
             Self::MayBeDiscarded { port: at } => {
                 format!("frames may be discarded at port {}, by a shaper or an acceptance window", port(*at))

@@ -21,14 +21,14 @@ fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex
         let listeners = 0..only.streams[place].listeners.len();
         let at =
             |listener| losses.at(StreamIndex::at(place), listener).iter().find(|limit| !limit.is_meant());
-        listeners.into_iter().find_map(|listener| Some((*stream, listener, at(listener)?.told(&only))))
+        listeners.into_iter().find_map(|listener| Some((*stream, listener, at(listener)?.text(&only))))
     })
 }
 
 /// The same as the session has it.
 fn first_lost_of(network: &Network, session: &mut Session<'_>) -> Option<(StreamIndex, usize, String)> {
     let (stream, listener, limit) = session.may_be_lost(|_| true)?;
-    let told = |limit: &Limit| limit.told(network);
+    let told = |limit: &Limit| limit.text(network);
     Some((stream, listener, told(&limit)))
 }
 

@@ -373,7 +373,9 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// A duration that is not zero.
 fn positive(text: &str) -> Result<Duration, String> {
-    duration(text).and_then(|span| if span.is_zero() { Err("no time at all".to_owned()) } else { Ok(span) })
+    duration(text).and_then(|span| {
+        if span.is_zero() { Err("the time must be above zero".to_owned()) } else { Ok(span) }
+    })
 }
 
 #[cfg(test)]

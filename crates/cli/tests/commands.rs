@@ -254,7 +254,10 @@ fn a_run_of_another_file_of_the_same_name_gets_another_folder() {
     assert!(run("one/net.yaml").contains("results in runs/net-1\n"));
     let second = run("two/net.yaml");
     assert!(second.contains("results in runs/net-1-2\n"), "{second}");
-    assert!(second.contains("runs/net-1 is kept: it is of ") && second.contains("one/net.yaml"), "{second}");
+    assert!(
+        second.contains("runs/net-1 is kept, as it has results of ") && second.contains("one/net.yaml"),
+        "{second}"
+    );
     assert!(run("three/net.yaml").contains("results in runs/net-1-3\n"));
     assert!(file_of("net-1").ends_with("one/net.yaml") && file_of("net-1-2").ends_with("two/net.yaml"));
     // The same file again, changed or not, takes its own folder, however it is named.
@@ -311,7 +314,7 @@ fn results_below_a_file_are_a_failure_in_one_line() {
         let ended = tautwire(&folder, &[&["simulate", path.as_str()], arguments].concat());
         assert_eq!(ended.code, 3);
         assert!(
-            ended.stderr.contains("is no folder") && ended.stderr.lines().count() == 1,
+            ended.stderr.contains("is not a folder") && ended.stderr.lines().count() == 1,
             "{}",
             ended.stderr
         );

@@ -38,7 +38,7 @@ fn harts(seed: u64) -> String {
 }
 
 /// Streams that may be refused, and no cable that is cut.
-fn whole(seed: u64) -> String {
+fn without_cuts(seed: u64) -> String {
     without_events(&random_stream_reservation(seed))
         .replace(", rank: emergency", "")
         .replace("  shaping: reserved\n", "")
@@ -46,7 +46,7 @@ fn whole(seed: u64) -> String {
 
 fn distributed(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x4d53_5250);
-    let mut text = whole(seed);
+    let mut text = without_cuts(seed);
     for part in ["  bridges: {", "  end-stations: {"] {
         let mut drawn = String::new();
         if dice.chance(40) {
@@ -68,7 +68,7 @@ fn distributed(seed: u64) -> String {
 
 fn central(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x434e_4331);
-    let text = whole(seed);
+    let text = without_cuts(seed);
     let mut model = String::from("stream-reservation:\n");
     let computation = dice.between(20, 900);
     let (of_cnc, of_cuc) = (dice.between(1, 90), dice.between(1, 90));

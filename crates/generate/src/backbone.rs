@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_network_is_whole_and_the_same_every_time() {
+    fn a_generated_network_is_valid_and_the_same_every_time() {
         for topology in [Topology::Line, Topology::Mesh { width: 3 }, Topology::Tree { branching: 3 }] {
             let backbone = Backbone {
                 topology,

@@ -380,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_networks_are_whole() {
+    fn random_networks_are_valid() {
         for seed in 0..300 {
             let text = random_network(seed);
             assert_eq!(text, random_network(seed));

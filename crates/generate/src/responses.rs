@@ -119,16 +119,16 @@ fn write_pair(text: &mut String, dice: &mut Dice, number: u64, hosts: &[&str], n
     );
     names.push(format!("ask-{number}"));
     if dice.chance(85) {
-        let told = Kind::draw(dice, true, interval);
+        let response = Kind::draw(dice, true, interval);
         let turn = dice.between(0, 100);
         let back = if dice.chance(80) { from } else { (to + dice.between(1, stations - 1)) % stations };
         let _ = writeln!(
             text,
             "  - {{name: tell-{number}, talker: e{to}, listeners: e{back}, {}{}, traffic: {{type: response, to: ask-{number}, \
              turn-around: {turn} us}}{}}}",
-            told.frames(dice, 60, 1_200),
-            stack(hosts, (to, back), told.stack(dice)),
-            told.link(dice, 2 * number + 2)
+            response.frames(dice, 60, 1_200),
+            stack(hosts, (to, back), response.stack(dice)),
+            response.link(dice, 2 * number + 2)
         );
         names.push(format!("tell-{number}"));
     }

@@ -65,7 +65,7 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Loaded {
     faults.error(
         codes::UTF8,
         place,
-        "the text is no UTF-8 from here on".to_owned(),
+        "the text is not UTF-8 from here on".to_owned(),
         "save the file as UTF-8",
     );
     Loaded { network: None, sources: vec![Source { name, text }], diagnostics: faults.into_sorted() }

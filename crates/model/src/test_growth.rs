@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_between_steps_and_flat_beside_them() {
+    fn lines_between_steps_and_flat_outside_them() {
         let growth = TestGrowth::new(vec![(4, 1_000), (12, 1_050), (20, 1_160)]).unwrap();
         let found: Vec<u64> = [0, 4, 5, 8, 12, 16, 20, 99].map(|links| growth.per_mille(links)).into();
         assert_eq!(found, [1_000, 1_000, 1_007, 1_025, 1_050, 1_105, 1_160, 1_160]);

@@ -155,7 +155,7 @@ fn not_contained(network: &Network, cluster: u16) -> Option<String> {
     let name = |node: NodeIndex| &network.nodes[node.index()].name;
     Some(match network.uncontained(cluster)? {
         Uncontained::CompressionMaster(node) => format!("faults of compression master {}", name(node)),
-        Uncontained::Masters(node) => format!("faults of as many masters as {}", name(node)),
+        Uncontained::Masters(node) => format!("faults of master {}", name(node)),
         Uncontained::Cliques => "two cliques of half of the masters".to_owned(),
     })
 }
@@ -244,7 +244,7 @@ fn without(node: &WithoutSummary) -> String {
         0 => String::new(),
         most => format!(", and had none for {} us at most", microseconds(most.into())),
     };
-    let end = if node.at_end { ", and is without it at the end" } else { "" };
+    let end = if node.at_end { ", and has none at the end" } else { "" };
     format!("{} {}{most}{end}", node.node, parts.join(" and "))
 }
 
@@ -275,7 +275,9 @@ pub fn table(summary: &Summary) -> String {
     }
     if !time.late_control_frames.is_empty() {
         let of = time.late_control_frames.join(", ");
-        say(format!("control frames may be later than is allowed, nothing in network time is proven: {of}"));
+        say(format!(
+            "protocol control frames may exceed max-transmission-delay, so nothing in network time is proven: {of}"
+        ));
     }
     for cluster in &time.clusters {
         let above = match &cluster.gives_way_to[..] {
@@ -302,7 +304,7 @@ pub fn table(summary: &Summary) -> String {
         let bound: Option<Option<u64>> = bound.reduce(|one, other| one.zip(other).map(|(a, b)| a.max(b)));
         let seen = stream.listeners.iter().filter_map(|one| one.observed.as_ref()?.delays.delay_max_ps).max();
         say(format!(
-            "control frames of {}: {} us at most, {} us seen, {} us allowed",
+            "protocol control frames of {}: bound {} us, observed {} us, max-transmission-delay {} us",
             stream.talker,
             us(bound.flatten()),
             us(seen),

@@ -123,8 +123,8 @@ fn causes(listener: &ListenerSummary) -> Option<String> {
         causes.push((given_up, "datagrams given up".to_owned()));
     }
     causes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let told = causes.iter().map(|(count, cause)| format!("{count} {cause}"));
-    (!causes.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
+    let texts = causes.iter().map(|(count, cause)| format!("{count} {cause}"));
+    (!causes.is_empty()).then(|| texts.collect::<Vec<_>>().join(", "))
 }
 
 /// A table of what was lost on the way to whom and why, a row for each listener; empty if nothing was.
@@ -144,7 +144,7 @@ pub fn table(summary: &Summary, options: TableOptions) -> String {
 mod tests {
     use super::*;
 
-    fn told(frames: ListenerFrames) -> Option<String> {
+    fn causes_of(frames: ListenerFrames) -> Option<String> {
         causes(&ListenerSummary { frames: Some(frames), ..ListenerSummary::default() })
     }
 
@@ -156,19 +156,19 @@ mod tests {
         assert_eq!((lost(&seen), discarded(&seen, causes)), (0, 0));
         let frames = ListenerFrames::of(&seen, 100, causes);
         assert_eq!((frames.loss_ppm, frames.lost_by_failures), (0, 0));
-        assert_eq!(told(frames).as_deref(), Some("3 queue-full"));
+        assert_eq!(causes_of(frames).as_deref(), Some("3 queue-full"));
         let alone = ListenerObservation { lost: None, ..seen };
         assert_eq!((lost(&alone), discarded(&alone, causes)), (3, 3));
     }
 
     #[test]
-    fn what_failures_take_is_told_apart() {
+    fn losses_by_failures_have_their_cause() {
         let dropped = vec![(DropReason::QueueFull, 1), (DropReason::LinkDown, 4)];
         let seen = ListenerObservation { delivered: 5, dropped, ..Default::default() };
         let frames = ListenerFrames::of(&seen, 10, Causes::default());
         assert_eq!((frames.lost_by_failures, discarded(&seen, Causes::default())), (4, 1));
         assert_eq!(frames.loss_ppm, 500_000);
-        assert_eq!(told(frames).as_deref(), Some("4 link-down (failure), 1 queue-full"));
+        assert_eq!(causes_of(frames).as_deref(), Some("4 link-down (failure), 1 queue-full"));
     }
 
     #[test]
@@ -182,6 +182,6 @@ mod tests {
         let frames = ListenerFrames::of(&seen, 6, Causes::default());
         assert_eq!((frames.loss_ppm, frames.lost_by_failures), (500_000, 1));
         let expected = "2 socket-buffer-full (in the host), 1 node-down (in the host, failure)";
-        assert_eq!(told(frames).as_deref(), Some(expected));
+        assert_eq!(causes_of(frames).as_deref(), Some(expected));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn summary(network: &Network, limit: &Limit) -> LimitSummary {
         needed: limit.needed,
         unit: limit.unit().to_owned(),
         meant: limit.is_meant(),
-        text: limit.told(network),
+        text: limit.text(network),
     }
 }
 
@@ -43,17 +43,17 @@ pub fn table(summary: &Summary) -> String {
 /// Streams that are named for a limit.
 const SHOWN: usize = 4;
 
-/// What is said of listeners of streams with deadlines, each with the names of the streams of which it is said.
+/// The texts about listeners of streams with deadlines, each with the names of its streams.
 pub(crate) fn grouped(
     summary: &Summary,
-    said: impl Fn(&ListenerSummary) -> Vec<String>,
+    texts: impl Fn(&ListenerSummary) -> Vec<String>,
 ) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let asks =
         |stream: &&StreamSummary| stream.verdict.is_some_and(|verdict| verdict != Verdict::NoRequirement);
     for stream in described(summary).filter(asks) {
-        for text in stream.listeners.iter().flat_map(&said) {
+        for text in stream.listeners.iter().flat_map(&texts) {
             let place = *places.entry(text.clone()).or_insert(all.len());
             if place == all.len() {
                 all.push((text, Vec::new()));

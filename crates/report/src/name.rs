@@ -27,7 +27,7 @@ pub(crate) const fn selection(selection: TransmissionSelection) -> &'static str 
 /// Why there is no bound, as a sentence's part.
 #[must_use]
 pub fn unbounded_text(network: &Network, unbounded: &Unbounded) -> String {
-    unbounded.told(network)
+    unbounded.text(network)
 }
 
 /// `StrictPriority` to `strict-priority`.

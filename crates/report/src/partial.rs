@@ -85,7 +85,7 @@ fn parent(place: &Path) -> &Path {
 fn check_parent(parent: &Path) -> io::Result<()> {
     match parent.ancestors().find(|path| path.exists()) {
         Some(there) if !there.is_dir() => {
-            let text = format!("{} is no folder", there.display());
+            let text = format!("{} is not a folder", there.display());
             Err(io::Error::new(io::ErrorKind::NotADirectory, text))
         }
         _ => Ok(()),

@@ -102,15 +102,14 @@ pub(crate) fn reasons(
     if row.verdict != Verdict::Proven {
         return Vec::new();
     }
-    let failures = row.stated.iter().map(|failure| (Proviso::ButForLosses, failure.told(network)));
+    let failures = row.stated.iter().map(|failure| (Proviso::ButForLosses, failure.text(network)));
     let meant = row.may_be_lost.iter().filter(|limit| limit.is_meant());
     let newest = meant.map(|limit| {
         let comes = limit.needed.map_or_else(|| "any number".to_owned(), |needed| needed.to_string());
-        (Proviso::ForTheNewest, format!("a place for one message, to which {comes} may come"))
+        (Proviso::ForTheNewest, format!("a buffer for one message, at which {comes} may arrive"))
     });
-    let start = as6802::begins_without(network, stream).map(|until| {
-        (Proviso::OnceSynchronised, format!("network time, which all nodes have after {until}"))
-    });
+    let start = as6802::begins_without(network, stream)
+        .map(|until| (Proviso::OnceSynchronised, format!("all nodes have network time after {until}")));
     let all = failures.chain(newest).chain(start);
     all.map(|(proviso, text)| ProvisoSummary { proviso, text }).collect()
 }

@@ -53,7 +53,7 @@ impl RunFolderWriter {
     /// made beside it.
     pub fn create(place: &Path) -> io::Result<Self> {
         if place.exists() && !place.join(MANIFEST).is_file() && !is_empty_folder(place)? {
-            let text = format!("{} exists and is no run folder", place.display());
+            let text = format!("{} exists and is not a run folder", place.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         Ok(Self { place: place.to_owned(), partial: Partial::create(place)?, is_done: false })

@@ -19,7 +19,7 @@ use crate::table::described;
 /// Why a listener got nothing of a stream, or gets nothing of it any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotServed {
-    /// The network refused it, with this failure code if it told one.
+    /// The network refused it, with this failure code if it gave one.
     Refused(Option<u8>),
     /// No frame of the stream was created.
     NeverSent,
@@ -34,7 +34,7 @@ pub enum NotServed {
 pub struct NotServedSummary {
     /// `refused`, `never-sent` or `nothing-delivered`.
     pub reason: String,
-    /// The failure code that the listener was told (802.1Q-2022 Table 46-15).
+    /// The failure code that the listener got (802.1Q-2022 Table 46-15).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<u8>,
     /// The same for people.
@@ -48,11 +48,11 @@ impl NotServed {
             Self::Refused(Some(code)) => {
                 ("refused", Some(code), format!("refused with failure code {code}, {}", failure(code)))
             }
-            Self::NeverSent => ("never-sent", None, "no frame of it was sent".to_owned()),
+            Self::NeverSent => ("never-sent", None, "no frame was sent".to_owned()),
             Self::NeverStarted => {
-                ("never-sent", None, "no frame of it is sent, for nothing starts it".to_owned())
+                ("never-sent", None, "no frame is sent, as nothing starts the stream".to_owned())
             }
-            Self::NothingDelivered => ("nothing-delivered", None, "no frame of it came".to_owned()),
+            Self::NothingDelivered => ("nothing-delivered", None, "no frame arrived".to_owned()),
         };
         NotServedSummary { reason: reason.to_owned(), failure_code, text }
     }
@@ -94,9 +94,9 @@ pub(crate) fn not_served(
     if described.traffic.is_control() {
         return None;
     }
-    let told = told(observation, described, stream, listener);
-    if told.refused {
-        return Some(NotServed::Refused(told.failure));
+    let answer = answer(observation, described, stream, listener);
+    if answer.refused {
+        return Some(NotServed::Refused(answer.failure));
     }
     let observed = &observation.streams[stream.index()];
     let seen = &observed.listeners[listener];
@@ -108,11 +108,11 @@ pub(crate) fn not_served(
     }
     // All that did not come was taken by failures, or the listener asked no more.
     let failed = causes.count(&seen.dropped, Cause::Failure) > 0 && discarded(seen, causes) == 0;
-    let left = told.asked && !told.asks;
+    let left = answer.asked && !answer.asks;
     (!failed && !left).then_some(NotServed::NothingDelivered)
 }
 
-fn told(
+fn answer(
     observation: &Observation,
     described: &Stream,
     stream: StreamIndex,
@@ -121,15 +121,15 @@ fn told(
     let node = described.listeners[listener];
     let reserved = observation.reservations.iter().find(|seen| seen.stream == stream);
     let harts = observation.harts.as_ref();
-    let told =
+    let answer =
         reserved.map(|seen| seen.told(node)).or_else(|| harts.and_then(|seen| seen.told(stream, node)));
-    told.unwrap_or_default()
+    answer.unwrap_or_default()
 }
 
 /// Whether the description says that the talker ends, or that the listener does.
 fn is_ended(network: &Network, observation: &Observation, stream: StreamIndex, listener: usize) -> bool {
     let described = &network.streams[stream.index()];
-    let told = told(observation, described, stream, listener);
+    let answer = answer(observation, described, stream, listener);
     let reserved = observation.reservations.iter().filter(|seen| seen.stream == stream);
     let mut rungs = reserved.flat_map(|seen| &seen.ladder);
     let withdrawn = rungs.any(|rung| rung.event == RungEvent::Withdrawn);
@@ -147,7 +147,7 @@ fn is_ended(network: &Network, observation: &Observation, stream: StreamIndex, l
     stopped
         || withdrawn
         || answers
-        || (told.asked && !told.asks)
+        || (answer.asked && !answer.asks)
         || given_back.is_some_and(|at| at <= observation.end)
 }
 

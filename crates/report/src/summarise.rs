@@ -302,7 +302,7 @@ pub(crate) fn unbounded_summary(network: &Network, unbounded: &Unbounded) -> Unb
     UnboundedSummary {
         reason: unbounded.name().to_owned(),
         port: name::port(network, unbounded.port()),
-        text: unbounded.told(network),
+        text: unbounded.text(network),
     }
 }
 

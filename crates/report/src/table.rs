@@ -146,16 +146,16 @@ pub fn not_proven(summary: &Summary) -> String {
             let us = |ps: u64| microseconds(ps.into());
             let why = match (listener.skew_bound_ps, stream.skew_max_ps) {
                 (Some(skew), Some(most)) if skew > most => {
-                    format!("they may come {} us apart, and skew-max is {} us", us(skew), us(most))
+                    format!("they may arrive {} us apart, more than skew-max of {} us", us(skew), us(most))
                 }
-                (None, _) => "how far apart they come has no bound".to_owned(),
-                _ => "its listener may begin anew between them, or another sub-virtual-link's come too far apart"
+                (None, _) => "the time between them has no bound".to_owned(),
+                _ => "the listener may reset between them, or copies of another sub-virtual-link may arrive too far apart"
                     .to_owned(),
             };
             let (name, at) = (&stream.name, &listener.listener);
             writeln!(
                 text,
-                "{name} at {at} is in time but not proven: both copies of a frame may be taken, for {why}"
+                "{name} at {at} is in time but not proven: the listener may accept both copies of a frame, as {why}"
             )
             .expect("a string can be written");
         }

@@ -168,7 +168,7 @@ pub(crate) fn traffic(traffic: &Traffic) -> String {
         }
         Traffic::Greedy { offset } => format!("greedy within its arrival curve{}", from(offset)),
         Traffic::Replay { frames } => format!("replay of {} frames", frames.len()),
-        Traffic::Polled => "as the trigger message polls it".to_owned(),
+        Traffic::Polled => "polled by the trigger message".to_owned(),
         Traffic::Protocol => "frames of a control protocol".to_owned(),
         Traffic::Synchronisation { cycle } => format!("synchronisation every {cycle}"),
         Traffic::Response { turn_around, .. } => format!("responses after {turn_around}"),
@@ -193,7 +193,7 @@ fn action(network: &Network, action: &TimelineAction) -> String {
         TimelineAction::StopNode(node) => format!("node {} stops", name::node(network, *node)),
         TimelineAction::StartNode(node) => format!("node {} returns", name::node(network, *node)),
         TimelineAction::Babble(node, interval) => {
-            format!("node {} makes a protocol control frame every {interval}", name::node(network, *node))
+            format!("node {} sends a protocol control frame every {interval}", name::node(network, *node))
         }
         TimelineAction::Mistime(node, by) if by.is_zero() => {
             format!("protocol control frames of node {} are in time again", name::node(network, *node))
@@ -202,7 +202,7 @@ fn action(network: &Network, action: &TimelineAction) -> String {
             format!("protocol control frames of node {} are {by} late", name::node(network, *node))
         }
         TimelineAction::StopBabbling(node) => {
-            format!("node {} makes no more of them than it should", name::node(network, *node))
+            format!("node {} sends protocol control frames correctly again", name::node(network, *node))
         }
         TimelineAction::ChangeTraffic(index, becomes, _) => {
             format!("stream {} becomes {}", stream(index), traffic(becomes))

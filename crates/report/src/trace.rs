@@ -29,7 +29,7 @@ pub struct TraceRecorder<'a, W: Write + Send> {
     /// Transmissions that have been decided and not begun: they are captured in order of time. At
     /// most a few of each port.
     ahead: BinaryHeap<Reverse<Ahead>>,
-    told: u64,
+    order: u64,
     /// Length of the frame that is on its way to a listener: stream, number, listener.
     arriving: HashMap<(u32, u32, u32), Arriving>,
     /// What the frame of a protocol holds whose transmission is told next, and those in `ahead` by what was told.
@@ -45,7 +45,7 @@ pub struct TraceRecorder<'a, W: Write + Send> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ahead {
     time: Duration,
-    told: u64,
+    order: u64,
     stream: u32,
     number: u32,
     hop: u32,
@@ -71,7 +71,7 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             frames: frames.map(|to| FrameTraceWriter::new(to, network)).transpose()?,
             capture: capture.map(|to| PcapngWriter::new(to, network)).transpose()?,
             ahead: BinaryHeap::new(),
-            told: 0,
+            order: 0,
             arriving: HashMap::new(),
             contents: None,
             contents_ahead: HashMap::new(),
@@ -113,8 +113,8 @@ impl<'a, W: Write + Send> TraceRecorder<'a, W> {
             let Ahead { time, stream, number, hop, port, length, .. } = next;
             let record =
                 FrameRecord { time, stream, number, hop, port, event: FrameEvent::Transmitted, length };
-            let contents = self.contents_ahead.remove(&next.told);
-            let message = self.messages_ahead.remove(&next.told);
+            let contents = self.contents_ahead.remove(&next.order);
+            let message = self.messages_ahead.remove(&next.order);
             let known = match (&contents, &message) {
                 (Some((ether_type, octets, addresses)), _) => {
                     Known::Frame(Contents { ether_type: *ether_type, octets, addresses: *addresses })
@@ -161,26 +161,26 @@ impl<W: Write + Send> Recorder for TraceRecorder<'_, W> {
         self.message = Some(octets.to_vec());
     }
 
-    fn transmitted(&mut self, told: &Transmission) {
-        let Transmission { stream, number, hop, port, .. } = *told;
-        let length = Bytes::new(told.octets.into());
-        let queued = told.queued.since_start();
-        let start = told.start.since_start();
+    fn transmitted(&mut self, sent: &Transmission) {
+        let Transmission { stream, number, hop, port, .. } = *sent;
+        let length = Bytes::new(sent.octets.into());
+        let queued = sent.queued.since_start();
+        let start = sent.start.since_start();
         let record =
             FrameRecord { time: queued, stream, number, hop, port, event: FrameEvent::Queued, length };
         self.record(&record);
         self.record(&FrameRecord { time: start, event: FrameEvent::Transmitted, ..record });
         if self.capture.is_some() {
-            self.capture_until(told.selected.since_start());
-            let ahead = Ahead { time: start, told: self.told, stream, number, hop, port, length };
+            self.capture_until(sent.selected.since_start());
+            let ahead = Ahead { time: start, order: self.order, stream, number, hop, port, length };
             self.ahead.push(Reverse(ahead));
             if let Some(contents) = self.contents.take() {
-                self.contents_ahead.insert(self.told, contents);
+                self.contents_ahead.insert(self.order, contents);
             }
             if let Some(message) = self.message.take() {
-                self.messages_ahead.insert(self.told, message);
+                self.messages_ahead.insert(self.order, message);
             }
-            self.told += 1;
+            self.order += 1;
         }
         if self.frames.is_some() {
             let reached = self.network.streams[stream as usize].hops[hop as usize].listener;

@@ -112,8 +112,8 @@ fn summary(
     }
 }
 
-fn ppm(part: u128, whole: u128) -> u64 {
-    u64::try_from(part * 1_000_000 / whole.max(1)).unwrap_or(u64::MAX)
+fn ppm(part: u128, total: u128) -> u64 {
+    u64::try_from(part * 1_000_000 / total.max(1)).unwrap_or(u64::MAX)
 }
 
 /// The share of a run that frames took, a BAG each. The last one's may end behind the run, so a link whose frames lie a BAG

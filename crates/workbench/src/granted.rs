@@ -24,16 +24,16 @@ const REQUESTS_MAX: usize = 64;
 #[must_use]
 pub fn bounds(network: &Network) -> Bounds {
     let Some(admission) = admission(network) else { return tautwire_analysis::bounds(network) };
-    let stands = |stream| (stream, network.streams[StreamIndex::index(stream)].listeners.clone());
-    let standing: Vec<StreamPart> = network.standing_from_the_start().map(stands).collect();
+    let all_listeners = |stream| (stream, network.streams[StreamIndex::index(stream)].listeners.clone());
+    let reserved: Vec<StreamPart> = network.reserved_from_the_start().map(all_listeners).collect();
     let mut granted: Vec<StreamPart> = requested(admission)
         .map(|stream| {
-            let may = |node: &NodeIndex| harts_test::test(network, &(stream, vec![*node]), &standing).is_ok();
+            let may = |node: &NodeIndex| harts_test::test(network, &(stream, vec![*node]), &reserved).is_ok();
             (stream, network.streams[stream.index()].listeners.iter().copied().filter(may).collect())
         })
         .collect();
     let found = bounds_where_granted(network, &granted);
-    let refused = refused_beside_others(network, &standing, &granted, &found);
+    let refused = refused_with_others(network, &reserved, &granted, &found);
     if refused.is_empty() {
         return found;
     }
@@ -47,9 +47,9 @@ pub fn bounds(network: &Network) -> Bounds {
 
 /// Streams with one listener that are refused in every run, for what is sure to stand when they are asked for. `parts` are those
 /// that may be granted, `bounds` what is proven if all are.
-fn refused_beside_others(
+fn refused_with_others(
     network: &Network,
-    standing: &[StreamPart],
+    reserved: &[StreamPart],
     parts: &[StreamPart],
     bounds: &Bounds,
 ) -> Vec<StreamIndex> {
@@ -71,12 +71,12 @@ fn refused_beside_others(
         if own.1.len() != 1 || network.streams[request.stream.index()].listeners.len() != 1 {
             continue;
         }
-        let stands = |(done, other): &&(Duration, &AdmissionRequest)| {
+        let is_certain = |(done, other): &&(Duration, &AdmissionRequest)| {
             *done < asked_at(request) && other.release_at.is_none_or(|at| at > decided)
         };
-        let beside = |others: Vec<StreamPart>| standing.iter().cloned().chain(others).collect::<Vec<_>>();
-        let before = sure.iter().filter(stands).filter_map(|(_, other)| part(other).cloned()).collect();
-        if harts_test::test(network, own, &beside(before)).is_err() {
+        let with = |others: Vec<StreamPart>| reserved.iter().cloned().chain(others).collect::<Vec<_>>();
+        let before = sure.iter().filter(is_certain).filter_map(|(_, other)| part(other).cloned()).collect();
+        if harts_test::test(network, own, &with(before)).is_err() {
             refused.push(request.stream);
             continue;
         }
@@ -85,7 +85,7 @@ fn refused_beside_others(
         };
         let possible = requests.iter().filter(may).filter_map(|other| part(other));
         let possible = possible.filter(|(_, listeners)| !listeners.is_empty()).cloned().collect();
-        if harts_test::test(network, own, &beside(possible)).is_ok() {
+        if harts_test::test(network, own, &with(possible)).is_ok() {
             sure.push((decided, request));
         }
     }
@@ -128,8 +128,8 @@ fn reached(
     let observed = &observation.streams[stream.index()];
     let passed = |hop: usize| !observed.hops[hop].max.is_zero();
     let was_granted = |place: usize| {
-        let told = seen.told(stream, described.listeners[place]);
-        told.is_some_and(|told| told.granted) || observed.listeners[place].delivered > 0
+        let answer = seen.told(stream, described.listeners[place]);
+        answer.is_some_and(|answer| answer.granted) || observed.listeners[place].delivered > 0
     };
     let mut is_reached: Vec<bool> = (0..described.listeners.len()).map(was_granted).collect();
     let mut covered = vec![false; described.hops.len()];

@@ -149,8 +149,8 @@ impl SlotDocument {
             ));
         }
         for pair in &self.pairs {
-            let said = |bound: Option<u64>| bound.map_or("unbounded".to_owned(), |ps| time(ps).to_string());
-            let (before, now) = (said(pair.round_trip_before_ps), said(pair.round_trip_ps));
+            let text = |bound: Option<u64>| bound.map_or("unbounded".to_owned(), |ps| time(ps).to_string());
+            let (before, now) = (text(pair.round_trip_before_ps), text(pair.round_trip_ps));
             line(format_args!(
                 "# {} to {}: round trip at most {now}, was {before}",
                 pair.request, pair.response

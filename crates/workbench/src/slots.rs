@@ -74,8 +74,8 @@ fn best(
     problem: &SlotProblem,
     pairs: &[(StreamIndex, StreamIndex)],
     cycle: Option<Duration>,
-) -> Result<(Standing, PlannedSlots), NotPlanned> {
-    let mut best: Option<(Standing, PlannedSlots)> = None;
+) -> Result<(Rank, PlannedSlots), NotPlanned> {
+    let mut best: Option<(Rank, PlannedSlots)> = None;
     let mut fault = SlotFault::NoPairs;
     for (rounds, shares) in [
         (Rounds::Apart, false),
@@ -86,9 +86,9 @@ fn best(
         match plan_as(problem, cycle, rounds, shares) {
             Ok(plan) if best.as_ref().is_none_or(|(_, known)| known.plan != plan) => {
                 let planned = placed(network, plan, pairs);
-                let standing = Standing::of(&planned);
-                if best.as_ref().is_none_or(|(known, _)| standing < *known) {
-                    best = Some((standing, planned));
+                let rank = Rank::of(&planned);
+                if best.as_ref().is_none_or(|(known, _)| rank < *known) {
+                    best = Some((rank, planned));
                 }
             }
             Ok(_) => {}
@@ -103,7 +103,7 @@ fn best(
 
 /// How good slots are by proof: the less, the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Standing {
+struct Rank {
     /// Round trips without a bound.
     unbounded: usize,
     /// Listeners whose deadlines are not proven.
@@ -112,7 +112,7 @@ struct Standing {
     round_trip: Duration,
 }
 
-impl Standing {
+impl Rank {
     fn of(planned: &PlannedSlots) -> Self {
         let bounds = bounds(&planned.network);
         let (mut unbounded, mut not_proven, mut round_trip) = (0, 0, Duration::ZERO);

@@ -117,13 +117,13 @@ fn stories_of(network: &Network, observation: &Observation, streams: &[StreamInd
     let mut around = Around { frames: &found, at_port, others: vec![Vec::new(); found.len()] };
     let _ = crate::simulate_with(network, &mut repeated(observation), &mut around);
     let others = around.others;
-    let told = |worst: Option<Worst>| {
+    let reason = |worst: Option<Worst>| {
         let worst = worst?;
         let own: Vec<usize> =
             (0..found.len()).filter(|place| found[*place].stream == worst.stream.0).collect();
         Some(tell(network, &worst, own.iter().map(|place| (&found[*place], others[*place].as_slice()))))
     };
-    worst.into_iter().map(told).collect()
+    worst.into_iter().map(reason).collect()
 }
 
 /// A stream's frame with the greatest delay.

@@ -21,12 +21,12 @@ const PAYLOAD_MIN: Bytes = Bytes::new(46);
 static KEY: Key = Key::optional(
     "lldp",
     Kind::Object(&LLDP),
-    "The Link Layer Discovery Protocol (802.1AB) at every port; without this key nobody tells neighbours who it is.",
+    "The Link Layer Discovery Protocol (802.1AB) at every port; without this key ports send no LLDP frames.",
 );
 
 static LLDP: Shape = Shape {
     name: "LLDP",
-    about: "Every port tells its neighbour who it is, and learns who is there. Times are whole seconds of the node's clock.",
+    about: "Every port sends its identity to its neighbour and learns the neighbour's. Times are full seconds of the node's clock.",
     keys: &[&[PRIORITY, INTERVAL, HOLD, FAST, FAST_INIT, CREDIT_MAX, STATUS, NODES]],
 };
 
@@ -38,48 +38,51 @@ const fn whole_seconds(name: &'static str, about: &'static str) -> Key {
 const PRIORITY: Key = Key::optional(
     "priority",
     Kind::Integer(0, 7),
-    "Priority whose traffic class its frames take at every port.",
+    "Priority of its frames, which determines their traffic class at every port.",
 )
 .or("7");
-const INTERVAL: Key = whole_seconds("message-tx-interval", "From one frame to the next.").or("30 s");
+const INTERVAL: Key = whole_seconds("message-tx-interval", "Interval of frames.").or("30 s");
 const HOLD: Key = Key::optional(
     "message-tx-hold-multiplier",
     Kind::Integer(2, 10),
-    "For how many of these intervals a neighbour is remembered, and a second longer.",
+    "Number of these intervals for which a neighbour is stored, plus a second.",
 )
 .or("4");
-const FAST: Key =
-    whole_seconds("message-fast-tx", "From one frame to the next while a neighbour is new.").or("1 s");
+const FAST: Key = whole_seconds("message-fast-tx", "Interval of frames while a neighbour is new.").or("1 s");
 const FAST_INIT: Key =
-    Key::optional("tx-fast-init", Kind::Integer(1, 8), "How many frames these are.").or("4");
+    Key::optional("tx-fast-init", Kind::Integer(1, 8), "Number of frames in the short interval.").or("4");
 const CREDIT_MAX: Key = Key::optional(
     "tx-credit-max",
     Kind::Integer(1, 10),
-    "Frames that a port may send at once; in the long run it is one a second.",
+    "Number of frames that a port may send at once; credit returns at one frame per second.",
 )
 .or("5");
-const NODES: Key = Key::optional("nodes", OF_NODES, "What single nodes do.");
+const NODES: Key = Key::optional("nodes", OF_NODES, "Settings of single nodes.");
 const OF_NODES: Kind = Kind::Names(&Kind::Object(&NODE));
 
 static NODE: Shape = Shape {
     name: "a node in LLDP",
-    about: "What the ports of a node do.",
+    about: "Settings of a node's ports.",
     keys: &[&[
         OWN_STATUS,
-        Key::optional("ports", Kind::Names(&Kind::Object(&PORT)), "What single ports do."),
+        Key::optional("ports", Kind::Names(&Kind::Object(&PORT)), "Settings of single ports."),
     ]],
 };
 
-static PORT: Shape = Shape { name: "a port in LLDP", about: "What a port does.", keys: &[&[OWN_STATUS]] };
+static PORT: Shape = Shape { name: "a port in LLDP", about: "Settings of a port.", keys: &[&[OWN_STATUS]] };
 
 const STATUS: Key = Key::optional(
     "admin-status",
     Kind::Word(&["tx-and-rx", "tx-only", "rx-only", "disabled"]),
-    "Whether a port tells (tx) and learns (rx).",
+    "Whether a port sends (tx) and receives (rx) LLDP frames.",
 )
 .or("tx-and-rx");
 
-const OWN_STATUS: Key = Key::optional("admin-status", STATUS.kind, "The same here; that of the level above.");
+const OWN_STATUS: Key = Key::optional(
+    "admin-status",
+    STATUS.kind,
+    "The same for this node or port; by default that of the level above.",
+);
 
 /// LLDP of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,8 +122,8 @@ impl Section for Lldp {
     fn resolve(&self, node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Option<Arc<dyn Value>> {
         for other in ["tdma", "harts"] {
             if draft.other(other).is_some() {
-                let message = format!("LLDP beside `{other}`, whose ports send nothing of it");
-                draft.conflict(node.anchor(), message, "leave out one of the two");
+                let message = format!("LLDP and `{other}` exclude each other: its ports send no LLDP frames");
+                draft.conflict(node.anchor(), message, "remove one of the two");
                 return None;
             }
         }

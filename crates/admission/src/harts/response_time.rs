@@ -137,9 +137,9 @@ impl HartsSet {
             let response = with.response_time(stream, with.streams[stream].deadline);
             terms += response.terms;
             if response.time > with.streams[stream].deadline {
-                let whole = with.response_time(stream, NEVER);
-                terms += whole.terms;
-                let would_fit = Some(whole.time).filter(|time| *time < NEVER);
+                let response = with.response_time(stream, NEVER);
+                terms += response.terms;
+                let would_fit = Some(response.time).filter(|time| *time < NEVER);
                 return Verdict { violation: Some(Violation { stream, would_fit }), terms };
             }
         }
@@ -290,8 +290,8 @@ impl HartsSet {
         if window == 0 {
             return None;
         }
-        let whole = u128::from(time.as_ps()) * u128::from(self.cycle.length.as_ps());
-        Some(Duration::from_ps(u64::try_from(whole.div_ceil(u128::from(window))).unwrap_or(u64::MAX)))
+        let product = u128::from(time.as_ps()) * u128::from(self.cycle.length.as_ps());
+        Some(Duration::from_ps(u64::try_from(product.div_ceil(u128::from(window))).unwrap_or(u64::MAX)))
     }
 
     /// What of a cycle frames find for certain, on the tightest link of the route; none without links.

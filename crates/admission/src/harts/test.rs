@@ -67,9 +67,12 @@ impl AdmissionTest for HartsResponseTime {
                             bound_ps: bound.as_ps(),
                         }
                     }
-                    None => {
-                        self.unbounded(network, late, listener, "its response time does not come to rest")
-                    }
+                    None => self.unbounded(
+                        network,
+                        late,
+                        listener,
+                        "the iteration of its response time does not converge",
+                    ),
                 });
             }
         }

@@ -40,7 +40,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The decision as it is told again: what it changed, without the reasons of what it refused.
+    /// The decision as it is given again: what it changed, without the reasons of what it refused.
     pub(crate) fn decision(&self) -> Decision {
         let decision = Decision::empty(self.id.clone(), self.outcome);
         Decision { admitted: self.admitted.clone(), withdrawn: self.withdrawn.clone(), ..decision }
@@ -149,29 +149,25 @@ impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::InUse(path) => write!(f, "{}: another process has it", path.display()),
+            Self::InUse(path) => write!(f, "{}: another process uses it", path.display()),
             Self::Damaged { path, line } => {
-                write!(f, "{}:{line}: not what was written; restore the file from a copy", path.display())
+                write!(f, "{}:{line}: the line was changed; restore the file from a copy", path.display())
             }
             Self::CutOff { path, lines, expected } if lines < expected => write!(
                 f,
-                "{}: {lines} lines of at least {expected} that were written; restore the file from a copy",
+                "{}: the file has {lines} lines, and at least {expected} were written; restore it from a copy",
                 path.display()
             ),
             Self::CutOff { path, .. } => {
-                write!(
-                    f,
-                    "{}: not the log that its anchor belongs to; restore both from a copy",
-                    path.display()
-                )
+                write!(f, "{}: the anchor belongs to another log; restore both from a copy", path.display())
             }
             Self::NoAnchor { path, anchor } => write!(
                 f,
-                "{}: lines may be missing, for {} is not there or not readable; restore it from a copy",
+                "{}: lines may be missing, as {} does not exist or is not readable; restore it from a copy",
                 path.display(),
                 anchor.display()
             ),
-            Self::Unfit(why) => write!(f, "what was admitted no longer fits the description: {why}"),
+            Self::Unfit(why) => write!(f, "the admitted streams no longer fit the description: {why}"),
             Self::UnknownStream(name) => {
                 write!(f, "stream `{name}` is admitted, but the description has no such stream")
             }
@@ -226,7 +222,7 @@ impl Log {
     }
 
     /// Opens the log of a folder and takes what stands in it as it is: lines that cannot be read are left out, whatever
-    /// the checks and the anchor say. If these say anything, the file is first copied, and the copy told.
+    /// the checks and the anchor say. If these say anything, the file is first copied, and the path of the copy is returned.
     pub(crate) fn accept(folder: &Path) -> Result<(Self, Contents, Option<PathBuf>), LogError> {
         let path = folder.join(NAME);
         let failed = |error| LogError::Io(path.clone(), error);
@@ -333,7 +329,7 @@ fn text(line: &Line) -> Vec<u8> {
 fn read(octets: &[u8]) -> Result<Contents, usize> {
     let mut contents = Contents::default();
     for (number, text) in octets.split_inclusive(|octet| *octet == b'\n').enumerate() {
-        let Some(line) = whole(text, contents.checks.last(), number == 0) else {
+        let Some(line) = complete_line(text, contents.checks.last(), number == 0) else {
             // The last line may have been cut short, at any place.
             let is_last = contents.length + text.len() == octets.len();
             if is_last && !text.ends_with(b"\n") {
@@ -350,7 +346,7 @@ fn read(octets: &[u8]) -> Result<Contents, usize> {
 }
 
 /// The line in `text` behind one with the check `before`, if it is whole. The state stands in the first alone.
-fn whole(text: &[u8], before: Option<&String>, is_first: bool) -> Option<Line> {
+fn complete_line(text: &[u8], before: Option<&String>, is_first: bool) -> Option<Line> {
     let line = parsed(text.strip_suffix(b"\n")?)?;
     let before = before.map_or("", String::as_str);
     let right = match (&line.state, &line.change) {
@@ -406,12 +402,12 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_cut_anywhere_keeps_its_whole_lines() {
+    fn a_log_that_is_cut_anywhere_keeps_its_complete_lines() {
         let text = lines();
         for length in 0..=text.len() {
-            let whole = text[..length].iter().filter(|octet| **octet == b'\n').count();
+            let complete = text[..length].iter().filter(|octet| **octet == b'\n').count();
             let contents = read(&text[..length]).expect("a cut is no damage");
-            assert_eq!(contents.changes.len(), whole);
+            assert_eq!(contents.changes.len(), complete);
             assert!(contents.length <= length);
         }
     }

@@ -31,7 +31,7 @@ pub enum StatedFailure {
 impl StatedFailure {
     /// In words: `bit errors between b1.p2 and b2.p1`.
     #[must_use]
-    pub fn told(&self, network: &Network) -> String {
+    pub fn text(&self, network: &Network) -> String {
         let node = |node: &NodeIndex| &network.nodes[node.index()].name;
         let port = |at: PortIndex| {
             let port = &network.ports[at.index()];
@@ -45,8 +45,8 @@ impl StatedFailure {
             Self::BitErrors(at) => format!("bit errors {}", cable(at)),
             Self::Cut(at) => format!("a cut {}", cable(at)),
             Self::Stops(at) => format!("a stop of {}", node(at)),
-            Self::NoCycles(at) => format!("failures on the way of TDMA cycles to {}", node(at)),
-            Self::NoNetworkTime(at) => format!("failures on the way of network time to {}", node(at)),
+            Self::NoCycles(at) => format!("failures on the path of TDMA cycles to {}", node(at)),
+            Self::NoNetworkTime(at) => format!("failures on the path of network time to {}", node(at)),
         }
     }
 }

@@ -156,7 +156,7 @@ impl Limit {
 
     /// In words: `queue of class 3 of b1.p2: limit 64 frames, 91 needed`.
     #[must_use]
-    pub fn told(&self, network: &Network) -> String {
+    pub fn text(&self, network: &Network) -> String {
         let place = self.place(network);
         let what = match self.kind {
             LimitKind::QueueFrames(_, class) | LimitKind::QueueOctets(_, class) => {
@@ -164,7 +164,7 @@ impl Limit {
             }
             LimitKind::LaneFrames(_, class, from) => {
                 let from = &network.ports[from.index()].name;
-                format!("queue of class {class} of {place} for what comes by port {from}")
+                format!("queue of class {class} of {place} for frames from port {from}")
             }
             LimitKind::BufferCells(_, class) => format!("shared buffer of {place} for class {class}"),
             LimitKind::HostQueue(_) => format!("queue of host {place}"),
@@ -173,11 +173,13 @@ impl Limit {
             LimitKind::ReceiveFifo(_) => format!("receive FIFO of host {place}"),
             LimitKind::ReceiveBuffer(_) => format!("socket buffer of receiving host {place}"),
             LimitKind::Lifetime(_) => format!("lifetime of frames of TDMA station {place}"),
-            LimitKind::PolicedDistance(_) => format!("policing of {place}, distance of frames"),
+            LimitKind::PolicedDistance(_) => format!("policing at {place}, distance of frames"),
             LimitKind::ReshapePool(_) => format!("pool of early frames of {place}"),
             LimitKind::LinkQueue(_) => format!("queue of the virtual link of {place}"),
-            LimitKind::NewestMessage(_) => format!("virtual link of {place}, which keeps the newest alone"),
-            LimitKind::PolicedJitter(_) => format!("policing of what comes by {place}, jitter"),
+            LimitKind::NewestMessage(_) => {
+                format!("virtual link of {place}, which keeps only the newest message")
+            }
+            LimitKind::PolicedJitter(_) => format!("policing at {place}, jitter"),
             LimitKind::ResidenceTime(_) => format!("max-residence-time before {place}"),
             LimitKind::ShaperBurst(_) => format!("committed-burst-size before {place}"),
             LimitKind::Mtu(_) => format!("mtu of {place}"),
@@ -188,11 +190,11 @@ impl Limit {
         };
         let needed = match (self.needed, self.unit()) {
             (Some(needed), _) if matches!(self.kind, LimitKind::PolicedDistance(_)) => {
-                format!("{} at most would do", Duration::from_ps(needed))
+                format!("{} at most needed", Duration::from_ps(needed))
             }
             (Some(needed), "ps") => format!("{} needed", Duration::from_ps(needed)),
             (Some(needed), _) => format!("{needed} needed"),
-            (None, _) => "and none is known that is enough".to_owned(),
+            (None, _) => "no sufficient limit is known".to_owned(),
         };
         format!("{what}: limit {}, {needed}", amount(self.limit))
     }

@@ -12,4 +12,4 @@ pub(super) static SYNCHRONISATION_LOST: Why =
 
 /// A standby of TDMA may open cycles beside a master that lives, for any length of time.
 pub(super) static TWO_RASTERS: Why =
-    Why { name: "two-rasters", text: "the standby may open cycles beside the master's of port {port}" };
+    Why { name: "two-rasters", text: "the standby may open cycles while the master of port {port} does" };

@@ -155,7 +155,7 @@ fn would_fit(fits: &Fits) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        return "no other deadline, payload, interval or rate of it would have fitted".to_owned();
+        return "it would not have fitted with another deadline, payload, interval or rate either".to_owned();
     }
     format!("would have fitted: {}", parts.join(", or "))
 }

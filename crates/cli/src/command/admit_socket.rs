@@ -65,7 +65,7 @@ fn welcome(listener: &UnixListener, sender: &Sender<Asked>, limits: Limits) {
         let _ = client.set_write_timeout(Some(idle));
         if Arc::strong_count(&places) > limits.connections as usize {
             let error =
-                format!("{} clients are connected, and no more are let in: try again", limits.connections);
+                format!("{} clients are connected, which is the limit: try again later", limits.connections);
             let _ = writeln!(&client, "{}", json!({"outcome": "wrong", "error": error}));
             continue;
         }
@@ -110,10 +110,10 @@ fn bind(socket: &Path) -> io::Result<UnixListener> {
         Err(error) if error.kind() == ErrorKind::NotFound => UnixListener::bind(socket)?,
         Err(error) => return Err(error),
         Ok(there) if !there.file_type().is_socket() => {
-            return Err(taken("the file there is not a socket, and stays"));
+            return Err(taken("the path is a file and not a socket"));
         }
         Ok(_) => match UnixStream::connect(socket) {
-            Ok(_) => return Err(taken("another process listens there")),
+            Ok(_) => return Err(taken("another process listens on it")),
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 std::fs::remove_file(socket)?;
                 UnixListener::bind(socket)?

@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &Bounds) -> Result<Exit, Exit> {
         _ if arguments.input.json => summary.to_json(),
         Some(stream) => tautwire_workbench::explain(network, &bounds, stream).to_string(),
         None => {
-            let reckoned = tautwire_workbench::network_control::line(network);
-            tables_with(&summary, &format!("{reckoned}\n"))
+            let assumed = tautwire_workbench::network_control::line(network);
+            tables_with(&summary, &format!("{assumed}\n"))
         }
     })?;
     Ok(exit(judge(network, Some(&bounds), None).verdict))

@@ -14,11 +14,11 @@ use crate::{output, signals};
 
 pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
     let run = RunFolder::read(&arguments.run).map_err(|error| {
-        say(&format!("{} is no run folder: {error}", arguments.run.display()));
+        say(&format!("{} is not a run folder: {error}", arguments.run.display()));
         Exit::WrongInput
     })?;
     let place = arguments.out.clone().unwrap_or_else(|| arguments.run.join("report.html"));
-    write_whole(&place, &tautwire_workbench::html(&run)).map_err(|error| {
+    write_atomically(&place, &tautwire_workbench::html(&run)).map_err(|error| {
         say(&format!("cannot write {}: {error}", place.display()));
         Exit::Failure
     })?;
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
 }
 
 /// Writes a file under a temporary name and renames it: it is there whole or not at all.
-fn write_whole(place: &Path, text: &str) -> io::Result<()> {
+fn write_atomically(place: &Path, text: &str) -> io::Result<()> {
     let mut name = place.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
     signals::remove_on_kill(Path::new(&name));

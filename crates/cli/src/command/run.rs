@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 
 use tautwire_workbench::{
-    Bounds, ChoicesDocument, Network, Observation, Options, OtherRun, Progress as Standing, RunFolder,
+    Bounds, ChoicesDocument, Network, Observation, Options, OtherRun, Progress as RunProgress, RunFolder,
     RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn simulate(arguments: &Simulate) -> Result<Exit, Exit> {
             }
             match tautwire_workbench::story(&scenario.network, &observation, stream) {
                 Some(story) => text + &story.to_string(),
-                None => text + "no frame of it was delivered\n",
+                None => text + "no frame was delivered\n",
             }
         }
         None => tables(&summary),
@@ -115,7 +115,7 @@ fn run_and_keep(
     let writer = RunFolderWriter::create(&place).map_err(|error| not_written(&place, &error))?;
     signals::remove_on_kill(writer.temporary());
     let bar = Progress::new(Terminal::of_stderr(), scenario.network.run.duration);
-    let mut advance = |standing: Standing| bar.advance(standing.now, standing.frame_hops);
+    let mut advance = |progress: RunProgress| bar.advance(progress.now, progress.frame_hops);
     let mut options = Options { progress: Some(&mut advance), ..Options::default() };
     let observation = observe(&scenario.network, &mut options, &run.trace, &writer);
     bar.finish();
@@ -138,7 +138,7 @@ fn run_and_keep(
     writer.finish_with(&kept).map_err(|error| not_written(&place, &error))?;
     say(&format!("results in {}", place.display()));
     if let Some(OtherRun { place, file }) = other {
-        say(&format!("{} is kept: it is of {file}", place.display()));
+        say(&format!("{} is kept, as it has results of {file}", place.display()));
     }
     Ok((observation, bounds, kept.summary))
 }

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
     };
     let found = found.map_err(|faults| {
         say(&format!(
-            "{}: the raster or the ports take no such schedule: {}",
+            "{}: the raster or the ports do not allow the schedule: {}",
             path.display(),
             faults.join("; ")
         ));
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
         })?;
         let Some(text) = with_dispatch_points(&name, &own, &found.network) else {
             say(&format!(
-                "{}: the links do not stand in this text, but in a table or behind an alias; use --json",
+                "{}: the links are described in a table or by an alias, not in this text; use --json",
                 path.display()
             ));
             return Err(Exit::WrongInput);
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
         })?;
         say(&format!("description with its schedule in {}", place.display()));
     }
-    let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { told(&found) };
+    let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { table(&found) };
     output::result(&text)?;
     Ok(match found.verdict {
         ScheduleVerdict::Scheduled => Exit::Holds,
@@ -69,7 +69,7 @@ fn network(path: &Path) -> Result<Network, Exit> {
 }
 
 /// A schedule for people.
-fn told(found: &Scheduled) -> String {
+fn table(found: &Scheduled) -> String {
     let network = &found.network;
     let mut rows = vec![["link", "period", "from", "sent at", "there by"].map(str::to_owned)];
     for link in &found.links {
@@ -127,7 +127,7 @@ fn told(found: &Scheduled) -> String {
         ScheduleVerdict::LeftOut => {
             writeln!(
                 text,
-                "{placed} of {} links are scheduled; whether all can be is not known",
+                "{placed} of {} links are scheduled; whether a schedule of all links exists is unknown",
                 found.links.len()
             )
         }

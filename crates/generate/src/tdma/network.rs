@@ -190,11 +190,11 @@ fn write_slots_and_streams(
         let few = if failure == TdmaFailure::BitErrorsWithStandby { ", lost-in-a-row: 6" } else { "" };
         let _ = writeln!(text, "  standby: {{synchronisation: watching, offset: {watch} us{few}}}");
     }
-    let unsaid = failure == TdmaFailure::BitErrorsDerivedLifetime
+    let derived = failure == TdmaFailure::BitErrorsDerivedLifetime
         || failure == TdmaFailure::BitErrorsWithStandby && more.chance(50);
-    let said = failure.loses_synchronisation() && !unsaid
+    let stated = failure.loses_synchronisation() && !derived
         || failure == TdmaFailure::ReturnsWithStandby && more.chance(40);
-    if said {
+    if stated {
         let _ = writeln!(text, "  lifetime: {} us", cycle * dice.between(1, 4) + dice.between(0, 500));
     }
     if failure.starts_up() && dice.chance(70) {

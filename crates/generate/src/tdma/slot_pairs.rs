@@ -64,15 +64,15 @@ pub fn random_tdma_slot_pairs(seed: u64) -> String {
 
 /// What the master asks of a slave, and the answer.
 fn write_pair(streams: &mut String, dice: &mut Dice, slave: &str) {
-    let (asked, told) = (dice.between(46, 1_446), dice.between(46, 1_446));
+    let (request, response) = (dice.between(46, 1_446), dice.between(46, 1_446));
     // Some slaves take long: the time between is others'.
     let turn_around = if dice.chance(30) { dice.between(300, 700) } else { dice.between(0, 30) };
     let (interval, jitter) = (dice.between(16_000, 20_000), dice.between(0, 500));
     let _ = writeln!(
         streams,
         "  - {{name: ask-{slave}, talker: master, listeners: {slave}, priority: 6, tagged: false, \
-         payload: {asked} B, traffic: {{type: periodic, interval: {interval} us, jitter: {jitter} us}}}}\n  \
+         payload: {request} B, traffic: {{type: periodic, interval: {interval} us, jitter: {jitter} us}}}}\n  \
          - {{name: tell-{slave}, talker: {slave}, listeners: master, priority: 6, tagged: false, \
-         payload: {told} B, traffic: {{type: response, to: ask-{slave}, turn-around: {turn_around} us}}}}"
+         payload: {response} B, traffic: {{type: response, to: ask-{slave}, turn-around: {turn_around} us}}}}"
     );
 }

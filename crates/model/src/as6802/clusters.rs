@@ -37,22 +37,22 @@ pub(crate) fn listed<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
 pub(crate) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut Faults) -> Option<Parts> {
     let mut taken: Vec<Option<(u16, SyncRole)>> = vec![None; topology.nodes.len()];
     let mut lists = [Vec::new(), Vec::new()];
-    let mut whole = true;
+    let mut valid = true;
     for (place, cluster) in (0..).zip(clusters) {
         for (list, key) in lists.iter_mut().zip(["masters", "compression-masters"]) {
             let found = named(topology, (place, cluster), key, &mut taken, faults);
-            whole &= found.is_some();
+            valid &= found.is_some();
             list.push(found.unwrap_or_default());
         }
-        whole &= named(topology, (place, cluster), "clients", &mut taken, faults).is_some();
+        valid &= named(topology, (place, cluster), "clients", &mut taken, faults).is_some();
     }
     let [masters, compressors] = lists;
     for ((masters, compressors), cluster) in masters.iter().zip(&compressors).zip(clusters) {
-        if whole && (masters.len() < 2 || masters.len().max(compressors.len()) > MASTERS_MAX) {
+        if valid && (masters.len() < 2 || masters.len().max(compressors.len()) > MASTERS_MAX) {
             let message = format!("{} synchronisation masters", masters.len());
             let help = "name from two to 32: one alone answers no cold start";
             faults.error(codes::SYNCHRONISATION, cluster.anchor(), message, help);
-            whole = false;
+            valid = false;
         }
     }
     let open: Vec<u16> = (0..)
@@ -64,11 +64,11 @@ pub(crate) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut
         [one] => Some(one),
         _ => None,
     };
-    for (number, part) in taken.iter_mut().enumerate().filter(|_| whole) {
+    for (number, part) in taken.iter_mut().enumerate().filter(|_| valid) {
         if part.is_none() {
             let Some(rest) = rest else {
-                let message = format!("`{}` is of no cluster", topology.nodes[number].name);
-                let help = "name it among the `clients` of one, or leave out the `clients` of exactly one";
+                let message = format!("`{}` belongs to no cluster", topology.nodes[number].name);
+                let help = "name it among the `clients` of one cluster, or leave out `clients` of exactly one cluster, which then has all other nodes";
                 faults.error(codes::SYNCHRONISATION, clusters.first()?.anchor(), message, help);
                 return None;
             };
@@ -76,7 +76,7 @@ pub(crate) fn parts(topology: &Topology<'_>, clusters: &[Node<'_>], faults: &mut
         }
     }
     let parts: Option<Vec<(u16, SyncRole)>> = taken.into_iter().collect();
-    let (cluster_of, roles) = parts.filter(|_| whole)?.into_iter().unzip();
+    let (cluster_of, roles) = parts.filter(|_| valid)?.into_iter().unzip();
     Some(Parts { cluster_of, roles, masters, compressors })
 }
 
@@ -113,18 +113,18 @@ fn named(
     faults: &mut Faults,
 ) -> Option<Vec<NodeIndex>> {
     let mut list = Vec::new();
-    let mut whole = true;
+    let mut valid = true;
     for named in cluster.get(key).map_or(&[][..], Node::items_or_self) {
         let found = named.text().and_then(|name| topology.node(name, named.place, faults));
         let Some(found) = found else {
-            whole = false;
+            valid = false;
             continue;
         };
         if taken[found.index()].is_some() {
-            let message = format!("`{}` has a part already", topology.nodes[found.index()].name);
-            let help = "name a node once: as a master, a compression master, or a client of one cluster";
+            let message = format!("`{}` already has a role", topology.nodes[found.index()].name);
+            let help = "name each node once: as a master, a compression master or a client of one cluster";
             faults.error(codes::SYNCHRONISATION, named.place, message, help);
-            whole = false;
+            valid = false;
             continue;
         }
         let number = u8::try_from(list.len()).unwrap_or(u8::MAX);
@@ -136,5 +136,5 @@ fn named(
         taken[found.index()] = Some((place, role));
         list.push(found);
     }
-    whole.then_some(list)
+    valid.then_some(list)
 }

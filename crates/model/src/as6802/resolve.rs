@@ -106,28 +106,38 @@ fn suits(
         (other.domain, other.sync_priority) == (own.domain, own.sync_priority) || other.name == own.name
     };
     if let Some(other) = made.clusters[..place].iter().find(|other| same(other)) {
-        let message = format!("`{}` has the name of `{}`, or its domain and priority", own.name, other.name);
-        let help = "give clusters that keep times of their own another `domain`, and one that gives way a lower `sync-priority`";
+        let message =
+            format!("`{}` has the same name as `{}`, or the same domain and priority", own.name, other.name);
+        let help = "give clusters with separate network times different `domain`s, and a cluster that gives way a lower `sync-priority`";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
         return false;
     }
     if own.members_min > own.masters {
         let place = node.get("members-min").map_or(node.anchor(), |node| node.place);
-        let message = format!("{} members of {} masters", own.members_min, own.masters);
-        faults.error(codes::SYNCHRONISATION, place, message, "ask for as many as there are, or fewer");
+        let message =
+            format!("`members-min` of {} is more than the {} masters", own.members_min, own.masters);
+        faults.error(
+            codes::SYNCHRONISATION,
+            place,
+            message,
+            "set `members-min` to the number of masters at most",
+        );
         return false;
     }
     if own.faulty > 0 && own.masters <= 2 * own.faulty {
         let place = node.get("faulty-masters").map_or(node.anchor(), |node| node.place);
-        let message = format!("{} faulty of {} masters: no majority is left", own.faulty, own.masters);
-        let help = format!("give at most {}, or name more `masters`", (own.masters.max(1) - 1) / 2);
+        let message = format!(
+            "with {} faulty ones, {} masters have no majority of correct ones",
+            own.faulty, own.masters
+        );
+        let help = format!("write {} at most, or name more `masters`", (own.masters.max(1) - 1) / 2);
         faults.error(codes::SYNCHRONISATION, place, message, help);
         return false;
     }
     let evaluation = own.evaluation(settings.precision);
     if evaluation >= cycle {
         let message = format!(
-            "frames of a cycle are looked at {evaluation} behind its start, and an integration cycle is {cycle}"
+            "the frames of a cycle are evaluated {evaluation} after its start, which is not within the integration cycle of {cycle}"
         );
         let help = "make `integration-cycle` longer, or `max-transmission-delay` shorter";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
@@ -138,8 +148,8 @@ fn suits(
     {
         if span < cycle * 2 {
             let place = node.get(key).map_or(node.anchor(), |node| node.place);
-            let message = format!("a `{key}` of {span} with integration cycles of {cycle}");
-            faults.error(codes::SYNCHRONISATION, place, message, "make it at least two integration cycles");
+            let message = format!("a `{key}` of {span} is shorter than two integration cycles of {cycle}");
+            faults.error(codes::SYNCHRONISATION, place, message, "make it two integration cycles at least");
         }
     }
     true
@@ -161,7 +171,8 @@ fn cycles(
     });
     if common.is_none() {
         let message =
-            "the periods of the virtual links and the integration cycle come again too late".to_owned();
+            "the periods of the virtual links and the integration cycle have too long a common multiple"
+                .to_owned();
         let help = "make them multiples of one another";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
     }
@@ -222,8 +233,8 @@ fn add_streams(
     for deaf in clients.into_iter().filter(|other| made.cluster_of[other.index()] == place) {
         if !heard[deaf.index()] {
             let message =
-                format!("no compression master's frames reach `{}`", topology.nodes[deaf.index()].name);
-            let help = "name a compression master of its network; end stations pass nothing on";
+                format!("frames of no compression master reach `{}`", topology.nodes[deaf.index()].name);
+            let help = "name a compression master that is connected with it; end stations forward no frames";
             faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
         }
     }
@@ -256,7 +267,7 @@ fn stream(
     let (listeners, hops) = tree(topology, made, place, talker, wanted);
     let name = &topology.nodes[talker.index()].name;
     let Some(first) = hops.first() else {
-        let message = format!("the frames of `{name}` reach nobody");
+        let message = format!("the frames of `{name}` reach no other node");
         let help = "connect every master with a compression master by links that are up";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
         return None;
@@ -268,8 +279,10 @@ fn stream(
     });
     let same = hops.iter().filter(|hop| hop.previous.is_none()).all(|hop| hop.class == first.class);
     if let Some(port) = shaped.map(|hop| hop.port).or((!same).then_some(first.port)) {
-        let message =
-            format!("protocol control frames would be shaped, or divided, at {}", topology.port_name(port));
+        let message = format!(
+            "the class of protocol control frames is shaped, or differs between ports, at {}",
+            topology.port_name(port)
+        );
         let help = "give `synchronisation` a `priority` whose class is `strict-priority`, and the same at all ports of a node";
         faults.error(codes::SYNCHRONISATION, node.anchor(), message, help);
         return None;
@@ -385,7 +398,9 @@ fn babblers(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
         let roles = network.as6802.as_ref().map(|synchronisation| &synchronisation.roles);
         if roles.is_none_or(|roles| roles[node.index()] == SyncRole::Client) {
             let name = &network.nodes[node.index()].name;
-            let message = format!("`{name}` cannot babble or be at the wrong time: it is no master");
+            let message = format!(
+                "`{name}` cannot babble or be at the wrong time, as it is neither a synchronisation nor a compression master"
+            );
             let help = "name a master";
             let place = input.root.get("events").map_or(input.root.anchor(), Node::anchor);
             faults.error(codes::EVENT, place, message, help);
@@ -401,12 +416,15 @@ fn contained(network: &Network, place: Place, faults: &mut Faults) {
         let name = |node: NodeIndex| &network.nodes[node.index()].name;
         let (message, help) = match why {
             Uncontained::CompressionMaster(node) => (
-                format!("nothing contains the faults of the compression master `{}`", name(node)),
+                format!(
+                    "the synchronisation does not contain faults of the compression master `{}`",
+                    name(node)
+                ),
                 "name it under `high-integrity`",
             ),
             Uncontained::Masters(node) => (
                 format!(
-                    "averages of {} masters do not leave out the faulty `{}`",
+                    "the averages of {} masters do not exclude the faulty `{}`",
                     cluster.masters,
                     name(node)
                 ),
@@ -414,7 +432,7 @@ fn contained(network: &Network, place: Place, faults: &mut Faults) {
             ),
             Uncontained::Cliques => (
                 format!(
-                    "{} of {} masters make a network: there may be two",
+                    "{} of {} masters suffice for network time, so two cliques may form",
                     cluster.members_min, cluster.masters
                 ),
                 "raise `members-min` above half of the masters",
@@ -433,7 +451,8 @@ fn across(network: &Network, input: &Draft<'_>, faults: &mut Faults) {
     for (number, stream) in network.streams.iter().enumerate() {
         if stream.time_triggered.is_some() && made.cluster_of_way(network.nodes_of(stream)).is_none() {
             let place = nodes.get(number).map_or(input.root.anchor(), Node::anchor);
-            let message = format!("`{}` goes over nodes of several synchronisation domains", stream.name);
+            let message =
+                format!("the path of `{}` has nodes of several synchronisation domains", stream.name);
             let help = "send it as a `virtual-link`, or give the clusters one `domain` and different `sync-priority`";
             faults.error(codes::SYNCHRONISATION, place, message, help);
         }
@@ -456,12 +475,12 @@ fn too_far(network: &Network, made: &Synchronisation, input: &Draft<'_>, faults:
             let place = node.get("max-transmission-delay").map_or(node.anchor(), |node| node.place);
             let name = |node: NodeIndex| &network.nodes[node.index()].name;
             let message = format!(
-                "protocol control frames from `{}` to `{}` take {least} on the lines alone, more than {}",
+                "protocol control frames from `{}` to `{}` take {least} for transmission and propagation alone, more than {}",
                 name(from),
                 name(to),
                 cluster.delay_max
             );
-            let help = "make `max-transmission-delay` longer; `tautwire bounds` then shows what they need";
+            let help = "raise `max-transmission-delay`; `tautwire bounds` then shows how long they take";
             faults.error(codes::SYNCHRONISATION, place, message, help);
         }
     }
@@ -477,10 +496,10 @@ pub(crate) fn resolve(network: &mut Network, input: &Draft<'_>, faults: &mut Fau
     contained(network, place, faults);
     if let Some(bound) = network.precision_bound().filter(|bound| *bound > settings.precision) {
         let message = format!(
-            "clocks are kept together to {bound} by their synchronisation, and not to {}",
+            "the synchronisation keeps the clocks within {bound} and not within {}",
             settings.precision
         );
-        let help = format!("make `precision` at least {bound}, or `integration-cycle` shorter");
+        let help = format!("raise `precision` to {bound} at least, or shorten `integration-cycle`");
         faults.error(codes::SYNCHRONISATION, place, message, help);
     }
     let Some(synchronisation) = network.as6802.clone() else { return };
@@ -496,7 +515,7 @@ pub(crate) fn resolve(network: &mut Network, input: &Draft<'_>, faults: &mut Fau
                 let port: PortIndex = hop.port;
                 let node = &network.nodes[network.ports[port.index()].node.index()].name;
                 let message = format!(
-                    "protocol control frames have the class of time-triggered ones at `{node}`, or one above"
+                    "at `{node}` protocol control frames have the class of time-triggered frames, or a higher one"
                 );
                 let help = "give `synchronisation` a lower `priority`";
                 return faults.error(codes::SYNCHRONISATION, place, message, help);

@@ -8,29 +8,30 @@ pub(crate) static CNC: Shape = Shape {
     name: "a CNC",
     about: "Central network configuration: it tests reservations and configures bridges.",
     keys: &[&[
-        must("node", Kind::Name, "The end station that it is."),
+        must("node", Kind::Name, "The end station that has it."),
         key(
             "test",
             Kind::Word(&["bandwidth", "bounds"]),
-             "What it tests: bandwidth at every port as MSRP does, or that the bounds of all streams keep their deadlines.",
+             "Its admission test: the bandwidth at every port as in MSRP, or the bounds of all streams against their deadlines.",
         ).or("bandwidth"),
-        key("processing", DELAY,  "Time that it takes for a message, one after the other.").or("0 s"),
-        key("computation", DELAY,  "Time that it takes for a test.").or("0 s"),
+        key("processing", DELAY,  "Processing time of a message; messages are processed one after the other.").or("0 s"),
+        key("computation", DELAY,  "Time of a test.").or("0 s"),
     ]],
 };
 
 pub(crate) static CUC: Shape = Shape {
     name: "a CUC",
-    about: "Central user configuration: it speaks for the end stations.",
+    about: "Central user configuration: it sends the requests of the end stations.",
     keys: &[&[
-        must("node", Kind::Name, "The end station that it is; that of the CNC, or another."),
-        key("processing", DELAY, "Time that it takes for a message, one after the other.").or("0 s"),
+        must("node", Kind::Name, "The end station that has it: that of the CNC, or another."),
+        key("processing", DELAY, "Processing time of a message; messages are processed one after the other.")
+            .or("0 s"),
     ]],
 };
 
 pub(crate) static MANAGEMENT: Shape = Shape {
     name: "management frames",
-    about: "Channels of the centralized models: one message under way at a time, repeated until it is acknowledged.",
+    about: "Channels of the centralized models: each has one message in flight at a time and repeats it until it is acknowledged.",
     keys: &[&[
         key("message-size", Kind::Octets, "Payload of a message.")
             .or("512 B")
@@ -39,6 +40,7 @@ pub(crate) static MANAGEMENT: Shape = Shape {
         key("pace", Kind::Duration, "Least time between two frames of a channel.")
             .or("1 ms")
             .at_least("1 ps"),
-        key("retry", Kind::Duration, "When a message that was not acknowledged is repeated.").or("100 ms"),
+        key("retry", Kind::Duration, "Time after which a message without an acknowledgement is repeated.")
+            .or("100 ms"),
     ]],
 };

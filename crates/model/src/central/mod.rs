@@ -9,6 +9,7 @@ pub(crate) mod resolve;
 use tautwire_core::central::ChannelTiming;
 use tautwire_units::Bytes;
 
+use crate::check::pace::Recurring;
 use crate::network::{Delay, NodeIndex, StreamIndex};
 
 /// Central configuration: fully centralised if there is a CUC, else with distributed users.
@@ -34,6 +35,13 @@ pub struct CentralConfiguration {
     pub timing: ChannelTiming,
     /// Channels, each direction by itself.
     pub channels: Vec<ManagementChannel>,
+}
+
+impl CentralConfiguration {
+    /// The repetitions of its channels.
+    pub(crate) const fn recurring(&self, nodes: usize) -> Recurring {
+        Recurring::new("a management channel repeats a message", self.timing.retry, nodes)
+    }
 }
 
 /// How a CNC tests.

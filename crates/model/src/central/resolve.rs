@@ -66,8 +66,9 @@ pub(crate) fn central(
     if model == Model::FullyDistributed {
         for key in ["cnc", "cuc", "management"] {
             if let Some(part) = node.get(key) {
-                let message = format!("`{key}` in a network whose bridges decide among themselves");
-                let help = "give `stream-reservation` a `model` with a CNC, or leave it out";
+                let message =
+                    format!("`{key}` has no effect in the fully distributed model, in which bridges decide");
+                let help = "choose a `model` with a CNC, or remove the key";
                 faults.error(codes::RESERVATION, part.anchor(), message, help);
             }
         }
@@ -79,8 +80,8 @@ pub(crate) fn central(
         _ => None,
     };
     if let (None, Some(part)) = (cuc, node.get("cuc")) {
-        let message = "a CUC beside users that speak MSRP with their bridges".to_owned();
-        let help = "leave out `cuc`, or write `model: fully-centralized`";
+        let message = "a network whose users speak MSRP with their bridges has no CUC".to_owned();
+        let help = "remove `cuc`, or write `model: fully-centralized`";
         faults.error(codes::RESERVATION, part.anchor(), message, help);
     }
     let (message_size, timing) = management(node, faults);
@@ -110,12 +111,15 @@ pub(crate) fn central(
     let longest = slowest.map_or(Duration::ZERO, |rate| rate.duration_ceil(wire_bits(message_size, true)));
     if longest > timing.retry {
         let place = node.get("management").map_or(node.anchor(), Node::anchor);
-        let message = format!("a message of {longest} that is said again after {}", timing.retry);
+        let message = format!(
+            "a management message takes {longest} to send and would be repeated after {}",
+            timing.retry
+        );
         faults.error(
             codes::RESERVATION,
             place,
             message,
-            "make `retry` longer than a message and its answer take",
+            "raise `retry` above the time of a message and its acknowledgement",
         );
     }
     let channels = channels(topology, streams, (cnc, cuc), priority, message_size, timing.pace);
@@ -137,14 +141,14 @@ pub(crate) fn central(
 fn entity(node: &Node<'_>, key: &str, topology: &Topology<'_>, faults: &mut Faults) -> Option<NodeIndex> {
     let named = node.get(key).and_then(|part| part.get("node"));
     let Some(named) = named else {
-        let message = format!("no {} in a network that is configured by one", key.to_uppercase());
+        let message = format!("the `model` needs a {}", key.to_uppercase());
         let help = format!("add `{key}: {{node: NAME}}`");
         faults.error(codes::RESERVATION, node.anchor(), message, &help);
         return None;
     };
     let found = topology.node(named.text()?, named.place, faults)?;
     if topology.is_bridge(found) {
-        let message = format!("the {} at a bridge", key.to_uppercase());
+        let message = format!("a bridge cannot be the {}", key.to_uppercase());
         faults.error(codes::RESERVATION, named.anchor(), message, "name an end station");
         return None;
     }
@@ -161,9 +165,12 @@ fn management(node: &Node<'_>, faults: &mut Faults) -> (Bytes, ChannelTiming) {
         retry: span("retry").unwrap_or(Duration::from_ms(100)),
     };
     if timing.retry < timing.pace {
-        let message = format!("a pace of {} and a repetition after {}", timing.pace, timing.retry);
+        let message = format!(
+            "messages leave {} apart, and would be repeated after {} already",
+            timing.pace, timing.retry
+        );
         let place = part.map_or(node.anchor(), Node::anchor);
-        faults.error(codes::RESERVATION, place, message, "make `retry` at least as long as `pace`");
+        faults.error(codes::RESERVATION, place, message, "raise `retry` to `pace` at least");
     }
     (size, timing)
 }
@@ -180,8 +187,10 @@ fn edges(node: &Node<'_>, topology: &Topology<'_>, ends: &[(usize, Vec<usize>)],
     };
     let users = ends.iter().flat_map(|(talker, listeners)| listeners.iter().chain([talker]));
     if let Some(station) = users.into_iter().find(|station| alone(station)) {
-        let message =
-            format!("`{}` reserves streams and has no bridge to tell it", topology.nodes[*station].name);
+        let message = format!(
+            "`{}` reserves streams and has no bridge as a neighbour that could take its requests",
+            topology.nodes[*station].name
+        );
         let help = "connect it to a bridge, or choose another `model`";
         faults.error(codes::RESERVATION, node.anchor(), message, help);
     }
@@ -204,7 +213,8 @@ fn reached(
     if let Some((key, from, to)) = all.find(|(_, from, to)| way(topology, *from, *to).is_none()) {
         let name = |node: NodeIndex| &topology.nodes[node.index()].name;
         let place = node.get(key).and_then(|part| part.get("node")).map_or(node.anchor(), Node::anchor);
-        let message = format!("the {} at `{}` has no way to `{}`", key.to_uppercase(), name(from), name(to));
+        let message =
+            format!("no path leads from the {} at `{}` to `{}`", key.to_uppercase(), name(from), name(to));
         faults.error(codes::RESERVATION, place, message, "connect the two by links and bridges");
     }
 }

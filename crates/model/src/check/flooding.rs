@@ -49,7 +49,8 @@ fn tell(
     let stream = &draft.stream;
     let name = |node: NodeIndex| &topology.nodes[node.index()].name;
     if stream.destination.is_group() {
-        let message = "its frames go to a group address, which no bridge learns: all are flooded".to_owned();
+        let message =
+            "its frames go to a group address, which no bridge learns, so all are flooded".to_owned();
         let help = "leave out `route: learned`, so that bridges know the ports to its listeners";
         return faults.warning(codes::FLOODING, draft.route_place, message, help);
     }

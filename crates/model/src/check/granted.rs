@@ -32,11 +32,14 @@ pub(crate) fn check(
                 let fault = if polled == (*traffic == Traffic::Polled) {
                     beyond(*number, rate, streams, reservation, harts)
                 } else if polled {
-                    Some(("would send of itself, and is polled".to_owned(), "leave its traffic `polled`"))
+                    Some((
+                        "is polled, and the new traffic would send without a poll".to_owned(),
+                        "keep its traffic `polled`",
+                    ))
                 } else {
                     Some((
-                        "would send when it is polled, and nobody polls it".to_owned(),
-                        "give it traffic of its own",
+                        "would have polled traffic, and no switch polls it".to_owned(),
+                        "give it another type of traffic",
                     ))
                 };
                 (*number, fault)
@@ -57,13 +60,13 @@ fn start(number: StreamIndex, reservation: Option<&StreamReservation>, harts: Op
     let reserved = reservation.is_some_and(|known| known.streams.iter().any(|one| one.stream == number));
     let admission = harts.and_then(|harts| harts.admission.as_ref());
     let help = if reserved {
-        "leave the event out: `advertise-at` and `attach-at` say when it is asked for"
+        "remove the event: `advertise-at` and `attach-at` state when it is requested"
     } else if admission.is_some_and(|admission| admission.request(number).is_some()) {
-        "leave the event out: `at` under `requests` says when it is asked for"
+        "remove the event: `at` under `requests` states when it is requested"
     } else {
         return None;
     };
-    Some(("is sent when it is granted, not when it is started".to_owned(), help))
+    Some(("starts when it is granted, not by an event".to_owned(), help))
 }
 
 /// Whether a stream that is asked for promises a greater rate than is reserved; what a switch polices is cut to that there.
@@ -90,6 +93,6 @@ fn beyond(
     });
     let granted = reserved.or(served)?;
     let rate = rate.filter(|rate| *rate > granted)?;
-    let what = format!("would send {rate}, and {granted} are reserved for it");
-    Some((what, "give it traffic within its reservation, or reserve more"))
+    let what = format!("would send {rate}, more than the {granted} that are reserved for it");
+    Some((what, "give it traffic that fits its reservation, or reserve more"))
 }

@@ -36,8 +36,8 @@ pub(crate) fn check(
         requested || reservation.is_some_and(|known| known.streams.iter().any(|one| one.stream == number))
     };
     let runs = streams.list.iter().enumerate().map(|(number, draft)| {
-        let told = granted(StreamIndex::at(number)) || starts_up && draft.stream.started;
-        (!told).then_some(draft.stream.started)
+        let is_granted = granted(StreamIndex::at(number)) || starts_up && draft.stream.started;
+        (!is_granted).then_some(draft.stream.started)
     });
     let mut state = State {
         runs: runs.collect(),
@@ -48,11 +48,11 @@ pub(crate) fn check(
     };
     for event in events {
         if event.timeline.at > duration {
-            let message = format!("the run ends at {duration}, before this");
-            let help = "let it happen earlier, or raise `run.duration`";
+            let message = format!("the run ends at {duration}, before this event");
+            let help = "make `at` earlier, or raise `run.duration`";
             faults.warning(codes::EVENT, event.place, message, help);
         } else if let Some(what) = state.take(&event.timeline.action, topology, streams) {
-            let help = "leave the event out, or correct what it names or its time";
+            let help = "remove the event, or correct its name or its time";
             faults.warning(codes::EVENT, event.place, what, help);
         }
     }
@@ -74,29 +74,29 @@ impl State {
                 let was = self.runs[number.index()]?;
                 self.runs[number.index()] = Some(starts);
                 match (was, starts) {
-                    (false, false) => Some(format!("`{}` does not run by then", stream.name)),
+                    (false, false) => Some(format!("`{}` does not run at that time", stream.name)),
                     // Other traffic begins anew.
                     (true, true) if matches!(stream.traffic, Traffic::Response { .. }) => {
-                        Some(format!("`{}` runs by then already", stream.name))
+                        Some(format!("`{}` already runs at that time", stream.name))
                     }
                     _ => None,
                 }
             }
             TimelineAction::CutCable(cable) => {
                 let is_down = !std::mem::replace(&mut self.cable_up[*cable as usize], false);
-                is_down.then(|| "this link is down by then already".to_owned())
+                is_down.then(|| "this link is already down at that time".to_owned())
             }
             TimelineAction::MendCable(cable) => {
                 let is_up = std::mem::replace(&mut self.cable_up[*cable as usize], true);
-                is_up.then(|| "this link is up by then already".to_owned())
+                is_up.then(|| "this link is already up at that time".to_owned())
             }
             TimelineAction::StopNode(node) => {
                 let is_down = !std::mem::replace(&mut self.node_up[node.index()], false);
-                is_down.then(|| format!("`{}` has stopped by then", node_name(node)))
+                is_down.then(|| format!("`{}` is already stopped at that time", node_name(node)))
             }
             TimelineAction::StartNode(node) => {
                 let is_up = std::mem::replace(&mut self.node_up[node.index()], true);
-                is_up.then(|| format!("`{}` has not stopped by then", node_name(node)))
+                is_up.then(|| format!("`{}` is not stopped at that time", node_name(node)))
             }
             TimelineAction::Babble(node, _) => {
                 self.babbles[node.index()] = true;
@@ -104,11 +104,12 @@ impl State {
             }
             TimelineAction::StopBabbling(node) => {
                 let babbled = std::mem::replace(&mut self.babbles[node.index()], false);
-                (!babbled).then(|| format!("`{}` does not babble by then", node_name(node)))
+                (!babbled).then(|| format!("`{}` does not babble at that time", node_name(node)))
             }
             TimelineAction::Mistime(node, by) => {
                 let was_late = std::mem::replace(&mut self.is_late[node.index()], !by.is_zero());
-                (!was_late && by.is_zero()).then(|| format!("`{}` is on time by then", node_name(node)))
+                (!was_late && by.is_zero())
+                    .then(|| format!("`{}` is not at the wrong time at that time", node_name(node)))
             }
             TimelineAction::ChangeTraffic(..)
             | TimelineAction::ChangeIdleSlope(..)

@@ -47,7 +47,7 @@ fn frame_fits(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut
     if let Some(port) = port_too_small(topology, stream) {
         let key = if draft.node.get("frame").is_some() { "frame" } else { "payload" };
         let message = format!(
-            "{} of MAC client data are more than {} takes, {}",
+            "frames have {} of MAC client data, and {} takes {} at most",
             stream.payload_max,
             topology.port_name(port),
             topology.ports[port.index()].mtu
@@ -77,7 +77,7 @@ pub(crate) fn control_frames_fit(
     for stream in &streams.protocol {
         let Some(port) = port_too_small(topology, stream) else { continue };
         let message = format!(
-            "frames of `{}` have up to {} of MAC client data, and {} takes {}",
+            "frames of `{}` have up to {} of MAC client data, and {} takes {} at most",
             stream.name,
             stream.payload_max,
             topology.port_name(port),
@@ -112,15 +112,15 @@ fn queue_holds(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mu
             }
             let at = topology.port_name(hop.port);
             let name = &stream.name;
-            let help = format!("raise `{key}` to hold a frame at least, or leave it out");
+            let help = format!("raise `{key}` so that a frame fits, or remove it");
             if least > room {
                 let message = format!(
-                    "{room} for class {class} of {at} hold no frame of `{name}`, which has {least}: all are lost"
+                    "the {room} for class {class} of {at} hold no frame of `{name}`, which has {least}, so all frames are lost"
                 );
                 faults.error(codes::QUEUE_LIMIT, place, message, help);
             } else {
                 let message = format!(
-                    "{room} for class {class} of {at} do not hold frames of {most} of `{name}`: these are lost"
+                    "the {room} for class {class} of {at} do not hold frames of {most} of `{name}`, so these are lost"
                 );
                 faults.warning(codes::QUEUE_LIMIT, place, message, help);
             }
@@ -146,7 +146,9 @@ fn deadline(topology: &Topology<'_>, draft: &StreamDraft<'_, '_>, faults: &mut F
             at = hop.previous.map(|previous| &stream.hops[previous as usize]);
         }
         if deadline < least {
-            let message = format!("the wire alone takes {least}, more than the deadline of {deadline}");
+            let message = format!(
+                "transmission and propagation alone take {least}, more than the deadline of {deadline}"
+            );
             let help = "raise the deadline, shorten the frame or the cables, or raise the rates";
             faults.error(codes::DEADLINE, draft.place("deadline"), message, help);
             return;
@@ -180,9 +182,9 @@ fn shaper_covers(covering: &Covering<'_, '_, '_>, draft: &StreamDraft<'_, '_>, f
     let clock = |node: NodeIndex| covering.topology.nodes[node.index()].clock.tolerance_ppb > 0;
     let drifts = clock(stream.talker) || clock(covering.topology.ports[port.index()].node);
     let clocks =
-        if drifts { ", its talker's clock at its fastest and the shaper's at its slowest" } else { "" };
+        if drifts { " if its talker's clock is at its fastest and the shaper's at its slowest" } else { "" };
     let message = format!(
-        "{} bit/s are less than its {} bit/s of charged bits at {}{clocks}: its delay grows without bound",
+        "the shaper's {} bit/s are less than the stream's {} bit/s of charged bits at {}{clocks}, so its delay grows without bound",
         stated.as_bps(),
         least.as_bps(),
         covering.topology.port_name(port),
@@ -204,12 +206,12 @@ fn overload(
     let sum: u128 = loads.iter().sum();
     if sum > u128::from(link.rate.as_bps()) {
         let message = format!(
-            "{} of traffic leave {}, whose line has {}",
+            "traffic of {} leaves {}, whose line carries {}",
             BitRate::from_bps(u64::try_from(sum).unwrap_or(u64::MAX)),
             topology.port_name(port),
             link.rate
         );
-        let help = "lower the streams' rates, route some elsewhere, or raise the link's rate; where it is meant, write `allow: [port::overload]`";
+        let help = "lower the streams' rates, route some elsewhere, or raise the link's rate; if the overload is intended, write `allow: [port::overload]`";
         faults.error(codes::OVERLOAD, topology.rate_places[links.egress.index() / 2], message, help);
     }
     // A bridge refuses what a class whose idleSlope follows from reservations has no room for.
@@ -224,11 +226,11 @@ fn overload(
         if *load > u128::from(idle_slope.as_bps()) {
             let place = topology.extras[port.index()].places.idle_slopes[class];
             let message = format!(
-                "{} of traffic in class {class} at {}, whose idleSlope is {idle_slope}",
+                "traffic of {} leaves in class {class} at {}, whose idleSlope is {idle_slope}",
                 BitRate::from_bps(u64::try_from(*load).unwrap_or(u64::MAX)),
                 topology.port_name(port)
             );
-            let help = "raise `idle-slope` of this port, or lower the streams' rates; where it is meant, write `allow: [class::overload]`";
+            let help = "raise `idle-slope` of this port, or lower the streams' rates; if the overload is intended, write `allow: [class::overload]`";
             let place = place.unwrap_or(topology.rate_places[links.egress.index() / 2]);
             faults.error(codes::CLASS_OVERLOAD, place, message, help);
         }

@@ -1,12 +1,12 @@
-//! Faults that no single key shows: overload, paces that no run can carry out, flooding without end, events and keys that do nothing.
+//! Faults that no single key shows: overload, paces that no run can carry out, flooding without end, events and keys without effect.
 //!
-//! [`check`] looks at what a description resolved to, and changes nothing of it. What suits one mechanism alone stands in its folder.
+//! [`check`] reads what a description resolved to, and changes nothing. Checks of a single mechanism are in its folder.
 
 pub(crate) mod flooding;
 mod granted;
 mod idle_events;
 mod loads;
-mod pace;
+pub(crate) mod pace;
 pub(crate) mod without_effect;
 
 use crate::resolve::Resolved;

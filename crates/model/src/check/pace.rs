@@ -2,9 +2,9 @@
 //!
 //! A description that passes the check is run in finite time and memory. So a talker's frames come at most [`BEYOND`] times as
 //! fast as its line takes them (what is allowed to overload a port is below that by far), at most [`AT_ONCE`] of them at once,
-//! and what the description makes happen in a run is at most [`MOST`]. Not here: loads of ports (`loads.rs`).
+//! and what the description makes happen in a run is at most [`MOST`]. Not here: loads of ports (`loads.rs`), what
+//! a mechanism does again and again (`recurring` in its folder).
 
-use tautwire_core::gptp::peer_delay;
 use tautwire_units::{BitRate, Duration};
 
 use crate::frame::wire_bits;
@@ -14,6 +14,7 @@ use crate::resolve::Mechanisms;
 use crate::resolve::events::Event;
 use crate::resolve::streams::Streams;
 use crate::resolve::topology::Topology;
+use crate::tdma::Tdma;
 use crate::text::codes;
 use crate::text::faults::Faults;
 use crate::text::tree::Place;
@@ -33,16 +34,29 @@ struct Paced {
     place: Place,
 }
 
-/// Checks the paces of a whole description.
+/// What a mechanism does again and again: `what`, `each` times in every `period`.
+pub(crate) struct Recurring {
+    pub(crate) what: &'static str,
+    pub(crate) period: Duration,
+    pub(crate) each: usize,
+}
+
+impl Recurring {
+    pub(crate) const fn new(what: &'static str, period: Duration, each: usize) -> Self {
+        Self { what, period, each }
+    }
+}
+
+/// Checks the paces of a description.
 pub(crate) fn check(
     input: &Draft<'_>,
     topology: &Topology<'_>,
     (run, events): (&RunSettings, &[Event]),
     streams: &Streams<'_, '_>,
-    cycles: &Mechanisms,
+    mechanisms: &Mechanisms,
     faults: &mut Faults,
 ) {
-    let mut all = of_cycles(input, topology, run, cycles);
+    let mut all = of_mechanisms(input, topology, run, mechanisms);
     for draft in &streams.list {
         let stream = &draft.stream;
         let place = draft.place("traffic");
@@ -65,10 +79,15 @@ pub(crate) fn check(
     let sum: u128 = all.iter().map(|paced| paced.count).sum();
     let Some(most) = all.into_iter().max_by_key(|paced| paced.count).filter(|_| sum > MOST) else { return };
     let message = format!(
-        "{}, {} times in a run of {}: with all else {sum} events, more than a run carries out",
+        "{} {} times in a run of {}, which has {sum} events in all, more than a run can carry out",
         most.what, most.count, run.duration
     );
-    faults.error(codes::PACE, most.place, message, "make `duration` of `run` shorter, or what happens rarer");
+    faults.error(
+        codes::PACE,
+        most.place,
+        message,
+        "shorten `duration` of `run`, or lengthen the intervals of frequent events",
+    );
 }
 
 /// How often something happens in a run; what has no period at all is told where it is read.
@@ -88,8 +107,8 @@ fn of_traffic(
     let duration = u128::from(run.duration.as_ps());
     // Frames at once, and the time until as many come again.
     let by_rate = |rate: BitRate, at_once: u128| {
-        let whole = frame * PS_PER_S / u128::from(rate.as_bps().max(1));
-        (at_once.max(1), Duration::from_ps(u64::try_from(whole).unwrap_or(u64::MAX).max(1)))
+        let period = frame * PS_PER_S / u128::from(rate.as_bps().max(1));
+        (at_once.max(1), Duration::from_ps(u64::try_from(period).unwrap_or(u64::MAX).max(1)))
     };
     let (at_once, each, period) = match traffic {
         Traffic::Periodic { interval, burst, .. } => (u128::from(*burst), u128::from(*burst), *interval),
@@ -116,7 +135,7 @@ fn of_traffic(
     };
     let name = &stream.name;
     if at_once > AT_ONCE {
-        let message = format!("`{name}` makes {at_once} frames at once, and {AT_ONCE} are the most");
+        let message = format!("`{name}` makes {at_once} frames at once, more than {AT_ONCE}");
         faults.error(codes::TRAFFIC, place, message, "make its bursts smaller");
         return None;
     }
@@ -128,16 +147,17 @@ fn of_traffic(
         let taken = u128::from(period.as_ps()) * u128::from(rate.as_bps());
         if wanted > taken.saturating_mul(BEYOND) {
             let message = format!(
-                "`{name}` makes a frame each {period}: its line of {rate} takes less than one in {BEYOND} of them"
+                "`{name}` makes a frame every {period}, of which its line of {rate} carries fewer than one in {BEYOND}"
             );
-            faults.error(codes::TRAFFIC, place, message, "make its frames come less often");
+            faults.error(codes::TRAFFIC, place, message, "lengthen the interval of its frames");
             return None;
         }
     }
     let periods = match traffic {
         Traffic::OnOff { on, off, .. } => {
-            let (on, whole) = (u128::from(on.as_ps()), u128::from(on.as_ps()) + u128::from(off.as_ps()));
-            (duration / whole.max(1) + 1) * (on / u128::from(period.as_ps().max(1)) + 1)
+            let (on, alternation) =
+                (u128::from(on.as_ps()), u128::from(on.as_ps()) + u128::from(off.as_ps()));
+            (duration / alternation.max(1) + 1) * (on / u128::from(period.as_ps().max(1)) + 1)
         }
         _ => times(run, period),
     };
@@ -145,72 +165,31 @@ fn of_traffic(
     Some(Paced { what: format!("`{name}` sends a frame"), count, place })
 }
 
-/// What machines do again and again.
-fn of_cycles(
+/// What the mechanisms make happen again and again.
+fn of_mechanisms(
     input: &Draft<'_>,
     topology: &Topology<'_>,
     run: &RunSettings,
-    cycles: &Mechanisms,
+    mechanisms: &Mechanisms,
 ) -> Vec<Paced> {
-    let mut all = Vec::new();
-    let mut add = |section: &str, what: &str, period: Duration, each: usize| {
-        let Some(node) = input.root.get(section) else { return };
-        let count = times(run, period).saturating_mul(each.max(1) as u128);
-        all.push(Paced { what: what.to_owned(), count, place: node.anchor() });
-    };
     let (nodes, ports) = (topology.nodes.len(), topology.ports.len());
-    if let Some(tdma) = &cycles.tdma {
-        add("tdma", "a slot of `tdma` begins", tdma.cycle, tdma.slots.len() + 2);
-        if let Some(start_up) = &tdma.start_up {
-            let stations = start_up.stations.len();
-            add("tdma", "a start-up of `tdma` invites a station", start_up.interval, stations);
-            if let Some(heartbeat) = start_up.heartbeat {
-                add("tdma", "a station of `tdma` says that it lives", heartbeat, stations);
-            }
-        }
-    }
-    if let Some(harts) = &cycles.harts {
-        let triggers = harts.ftt.triggers.iter().flatten().count();
-        add("harts", "an elementary cycle of `harts` begins at a port", harts.cycle, triggers);
-        if let Some(admission) = &harts.admission {
-            add("harts", "who asks in `harts` says so again", admission.patience, nodes);
-            add("harts", "an ACMaster of `harts` says that it lives", admission.alive, nodes);
-        }
-    }
-    if let Some(gptp) = &cycles.gptp {
-        for log in [gptp.log_sync, gptp.log_announce, gptp.log_pdelay] {
-            add("gptp", "a port sends a message of `gptp`", peer_delay::interval(log), ports);
-        }
-        add("gptp", "the offsets of `gptp` are looked at", gptp.sample_interval, nodes);
-    }
-    if let Some(reservation) = &cycles.srp {
-        for node in &reservation.nodes {
-            if let Some(tick) = node.tick {
-                add("stream-reservation", "a node looks at its timers", tick.period, 1);
-            }
-            add("stream-reservation", "a port may send an MRPDU", node.timing.join, 1);
-            add("stream-reservation", "a port asks for all registrations", node.timing.leave_all, 1);
-            if let Some(periodic) = node.timing.periodic {
-                add("stream-reservation", "a port says what it has said", periodic, 1);
-            }
-        }
-        if let Some(central) = &reservation.central {
-            add("stream-reservation", "a channel says again what it said", central.timing.retry, nodes);
-        }
-    }
-    if let Some(clocks) = cycles.test_bed.as_ref().and_then(|test| test.clocks.as_ref()) {
-        add(
-            "test",
-            "a station of the test corrects its clock",
-            clocks.interval,
-            nodes * usize::from(clocks.readings),
-        );
-    }
-    if let Some(timed) = cycles.time_triggered {
-        add("time-triggered", "a clock is corrected", timed.integration_cycle, nodes);
-        if let Some(raster) = timed.raster {
-            add("time-triggered", "a cycle of the raster begins", raster.cycle, ports);
-        }
-    }
-    all
+    let clocks = mechanisms.test_bed.as_ref().and_then(|test| test.clocks.as_ref());
+    let of = [
+        ("tdma", mechanisms.tdma.as_ref().map(Tdma::recurring)),
+        ("harts", mechanisms.harts.as_ref().map(|harts| harts.recurring(nodes))),
+        ("gptp", mechanisms.gptp.as_ref().map(|gptp| gptp.recurring(nodes, ports))),
+        ("stream-reservation", mechanisms.srp.as_ref().map(|srp| srp.recurring(nodes))),
+        ("test", clocks.map(|clocks| clocks.recurring(nodes))),
+        ("time-triggered", mechanisms.time_triggered.map(|timed| timed.recurring(nodes, ports))),
+    ];
+    let paced = |(section, all): (&str, Option<Vec<Recurring>>)| {
+        let place = input.root.get(section)?.anchor();
+        let one = move |recurring: Recurring| Paced {
+            what: recurring.what.to_owned(),
+            count: times(run, recurring.period).saturating_mul(recurring.each.max(1) as u128),
+            place,
+        };
+        Some(all?.into_iter().map(one))
+    };
+    of.into_iter().filter_map(paced).flatten().collect()
 }

@@ -6,12 +6,13 @@ pub(crate) mod language;
 pub(crate) mod resolve;
 
 use tautwire_core::Priority;
-use tautwire_core::gptp::SystemIdentity;
 use tautwire_core::gptp::node::GptpConfig;
+use tautwire_core::gptp::{SystemIdentity, peer_delay};
 use tautwire_units::Duration;
 use tautwire_wire::MacAddress;
 use tautwire_wire::gptp::{ClockIdentity, ClockQuality};
 
+use crate::check::pace::Recurring;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 
 /// gPTP of a whole network: every node takes part.
@@ -35,6 +36,16 @@ pub struct Gptp {
     pub messages: Vec<Option<StreamIndex>>,
     /// Per port: the delay asymmetry that it is told, in picoseconds.
     pub asymmetries: Vec<i64>,
+}
+
+impl Gptp {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(&self, nodes: usize, ports: usize) -> Vec<Recurring> {
+        let sent = |log| Recurring::new("a port sends a message of `gptp`", peer_delay::interval(log), ports);
+        let mut all: Vec<_> = [self.log_sync, self.log_announce, self.log_pdelay].map(sent).into();
+        all.push(Recurring::new("a run samples the offsets of `gptp`", self.sample_interval, nodes));
+        all
+    }
 }
 
 /// How a clock is made to follow the grandmaster's.

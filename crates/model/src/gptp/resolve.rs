@@ -36,15 +36,15 @@ pub(crate) fn gptp(
 ) -> Option<Gptp> {
     let node = input.root.get("gptp")?;
     if let Some(tdma) = input.root.get("tdma") {
-        let message = "gPTP beside time division multiple access".to_owned();
-        faults.error(codes::GPTP, tdma.anchor(), message, "leave out one of the two");
+        let message = "gPTP and time division multiple access exclude each other".to_owned();
+        faults.error(codes::GPTP, tdma.anchor(), message, "remove one of the two keys");
     }
     let log = |key: &str, default: i8| node.parsed(key).unwrap_or(default);
     let log_sync = log("log-sync-interval", -3);
     let settings = |number: usize| settings(node, NodeIndex::at(number), log_sync, topology, faults);
     let nodes: Vec<GptpSettings> = (0..topology.nodes.len()).map(settings).collect();
     if nodes.iter().map(|node| node.priority1).min() == Some(NEVER) {
-        let message = format!("every node has a `priority1` of {NEVER}, so that none can be grandmaster");
+        let message = format!("every node has a `priority1` of {NEVER}, so none can be grandmaster");
         faults.error(codes::GPTP, node.anchor(), message, "give a node a `priority1` of at most 254");
     }
     let mut gptp = Gptp {
@@ -64,8 +64,10 @@ pub(crate) fn gptp(
             continue;
         }
         if topology.shapes(PortIndex::at(number), gptp.priority) {
-            let message =
-                format!("messages of gPTP would be shaped at {}", topology.port_name(PortIndex::at(number)));
+            let message = format!(
+                "the class of gPTP messages is shaped at {}",
+                topology.port_name(PortIndex::at(number))
+            );
             let help = "give `gptp` a `priority` whose class is `strict-priority`";
             faults.error(codes::GPTP, node.anchor(), message, help);
             return None;
@@ -82,8 +84,9 @@ const THOUSANDTH: u64 = 1_000_000_000_000_000;
 /// How clocks are corrected.
 fn read_servo(node: &Node<'_>, input: &Draft<'_>, faults: &mut Faults) -> GptpServo {
     if let Some(timed) = input.root.get("time-triggered") {
-        let message = "clocks that gPTP corrects beside a network time of its own".to_owned();
-        faults.error(codes::GPTP, timed.anchor(), message, "leave out `servo`, or `time-triggered`");
+        let message =
+            "the clocks cannot follow gPTP and the network time of `time-triggered` at once".to_owned();
+        faults.error(codes::GPTP, timed.anchor(), message, "remove `servo` or `time-triggered`");
     }
     let share = |key: &str, otherwise: u16| {
         let chance = node.get(key).and_then(|node| scalar::chance(node.text()?).ok());
@@ -119,8 +122,9 @@ fn settings(
     let stamp_quantum = span("stamp-quantum").unwrap_or_default();
     let sync = peer_delay::interval(log_sync);
     if let Some(stated) = layered(&layers, "stamp-quantum").filter(|_| stamp_quantum > sync) {
-        let message = format!("stamps in steps of {stamp_quantum}, and syncs every {sync}");
-        let help = "make `stamp-quantum` no longer than the interval of syncs";
+        let message =
+            format!("time stamps have steps of {stamp_quantum}, longer than the sync interval of {sync}");
+        let help = "make `stamp-quantum` at most the sync interval";
         faults.error(codes::GPTP, stated.place, message, help);
     }
     let mut time = |key: &str| layered(&layers, key).map_or(Delay::default(), |node| delay(node, faults));
@@ -141,9 +145,9 @@ fn asymmetries(node: &Node<'_>, gptp: &mut Gptp, topology: &Topology<'_>, faults
     for (key, own) in node.get("nodes").map_or(&[][..], Node::entries) {
         let Some(number) = topology.node(&key.text, key.place, faults) else { continue };
         for (port, value) in own.get("asymmetries").map_or(&[][..], Node::entries) {
-            let told = value.text().and_then(|text| scalar::signed_duration(text).ok());
-            match (topology.port_named(number, &port.text), told) {
-                (Some(port), Some(told)) => gptp.asymmetries[port.index()] = told.as_ps(),
+            let asymmetry = value.text().and_then(|text| scalar::signed_duration(text).ok());
+            match (topology.port_named(number, &port.text), asymmetry) {
+                (Some(port), Some(asymmetry)) => gptp.asymmetries[port.index()] = asymmetry.as_ps(),
                 (None, _) => {
                     let message = format!("`{}` has no port `{}`", key.text, port.text);
                     faults.error(codes::UNKNOWN_PORT, port.place, message, "name one of its ports");

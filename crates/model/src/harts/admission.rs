@@ -82,7 +82,7 @@ pub struct AdmissionRequest {
 impl Network {
     /// With central admission: the streams with servers, and the synchronous ones, that nobody asks for in the run; none
     /// without.
-    pub fn standing_from_the_start(&self) -> impl Iterator<Item = StreamIndex> + '_ {
+    pub fn reserved_from_the_start(&self) -> impl Iterator<Item = StreamIndex> + '_ {
         let harts = self.harts.iter();
         harts.flat_map(|harts| {
             let admission = harts.admission.as_ref();

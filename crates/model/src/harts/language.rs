@@ -6,44 +6,40 @@ use crate::text::shape::{Key, Kind, Shape};
 
 pub(crate) static HARTS: Shape = Shape {
     name: "HaRTES",
-    about: "Every bridge sends in elementary cycles and by a tree of servers at every port; a stream without a server of its own is carried by the background server.",
+    about: "Every bridge sends in elementary cycles, with a tree of servers at every port; the background server carries streams without a server.",
     keys: &[&[
         must("elementary-cycle", Kind::Duration, "Length of the elementary cycle (EC)."),
         must("trigger", Kind::Duration, "Window of the trigger message at the start of the EC."),
-        must("turn-around", Kind::Duration, "Window behind it, in which nodes decode the trigger message."),
-        key("synchronous", Kind::Duration, "Window of synchronous traffic behind that.").or("0 s"),
+        must("turn-around", Kind::Duration, "Window after that, in which nodes decode the trigger message."),
+        key("synchronous", Kind::Duration, "Window of synchronous traffic after that.").or("0 s"),
         key("guard", Kind::Duration, "Window at the end of the EC in which nothing is sent.").or("0 s"),
         key("servers", Kind::List(0, MANY, &Kind::Object(&SHARED)), "Servers that streams share."),
-        key(
-            "reserve",
-            Kind::List(0, MANY, &Kind::Object(&RESERVATION)),
-            "Streams with servers of their own.",
-        ),
+        key("reserve", Kind::List(0, MANY, &Kind::Object(&RESERVATION)), "Streams with a separate server."),
         key(
             "scheduler",
             Kind::Word(&["rate-monotonic", "earliest-deadline-first", "servers"]),
-            "How masters choose among the messages that wait: by period, by deadline, or by priority.",
+            "How masters schedule waiting messages: by period, by deadline, or by priority.",
         )
         .or("rate-monotonic"),
         key(
             "polled",
             Kind::List(0, MANY, &Kind::Object(&POLLED)),
-            "Synchronous streams, which the trigger message of their talker's switch polls, and which further switches pass on in cycles of their own.",
+            "Synchronous streams, which the trigger message of their talker's switch polls, and which further switches forward in their own cycles.",
         ),
         key(
             "admission",
             Kind::Object(&ADMISSION),
-            "The ACMaster and who asks it for what; without it all reservations stand from the start.",
+            "The ACMaster and the requests to it; without it all reservations exist from the start.",
         ),
         key(
             "response-time",
             Kind::Object(&RESPONSE_TIME),
-            "What the test by equation 3 reckons with, where the published evaluation leaves it open.",
+            "Parameters of the test by equation 3 that the published evaluation leaves open.",
         ),
         key(
             "background",
             Kind::Object(&BACKGROUND),
-            "What frames of other streams may take at most; all that is left.",
+            "Capacity for frames of other streams; by default all that is left.",
         ),
     ]],
 };
@@ -51,18 +47,22 @@ pub(crate) static HARTS: Shape = Shape {
 const KIND: Key = key(
     "kind",
     Kind::Word(&["deferrable", "polling", "sporadic"]),
-     "What becomes of unused capacity: kept for the period, lost when nothing waits, or given back a period after it was taken.",
+     "Use of capacity: `deferrable` keeps it for the period, `polling` loses it when nothing waits, `sporadic` is replenished a period after use.",
 ).or("deferrable");
 
 static SHARED: Shape = Shape {
     name: "a shared server",
-    about: "A capacity that the servers in it share at every port.",
+    about: "A capacity that its child servers share at every port.",
     keys: &[&[
         must("name", Kind::Text, "Its name."),
-        key("in", Kind::Text, "The server in which it stands, which is listed before; the root."),
-        must("capacity", Kind::Octets, "Octets of the wire (frame, preamble and gap) in a period."),
+        key("in", Kind::Text, "Its parent server, which is listed before; by default the root."),
+        must("capacity", Kind::Octets, "Octets on the wire (frame, preamble and gap) in a period."),
         key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs.").or("1"),
-        must("priority", PRIORITY, "Priority among those in the same server; the greater goes first."),
+        must(
+            "priority",
+            PRIORITY,
+            "Priority among the servers with the same parent; the highest is served first.",
+        ),
         KIND,
     ]],
 };
@@ -72,28 +72,32 @@ static RESERVATION: Shape = Shape {
     about: "A stream's own server, at every bridge on its way.",
     keys: &[&[
         must("stream", Kind::Text, "The stream."),
-        key("in", Kind::Text, "The shared server in which it stands; the root."),
-        key("capacity", Kind::Octets, "Octets of the wire in a period; one frame of the stream."),
+        key("in", Kind::Text, "Its parent, a shared server; by default the root."),
+        key("capacity", Kind::Octets, "Octets on the wire in a period; by default one frame of the stream."),
         key(
             "every",
             Kind::Integer(1, 1_000_000),
-            "Replenishment period, in ECs; the whole ECs of the stream's interval.",
+            "Replenishment period, in ECs; by default the stream's interval, rounded down to ECs.",
         ),
-        key("priority", PRIORITY, "Priority among those in the same server; that of the stream."),
+        key(
+            "priority",
+            PRIORITY,
+            "Priority among the servers with the same parent; by default that of the stream.",
+        ),
         KIND,
-        key("police", Kind::Object(&POLICE), "What the switch where it enters holds it to; not policed."),
+        key("police", Kind::Object(&POLICE), "How the first switch polices it; by default not at all."),
     ]],
 };
 
 static ADMISSION: Shape = Shape {
     name: "central admission",
-    about: "One master admits the streams of the network. Talker and listeners ask for a stream; when the ACMaster has tested it every switch on its way is told, and then those who asked.",
+    about: "An ACMaster admits the streams of the network. Talker and listeners request a stream; the ACMaster tests it, configures every switch on its path, and then answers the requests.",
     keys: &[&[
-        must("master", Kind::Text, "The switch in which the ACMaster stands."),
+        must("master", Kind::Text, "The switch that has the ACMaster."),
         key(
             "standby",
             Kind::Text,
-            "The switch of a second one, another bridge, which takes over when the first falls silent.",
+            "The switch that has the standby ACMaster, which takes over when the first is silent.",
         ),
         key(
             "channel",
@@ -103,78 +107,78 @@ static ADMISSION: Shape = Shape {
         key(
             "decide-by",
             Kind::Word(&["response-time", "bounds"]),
-            "What streams are tested with: equation 3 of the published comparison, or the proven bounds.",
+            "The admission test: equation 3 of the published comparison, or the proven bounds.",
         )
         .or("response-time"),
-        key("patience", Kind::Duration, "After how long what is not answered is said again.")
+        key("patience", Kind::Duration, "Time after which an unanswered message is repeated.")
             .or("100 ms")
             .at_least("1 ps"),
-        key("alive", Kind::Duration, "How often the active ACMaster says that it lives.")
+        key("alive", Kind::Duration, "Interval of the active ACMaster's heartbeats.")
             .or("50 ms")
             .at_least("1 ps"),
-        key("node", DELAY, "What a node takes over a message.").or("0 s"),
-        key("relay", DELAY, "What a switch's master takes to relay one.").or("0 s"),
-        key("configure", DELAY, "What it takes to set up a stream.").or("0 s"),
-        key("handling", DELAY, "What the ACMaster takes over a message.").or("0 s"),
-        key("test", DELAY, "What it takes to test a stream.").or("0 s"),
+        key("node", DELAY, "Processing time of a message in a node.").or("0 s"),
+        key("relay", DELAY, "Processing time of a message that a switch's master relays.").or("0 s"),
+        key("configure", DELAY, "Time of a switch's master to configure a stream.").or("0 s"),
+        key("handling", DELAY, "Processing time of a message in the ACMaster.").or("0 s"),
+        key("test", DELAY, "Time of the ACMaster to test a stream.").or("0 s"),
         key(
             "test-by-links",
             Kind::List(1, 1_000, &Kind::Object(&TEST_STEP)),
-            "How `test` grows with the links of all streams that it looks at, by rising numbers of links; straight lines between. It does not.",
+            "How `test` grows with the number of links of all tested streams: points in order of rising `links`, with linear interpolation. By default it does not grow.",
         ),
         key(
             "requests",
             Kind::List(0, MANY, &Kind::Object(&REQUEST)),
-            "What is asked for; other streams stand from the start.",
+            "Requested streams; other streams are reserved from the start.",
         ),
     ]],
 };
 
 static TEST_STEP: Shape = Shape {
     name: "a step of the test",
-    about: "What a test takes when it looks at so many links: of the stream that is asked for, and of all that stand.",
+    about: "The time of a test for a number of links: those of the requested stream and of all reserved streams.",
     keys: &[&[
-        must("links", Kind::Integer(0, 1_000_000), "Links of all these streams, added up."),
+        must("links", Kind::Integer(0, 1_000_000), "Sum of the links of all these streams."),
         must("per-mille", Kind::Integer(0, 1_000_000), "Thousandths of `test`."),
     ]],
 };
 
 static REQUEST: Shape = Shape {
     name: "a request",
-    about: "A reserved or synchronous stream that its talker and listeners ask for; it is sent from when it is granted.",
+    about: "A reserved or synchronous stream that its talker and listeners request; it is sent once it is granted.",
     keys: &[&[
         must("stream", Kind::Text, "The stream."),
-        key("at", Kind::Duration, "When its talker asks.").or("0 s"),
-        key("listeners-at", Kind::Duration, "When its listeners ask; when its talker does."),
-        key("release-at", Kind::Duration, "When its talker gives it back; never."),
+        key("at", Kind::Duration, "When its talker requests it.").or("0 s"),
+        key("listeners-at", Kind::Duration, "When its listeners request it; by default with its talker."),
+        key("release-at", Kind::Duration, "When its talker releases it; by default never."),
         key(
             "listeners",
             Kind::List(0, MANY, &Kind::Object(&CONSUMER)),
-            "Listeners that ask at times of their own, or give back their part.",
+            "Listeners that request it at other times, or release their part.",
         ),
     ]],
 };
 
 static CONSUMER: Shape = Shape {
     name: "a request of a listener",
-    about: "A listener asks for its own part of a stream; it is granted or refused alone.",
+    about: "A listener's request for its part of a stream, which is granted or refused separately.",
     keys: &[&[
         must("node", Kind::Text, "The listener."),
-        key("at", Kind::Duration, "When it asks; when the others do."),
-        key("release-at", Kind::Duration, "When it gives its part back; never."),
+        key("at", Kind::Duration, "When it requests the stream; by default with the other listeners."),
+        key("release-at", Kind::Duration, "When it releases its part; by default never."),
     ]],
 };
 
 static POLICE: Shape = Shape {
     name: "the policing of a stream",
-    about: "Size and distance of the frames of a stream where it enters, and what becomes of those that come too early.",
+    about: "Size and distance of a stream's frames at its first switch, and what happens to early ones.",
     keys: &[&[
-        key("frame-max", Kind::Octets, "Longest frame, destination to FCS; that of the stream."),
-        key("distance", Kind::Duration, "Least distance of its frames; what its traffic promises.")
+        key("frame-max", Kind::Octets, "Longest frame, destination to FCS; by default that of the stream."),
+        key("distance", Kind::Duration, "Least distance of its frames; by default that of its traffic.")
             .at_least("1 ns"),
-        key("early", Kind::Word(&["discard", "reshape"]), "What becomes of a frame that comes too early.")
+        key("early", Kind::Word(&["discard", "reshape"]), "What happens to a frame that arrives too early.")
             .or("discard"),
-        key("pool", Kind::Integer(1, 65_535), "Frames that may wait to be reshaped.").or("1"),
+        key("pool", Kind::Integer(1, 65_535), "Number of early frames that may wait.").or("1"),
     ]],
 };
 
@@ -188,15 +192,15 @@ static POLLED: Shape = Shape {
         key(
             "within",
             Kind::Integer(1, 1_000_000),
-            "Deadline in ECs for the earliest deadline first; the period.",
+            "Deadline in ECs for the earliest-deadline-first scheduler; by default the period.",
         ),
-        key("priority", PRIORITY, "Priority for the `servers` scheduler; that of the stream."),
+        key("priority", PRIORITY, "Priority for the `servers` scheduler; by default that of the stream."),
         key(
             "further-switches",
             Kind::Word(&["synchronous", "servers"]),
-             "How switches behind the first carry it: in their synchronous windows, each by its own schedule, or by its server there.",
+             "How further switches carry it: in their synchronous windows, each by its own schedule, or by its server there.",
         ).or("synchronous"),
-        key("pool", Kind::Integer(1, 1_000),  "Messages that each of those switches may hold.").or("4"),
+        key("pool", Kind::Integer(1, 1_000),  "Number of messages that each of those switches may hold.").or("4"),
     ]],
 };
 
@@ -207,23 +211,23 @@ static RESPONSE_TIME: Shape = Shape {
         key(
             "deadline-periods",
             Kind::Integer(1, 1_000_000),
-            "Deadline of every stream, in its periods; that of the stream, if it has one.",
+            "Deadline of every stream, in its periods; by default the stream's `deadline`.",
         ),
-        key("switch-delay", Kind::Duration,  "From the last bit received in a switch to its queue.").or("5 us"),
-        key("guard", Kind::Duration, "The guard window; that of the elementary cycle."),
+        key("switch-delay", Kind::Duration,  "Delay from the last bit received in a switch to its queue.").or("5 us"),
+        key("guard", Kind::Duration, "The guard window; by default that of the elementary cycle."),
         key(
             "unreserved",
             Kind::Word(&["counted", "left-out"]),
-             "Whether frames without a reservation count in blocking and in what is left over at the end of a window.",
+             "Whether frames without a reservation count in blocking and in the idle time at the end of a window.",
         ).or("counted"),
     ]],
 };
 
 static BACKGROUND: Shape = Shape {
     name: "the background server",
-    about: "Carries what has no reservation, behind all others.",
+    about: "Carries frames without a reservation, with the lowest priority.",
     keys: &[&[
-        must("capacity", Kind::Octets, "Octets of the wire in a period."),
+        must("capacity", Kind::Octets, "Octets on the wire in a period."),
         key("every", Kind::Integer(1, 1_000_000), "Replenishment period, in ECs.").or("1"),
     ]],
 };

@@ -13,6 +13,7 @@ pub(crate) mod resolve;
 use tautwire_core::harts::servers::{ServerConfig, ServerKind, ServerWindow, ServersConfig};
 use tautwire_units::Duration;
 
+use crate::check::pace::Recurring;
 use crate::frame::wire_bits;
 use crate::harts::admission::HartsAdmission;
 use crate::harts::polled::{Ftt, Police};
@@ -43,6 +44,20 @@ pub struct Harts {
     pub admission: Option<HartsAdmission>,
     /// What the test by equation 3 reckons with.
     pub response_time: ResponseTimeTest,
+}
+
+impl Harts {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
+        let triggers = self.ftt.triggers.iter().flatten().count();
+        let cycle = "an elementary cycle of `harts` begins at a port";
+        let mut all = vec![Recurring::new(cycle, self.cycle, triggers)];
+        if let Some(admission) = &self.admission {
+            all.push(Recurring::new("a request of `harts` is repeated", admission.patience, nodes));
+            all.push(Recurring::new("an ACMaster of `harts` sends a heartbeat", admission.alive, nodes));
+        }
+        all
+    }
 }
 
 /// Parameters of the admission test by equation 3 of the published evaluation, which leaves them open.

@@ -135,21 +135,24 @@ pub(crate) fn inexpressible(harts: &Harts, number: StreamIndex) -> Option<(&'sta
     let mut spans = spans.into_iter().flatten().chain(interval).chain(distance);
     if spans.any(|span| span.as_ps() / 1_000 > u64::from(u32::MAX)) {
         return Some((
-            "a period or deadline of more than 4.29 s",
-            "control messages say it in nanoseconds, with 32 bits",
+            "its period or deadline is longer than 4.29 s",
+            "shorten it: control messages carry it in nanoseconds with 32 bits",
         ));
     }
     let server = reservation.map(|reservation| reservation.server);
     if server.and_then(|server| server.parent).is_some_and(|parent| parent > u16::from(u8::MAX)) {
-        return Some(("a server below one of more than 256", "list the server that it is `in` further up"));
+        return Some((
+            "its parent server is behind the 256th of the list",
+            "list the server that it is `in` earlier",
+        ));
     }
     if reservation.is_some_and(|known| known.server.period > u32::from(u16::MAX)) {
-        return Some(("a server that is filled up every 65536 cycles or more", "make `every` shorter"));
+        return Some(("its server is replenished every 65536 cycles or more rarely", "make `every` shorter"));
     }
     if polled.is_some() && reservation.is_some_and(|reservation| reservation.police.is_some()) {
         return Some((
-            "a synchronous stream that is policed",
-            "leave `police` out: the schedule says when it is sent",
+            "it is synchronous, and so cannot be policed",
+            "remove `police`: the schedule determines when it is sent",
         ));
     }
     None

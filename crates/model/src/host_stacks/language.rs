@@ -9,34 +9,35 @@ pub(crate) static HOST_STACK_KEYS: &[Key] = &[
     key(
         "clock-read",
         DELAY,
-         "What reading the clock costs an application of a host with stacks, before it sends and when it has received.",
+         "Time of an application to read the clock, before it sends and after it has received, in a host with stacks.",
     ).or("0 s"),
     key("threads", Kind::Names(&Kind::Object(&THREAD)), "Servicing threads of the stacks, by name."),
     key("interfaces", Kind::Names(&Kind::Object(&INTERFACE)), "Network interfaces of the stacks, by name."),
     key(
         "stacks",
         Kind::Names(&Kind::Object(&STACK)),
-        "Protocol stacks by name, in place of `transmit`, `receive` and `queue-limit`; the first is that of streams which name none.",
+        "Protocol stacks by name, in place of `transmit`, `receive` and `queue-limit`; streams that name no stack use the first.",
     ),
 ];
 
 static THREAD: Shape = Shape {
     name: "a servicing thread",
-    about: "One thread that serves the frames of all its tasks, sent and received, as they come.",
+    about: "A thread that serves the sent and received frames of all its tasks in order of arrival.",
     keys: &[&[
-        key("service", DELAY, "Time for a frame.").or("0 s"),
-        key("wake-up", DELAY, "Time until it runs when a frame finds it asleep.").or("0 s"),
-        key("tail", Kind::Object(&TAIL), "What the scheduler adds to a wake-up now and then; nothing."),
+        key("service", DELAY, "Time to serve a frame.").or("0 s"),
+        key("wake-up", DELAY, "Time until it runs when a frame arrives while it sleeps.").or("0 s"),
+        key(
+            "tail",
+            Kind::Object(&TAIL),
+            "Delay that the scheduler sometimes adds to a wake-up; by default none.",
+        ),
     ]],
 };
 
 static TAIL: Shape = Shape {
     name: "a rare delay",
-    about: "A delay that is added now and then, as by a scheduler.",
-    keys: &[&[
-        must("chance", Kind::Chance, "Chance of it; none adds nothing."),
-        must("delay", DELAY, "The delay."),
-    ]],
+    about: "A delay that is sometimes added, as by a scheduler.",
+    keys: &[&[must("chance", Kind::Chance, "Chance of the delay."), must("delay", DELAY, "The delay.")]],
 };
 
 static INTERFACE: Shape = Shape {
@@ -48,23 +49,23 @@ static INTERFACE: Shape = Shape {
         key(
             "reception-order",
             Kind::Word(&["fifo", "class-queues"]),
-            "Received frames as they came (the default), or a queue per traffic class, the highest first.",
+            "Received frames in order of arrival (the default), or in a queue per traffic class, the highest first.",
         ),
         key(
             "receive-ring",
             Kind::Integer(1, 4_294_967_295),
-            "Received frames that wait in descriptors, per queue; no limit.",
+            "Greatest number of received frames that wait in descriptors, per queue; by default no limit.",
         ),
         key(
             "receive-fifo",
             Kind::Octets,
-             "Octets of received frames that wait before the descriptors of a `receive-ring`, per queue; a further frame is lost.",
+             "Greatest number of octets of received frames that wait for the descriptors of a `receive-ring`, per queue; a further frame is lost.",
         ).or("0 B"),
-        key("moderation", Kind::Tagged(MODERATION), "When software hears of a frame in memory; at once."),
+        key("moderation", Kind::Tagged(MODERATION), "When an interrupt reports a frame in memory; by default at once."),
         key(
             "tail",
             Kind::Object(&TAIL),
-            "What is added to an interrupt now and then, before software runs; nothing.",
+            "Delay that is sometimes added to an interrupt before software runs; by default none.",
         ),
     ]],
 };
@@ -78,41 +79,42 @@ static MODERATION: &[(&str, &Shape)] = &[
 ];
 
 static NONE: Shape =
-    Shape { name: "no moderation", about: "Software hears of every frame at once.", keys: &[&[]] };
+    Shape { name: "no moderation", about: "Every frame raises an interrupt at once.", keys: &[&[]] };
 
-const BULK: Key = key("bulk", Kind::Object(&BULK_PACE), "Another interval while much comes; none.");
+const BULK: Key =
+    key("bulk", Kind::Object(&BULK_PACE), "Another interval while much traffic arrives; by default none.");
 
 static DELAYED: Shape = Shape {
     name: "delayed interrupts",
-    about: "An interrupt comes an interval after the first frame that it tells of.",
+    about: "An interrupt comes an interval after the first frame that it reports.",
     keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps"), BULK]],
 };
 
 static THROTTLED: Shape = Shape {
     name: "throttled interrupts",
-    about: "An interrupt comes at once, but an interval after the last at least.",
+    about: "An interrupt comes at once, but not earlier than an interval after the last.",
     keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps"), BULK]],
 };
 
 static POLLED: Shape = Shape {
     name: "polling",
-    about: "Software looks at every interval of the host's clock; the phase is drawn by the seed.",
+    about: "Software polls once per interval of the host's clock; the phase is drawn by the seed.",
     keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps")]],
 };
 
 static DRAWN: Shape = Shape {
     name: "drawn interrupts",
-    about: "An interrupt comes within an interval after the first frame that it tells of, evenly drawn: a timer that runs freely \
-            and has another phase each time.",
+    about: "An interrupt comes within an interval after the first frame that it reports, drawn uniformly: a free-running timer \
+            with another phase each time.",
     keys: &[&[must("interval", Kind::Duration, "The interval.").at_least("1 ps")]],
 };
 
 static BULK_PACE: Shape = Shape {
     name: "the pace of bulk traffic",
-    about: "Adaptive moderation: the interval while much comes.",
+    about: "Adaptive moderation: the interval while much traffic arrives.",
     keys: &[&[
         must("interval", Kind::Duration, "The interval.").at_least("1 ps"),
-        must("above", Kind::Octets, "More octets than these at one interrupt bring it on."),
+        must("above", Kind::Octets, "More octets than these at one interrupt begin it."),
         must("below", Kind::Octets, "Fewer octets than these at one interrupt end it."),
     ]],
 };
@@ -121,8 +123,8 @@ static STACK: Shape = Shape {
     name: "a protocol stack",
     about: "What frames pass between an application and the interface.",
     keys: &[&[
-        key("interface", Kind::Name, "Its interface, of `interfaces`; frames pass without one."),
-        key("thread", Kind::Name, "Its servicing thread, of `threads`; tasks call the stack themselves."),
+        key("interface", Kind::Name, "Its interface, of `interfaces`; by default frames pass without one."),
+        key("thread", Kind::Name, "Its servicing thread, of `threads`; by default tasks call the stack themselves."),
         key(
             "transmit",
             Kind::List(0, MANY, &Kind::Object(&PART)),
@@ -136,22 +138,22 @@ static STACK: Shape = Shape {
         key(
             "task-queue",
             Kind::Integer(1, 4_294_967_295),
-             "Most frames of one stream that wait for the thread on the way out, in a stack with one.",
+             "Greatest number of frames of one stream that wait for the thread before they are sent, in a stack with a thread.",
         ).or("4096"),
         key(
             "socket-buffer",
             Kind::Octets,
-             "Most octets of one stream that wait for the interface on the way out, and for the thread on the way in: a message or more.",
+             "Greatest number of octets of one stream that wait for the interface before they are sent, or for the thread after reception: one message at least.",
         ).or("8 MB"),
     ]],
 };
 
 static PART: Shape = Shape {
     name: "a part of a stack",
-    about: "It takes time and keeps the order of its frames.",
+    about: "A part of the stack that takes time and keeps the order of frames.",
     keys: &[&[
         must("name", Kind::Name, "Unique in its direction."),
-        key("latency", DELAY, "From in to out.").or("0 s"),
+        key("latency", DELAY, "Time from entry to exit.").or("0 s"),
         key("occupancy", DELAY, "How long the next frame must wait to enter.").or("0 s"),
     ]],
 };

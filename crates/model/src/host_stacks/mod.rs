@@ -9,6 +9,7 @@
 
 pub(crate) mod language;
 pub(crate) mod resolve;
+pub(crate) mod without_effect;
 
 use tautwire_units::{Bytes, Duration};
 

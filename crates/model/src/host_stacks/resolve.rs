@@ -94,10 +94,10 @@ pub(crate) fn check_buffers(
             let node = layered(models.host_layers(host), "stacks").and_then(|stacks| stacks.get(&stack.name));
             let Some(buffer) = node.and_then(|stack| stack.get("socket-buffer")) else { return };
             let message = format!(
-                "a message of `{}` is {octets}, more than the buffer of {} holds",
+                "a message of `{}` has {octets}, more than the buffer of {} holds",
                 stream.name, stack.socket_buffer
             );
-            let help = format!("make it {octets} at least: what it does not hold is lost");
+            let help = format!("raise it to {octets} at least: a message that does not fit is lost");
             faults.error(codes::SOCKET_BUFFER, buffer.place, message, help);
         };
         held(stream.talker, stream.tagged, |stack| stack.interface.is_some());
@@ -158,7 +158,9 @@ fn moderation(node: &Node<'_>, faults: &mut Faults) -> Moderation {
     let bulk = node.get("bulk").and_then(|bulk| {
         let (above, below): (Bytes, Bytes) = (bulk.parsed("above")?, bulk.parsed("below")?);
         if below > above {
-            let message = "traffic that ends the bulk pace brings it on as well".to_owned();
+            let message =
+                "the same traffic would begin and end the bulk interval, as `below` is greater than `above`"
+                    .to_owned();
             faults.error(codes::CONFLICT, bulk.anchor(), message, "make `below` at most `above`");
         }
         Some(BulkPace { interval: bulk.parsed("interval")?, above, below })
@@ -179,8 +181,8 @@ fn parts(list: Option<&Node<'_>>, faults: &mut Faults) -> Vec<StackPart> {
             continue;
         };
         if parts.iter().any(|part| part.name == name) {
-            let message = format!("`{name}` is the name of another part");
-            faults.error(codes::DUPLICATE_NAME, place, message, "give every part a name of its own");
+            let message = format!("another part has the name `{name}`");
+            faults.error(codes::DUPLICATE_NAME, place, message, "give every part a different name");
         }
         let (latency, occupancy) = (time(node.get("latency"), faults), time(node.get("occupancy"), faults));
         parts.push(StackPart { name: name.to_owned(), latency, occupancy });
@@ -195,7 +197,7 @@ fn place(node: Option<&Node<'_>>, what: &str, known: &[&str], faults: &mut Fault
     let found = known.iter().position(|other| *other == name);
     if found.is_none() {
         let help = did_you_mean(name, what, known.iter().copied());
-        let message = format!("this host has no `{name}` that is {what}");
+        let message = format!("`{name}` is not {what} of this host model");
         faults.error(codes::UNKNOWN_STACK, node.place, message, help);
     }
     found.and_then(|place| u32::try_from(place).ok())

@@ -20,17 +20,17 @@ impl Network {
         let mut place = last.expect("a listener of the stream");
         let bits = (frame_length(stream.payload_min, stream.tagged) + PREAMBLE).bits();
         let mut least = Duration::ZERO;
-        let mut whole = true;
+        let mut is_stored = true;
         loop {
             let hop = &stream.hops[place];
             let links = self.ports[hop.port.index()].links.expect("a hop's port is connected");
             let link = &self.links[links.egress.index()];
-            if whole {
+            if is_stored {
                 least += link.rate.duration_floor(bits);
             }
             least += link.propagation + link.phy_delay.min;
             // What is sent on while it is received has no time of its own on the line before.
-            whole = self.cut_through(stream, place).is_none();
+            is_stored = self.cut_through(stream, place).is_none();
             let Some(before) = hop.previous else { return least };
             place = before as usize;
         }

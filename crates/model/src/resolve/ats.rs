@@ -88,11 +88,11 @@ pub(crate) fn assign(
             }
         }
     }
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for (group, uses) in uses.iter().enumerate() {
         let device = device(topology, models, assigned.groups[group].reception_port);
         let members: Vec<(usize, Hop)> = uses.iter().map(|of| (of.stream, of.before)).collect();
-        let filters = filters(&members, device, topology, streams, &mut told, faults);
+        let filters = filters(&members, device, topology, streams, &mut reported, faults);
         let group = SchedulerGroupIndex::at(group);
         say_what_is_shared(topology, &assigned.groups[group.index()], uses, &filters, streams, faults);
         let reception = assigned.groups[group.index()].reception_port;
@@ -195,29 +195,30 @@ fn say_what_is_shared(
             continue;
         };
         let message = format!(
-            "at {at} its frames match the stream filter of `{}`: both share one ATS scheduler",
+            "at {at} its frames match the stream filter of `{}`, so both share one ATS scheduler",
             draft(first).stream.name
         );
-        let help = "it has the sum of their parameters; tell them apart by another address, VLAN or \
+        let help = "the scheduler has the sum of their parameters; separate them by another address, VLAN or \
                     `identification`";
         let other = (draft(first).name_place, "the other stream");
         faults.warning_with(codes::SHARED_FILTER, draft(number).name_place, message, help, other);
     }
     if let Some(number) = (0..uses.len()).find(|number| filters.unknown[*number]) {
         let message = format!(
-            "at {at} none of the bridge's functions tells it apart: its frames go to the default scheduler"
+            "at {at} none of the bridge's stream identification functions matches it, so its frames use the default scheduler"
         );
-        let help = "give it the addresses that the bridge looks at, with `udp:`";
+        let help = "give it the addresses that the bridge matches, with `udp:`";
         faults.warning(codes::SHARED_FILTER, draft(number).name_place, message, help);
     }
     let beyond = |number: &usize| filters.found[*number].is_none() && !filters.unknown[*number];
     if let Some(number) = (0..uses.len()).find(beyond) {
         let message = format!(
-            "{} streams in a group of {} schedulers: from this stream on they share a default one",
+            "{} streams share a group of {} schedulers, so from this stream on they use the default scheduler",
             uses.len(),
             filters.len()
         );
-        let help = "it has the sum of their parameters; use more priorities, ports, or another device";
+        let help =
+            "that scheduler has the sum of their parameters; use more priorities or ports, or another device";
         faults.warning(codes::SCHEDULERS, draft(number).name_place, message, help);
     }
 }
@@ -231,7 +232,8 @@ fn check_shaper(
 ) {
     let Some(shaper) = draft.stream.shaper else {
         if draft.node.get("shaper").is_none() {
-            let message = format!("its class is ATS at {}, and it has no shaper", topology.port_name(port));
+            let message =
+                format!("its class is ATS at {}, and the stream has no `shaper`", topology.port_name(port));
             let help = "add `shaper: {committed-information-rate: 10 Mbit/s, committed-burst-size: 1542 B}`";
             faults.error(codes::NO_SHAPER, draft.name_place, message, help);
         }
@@ -247,11 +249,11 @@ fn check_shaper(
     let charged = (largest_frame(&draft.stream) + charged_overhead).bits();
     if shaper.committed_burst_size < charged {
         let message = format!(
-            "a burst of {} is below its largest frame, charged with {charged} at {}: that is never eligible",
+            "a burst of {} is less than the {charged} that its largest frame is charged at {}, so that frame is never eligible",
             shaper.committed_burst_size,
             topology.port_name(port)
         );
-        let help = format!("give at least `{} B`", charged.get() / 8);
+        let help = format!("write `{} B` at least", charged.get() / 8);
         faults.error(codes::BURST_SIZE, place("committed-burst-size"), message, help);
     }
 }

@@ -76,8 +76,8 @@ impl TooCoarse {
     /// What would be right.
     pub(crate) fn help(&self) -> String {
         self.enough.map_or_else(
-            || "leave `time-quantum` out: then times are exact".to_owned(),
-            |tick| format!("give the device a `time-quantum` of {tick} at most"),
+            || "remove `time-quantum`: times are then exact".to_owned(),
+            |tick| format!("lower `time-quantum` of the device to {tick} at most"),
         )
     }
 }
@@ -99,7 +99,8 @@ impl Covering<'_, '_, '_> {
             let first = (0..draft.stream.hops.len()).find_map(|hop| self.settings(draft, hop));
             let rate = match (draft.stream.arrival, first) {
                 (None, _) => {
-                    let message = "its talker promises no rate that its shapers could cover".to_owned();
+                    let message =
+                        "its talker has no arrival curve that a shaper's rate could cover".to_owned();
                     let help = "give it an `arrival-curve`, or state `committed-information-rate`";
                     faults.error(codes::SHAPER_RATE, draft.place("shaper"), message, help);
                     continue;
@@ -121,7 +122,7 @@ impl Covering<'_, '_, '_> {
     fn tell_too_coarse(&self, draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
         let Some(coarse) = self.too_coarse(draft) else { return false };
         let message = format!(
-            "no rate up to the {} of charged bits that the line of {} carries covers it: times are rounded up to {} there (`time-quantum`)",
+            "no rate up to the {} of charged bits that the line of {} carries covers it, as times are rounded up to {} there (`time-quantum`)",
             coarse.line,
             self.topology.port_name(coarse.port),
             coarse.tick

@@ -59,8 +59,9 @@ pub(crate) fn of_fragments(traffic: Traffic, count: u32, place: Place, faults: &
         }
         Traffic::Response { .. } => traffic,
         other => {
-            let message = "datagrams of several frames with traffic that is not periodic".to_owned();
-            let help = "make it periodic or a response, or state the frames themselves with `payload`";
+            let message = "a stream of datagrams of several frames needs periodic traffic".to_owned();
+            let help =
+                "make the traffic periodic or a response, or state the size of single frames with `payload`";
             faults.error(codes::TRAFFIC, place, message, help);
             other
         }
@@ -75,11 +76,11 @@ fn datagrams(
     faults: &mut Faults,
 ) -> Option<Datagrams> {
     for other in ["payload", "frame", "arrival-curve", "virtual-link", "time-triggered", "reservation"] {
-        if let Some(beside) = draft.node.get(other) {
-            let message = format!("`{other}` of a stream of datagrams");
+        if let Some(excluded) = draft.node.get(other) {
+            let message = format!("`{other}` and `datagram` exclude each other");
             let help = format!("remove one of `datagram` and `{other}`");
-            let beside = (beside.anchor(), "and here");
-            faults.error_with(codes::CONFLICT, named.place, message, &help, beside);
+            let excluded = (excluded.anchor(), "and here");
+            faults.error_with(codes::CONFLICT, named.place, message, &help, excluded);
             return None;
         }
     }
@@ -94,8 +95,10 @@ fn datagrams(
     };
     let most = u32::try_from(payload.get()).ok()?.saturating_sub(headers);
     if most < 8 {
-        let message = format!("a slot that holds {payload} of a frame's data, and headers of {headers} B");
-        faults.error(codes::TDMA_STATION, named.place, message, "make the slots of its talker longer");
+        let message = format!(
+            "a slot of the talker holds {payload} of a frame's data, and the headers alone have {headers} B"
+        );
+        faults.error(codes::TDMA_STATION, named.place, message, "lengthen the slots of the talker");
         return None;
     }
     let contents = data + UDP_HEADER;

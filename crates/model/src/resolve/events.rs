@@ -50,21 +50,21 @@ pub(crate) fn events(
                 }
             }
             [] => {
-                let message = "an event at which nothing happens".to_owned();
+                let message = "this event has a time and no action".to_owned();
                 faults.error(
                     codes::EVENT,
                     node.anchor(),
                     message,
-                    "add what happens, such as `stop-stream: name`",
+                    "add an action, such as `stop-stream: name`",
                 );
             }
             [_, (second, _), ..] => {
-                let message = "an event with more than one action".to_owned();
+                let message = "this event has more than one action".to_owned();
                 faults.error(
                     codes::EVENT,
                     second.place,
                     message,
-                    "write an event of its own for each, at the same time",
+                    "write a separate event for each action, with the same `at`",
                 );
             }
         }
@@ -147,22 +147,22 @@ fn change_traffic(
 fn no_change(stream: &Stream, new: &Traffic) -> Option<(&'static str, &'static str)> {
     Some(match (&stream.traffic, new) {
         (Traffic::Response { .. }, _) => (
-            "answers another stream: its frames come as that does",
-            "change the traffic of the stream that it answers, or describe what it becomes as another stream",
+            "is a response, whose frames follow the stream that it answers",
+            "change the traffic of the stream that it answers, or describe the new traffic as another stream",
         ),
         (Traffic::Synchronisation { .. }, _) => (
-            "opens the cycles of `tdma`: its frames come once a cycle",
-            "leave the event out; `stop-node` silences the master",
+            "opens the cycles of `tdma`, so its frames come once a cycle",
+            "remove the event; `stop-node` silences the master",
         ),
         (_, Traffic::Response { .. }) => (
-            "has answered nothing until then",
+            "is not a response, and cannot become one in a run",
             "describe the response as another stream with `started: false`, which an event starts",
         ),
         (_, Traffic::Synchronisation { .. }) => (
-            "does not open the cycles of `tdma`",
-            "give it traffic of its own; `tdma.standby` says who stands in for the master",
+            "does not open the cycles of `tdma`, so it cannot have synchronisation traffic",
+            "give it another type of traffic; `tdma.standby` names the station that replaces the master",
         ),
-        (Traffic::Polled, Traffic::Polled) => ("is polled already", "leave the event out"),
+        (Traffic::Polled, Traffic::Polled) => ("is already polled", "remove the event"),
         _ => return None,
     })
 }
@@ -186,7 +186,8 @@ fn change_idle_slope(
     let class = TrafficClass::new(value.parsed("class")?)?;
     let settings = &topology.ports[port.index()].classes[class.index()];
     if !matches!(settings.selection, TransmissionSelection::CreditBased { .. }) {
-        let message = format!("class {class} of {} is not credit-based", topology.port_name(port));
+        let message =
+            format!("class {class} of {} is not credit-based and has no idleSlope", topology.port_name(port));
         faults.error(codes::EVENT, named.place, message, "name a credit-based class");
         return None;
     }
@@ -194,7 +195,10 @@ fn change_idle_slope(
     let line = topology.ports[port.index()].links.map(|links| topology.links[links.egress.index()].rate);
     if line.is_none_or(|line| idle_slope > line) {
         let place = value.get("idle-slope").map_or(value.anchor(), |node| node.place);
-        let message = format!("{idle_slope} is no idleSlope of {}", topology.port_name(port));
+        let message = format!(
+            "an idleSlope of {idle_slope} is more than the line of {} carries",
+            topology.port_name(port)
+        );
         faults.error(codes::IDLE_SLOPE, place, message, "give it a share of the line of a connected port");
         return None;
     }
@@ -211,7 +215,7 @@ fn change_shaper(
     let settings = streams::shaper_settings(value, faults)?;
     if draft.node.get("shaper").is_none() {
         let place = value.get("stream").map_or(value.anchor(), |node| node.place);
-        let message = format!("`{}` has no shaper that could change", draft.stream.name);
+        let message = format!("`{}` has no shaper whose parameters could change", draft.stream.name);
         faults.error(codes::EVENT, place, message, "give the stream a `shaper` first");
         return None;
     }
@@ -219,7 +223,7 @@ fn change_shaper(
     if settings.committed_burst_size < frame {
         let place = value.get("committed-burst-size").map_or(value.anchor(), |node| node.place);
         let message = format!(
-            "a burst of {} is below the stream's largest frame, {frame}: that is never eligible",
+            "a burst of {} is less than the stream's largest frame, {frame}, so that frame is never eligible",
             settings.committed_burst_size
         );
         faults.error(codes::BURST_SIZE, place, message, "raise `committed-burst-size`");

@@ -154,7 +154,7 @@ pub(crate) fn filters(
     device: &DeviceModel,
     topology: &Topology<'_>,
     streams: &Streams<'_, '_>,
-    told: &mut HashSet<usize>,
+    reported: &mut HashSet<usize>,
     faults: &mut Faults,
 ) -> Filters {
     let limit = device.ats.schedulers_per_group.map_or(usize::MAX, |limit| limit as usize);
@@ -177,7 +177,7 @@ pub(crate) fn filters(
         let own = match own(*stream, draft, before, seen, device) {
             Ok(own) => own,
             Err(Impossible { message, help }) => {
-                if told.insert(*stream) {
+                if reported.insert(*stream) {
                     let links = topology.ports[before.port.index()].links.expect("a hop's port has a cable");
                     let at = topology.port_name(topology.links[links.egress.index()].to);
                     let message = format!("at {at}: {message}");
@@ -202,9 +202,9 @@ pub(crate) fn filters(
                 Filter::Stream(other) => Some(other == stream),
                 Filter::Header(function) => seen.matches(function),
             };
-            if matches.is_none() && told.insert(*stream) {
-                let message = "some of its frames match a stream filter of its group, others do not";
-                let help = "match no octets that depend on the size of a frame";
+            if matches.is_none() && reported.insert(*stream) {
+                let message = "some of its frames match a stream filter of its group, and others do not";
+                let help = "mask octets that do not depend on the size of a frame";
                 let place = streams.list[*stream].name_place;
                 faults.error(codes::IDENTIFICATION, place, message.to_owned(), help);
             }
@@ -252,8 +252,8 @@ fn own(
     let filter = filter(function, node, draft, before, seen)?;
     if seen.matches(&filter) != Some(true) {
         return impossible(
-            "not all of its own frames match what it is identified by",
-            "leave out what they do not have, and what is not the same in all of them",
+            "not all frames of the stream match its identification",
+            "identify it only by fields that all its frames have, with the same value",
         );
     }
     Ok(Some(Filter::Header(filter)))
@@ -299,7 +299,7 @@ fn tag(node: &Node<'_>, stream: &Stream, before: &Hop) -> (Tagged, Option<VlanId
 fn ip(node: &Node<'_>, seen: &Seen, vlan: Option<VlanId>) -> Result<StreamIdentification, Impossible> {
     let Some(IpHeader { source, destination, dscp, protocol, ports: Some((from, to)) }) = seen.ip else {
         return impossible(
-            "its frames carry no IPv4 that ip-stream-identification could look at",
+            "its frames carry no IPv4 header, which ip-stream-identification needs",
             "give it addresses with `udp:`, or another function",
         );
     };
@@ -333,7 +333,7 @@ fn mask_and_match(node: &Node<'_>, seen: &Seen) -> Result<StreamIdentification, 
         Some(text) => match hexadecimal(text) {
             Some(octets) => Ok(Some(octets)),
             None => impossible(
-                format!("`{key}` is no row of octets"),
+                format!("`{key}` is not a sequence of octets"),
                 "write two hexadecimal digits for each octet, in quotes: \"ffff\"",
             ),
         },
@@ -342,12 +342,15 @@ fn mask_and_match(node: &Node<'_>, seen: &Seen) -> Result<StreamIdentification, 
     let own = |octet: usize| seen.data[1].get(octet).copied().unwrap_or(0);
     let left = octets("msdu-match")?.unwrap_or_else(|| (0..mask.len()).map(own).collect());
     if left.len() != mask.len() {
-        return impossible("`msdu-match` and `msdu-mask` differ in length", "give both as many octets");
+        return impossible(
+            "`msdu-match` and `msdu-mask` differ in length",
+            "write the same number of octets in both",
+        );
     }
     if let Some(octet) = (0..mask.len()).find(|octet| mask[*octet] != 0 && varies(seen.ip.is_some(), *octet))
     {
         return impossible(
-            format!("octet {octet} of `msdu-mask` asks for what is not the same in all of its frames"),
+            format!("octet {octet} of `msdu-mask` selects bits that differ between the frames of the stream"),
             "mask the EtherType and the constant parts of the IPv4 and UDP headers",
         );
     }

@@ -62,8 +62,8 @@ pub(crate) fn cables<'t, 'a>(
         if let Some((name, place)) = name
             && let Some(first) = names.insert(name, place)
         {
-            let message = format!("`{name}` is the name of another link");
-            let help = "give every link a name of its own";
+            let message = format!("another link has the name `{name}`");
+            let help = "give every link a different name";
             faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
         }
         let rate = rate(node, default_rate, faults);
@@ -95,17 +95,17 @@ pub(crate) fn cables<'t, 'a>(
 
 fn must_be_off(node: &Node<'_>, faults: &mut Faults) {
     if let Some(duplex) = node.get("duplex").filter(|duplex| duplex.text() == Some("half")) {
-        let message = "half duplex has collisions, and no bound".to_owned();
+        let message = "half duplex has collisions, so no delay has a bound".to_owned();
         faults.error(codes::HALF_DUPLEX, duplex.place, message, "write `duplex: full`, or remove the key");
     }
     for (key, what) in [
-        ("pause", "PAUSE stops a whole port"),
-        ("pfc", "priority-based flow control stops a class of the port before"),
-        ("eee", "Energy-Efficient Ethernet lets a link sleep"),
+        ("pause", "PAUSE stops a port"),
+        ("pfc", "priority-based flow control stops a class of the neighbour's port"),
+        ("eee", "Energy-Efficient Ethernet adds wake-up times to a link"),
     ] {
         let on = |node: &&Node<'_>| node.text().and_then(scalar::flag) == Some(true);
         if let Some(node) = node.get(key).filter(on) {
-            let message = format!("{what}, and no mechanism here reckons with that");
+            let message = format!("{what}, which is not modelled");
             faults.error(
                 codes::FLOW_CONTROL,
                 node.place,
@@ -142,7 +142,7 @@ fn end_of<'t, 'a>(end: &'a Node<'t>, drafts: &Drafts<'t, 'a>, faults: &mut Fault
     {
         let known = draft.ports.iter().map(|(known, _)| *known);
         let help = crate::text::faults::did_you_mean(port, "a port of this node", known);
-        let message = format!("`{name}` lists its ports, and `{port}` is none of them");
+        let message = format!("`{port}` is not one of the listed ports of `{name}`");
         faults.error(codes::UNKNOWN_PORT, end.place, message, help);
         return None;
     }
@@ -154,7 +154,9 @@ fn direction(link: &Node<'_>, key: &str, faults: &mut Faults) -> Direction {
     let length = link.get("length").and_then(Node::text).and_then(|text| scalar::length(text).ok());
     let stated = super::layered(&layers, "propagation-delay");
     if let (Some(stated), Some(length)) = (stated, link.get("length")) {
-        let message = "`length` and `propagation-delay` say the same thing".to_owned();
+        let message =
+            "`length` and `propagation-delay` exclude each other: both state the delay of the cable"
+                .to_owned();
         let other = (length.place, "and here");
         faults.error_with(codes::CONFLICT, stated.place, message, "remove one of them", other);
     }
@@ -167,7 +169,7 @@ fn direction(link: &Node<'_>, key: &str, faults: &mut Faults) -> Direction {
             max: node.parsed("max").unwrap_or_default(),
         };
         if range.min > range.max && node.parsed::<Duration>("max").is_some() {
-            let message = format!("a least delay of {} above the most, {}", range.min, range.max);
+            let message = format!("`min` of {} is above `max` of {}", range.min, range.max);
             faults.error(codes::DELAY_RANGE, node.anchor(), message, "make `min` at most `max`");
         }
         range

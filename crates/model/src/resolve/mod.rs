@@ -140,8 +140,8 @@ impl<'t, 'a> Resolved<'t, 'a> {
         }
         let (draft, srp) = (self.draft, self.mechanisms.srp.as_ref());
         srp::resolve::reserved_class::shapers(draft, srp, &mut self.streams);
-        let reckoned = self.covering();
-        let covering = reckoned.with(&self.topology, &self.models);
+        let times = self.covering();
+        let covering = times.with(&self.topology, &self.models);
         covering.choose(&mut self.streams, faults);
         let assigned = ats::assign(&covering, &mut self.streams, faults);
         let reserved_classes =

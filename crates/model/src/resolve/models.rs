@@ -156,7 +156,7 @@ fn chain<'t, 'a>(
             return chain;
         };
         if chain.iter().any(|known| std::ptr::eq(*known, *node)) {
-            let help = "base it on another model, or on none";
+            let help = "base it on another model, or remove `based-on`";
             faults.error(codes::CONFLICT, place, format!("`{name}` is based on itself"), help);
             return chain;
         }
@@ -192,8 +192,8 @@ fn device_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> DeviceM
     for (position, stage) in stages.iter().enumerate() {
         let Some(name) = stage.get("name") else { continue };
         if stages[..position].iter().any(|other| other.get("name").and_then(Node::text) == name.text()) {
-            let message = format!("`{}` is the name of another stage", name.text().unwrap_or_default());
-            faults.error(codes::DUPLICATE_NAME, name.place, message, "give every stage a name of its own");
+            let message = format!("another stage has the name `{}`", name.text().unwrap_or_default());
+            faults.error(codes::DUPLICATE_NAME, name.place, message, "give every stage a different name");
         }
     }
     DeviceModel {
@@ -219,7 +219,9 @@ fn stage(node: &Node<'_>, faults: &mut Faults) -> Option<Stage> {
         _ => StagePosition::Transmission,
     };
     if let (StagePosition::Transmission, Some(only)) = (position, node.get("only-for")) {
-        let message = "every frame passes a stage behind the selection".to_owned();
+        let message =
+            "`only-for` has no effect at a stage after the transmission selection, which all frames pass"
+                .to_owned();
         let help = "remove `only-for`, or put the stage at `processing`";
         faults.error(codes::CONFLICT, only.place, message, help);
     }
@@ -262,7 +264,7 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
         Distribution::Normal { mean, min, max, .. } => min <= mean && mean <= max,
     };
     if !in_order {
-        let message = "a least delay above the most".to_owned();
+        let message = "`min` is above `mean` or `max`".to_owned();
         faults.error(codes::DELAY_RANGE, node.anchor(), message, "make `min` at most `mean` at most `max`");
     }
     let delay = Delay {
@@ -274,13 +276,19 @@ pub(crate) fn delay(node: &Node<'_>, faults: &mut Faults) -> Delay {
     let smallest = u128::from(delay.per_octet.as_ps()) * u128::from(FRAME_MIN.get());
     if u128::from(delay.less.as_ps()) > smallest + u128::from(delay.constant.as_ps()) {
         let place = node.get("less").map_or(node.anchor(), |node| node.place);
-        let message = format!("`less` takes more off than a frame of {FRAME_MIN} has");
+        let message =
+            format!("`less` is more than the constant and per-octet delay of a frame of {FRAME_MIN}");
         faults.error(codes::DELAY_RANGE, place, message, "lower `less`, or raise `constant`");
     }
     let largest = u128::from(delay.per_octet.as_ps()) * 65_557 + u128::from(delay.constant.as_ps());
     if largest > u128::from(DELAY_MAX.as_ps()) || delay_max(random) > DELAY_MAX {
-        let message = format!("a delay that may be longer than {DELAY_MAX}");
-        faults.error(codes::DELAY_RANGE, node.anchor(), message, "no device holds a frame that long");
+        let message = format!("the delay may be longer than {DELAY_MAX}");
+        faults.error(
+            codes::DELAY_RANGE,
+            node.anchor(),
+            message,
+            "shorten it: no device holds a frame that long",
+        );
     }
     delay
 }
@@ -355,7 +363,7 @@ fn port_pairs(chain: &[&Node<'_>], faults: &mut Faults) -> Vec<PortPair> {
 }
 
 fn host_model(name: &str, chain: &[&Node<'_>], faults: &mut Faults) -> HostModel {
-    without_effect::of_host(chain, faults);
+    host_stacks::without_effect::of_host(chain, faults);
     let stacks = host_stacks::resolve::stacks(chain, faults);
     let has_stacks = !stacks.stacks.is_empty();
     let part = |key: &str, faults: &mut Faults| {

@@ -31,10 +31,10 @@ pub(crate) fn network_control(root: &Node<'_>, faults: &mut Faults) -> Option<Ne
     if wire > control.arrival.burst {
         let place = node.get("frame-max").or(node.get("burst")).map_or(node.anchor(), |node| node.place);
         let message = format!(
-            "a largest frame of {} ({wire} on the wire) with a burst of {}",
+            "the largest frame of {} ({wire} on the wire) does not fit into the burst of {}",
             control.frame_max, control.arrival.burst
         );
-        let help = "make `burst` hold `frame-max` with its 20 B of media overhead";
+        let help = "raise `burst` to `frame-max` and its 20 B of media overhead at least";
         faults.error(codes::ARRIVAL_CURVE, place, message, help);
     }
     Some(control)

@@ -94,8 +94,8 @@ fn listed_ports<'t, 'a>(ports: &'a Node<'t>, faults: &mut Faults) -> Vec<(&'a st
     for item in ports.items() {
         let Some(name) = item.text() else { continue };
         if names.iter().any(|(other, _)| *other == name) {
-            let message = format!("`{name}` is the name of another port of this node");
-            faults.error(codes::DUPLICATE_NAME, item.place, message, "give every port a name of its own");
+            let message = format!("another port of this node has the name `{name}`");
+            faults.error(codes::DUPLICATE_NAME, item.place, message, "give every port a different name");
         } else {
             names.push((name, None));
         }
@@ -156,7 +156,7 @@ fn clock(node: &Node<'_>, defaults: Option<&Node<'_>>, faults: &mut Faults) -> C
             codes::CLOCK,
             place,
             message,
-            "raise `tolerance`, which the bounds reckon with, or lower `drift`",
+            "raise `tolerance`, which the bounds assume, or lower `drift`",
         );
     }
     clock

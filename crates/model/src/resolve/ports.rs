@@ -163,8 +163,11 @@ fn shared_buffer(node: &Node<'_>, faults: &mut Faults) -> Option<SharedBuffer> {
     let set_aside: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
     if set_aside > u64::from(buffer.cells) {
         let place = node.get("reserved").map_or(node.anchor(), Node::anchor);
-        let message = format!("{set_aside} cells are set aside, of {} in all", buffer.cells);
-        faults.error(codes::BUFFER, place, message, "raise `cells`, or set aside fewer");
+        let message = format!(
+            "{set_aside} cells are reserved for classes, more than the {} of the buffer",
+            buffer.cells
+        );
+        faults.error(codes::BUFFER, place, message, "raise `cells`, or reserve fewer");
     }
     Some(buffer)
 }

@@ -85,7 +85,7 @@ pub(crate) fn find(
         let vlan = vlans.at(draft.vlan);
         let flooded = draft.route.is_flooded();
         if flooded && let Some(place) = vlan.loop_at {
-            let message = "frames that are flooded here would circle without end".to_owned();
+            let message = "frames that are flooded here would circulate without end".to_owned();
             let help = "write `active-topology: spanning-tree`, or list links without a loop";
             let other = (draft.route_place, "flooded by this stream");
             faults.error_with(codes::LOOP, place, message, help, other);
@@ -160,13 +160,13 @@ fn over_both(
     };
     if draft.route != Route::Shortest || draft.talker_port.is_some() {
         let message =
-            "its ways over both networks are the shortest from the talker's first two ports".to_owned();
-        fault(faults, message, "leave out `route`, and the port of `talker`");
+            "a redundant virtual link takes the shortest paths from the talker's first two ports, so it has no stated route".to_owned();
+        fault(faults, message, "remove `route`, and the port from `talker`");
         return None;
     }
     let [first, second] = graph.edges_of(draft.stream.talker) else {
         let name = &topology.nodes[draft.stream.talker.index()].name;
-        let message = format!("`{name}` is not connected by two ports, one for each network");
+        let message = format!("`{name}` does not have two connected ports, one for each network");
         fault(faults, message, "connect its first port with network A and its second with network B");
         return None;
     };
@@ -185,8 +185,8 @@ fn over_both(
     if let Some(bridge) =
         b.iter().map(|link| node_of(topology.links[link.index()].to)).find(|to| both.contains(to))
     {
-        let message = format!("both its networks lead over `{}`", topology.nodes[bridge.index()].name);
-        fault(faults, message, "keep the networks A and B apart");
+        let message = format!("the paths in both networks pass `{}`", topology.nodes[bridge.index()].name);
+        fault(faults, message, "connect the networks A and B by no bridge");
         return None;
     }
     a.extend(b);
@@ -271,18 +271,18 @@ fn tree(
 ) -> Option<Vec<LinkIndex>> {
     let mut links: Vec<LinkIndex> = Vec::new();
     let mut taken: HashSet<LinkIndex> = HashSet::new();
-    let mut whole = true;
+    let mut is_complete = true;
     for (listener, place) in draft.listeners_with_places() {
         let Some(way) = way(graph, reached, listener) else {
             let name = &topology.nodes[listener.index()].name;
-            let message = format!("no way leads from the talker to `{name}`");
+            let message = format!("no path leads from the talker to `{name}`");
             let help = match draft.route {
                 Route::Over(..) => "the links of `route` must connect the talker with every listener",
                 _ => "connect them with links that are up and whose ports are members of the VLAN",
             };
             let code = if matches!(draft.route, Route::Over(..)) { codes::ROUTE } else { codes::UNREACHABLE };
             faults.error(code, place, message, help);
-            whole = false;
+            is_complete = false;
             continue;
         };
         join(&mut links, &mut taken, way);
@@ -293,7 +293,7 @@ fn tree(
             join(&mut links, &mut taken, way(graph, reached, node).unwrap_or_default());
         }
     }
-    whole.then_some(links)
+    is_complete.then_some(links)
 }
 
 /// What flooding adds to the tree: stations with several ports get a copy at each.
@@ -351,8 +351,8 @@ fn stated(
     let unused = cables.iter().any(|cable| !links.iter().any(|link| link.0 / 2 == *cable))
         || nodes.iter().any(|node| !touches(*node));
     if unused {
-        let message = "not all of this route lies between the talker and its listeners".to_owned();
-        let help = "leave out what is not on the way, and loops";
+        let message = "a part of this route is not between the talker and its listeners".to_owned();
+        let help = "remove what is not on the path, and loops";
         faults.error(codes::ROUTE, draft.route_place, message, help);
         return None;
     }
@@ -363,7 +363,7 @@ fn stated(
 fn tell_lost_priority(
     topology: &Topology<'_>,
     draft: &StreamDraft<'_, '_>,
-    told: &mut HashSet<PortIndex>,
+    reported: &mut HashSet<PortIndex>,
     faults: &mut Faults,
 ) {
     for hop in &draft.stream.hops {
@@ -371,7 +371,7 @@ fn tell_lost_priority(
             continue;
         };
         let came = before.previous.is_none() || before.tagged || hop.priority == before.priority;
-        if came || !draft.stream.tagged || !told.insert(before.port) {
+        if came || !draft.stream.tagged || !reported.insert(before.port) {
             continue;
         }
         let message = format!(
@@ -417,11 +417,14 @@ fn hops(
                 let reception = &topology.ports[topology.links[links_before.egress.index()].to.index()];
                 if !before.tagged && reception.pvid != draft.vlan_id {
                     let message = format!(
-                        "the frame comes untagged to {}, whose VLAN of such frames is {}",
+                        "the frame arrives untagged at {}, whose `pvid` is VLAN {}",
                         topology.port_name(topology.links[links_before.egress.index()].to),
                         reception.pvid
                     );
-                    let help = format!("tag it there, or set that port's `pvid` to {}", draft.vlan_id);
+                    let help = format!(
+                        "tag the VLAN at the sending port, or set that port's `pvid` to {}",
+                        draft.vlan_id
+                    );
                     faults.error(codes::VLAN_CHANGE, draft.name_place, message, help);
                 }
                 let priority = if before.tagged {

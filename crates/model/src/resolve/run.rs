@@ -25,7 +25,7 @@ pub(crate) fn run_settings(root: &Node<'_>, faults: &mut Faults) -> RunSettings 
     if settings.warm_up >= settings.duration {
         let place = node.get("duration").or(node.get("warm-up")).map_or(node.anchor(), |node| node.place);
         let message =
-            format!("a run of {} with a warm-up of {} observes nothing", settings.duration, settings.warm_up);
+            format!("a run of {} ends before its warm-up of {}", settings.duration, settings.warm_up);
         faults.error(codes::RUN, place, message, "make `duration` longer than `warm-up`");
     }
     settings

@@ -98,8 +98,11 @@ impl Resolving<'_, '_, '_> {
         place: Place,
     ) -> Option<StreamIndex> {
         if self.topology.shapes(port, frames.priority) {
-            let message =
-                format!("frames of {} would be shaped at {}", frames.protocol, self.topology.port_name(port));
+            let message = format!(
+                "the class of {} frames is shaped at {}",
+                frames.protocol,
+                self.topology.port_name(port)
+            );
             let help =
                 format!("give `{}` a `priority` whose class is `strict-priority` there", frames.protocol);
             self.faults.error(codes::CONFLICT, place, message, help);

@@ -120,8 +120,8 @@ pub(crate) fn streams<'t, 'a>(
             continue;
         };
         if let Some(first) = places.insert(name, place) {
-            let message = format!("`{name}` is the name of another stream");
-            let help = "give every stream a name of its own";
+            let message = format!("another stream has the name `{name}`");
+            let help = "give every stream a different name";
             faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
             continue;
         }
@@ -154,12 +154,12 @@ fn draft<'t, 'a>(
     let tagged = node.get("tagged").and_then(Node::text).and_then(scalar::flag).unwrap_or(!untagged);
     if tagged && untagged {
         let place = node.get("tagged").map_or(name_place, |tagged| tagged.place);
-        let message = "frames of a virtual link have no tag".to_owned();
+        let message = "frames of a virtual link are untagged".to_owned();
         faults.error(
             codes::CONFLICT,
             place,
             message,
-            "leave out `tagged`; switches know its priority by its table",
+            "remove `tagged`; switches take its priority from their configuration",
         );
     }
     let payload = payload(node, tagged, name_place, faults);
@@ -264,8 +264,7 @@ fn talker(
     let named = node.get("talker")?;
     let (talker, port) = topology.reference(named, faults)?;
     if topology.is_bridge(talker) {
-        let message =
-            format!("`{}` is a bridge and sends nothing of its own", topology.nodes[talker.index()].name);
+        let message = format!("`{}` is a bridge and cannot be a talker", topology.nodes[talker.index()].name);
         faults.error(codes::NODE_TYPE, named.place, message, "name an end station");
         return None;
     }
@@ -292,7 +291,7 @@ fn listeners(
         };
         let name = &topology.nodes[listener.index()].name;
         if topology.is_bridge(listener) {
-            let message = format!("`{name}` is a bridge and takes nothing for itself");
+            let message = format!("`{name}` is a bridge and cannot be a listener");
             faults.error(codes::NODE_TYPE, item.place, message, "name an end station");
             good = false;
         } else if Some(listener) == talker {
@@ -315,7 +314,8 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
     let overhead = if tagged { HEADER_AND_FCS + TAG } else { HEADER_AND_FCS };
     let sizes = match (node.get("payload"), node.get("frame")) {
         (Some(payload), Some(frame)) => {
-            let message = "`payload` and `frame` say the same thing".to_owned();
+            let message =
+                "`payload` and `frame` exclude each other: both state the size of a frame".to_owned();
             let other = (payload.place, "and here");
             faults.error_with(codes::CONFLICT, frame.place, message, "remove one of them", other);
             return None;
@@ -343,7 +343,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
     let (min, max) = sizes?;
     let place = node.get("payload").or(node.get("frame")).map_or(name_place, Node::anchor);
     if min > max {
-        let message = format!("a least payload of {min} above the most, {max}");
+        let message = format!("`min` of {min} is above `max` of {max}");
         faults.error(codes::FRAME_SIZE, place, message, "make `min` at most `max`");
         return None;
     }
@@ -358,7 +358,7 @@ fn payload(node: &Node<'_>, tagged: bool, name_place: Place, faults: &mut Faults
         return None;
     }
     if node.get("udp").is_some() && min < UDP_HEADERS {
-        let message = format!("{min} do not hold an IPv4 and a UDP header");
+        let message = format!("a payload of {min} does not hold an IPv4 and a UDP header");
         faults.error(
             codes::FRAME_SIZE,
             place,
@@ -420,10 +420,10 @@ pub(crate) fn shaper_settings(node: &Node<'_>, faults: &mut Faults) -> Option<Sh
     let rate = u128::from(settings.committed_information_rate.as_bps());
     if u128::from(settings.committed_burst_size.get()) > rate * 3_600 {
         let message = format!(
-            "{} fill a bucket of {} in more than an hour",
+            "the rate of {} fills a bucket of {} in more than an hour",
             settings.committed_information_rate, settings.committed_burst_size
         );
-        let help = "give the shaper at least the stream's rate, and a burst of some frames";
+        let help = "raise the rate to the stream's at least, or lower the burst to a few frames";
         faults.error(codes::SHAPER_RATE, place, message, help);
         return None;
     }
@@ -434,7 +434,7 @@ fn route(node: &Node<'_>, broadcast: bool, topology: &Topology<'_>, faults: &mut
     let stated = node.get("route");
     if broadcast {
         if let Some(route) = stated {
-            let message = "a broadcast floods its VLAN and has no route".to_owned();
+            let message = "a broadcast floods its VLAN, so it has no stated route".to_owned();
             faults.error(codes::ROUTE, route.anchor(), message, "remove `route`");
         }
         return Some(Route::Broadcast);

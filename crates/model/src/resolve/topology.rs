@@ -108,7 +108,7 @@ fn local_ports(
                     None => free_port(&drafts.list[node], &mut made[node], &mut taken[node]),
                 };
                 let Some(position) = position else {
-                    let message = format!("`{}` has no port left", drafts.list[node].name);
+                    let message = format!("`{}` has no free port", drafts.list[node].name);
                     let help = "list another port at the node, or remove the list";
                     faults.error(codes::PORT_TAKEN, end.place, message, help);
                     failed[cable] = true;
@@ -116,7 +116,8 @@ fn local_ports(
                 };
                 if let Some(other) = taken[node][position] {
                     let name = end.port.unwrap_or_default();
-                    let message = format!("port `{name}` of `{}` has another cable", drafts.list[node].name);
+                    let message =
+                        format!("port `{name}` of `{}` already has a cable", drafts.list[node].name);
                     let help = "a port has one cable: name another port";
                     faults.error_with(codes::PORT_TAKEN, end.place, message, help, (other, "the other"));
                     failed[cable] = true;
@@ -142,12 +143,12 @@ fn check_address(
     faults: &mut Faults,
 ) {
     if address.is_group() {
-        let message = format!("`{address}` is the address of a group");
+        let message = format!("`{address}` is a group address");
         faults.error(codes::ADDRESS, place, message, "clear the lowest bit of the first octet");
     }
     if let Some(first) = known.insert(address, place) {
-        let message = format!("`{address}` is the address of another port");
-        let help = "give every port an address of its own";
+        let message = format!("another port has the address `{address}`");
+        let help = "give every port a different address";
         faults.error_with(codes::DUPLICATE_NAME, place, message, help, (first, "first here"));
     }
 }
@@ -312,7 +313,7 @@ impl<'a> Topology<'a> {
                 sum = sum.saturating_add(idle_slope);
                 if let Some(place) = place.filter(|_| sum > rate) {
                     let message = format!(
-                        "idleSlopes of {sum} in all at port `{}` of `{}`, whose line has {rate}",
+                        "the idleSlopes at port `{}` of `{}` add up to {sum}, more than its line of {rate}",
                         port.name,
                         self.nodes[port.node.index()].name
                     );

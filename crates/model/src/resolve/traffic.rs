@@ -22,7 +22,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         "periodic" => {
             let (interval, jitter) = (stated("interval")?, span("jitter"));
             if jitter.as_ps() / 1_000 >= interval.as_ps() {
-                let message = format!("a jitter of {jitter} is more than a thousand intervals");
+                let message = format!("the jitter of {jitter} is longer than a thousand intervals");
                 faults.error(codes::TRAFFIC, place("jitter"), message, "lower `jitter`, or raise `interval`");
             }
             Traffic::Periodic {
@@ -41,7 +41,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
         "on-off" => {
             let (on, interval) = (stated("on")?, stated("interval")?);
             if on.as_ps() / 1_000_000_000 >= interval.as_ps() {
-                let message = format!("{on} hold more than 10⁹ intervals of {interval}");
+                let message = format!("`on` of {on} has more than 10⁹ intervals of {interval}");
                 faults.error(codes::TRAFFIC, place("interval"), message, "raise `interval`, or lower `on`");
                 return None;
             }
@@ -54,7 +54,7 @@ pub(crate) fn traffic(node: &Node<'_>, directory: &Path, faults: &mut Faults) ->
             let least = span("overhead-min");
             let most = node.parsed("overhead-max").unwrap_or(least);
             if most < least {
-                let message = "a least overhead above the most".to_owned();
+                let message = "`overhead-min` is above `overhead-max`".to_owned();
                 faults.error(codes::DELAY_RANGE, place("overhead-min"), message, "raise `overhead-max`");
             }
             Traffic::Injected {
@@ -99,7 +99,7 @@ pub(crate) fn read_trace(file: &Node<'_>, directory: &Path, faults: &mut Faults)
     let name = file.text()?;
     match trace::read(&directory.join(name), faults) {
         Ok(trace) => Some(trace),
-        Err(trace::Unfit::Told) => None,
+        Err(trace::Unfit::Reported) => None,
         Err(trace::Unfit::Because { reason, help }) => {
             faults.error(codes::FILE, file.place, format!("`{name}` {reason}"), help);
             None
@@ -133,7 +133,7 @@ pub(crate) fn check_sizes(
 ) {
     let least = sizes(traffic, drawn).0;
     if let (Traffic::File { .. }, Bytes::ZERO) = (traffic, drawn.1) {
-        let message = "a file in frames without data never ends".to_owned();
+        let message = "frames without data never transfer the file".to_owned();
         faults.error(codes::TRAFFIC, place, message, "give its frames a payload of at least 1 B");
     } else if is_udp && least < UDP_HEADERS && (least < drawn.0 || matches!(traffic, Traffic::Replay { .. }))
     {
@@ -142,7 +142,7 @@ pub(crate) fn check_sizes(
         } else {
             "a frame of the trace"
         };
-        let message = format!("{what} has {least}, which do not hold an IPv4 and a UDP header");
+        let message = format!("{what} has {least}, less than an IPv4 and a UDP header");
         let help = "the two headers are part of the payload: at least 28 B in every frame";
         faults.error(codes::FRAME_SIZE, place, message, help);
     }
@@ -162,7 +162,7 @@ pub(crate) fn promise(
         if let Traffic::Greedy { .. } = traffic {
             let place = node.get("traffic").map_or(node.anchor(), Node::anchor);
             let help = "add `arrival-curve: {rate: 10 Mbit/s, burst: 1542 B}`";
-            let message = "greedy traffic needs an arrival curve to be greedy within".to_owned();
+            let message = "greedy traffic needs an arrival curve, which it follows".to_owned();
             faults.error(codes::NO_ARRIVAL_CURVE, place, message, help);
         }
         return derived();
@@ -175,16 +175,20 @@ pub(crate) fn promise(
     let unkept = match traffic {
         // It is what the curve says.
         Traffic::Greedy { .. } => return Some(stated),
-        Traffic::Poisson { .. } => Some("Poisson traffic keeps no arrival curve"),
-        Traffic::Response { .. } => Some("responses come as what they answer: that promises for them"),
-        Traffic::Synchronisation { .. } => Some("synchronisation frames come once a cycle, and promise that"),
-        Traffic::Polled => Some("polled frames come as they are polled, and promise that"),
+        Traffic::Poisson { .. } => Some("Poisson traffic has no arrival curve that it could keep"),
+        Traffic::Response { .. } => {
+            Some("the arrival curve of responses follows from the stream that they answer")
+        }
+        Traffic::Synchronisation { .. } => {
+            Some("the arrival curve of synchronisation frames follows from the cycle of `tdma`")
+        }
+        Traffic::Polled => Some("the arrival curve of polled frames follows from `harts.polled`"),
         _ => None,
     };
     if let Some(message) = unkept {
         let help = match traffic {
             Traffic::Poisson { .. } => {
-                "remove `arrival-curve`, or make the traffic `greedy`, which is held to it"
+                "remove `arrival-curve`, or make the traffic `greedy`, which follows it"
             }
             _ => "remove `arrival-curve`",
         };
@@ -194,12 +198,15 @@ pub(crate) fn promise(
     match arrival::least_burst(traffic, stated.rate, payload_max, tagged) {
         None => {
             let makes = derived().map_or(BitRate::ZERO, |curve| curve.rate);
-            let message = format!("its traffic makes {makes}, more than the promised {}", stated.rate);
+            let message = format!(
+                "its traffic has a rate of {makes}, more than the {} of its arrival curve",
+                stated.rate
+            );
             fault(place("rate"), message, "raise `rate`, or remove `arrival-curve`");
         }
         Some(least) if stated.burst < least => {
             let message = format!(
-                "at {} its traffic needs a burst of {least}, more than the promised {}",
+                "at a rate of {} its traffic has a burst of {least}, more than the {} of its arrival curve",
                 stated.rate, stated.burst
             );
             fault(place("burst"), message, "raise `burst`, or remove `arrival-curve`");
@@ -214,13 +221,13 @@ fn arrival_curve(node: &Node<'_>, frame: tautwire_units::Bits, faults: &mut Faul
     let curve = ArrivalCurve { rate: node.parsed("rate")?, burst: node.parsed("burst")? };
     let place = |key: &str| -> Place { node.get(key).map_or(node.anchor(), |node| node.place) };
     if curve.burst < frame {
-        let message = format!("a burst of {} does not hold a frame of {frame} on the wire", curve.burst);
-        let help = "give `burst` at least the largest frame and its 20 B of media overhead";
+        let message = format!("a burst of {} is less than a frame of {frame} on the wire", curve.burst);
+        let help = "raise `burst` to the largest frame and its 20 B of media overhead at least";
         faults.error(codes::ARRIVAL_CURVE, place("burst"), message, help);
         return None;
     } else if curve.rate == BitRate::ZERO {
-        let message = "an arrival curve of no rate".to_owned();
-        faults.error(codes::ARRIVAL_CURVE, place("rate"), message, "give a rate of at least 1 bit/s");
+        let message = "the arrival curve has a rate of zero".to_owned();
+        faults.error(codes::ARRIVAL_CURVE, place("rate"), message, "write a rate of 1 bit/s at least");
         return None;
     }
     Some(curve)

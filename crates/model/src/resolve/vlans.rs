@@ -55,7 +55,7 @@ impl Vlans {
     pub(crate) fn find(&self, id: VlanId, place: Place, faults: &mut Faults) -> Option<usize> {
         let found = self.index.get(&id.number()).copied();
         if found.is_none() {
-            debug_assert!(self.listed, "a description without `vlans` has those of its streams");
+            debug_assert!(self.listed, "without `vlans`, a description has the VLANs of its streams");
             let known: Vec<String> = self.index.keys().map(u16::to_string).collect();
             let help = did_you_mean(&id.to_string(), "a VLAN", known.iter().map(String::as_str));
             faults.error(codes::UNKNOWN_VLAN, place, format!("there is no VLAN {id}"), help);
@@ -178,8 +178,9 @@ fn members(
             let Some((index, port)) = topology.reference(item, faults) else { continue };
             for member in topology.ports_of(index).filter(|member| port.is_none_or(|port| port == *member)) {
                 if tagged && members[member.index()] == Some(false) && port.is_some() {
-                    let message = format!("{} is tagged and untagged", topology.port_name(member));
-                    faults.error(codes::CONFLICT, item.place, message, "list it once");
+                    let message =
+                        format!("{} is listed both as tagged and as untagged", topology.port_name(member));
+                    faults.error(codes::CONFLICT, item.place, message, "list it under one of the two keys");
                 }
                 if !tagged || members[member.index()].is_none() {
                     members[member.index()] = Some(tagged);

@@ -46,8 +46,8 @@ pub(crate) fn check(
     for class in &reservation.classes {
         let known = CLASSES.iter().find(|(letter, ..)| *letter == class.domain.class);
         if let Some((_, interval, _)) = known.filter(|(_, interval, _)| *interval != class.interval) {
-            let message = format!("an SR class with a measurement interval of {}", class.interval);
-            say(message, &format!("the profile has {interval}"));
+            let message = format!("an SR class has a measurement interval of {}", class.interval);
+            say(message, &format!("the profile requires {interval}"));
         }
     }
     let used: BTreeSet<PortIndex> = reservation
@@ -58,23 +58,28 @@ pub(crate) fn check(
         .collect();
     for port in used {
         if let Some(why) = incapable(topology, gptp, port) {
-            let message = format!("{} is at the boundary of the domain: {why}", topology.port_name(port));
-            say(message, "make both ends capable of gPTP, or lead the streams elsewhere");
+            let message = format!("{} is at the boundary of the AVB domain: {why}", topology.port_name(port));
+            say(message, "make both ends capable of gPTP, or route the streams elsewhere");
         }
     }
     for reserved in &reservation.streams {
         let stream = &streams.list[reserved.stream.index()].stream;
-        let (links, told) = farthest(topology, reservation, reserved, stream);
+        let (links, latency) = farthest(topology, reservation, reserved, stream);
         let class =
             reservation.classes.iter().find(|class| class.domain.priority == reserved.talker.priority);
         let limit = CLASSES.iter().find(|(letter, ..)| class.is_some_and(|own| own.domain.class == *letter));
         if links > LINKS_MAX {
-            say(format!("`{}` passes {links} links", stream.name), "the profile has seven at most");
+            say(
+                format!("the path of `{}` has {links} links", stream.name),
+                "shorten it: the profile allows seven links at most",
+            );
         }
-        if let Some((.., limit)) = limit.filter(|(.., limit)| told > *limit) {
-            let message =
-                format!("MSRP tells a listener of `{}` {told} ns, more than {limit} ns", stream.name);
-            say(message, "give it fewer or faster links, or another class");
+        if let Some((.., limit)) = limit.filter(|(.., limit)| latency > *limit) {
+            let message = format!(
+                "the accumulated latency of `{}` at a listener is {latency} ns, more than {limit} ns",
+                stream.name
+            );
+            say(message, "route it over fewer or faster links, or use another class");
         }
     }
 }
@@ -98,7 +103,7 @@ fn incapable(topology: &Topology<'_>, gptp: Option<&Gptp>, port: PortIndex) -> O
     (mean > most).then(|| format!("its link takes up to {mean}, more than {most}"))
 }
 
-/// Of the listener that is told most: links on the way of the farthest, and what MSRP tells, nanoseconds.
+/// Of the listener that is latency most: links on the way of the farthest, and what MSRP tells, nanoseconds.
 fn farthest(
     topology: &Topology<'_>,
     reservation: &StreamReservation,
@@ -108,9 +113,9 @@ fn farthest(
     let class = reservation.classes.iter().position(|own| own.domain.priority == reserved.talker.priority);
     let class = class.expect("a reserved stream has a class");
     let percent: u64 = reservation.classes[..=class].iter().map(|own| u64::from(own.delta_percent)).sum();
-    let (mut links_max, mut told_max) = (0, 0);
+    let (mut links_max, mut latency_max) = (0, 0);
     for last in stream.hops.iter().filter(|hop| hop.listener.is_some()) {
-        let (mut links, mut told) = (0, 0_u32);
+        let (mut links, mut latency) = (0, 0_u32);
         let mut next = Some(last);
         while let Some(hop) = next {
             links += 1;
@@ -119,7 +124,7 @@ fn farthest(
                 let rate = topology.links[port.links.expect("a hop's port has a cable").egress.index()].rate;
                 let device = reservation.nodes[port.node.index()].device_latency;
                 let sr_class = &reservation.classes[class];
-                told = told.saturating_add(hop_latency_ns(
+                latency = latency.saturating_add(hop_latency_ns(
                     device,
                     rate,
                     sr_class,
@@ -129,7 +134,7 @@ fn farthest(
             }
             next = hop.previous.map(|previous| &stream.hops[previous as usize]);
         }
-        (links_max, told_max) = (links_max.max(links), told_max.max(told));
+        (links_max, latency_max) = (links_max.max(links), latency_max.max(latency));
     }
-    (links_max, told_max)
+    (links_max, latency_max)
 }

@@ -19,6 +19,7 @@ use tautwire_units::Duration;
 use tautwire_wire::srp::TalkerValue;
 
 use crate::central::CentralConfiguration;
+use crate::check::pace::Recurring;
 use crate::network::{Delay, Network, NodeIndex, PortIndex, StreamIndex};
 use crate::srp::vlan_registration::VlanRegistration;
 
@@ -39,6 +40,22 @@ pub struct StreamReservation {
     pub streams: Vec<ReservedStream>,
     /// Central configuration; none: bridges decide among themselves.
     pub central: Option<CentralConfiguration>,
+}
+
+impl StreamReservation {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
+        let mut all = Vec::new();
+        for node in &self.nodes {
+            all.extend(node.tick.map(|tick| Recurring::new("a node checks its timers", tick.period, 1)));
+            all.push(Recurring::new("a port may send an MRPDU", node.timing.join, 1));
+            all.push(Recurring::new("a port sends LeaveAll", node.timing.leave_all, 1));
+            let periodic = |period| Recurring::new("a port repeats its declarations", period, 1);
+            all.extend(node.timing.periodic.map(periodic));
+        }
+        all.extend(self.central.as_ref().map(|central| central.recurring(nodes)));
+        all
+    }
 }
 
 /// Times and limits of a node.

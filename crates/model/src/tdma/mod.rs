@@ -9,6 +9,7 @@ pub mod start_up;
 use tautwire_core::tdma::{Carries, TdmaConfig, TdmaRole, TdmaSlot};
 use tautwire_units::{BitRate, Duration};
 
+use crate::check::pace::Recurring;
 use crate::frame::wire_bits;
 use crate::network::{ArrivalCurve, Network, NodeIndex, NodeKind, StreamIndex, Traffic};
 use crate::tdma::start_up::StartUp;
@@ -30,6 +31,21 @@ pub struct Tdma {
     pub lifetime: Option<Duration>,
     /// How its stations find together; none if they know all from the start.
     pub start_up: Option<StartUp>,
+}
+
+impl Tdma {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(&self) -> Vec<Recurring> {
+        let mut all = vec![Recurring::new("a slot of `tdma` begins", self.cycle, self.slots.len() + 2)];
+        if let Some(start_up) = &self.start_up {
+            let stations = start_up.stations.len();
+            let invited = "a start-up of `tdma` invites a station";
+            all.push(Recurring::new(invited, start_up.interval, stations));
+            let beat = |period| Recurring::new("a station of `tdma` sends a heartbeat", period, stations);
+            all.extend(start_up.heartbeat.map(beat));
+        }
+        all
+    }
 }
 
 /// The standby master.

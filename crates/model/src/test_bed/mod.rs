@@ -6,6 +6,7 @@ pub(crate) mod resolve;
 use tautwire_units::{Bytes, Duration};
 use tautwire_wire::PayloadType;
 
+use crate::check::pace::Recurring;
 use crate::network::{Delay, NodeIndex, PortIndex, StreamIndex};
 
 /// A test.
@@ -35,6 +36,14 @@ pub struct TestClocks {
     pub readings: u8,
     /// How long a reading takes.
     pub reading: Delay,
+}
+
+impl TestClocks {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(&self, nodes: usize) -> Vec<Recurring> {
+        let readings = nodes * usize::from(self.readings);
+        vec![Recurring::new("a station of the test corrects its clock", self.interval, readings)]
+    }
 }
 
 /// What an end system does in a test.

@@ -9,53 +9,53 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text is no UTF-8.
+    /// The text is not UTF-8.
     UTF8 = "text::utf-8";
-    /// The text is no YAML.
+    /// The text is not YAML.
     YAML = "text::yaml";
     /// The text, or the tree that it makes, is too large.
     TOO_LARGE = "text::too-large";
-    /// A file that the description names cannot be read, or not understood.
+    /// A file that the description names cannot be read or understood.
     FILE = "text::file";
-    /// A table has other columns, a row with too few or too many cells, or quotes that do not match.
+    /// A table with unknown columns, a row with too few or too many cells, or unmatched quotes.
     TABLE = "text::table";
-    /// A capture that ends within a frame: the whole ones are replayed.
+    /// A capture that ends within a frame: the complete frames are replayed.
     TRACE_CUT = "trace::cut-short";
-    /// Records of a capture that are no frames: too short for one, or with lengths that contradict each other.
+    /// Records of a capture that are not valid frames: too short, or with contradicting lengths.
     TRACE_SKIPPED = "trace::skipped";
-    /// Frames of a capture that have no time.
+    /// Frames of a capture without time stamps.
     TRACE_TIMES = "trace::no-time";
     /// Addresses, VLAN or priority that cannot be taken from a trace: its frames differ, or have none.
     TRACE_TAKEN = "trace::taken";
-    /// A key stands twice in one mapping.
+    /// A key occurs twice in one mapping.
     DUPLICATE_KEY = "form::duplicate-key";
     /// A key that is not known here.
     UNKNOWN_KEY = "form::unknown-key";
     /// A key of a mechanism that is not supported.
     NOT_SUPPORTED = "form::not-supported";
-    /// A key that must be there is not.
+    /// A required key is missing.
     MISSING_KEY = "form::missing-key";
     /// A value of the wrong kind: a list for a text, a word for a number.
     KIND = "form::kind";
     /// A list with too few or too many elements.
     COUNT = "form::count";
-    /// Two keys that say the same thing, or exclude each other.
+    /// Two keys that state the same thing, or exclude each other.
     CONFLICT = "form::conflict";
-    /// A key that has no effect, beside another one or for want of one.
+    /// A key without effect, because another key excludes it or is missing.
     NO_EFFECT = "form::no-effect";
     /// A number without its unit.
     UNIT_MISSING = "value::unit-missing";
-    /// A unit that is none of this quantity.
+    /// A unit of another quantity.
     UNIT_UNKNOWN = "value::unit-unknown";
-    /// A text that is no number.
+    /// A text that is not a number.
     NUMBER = "value::number";
     /// A number out of the range of its key, or finer than the resolution.
     RANGE = "value::range";
-    /// A word that is none of those known here.
+    /// A word that is not one of those known here.
     WORD = "value::word";
     /// A name with characters that names do not have.
     NAME = "value::name";
-    /// A text that is no address.
+    /// A text that is not an address.
     ADDRESS = "value::address";
     /// A reference to a node that does not exist.
     UNKNOWN_NODE = "name::unknown-node";
@@ -75,7 +75,7 @@ codes! {
     UNKNOWN_VLAN = "name::unknown-vlan";
     /// Two things of the same name.
     DUPLICATE_NAME = "name::duplicate";
-    /// A node of the wrong type for its part: a bridge as a talker.
+    /// A node of the wrong type for its role: a bridge as a talker.
     NODE_TYPE = "node::type";
     /// A cable between two ports of one node.
     LINK_TO_ITSELF = "link::to-itself";
@@ -89,7 +89,7 @@ codes! {
     SOCKET_BUFFER = "host::socket-buffer";
     /// A least delay above the most.
     DELAY_RANGE = "delay::range";
-    /// A clock that is further off than its tolerance.
+    /// A clock whose drift exceeds its tolerance.
     CLOCK = "clock::drift";
     /// An active topology with a loop in which flooded frames would circle.
     LOOP = "vlan::loop";
@@ -107,23 +107,23 @@ codes! {
     QUEUE_LIMIT = "port::queue-limit";
     /// A shared buffer with more cells set aside than there are.
     BUFFER = "port::buffer";
-    /// A listener that no way leads to.
+    /// A listener that no path reaches.
     UNREACHABLE = "stream::unreachable";
-    /// A stated route that is no way from the talker to its listeners.
+    /// A stated route that does not connect the talker with its listeners.
     ROUTE = "stream::route";
     /// A talker among its own listeners, or one listener twice.
     LISTENERS = "stream::listeners";
-    /// A frame that is larger than a port on its way takes.
+    /// A frame that is larger than the MTU of a port on its path.
     MTU = "stream::mtu";
     /// A frame that is smaller or larger than any Ethernet frame, or too small for its headers.
     FRAME_SIZE = "stream::frame-size";
-    /// Traffic that cannot be: no time between frames, jitter without end.
+    /// Impossible traffic: no time between frames, unlimited jitter.
     TRAFFIC = "stream::traffic";
-    /// Greedy traffic without an arrival curve to be greedy within.
+    /// Greedy traffic without an arrival curve.
     NO_ARRIVAL_CURVE = "stream::no-arrival-curve";
     /// An arrival curve whose burst does not hold one frame, or that its traffic exceeds or cannot keep.
     ARRIVAL_CURVE = "stream::arrival-curve";
-    /// A deadline that the wire alone exceeds.
+    /// A deadline that is shorter than transmission and propagation alone.
     DEADLINE = "stream::deadline";
     /// A stream in an ATS class without shaper parameters.
     NO_SHAPER = "shaper::missing";
@@ -131,10 +131,10 @@ codes! {
     BURST_SIZE = "shaper::burst-size";
     /// A CommittedInformationRate below the rate of the stream.
     SHAPER_RATE = "shaper::rate";
-    /// Stream identification that cannot be: a function that the bridge has not, or one that not all of the
+    /// Impossible stream identification: a function that the bridge does not have, or one that not all of the
     /// stream's frames match.
     IDENTIFICATION = "stream::identification";
-    /// Streams that stream identification does not tell apart: they share an ATS scheduler.
+    /// Streams that stream identification does not distinguish: they share an ATS scheduler.
     SHARED_FILTER = "shaper::shared-filter";
     /// More streams in a group than it has schedulers.
     SCHEDULERS = "shaper::schedulers";
@@ -148,11 +148,11 @@ codes! {
     LINK_BANDWIDTH = "virtual-link::bandwidth";
     /// An end system whose virtual links give it more jitter than the standard allows.
     LINK_JITTER = "virtual-link::jitter";
-    /// A virtual link of priority 1 beside one of priority 0, which is the higher of the two.
+    /// A virtual link of priority 1, whose class is below that of priority 0.
     LINK_PRIORITY = "virtual-link::priority";
     /// A virtual link that is policed by a switch which does not wait for the whole frame.
     LINK_POLICING = "virtual-link::policing";
-    /// A virtual link over two networks that there are not, or that have a bridge in common.
+    /// A virtual link over two networks that do not exist, or that have a bridge in common.
     LINK_REDUNDANCY = "virtual-link::redundancy";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
@@ -160,54 +160,54 @@ codes! {
     CLASS_OVERLOAD = "class::overload";
     /// A slot beyond the cycle, or in the time of another.
     TDMA_SLOT = "tdma::slot";
-    /// A talker without a slot for its frames, or a network that slots do not suit.
+    /// A talker without a slot for its frames, or a network that cannot have slots.
     TDMA_STATION = "tdma::station";
     /// A time-triggered network whose clocks cannot keep its precision, or links without their network.
     TIME_TRIGGERED = "time-triggered::network";
-    /// Synchronisation that cannot be: too few masters, nodes that no frame reaches, a precision that it does not keep.
+    /// Impossible synchronisation: too few masters, nodes that no frame reaches, a precision that it does not keep.
     SYNCHRONISATION = "time-triggered::synchronisation";
     /// A faulty device, or a split of the network, that its synchronisation does not contain: no precision is proven.
     NOT_CONTAINED = "time-triggered::not-contained";
-    /// A time-triggered virtual link that its traffic, its ports or another link do not suit.
+    /// A time-triggered virtual link that does not fit its traffic, its ports or another link.
     TIME_TRIGGERED_LINK = "time-triggered::link";
-    /// A dispatch point that cannot be: of no port of the link, or before its frame is there.
+    /// An impossible dispatch point: at no port of the link, or before its frame has arrived.
     DISPATCH_POINT = "time-triggered::point";
-    /// Time-triggered frames that would be on one line at one time.
+    /// Time-triggered frames that would occupy one line at the same time.
     SLOTS_COLLIDE = "time-triggered::collision";
     /// An acceptance window that some of the link's frames may miss.
     ACCEPTANCE_WINDOW = "time-triggered::window";
     /// A time-triggered virtual link without dispatch points: it is never sent.
     UNSCHEDULED = "time-triggered::unscheduled";
-    /// Stream reservation that cannot be: a loop, times out of order, classes that take more than there is.
+    /// Impossible stream reservation: a loop, times out of order, classes with more bandwidth than the port.
     RESERVATION = "reservation::network";
-    /// More declarations than MRP can say again within a LeaveTime.
+    /// More declarations than MRP can repeat within a LeaveTime.
     RESERVATION_PACE = "reservation::pace";
-    /// What is not as the AVB profile (802.1BA) has it, where the description asks for it.
+    /// A deviation from the AVB profile (802.1BA), if the description requests it.
     AVB_PROFILE = "reservation::profile";
-    /// Registration of VLANs where there is none to register, or nobody to say it.
+    /// Registration of VLANs without a VLAN to register, or without a node that can declare it.
     VLAN_REGISTRATION = "reservation::vlans";
     /// A reservation of a stream that cannot be reserved, with times out of order, or in a network without stream
     /// reservation.
     RESERVED_STREAM = "reservation::stream";
-    /// gPTP that cannot be: shaped messages, samples without end, nobody to be grandmaster, beside slots.
+    /// Impossible gPTP: shaped messages, too many samples, no possible grandmaster, or TDMA slots in the network.
     GPTP = "gptp::network";
-    /// Windows that leave nothing of an elementary cycle.
+    /// Windows that do not fit into an elementary cycle, or are too short for their frames.
     HARTS_WINDOW = "harts::window";
-    /// A server that is not there, stands twice, or is too small for a frame.
+    /// A server that does not exist, exists twice, or is too small for a frame.
     HARTS_SERVER = "harts::server";
     /// Policing that discards frames of a talker that keeps its promise.
     HARTS_POLICING = "harts::policing";
-    /// A stream that a network with servers cannot carry, or central admission that cannot be.
+    /// A stream that a network with servers cannot carry, or impossible central admission.
     HARTS_STREAM = "harts::stream";
-    /// A response to nothing.
+    /// A response to a stream that the talker does not receive, or that is a response itself.
     RESPONSE = "stream::response";
-    /// A task that does not suit its station or its stream.
+    /// A task that does not fit its station or its stream.
     TASK = "test::task";
-    /// A message of a test that nobody receives or sends, or that two tasks do the same to.
+    /// A message of a test that no task receives or sends, or that two tasks handle in the same way.
     TEST_MESSAGE = "test::message";
-    /// Clocks or limits of a test that cannot be.
+    /// Impossible clocks or limits of a test.
     TEST_SETTINGS = "test::settings";
-    /// An event of which nothing comes, that is not of this network, or goes round the grant of a stream.
+    /// An event without effect, about something that does not exist, or that bypasses the grant of a stream.
     EVENT = "event::impossible";
     /// More frames, or cycles of protocols, than a run can carry out.
     PACE = "run::pace";

@@ -37,7 +37,7 @@ pub(crate) fn decoded(octets: Vec<u8>) -> Result<String, String> {
         String::from_utf16(&units)
             .ok()
             .filter(|_| rest.is_empty())
-            .ok_or_else(|| "begins like UTF-16, and is none".to_owned())
+            .ok_or_else(|| "begins like UTF-16, and is not valid UTF-16".to_owned())
     };
     match octets[..] {
         [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
@@ -52,7 +52,7 @@ pub(crate) fn decoded(octets: Vec<u8>) -> Result<String, String> {
             Err(error) => {
                 let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
-                Err(format!("is no UTF-8 from line {line} on"))
+                Err(format!("is not UTF-8 from line {line} on"))
             }
         },
     }
@@ -78,8 +78,8 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Optio
         if row.len() == heading.len() {
             rows.push(row);
         } else {
-            let message = format!("{} cells in this row, {} in the heading", row.len(), heading.len());
-            let help = "give every row as many cells as the heading";
+            let message = format!("this row has {} cells, and the heading has {}", row.len(), heading.len());
+            let help = "give every row the same number of cells as the heading";
             faults.error(codes::TABLE, row[0].place, message, help);
         }
     }
@@ -90,8 +90,8 @@ pub(crate) fn read<'t>(source: u32, text: &'t str, faults: &mut Faults) -> Optio
 fn stated_separator(line: &str) -> Option<&str> {
     let line = line.trim_matches(' ');
     let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
-    let (sep, said) = line.split_at_checked(4)?;
-    sep.eq_ignore_ascii_case("sep=").then_some(said)
+    let (sep, separator) = line.split_at_checked(4)?;
+    sep.eq_ignore_ascii_case("sep=").then_some(separator)
 }
 
 struct Reader<'t> {
@@ -107,14 +107,15 @@ impl<'t> Reader<'t> {
         self.skip_to_record();
         let rest = &self.text[self.at..];
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
-        if let Some(said) = stated_separator(line) {
-            match said {
-                ";" | "," | "\t" => self.separator = said.chars().next().unwrap_or(','),
+        if let Some(stated) = stated_separator(line) {
+            match stated {
+                ";" | "," | "\t" => self.separator = stated.chars().next().unwrap_or(','),
                 _ => {
-                    let said = if said.is_empty() { "nothing".to_owned() } else { format!("`{said}`") };
-                    let message = format!("cells apart by {said}: commas, semicolons and tabs are known");
-                    let help =
-                        "write `sep=;` (or `,`, or a tab) with nothing behind it, or leave the line out";
+                    let separator =
+                        if stated.is_empty() { "nothing".to_owned() } else { format!("`{stated}`") };
+                    let message =
+                        format!("{separator} cannot separate cells: commas, semicolons and tabs can");
+                    let help = "write `sep=;` (or `,`, or a tab) alone on the line, or remove the line";
                     faults.error(codes::TABLE, self.place(self.at, self.at + line.len()), message, help);
                 }
             }
@@ -197,7 +198,7 @@ impl<'t> Reader<'t> {
         let mut at = start + 1;
         loop {
             let Some(quote) = self.text[at..].find('"') else {
-                let help = "close the quote, or double the one within";
+                let help = "close the quote, or double a quote that is part of the cell";
                 let message = "this quote is not closed".to_owned();
                 faults.error(codes::TABLE, self.place(start, start + 1), message, help);
                 self.at = self.text.len();
@@ -212,7 +213,7 @@ impl<'t> Reader<'t> {
             }
             self.at = self.end_of_plain(at);
             if !self.text[at..self.at].trim().is_empty() {
-                let message = "text behind a closed quote".to_owned();
+                let message = "text follows a closed quote".to_owned();
                 let help = "double the quotes that are part of the cell";
                 faults.error(codes::TABLE, self.place(at, self.at), message, help);
             }
@@ -231,10 +232,10 @@ mod tests {
     fn cells(text: &str) -> (Vec<Vec<String>>, Vec<String>) {
         let mut faults = Faults::default();
         let table = read(0, text, &mut faults);
-        let told = faults.into_sorted().into_iter().map(|fault| fault.message).collect();
+        let messages = faults.into_sorted().into_iter().map(|fault| fault.message).collect();
         let row = |row: Vec<Cell<'_>>| row.into_iter().map(|cell| cell.text.into_owned()).collect();
         let all = table.map(|table| std::iter::once(table.heading).chain(table.rows).map(row).collect());
-        (all.unwrap_or_default(), told)
+        (all.unwrap_or_default(), messages)
     }
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_says_the_separator_is_taken_or_told() {
+    fn a_line_that_states_the_separator_is_used_or_reported() {
         let plain = cells("a,b\n1,2\n");
         for other in
             ["sep=;\r\na;b\r\n1;2", "\"sep=;\"\na;b\n1;2", "SEP=\t\na\tb\n1\t2", "# x\n sep=, \na,b\n1,2"]
@@ -266,15 +267,15 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_told_once() {
-        let (rows, told) = cells("a,b\n1\n2,3\n\"x\" y,2\n4,5,6\n7,\"open\n8,9\n");
+    fn each_fault_is_reported_once() {
+        let (rows, faults) = cells("a,b\n1\n2,3\n\"x\" y,2\n4,5,6\n7,\"open\n8,9\n");
         assert_eq!(rows, [["a", "b"], ["2", "3"]]);
         assert_eq!(
-            told,
+            faults,
             [
-                "1 cells in this row, 2 in the heading",
-                "text behind a closed quote",
-                "3 cells in this row, 2 in the heading",
+                "this row has 1 cells, and the heading has 2",
+                "text follows a closed quote",
+                "this row has 3 cells, and the heading has 2",
                 "this quote is not closed"
             ]
         );
@@ -309,7 +310,7 @@ mod tests {
         ] {
             assert_eq!(decoded(octets), Ok("ä;b\n".to_owned()));
         }
-        assert_eq!(decoded(vec![b'\n', 0xe4]), Err("is no UTF-8 from line 2 on".to_owned()));
+        assert_eq!(decoded(vec![b'\n', 0xe4]), Err("is not UTF-8 from line 2 on".to_owned()));
         assert!(decoded(vec![0xff, 0xfe, 0x00]).is_err());
         assert!(decoded(vec![0xff, 0xfe, 0x00, 0xd8]).is_err());
     }

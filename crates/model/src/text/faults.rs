@@ -198,7 +198,7 @@ pub(crate) fn did_you_mean<'n>(
     match known.count() {
         0 => {
             let bare = what.strip_prefix("a ").or(what.strip_prefix("an ")).unwrap_or(what);
-            format!("there is no {bare} yet")
+            format!("the description has no {bare}")
         }
         more if more > shown.len() => format!("{what} is one of {}, ...", shown.join(", ")),
         _ => format!("{what} is one of {}", shown.join(", ")),
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_known_the_help_is_a_sentence() {
-        assert_eq!(did_you_mean("udp", "a stack", [].into_iter()), "there is no stack yet");
-        assert_eq!(did_you_mean("x", "an interface", [].into_iter()), "there is no interface yet");
+        assert_eq!(did_you_mean("udp", "a stack", [].into_iter()), "the description has no stack");
+        assert_eq!(did_you_mean("x", "an interface", [].into_iter()), "the description has no interface");
         assert_eq!(did_you_mean("x", "a stack", ["links"].into_iter()), "a stack is one of links");
     }
 }

@@ -39,11 +39,11 @@ pub(crate) fn check(node: &mut Node<'_>, kind: &'static Kind, owner: Place, faul
         (Kind::List(0, ..), Value::Nothing) => {}
         (Kind::List(min, max, kind), Value::List(items)) => {
             if items.len() < *min || items.len() > *max {
-                let message = format!("a list of {} elements", items.len());
+                let message = format!("the list has {} elements", items.len());
                 let help = if min == max {
-                    format!("it has {min} elements")
+                    format!("write {min} elements")
                 } else {
-                    format!("it has at least {min} elements")
+                    format!("write {min} elements at least")
                 };
                 faults.error(codes::COUNT, owner, message, help);
             }
@@ -64,10 +64,10 @@ pub(crate) fn check(node: &mut Node<'_>, kind: &'static Kind, owner: Place, faul
 
 fn wrong_form(kind: &Kind, node: &Node<'_>, owner: Place, faults: &mut Faults) {
     let (found, place) = match &node.value {
-        Value::Scalar(text) => (format!("the text `{text}` stands here"), node.place),
-        Value::List(_) => ("a list stands here".to_owned(), owner),
-        Value::Map(_) => ("a mapping stands here".to_owned(), owner),
-        Value::Nothing => ("nothing stands here".to_owned(), owner),
+        Value::Scalar(text) => (format!("the value is the text `{text}`"), node.place),
+        Value::List(_) => ("the value is a list".to_owned(), owner),
+        Value::Map(_) => ("the value is a mapping".to_owned(), owner),
+        Value::Nothing => ("the value is missing".to_owned(), owner),
     };
     faults.error(codes::KIND, place, found, format!("write {}", kind.describe()));
 }
@@ -119,7 +119,7 @@ fn duplicates(entries: &[(Key<'_>, Node<'_>)], faults: &mut Faults) {
     for (key, _) in entries {
         if let Some(first) = seen.insert(&*key.text, key.place) {
             seen.insert(&*key.text, first);
-            let message = format!("`{}` stands twice here", key.text);
+            let message = format!("the key `{}` occurs twice", key.text);
             let help = "remove one of them, or give it another name";
             faults.error_with(codes::DUPLICATE_KEY, key.place, message, help, (first, "first here"));
         }
@@ -137,7 +137,7 @@ fn object(
         let (before, rest) = entries.split_at_mut(position);
         let (key, node) = &mut rest[0];
         if let Some((first, _)) = before.iter().find(|(other, _)| other.text == key.text) {
-            let message = format!("`{}` stands twice here", key.text);
+            let message = format!("the key `{}` occurs twice", key.text);
             let help = "remove one of them";
             faults.error_with(codes::DUPLICATE_KEY, key.place, message, help, (first.place, "first here"));
             continue;
@@ -188,7 +188,7 @@ fn in_range(node: &mut Node<'_>, key: &'static shape::Key, faults: &mut Faults) 
 
 fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
     if let Some(mechanism) = not_supported(&key.text) {
-        let message = format!("`{}` is not supported: there is no {mechanism} yet", key.text);
+        let message = format!("`{}` is not supported: Tautwire has no {mechanism} yet", key.text);
         let help = "remove it: README.md lists what is not supported";
         return faults.error(codes::NOT_SUPPORTED, key.place, message, help);
     }
@@ -283,7 +283,7 @@ fn tagged(
         Some((_, shape)) => object(entries, shape, Some("type"), owner, faults),
         None => {
             let help = did_you_mean(text, "a type", known());
-            faults.error(codes::WORD, tag.place, format!("`{text}` is no type of this"), help);
+            faults.error(codes::WORD, tag.place, format!("`{text}` is not one of the types"), help);
         }
     }
 }
@@ -319,7 +319,7 @@ fn unit_fault(
         ParseUnitError::UnknownUnit { .. } => codes::UNIT_UNKNOWN,
         ParseUnitError::TooFine { .. } | ParseUnitError::TooLarge { .. } => codes::RANGE,
     };
-    let help = match text.split_once(',').map(|(whole, rest)| format!("{whole}.{rest}")) {
+    let help = match text.split_once(',').map(|(integer, rest)| format!("{integer}.{rest}")) {
         // As spreadsheets of many countries save it.
         Some(pointed) if starts_with_comma(text) => format!("write a decimal point: `{pointed}`"),
         _ => format!("write {name} such as `{example}`"),
@@ -330,8 +330,8 @@ fn unit_fault(
 /// Whether a text begins with a number with a decimal comma.
 fn starts_with_comma(text: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(text);
-    whole > 0 && text[whole..].strip_prefix(',').is_some_and(|rest| digits(rest) > 0)
+    let integer = digits(text);
+    integer > 0 && text[integer..].strip_prefix(',').is_some_and(|rest| digits(rest) > 0)
 }
 
 fn scalar_fault<T>(
@@ -348,7 +348,7 @@ fn scalar_fault<T>(
         Err(ScalarFault::OutOfRange) => (codes::RANGE, format!("`{text}` is too fine or too large")),
     };
     let limits = match kind {
-        Kind::Deviation | Kind::SignedDeviation => ": a whole number of ppb, below 100000 ppm",
+        Kind::Deviation | Kind::SignedDeviation => ": an integral number of ppb, below 100000 ppm",
         _ => "",
     };
     faults.error(code, place, message, format!("write {}{limits}", kind.describe()));
@@ -357,7 +357,7 @@ fn scalar_fault<T>(
 fn integer(text: &str, place: Place, min: u64, max: u64, faults: &mut Faults) {
     let help = format!("write {}", Kind::Integer(min, max).describe());
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        faults.error(codes::NUMBER, place, format!("`{text}` is no whole number"), help);
+        faults.error(codes::NUMBER, place, format!("`{text}` is not an integer"), help);
     } else if !text.parse::<u64>().is_ok_and(|number| number >= min && number <= max) {
         faults.error(codes::RANGE, place, format!("{text} is out of range"), help);
     }
@@ -366,8 +366,8 @@ fn integer(text: &str, place: Place, min: u64, max: u64, faults: &mut Faults) {
 fn name(text: &str, place: Place, faults: &mut Faults) {
     let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     if text.is_empty() || !text.chars().all(good) {
-        let help = "a name has letters, digits, `-`, `_`, `.` and `/`";
-        faults.error(codes::NAME, place, format!("`{text}` is no name"), help);
+        let help = "use letters, digits, `-`, `_`, `.` and `/`";
+        faults.error(codes::NAME, place, format!("`{text}` is not a valid name"), help);
     }
 }
 
@@ -405,13 +405,13 @@ fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
         Kind::MacAddress => {
             if text.parse::<tautwire_wire::MacAddress>().is_err() {
                 let help = "write six pairs of hexadecimal digits: `02:00:00:00:00:01`";
-                faults.error(codes::ADDRESS, place, format!("`{text}` is no MAC address"), help);
+                faults.error(codes::ADDRESS, place, format!("`{text}` is not a MAC address"), help);
             }
         }
         Kind::Ipv4Address => {
             if text.parse::<tautwire_wire::Ipv4Address>().is_err() {
                 let help = "write four numbers: `192.168.0.1`";
-                faults.error(codes::ADDRESS, place, format!("`{text}` is no IPv4 address"), help);
+                faults.error(codes::ADDRESS, place, format!("`{text}` is not an IPv4 address"), help);
             }
         }
         Kind::Object(_) | Kind::Tagged(_) | Kind::Names(_) | Kind::Numbers(..) => {}

@@ -16,7 +16,7 @@ This page is made from the grammar that `tautwire check` holds descriptions agai
 | bit rate | bit/s, kbit/s, Mbit/s, Gbit/s (also bps, kbps, Mbps, Gbps), powers of 1000 |
 | size in octets | B, kB, MB, GB; KiB, MiB, GiB |
 | size in bits | bit, kbit, Mbit; B, kB, MB; KiB, MiB |
-| deviation | ppm, ppb; a whole number of ppb, below 100000 ppm |
+| deviation | ppm, ppb; an integral number of ppb, below 100000 ppm |
 | length | cm, m, km; 5 ns a metre |
 
 **Sizes.** There is no key `size`. `payload` is MAC client data, before padding; `frame` counts from destination address to FCS, tag included: payload and 18 octets, 22 with a tag, at least 64. The wire adds 20 octets a frame (preamble, start delimiter, least gap).

@@ -42,9 +42,9 @@ fn decimal(number: &str, shift: i32) -> Result<u64, ScalarFault> {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| ScalarFault::Wrong)?),
         None => (number, 0),
     };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: String = whole.chars().chain(fraction.chars()).collect();
-    if whole.is_empty() || digits.len() > 30 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: String = integer.chars().chain(fraction.chars()).collect();
+    if integer.is_empty() || digits.len() > 30 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(ScalarFault::Wrong);
     }
     let mut value: u128 = digits.parse().map_err(|_| ScalarFault::Wrong)?;

@@ -193,7 +193,7 @@ impl Kind {
             Self::Chance => "a chance such as `1e-12`".to_owned(),
             Self::Length => "a length such as `5 m`".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
-            Self::Integer(min, max) => format!("a whole number from {min} to {max}"),
+            Self::Integer(min, max) => format!("an integer from {min} to {max}"),
             Self::Word(words) => format!("one of `{}`", words.join("`, `")),
             Self::MacAddress => "a MAC address such as `02:00:00:00:00:01`".to_owned(),
             Self::Ipv4Address => "an IPv4 address such as `192.168.0.1`".to_owned(),

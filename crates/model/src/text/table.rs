@@ -45,13 +45,13 @@ fn check_heading(heading: &[Cell<'_>], faults: &mut Faults) -> Vec<bool> {
         .map(|cell| {
             let path = &*cell.text;
             if !seen.insert(path) {
-                let message = format!("`{path}` heads two columns");
+                let message = format!("two columns have the heading `{path}`");
                 faults.error(codes::DUPLICATE_KEY, cell.place, message, "remove one of them");
                 return false;
             }
             let known = is_key(path);
             if !known {
-                let message = format!("`{path}` is no key of a stream");
+                let message = format!("a stream has no key `{path}`");
                 let keys = STREAM.keys().map(|key| key.name);
                 let help = did_you_mean(path, "a key", keys) + "; a key within a key is `traffic.interval`";
                 faults.error(codes::UNKNOWN_KEY, cell.place, message, help);

@@ -261,13 +261,13 @@ impl<'t> Reader<'t> {
     /// Puts a copy of an anchor's node in the place of an alias.
     fn alias(&mut self, anchor: usize, place: Place, faults: &mut Faults) -> bool {
         let Some(node) = self.anchors.get(&anchor) else {
-            let help = "an anchor cannot hold itself";
-            faults.error(codes::YAML, place, "this alias stands within its own anchor".to_owned(), help);
+            let help = "remove the alias: an anchor cannot contain itself";
+            faults.error(codes::YAML, place, "this alias is inside its own anchor".to_owned(), help);
             return false;
         };
         self.aliased += node.count();
         if self.aliased > ALIASED_MAX {
-            let help = "aliases of aliases multiply: write a table of streams instead";
+            let help = "write a table of streams instead: aliases of aliases multiply";
             faults.error(
                 codes::TOO_LARGE,
                 place,
@@ -287,12 +287,12 @@ impl<'t> Reader<'t> {
 
     fn open(&mut self, container: Open<'t>, place: Place, faults: &mut Faults) -> bool {
         if self.expects_key() {
-            let help = "a key is a plain text; put `{` or `[` behind a key, or quote the text";
+            let help = "write a plain text as the key; put `{` or `[` after a key, or quote the text";
             faults.error(codes::YAML, place, "a list or mapping cannot be a key".to_owned(), help);
             return false;
         }
         if self.open.len() >= DEPTH_MAX {
-            let help = "no description needs that depth: look for a bracket that is not closed";
+            let help = "look for a bracket that is not closed: no description needs that depth";
             faults.error(codes::TOO_LARGE, place, format!("nested more than {DEPTH_MAX} deep"), help);
             return false;
         }

@@ -18,6 +18,7 @@ use tautwire_core::TrafficClass;
 use tautwire_core::time_triggered::{EmptySlot, Integration, Window};
 use tautwire_units::{Bytes, Duration};
 
+use crate::check::pace::Recurring;
 use crate::frame::frame_length;
 use crate::network::{
     Clock, Delay, Distribution, Link, Mechanism, Network, NodeIndex, PortIndex, StagePosition, Stream,
@@ -37,6 +38,16 @@ pub struct TimeTriggered {
     pub empty_slot: EmptySlot,
     /// Time at the beginning of every raster cycle in which no other traffic begins.
     pub raster: Option<Raster>,
+}
+
+impl TimeTriggered {
+    /// What it does again and again in a run.
+    pub(crate) fn recurring(self, nodes: usize, ports: usize) -> Vec<Recurring> {
+        let mut all = vec![Recurring::new("a clock is corrected", self.integration_cycle, nodes)];
+        let cycle = |raster: Raster| Recurring::new("a cycle of the raster begins", raster.cycle, ports);
+        all.extend(self.raster.map(cycle));
+        all
+    }
 }
 
 /// A raster: every cycle begins with time for time-triggered traffic alone.
@@ -152,23 +163,32 @@ impl ScheduleFault {
         };
         match *self {
             Self::Points { stream } => {
-                format!("`{}` has another number of dispatch points than hops", name(stream))
+                format!("the number of dispatch points of `{}` is not that of its hops", name(stream))
             }
             Self::TooLong { stream, hop, length } => format!(
-                "a frame of `{}` takes {} for {length}, which its period or the raster does not hold there",
+                "a frame of `{}` occupies {} for {length}, which does not fit the period or the raster's window there",
                 name(stream),
                 port(stream, hop)
             ),
             Self::TooEarly { stream, hop, .. } => {
-                format!("`{}` may come to {} after its dispatch point", name(stream), port(stream, hop))
+                format!(
+                    "a frame of `{}` may arrive at {} after its dispatch point",
+                    name(stream),
+                    port(stream, hop)
+                )
             }
             Self::TooLate { stream, hop, .. } => format!(
-                "the next frame of `{}` may come to {} before this one leaves",
+                "the next frame of `{}` may arrive at {} before this one leaves",
                 name(stream),
                 port(stream, hop)
             ),
             Self::Collision { stream, hop, other, .. } => {
-                format!("`{}` and `{}` are at {} at one time", name(stream), name(other), port(stream, hop))
+                format!(
+                    "frames of `{}` and `{}` occupy {} at the same time",
+                    name(stream),
+                    name(other),
+                    port(stream, hop)
+                )
             }
         }
     }
@@ -445,8 +465,8 @@ impl Network {
     fn is_outside_raster(&self, slot: &Window) -> bool {
         let Some(raster) = self.time_triggered.and_then(|settings| settings.raster) else { return false };
         let cycle = raster.cycle.as_ps();
-        let whole = slot.period.as_ps().is_multiple_of(cycle);
-        !whole || slot.opens.as_ps() % cycle + slot.length.as_ps() > raster.window.as_ps()
+        let is_multiple = slot.period.as_ps().is_multiple_of(cycle);
+        !is_multiple || slot.opens.as_ps() % cycle + slot.length.as_ps() > raster.window.as_ps()
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Stated {
 pub(crate) fn link(node: &Node<'_>, number: usize, faults: &mut Faults) -> Option<TimeTriggeredLink> {
     let found = node.get("time-triggered")?;
     if let Some(link) = node.get("virtual-link") {
-        let message = "a virtual link that is rate-constrained and time-triggered".to_owned();
+        let message = "`virtual-link` and `time-triggered` exclude each other: a link is rate-constrained or time-triggered".to_owned();
         faults.error(codes::CONFLICT, link.anchor(), message, "remove one of the two keys");
     }
     let period: Duration = found.parsed("period")?;
@@ -65,8 +65,9 @@ fn begin_together(topology: &Topology<'_>, precision: Duration, node: &Node<'_>,
     let (Some(least), Some(most)) = (offsets().min(), offsets().max()) else { return };
     let apart = Duration::from_ps(u64::try_from(i128::from(most) - i128::from(least)).unwrap_or(u64::MAX));
     if apart > precision && node.get("synchronisation").is_none() {
-        let message = format!("clocks that begin {apart} apart keep no precision of {precision}");
-        let help = "make the offsets of the clocks differ by less, `precision` larger, or describe the protocol that brings \
+        let message =
+            format!("the clocks differ by {apart} at the start, more than the precision of {precision}");
+        let help = "reduce the difference of the clocks' offsets, raise `precision`, or describe the protocol that brings \
             the clocks together: `synchronisation`";
         let place = node.get("precision").map_or(node.anchor(), |precision| precision.place);
         faults.error(codes::TIME_TRIGGERED, place, message, help);
@@ -83,7 +84,9 @@ pub(crate) fn settings(
     let Some(node) = input.root.get("time-triggered") else {
         for draft in &streams.list {
             if draft.stream.time_triggered.is_some() {
-                let message = "a time-triggered virtual link without a network time".to_owned();
+                let message =
+                    "the stream is a time-triggered virtual link, and the network has no network time"
+                        .to_owned();
                 let help = "add `time-triggered: {precision: 1 us}` to the description";
                 faults.error(codes::TIME_TRIGGERED, draft.place("time-triggered"), message, help);
             }
@@ -92,7 +95,7 @@ pub(crate) fn settings(
     };
     for key in ["tdma", "stream-reservation", "gptp"] {
         if let Some(other) = input.root.get(key) {
-            let message = format!("`{key}` and time-triggered traffic in one network");
+            let message = format!("`{key}` and time-triggered traffic exclude each other");
             faults.error(codes::CONFLICT, other.anchor(), message, "remove one of the two keys");
         }
     }
@@ -121,7 +124,7 @@ pub(crate) fn settings(
     if 2 * drift >= u128::from(settings.precision.as_ps()) {
         let drift = Duration::from_ps(u64::try_from(drift).unwrap_or(u64::MAX));
         let message = format!(
-            "clocks that are off by {drift} after an integration cycle of {} keep no precision of {}",
+            "the clocks drift by {drift} in an integration cycle of {} and cannot keep a precision of {}",
             settings.integration_cycle, settings.precision
         );
         let help = "shorten `integration-cycle`, or make `precision` more than twice as large as the drift";
@@ -130,9 +133,12 @@ pub(crate) fn settings(
     }
     begin_together(topology, settings.precision, node, faults);
     if let Some(raster) = settings.raster.filter(|raster| raster.window >= raster.cycle) {
-        let message = format!("a window of {} in a raster cycle of {}", raster.window, raster.cycle);
+        let message = format!(
+            "the window of {} is not shorter than the raster cycle of {}",
+            raster.window, raster.cycle
+        );
         let place = node.get("raster").map_or(node.anchor(), Node::anchor);
-        let help = "make `window` shorter than `cycle`, or other traffic is never sent";
+        let help = "shorten `window` below `cycle`; otherwise other traffic is never sent";
         faults.error(codes::TIME_TRIGGERED, place, message, help);
     }
     Some(settings)
@@ -152,17 +158,19 @@ pub(crate) fn drafts(
         let node = draft.node.get("time-triggered")?;
         let place = node.get("id").map_or(node.anchor(), |id| id.place);
         if let Some(first) = known.insert(link.id, place) {
-            let message = format!("virtual link {} stands elsewhere already", link.id);
-            let help = "give every time-triggered virtual link an identifier of its own";
+            let message = format!("another stream already has the virtual link identifier {}", link.id);
+            let help = "give every time-triggered virtual link a different `id`";
             faults.error_with(codes::TIME_TRIGGERED_LINK, place, message, help, (first, "first here"));
         }
         suits(topology, models, &classes, draft, link, node.anchor(), faults);
         if let Some(window) = node.get("acceptance-window")
             && link.acceptance.is_some_and(|length| length >= link.period)
         {
-            let message =
-                format!("an acceptance window that is open all the time: its period is {}", link.period);
-            let help = "make it shorter than the period, or leave it out";
+            let message = format!(
+                "the acceptance window is not shorter than the period of {}, so it is always open",
+                link.period
+            );
+            let help = "shorten it below the period, or remove it";
             faults.error(codes::ACCEPTANCE_WINDOW, window.place, message, help);
         }
         let point = |item: &Node<'_>| {
@@ -200,15 +208,17 @@ fn suits(
             _ => false,
         };
         if !follows {
-            let message =
-                format!("an application that follows a period of {} without keeping it", link.period);
-            return fault(message, "give it periodic traffic whose interval is a multiple of the period");
+            let message = format!(
+                "the application follows network time, and its traffic does not keep the period of {}",
+                link.period
+            );
+            return fault(message, "use periodic traffic whose interval is a multiple of the period");
         }
     }
     if stream.learned || stream.listeners.is_empty() {
         return fault(
-            "a time-triggered link without a fixed way".to_owned(),
-            "name its listeners, without `learned`",
+            "a time-triggered link needs a fixed path".to_owned(),
+            "name its listeners, and remove `route: learned`",
         );
     }
     for hop in &stream.hops {
@@ -221,29 +231,33 @@ fn suits(
                 || device.stages.iter().any(|stage| behind(stage.position));
             if unfit {
                 let message = format!(
-                    "`{}` forwards before the whole frame is there, or takes time behind the selection",
+                    "`{}` forwards a frame before its end, or has a stage after the transmission selection",
                     topology.nodes[port.node.index()].name
                 );
-                return fault(message, "give it a store-and-forward device without stages before the wire");
+                return fault(message, "give it a store-and-forward device without stages at `transmission`");
             }
         }
         let strict =
             |class: &crate::network::ClassSettings| class.selection == TransmissionSelection::StrictPriority;
         if !port.classes.iter().all(strict) || port.shared_buffer.is_some() {
-            let message = format!("{} shapes its classes, or shares a buffer", topology.port_name(hop.port));
+            let message =
+                format!("{} shapes classes, or its classes share a buffer", topology.port_name(hop.port));
             return fault(
                 message,
-                "use strict priority and queues of their own where time-triggered frames pass",
+                "use strict priority, and no shared buffer, where time-triggered frames pass",
             );
         }
         let (timed, others) = classes[hop.port.index()];
         if timed != 1 << hop.class.number() || others >> hop.class.number() != 0 {
             let message = format!(
-                "class {} of {} is not for time-triggered frames alone, and above all others",
+                "class {} of {} must be the highest and carry time-triggered frames alone",
                 hop.class,
                 topology.port_name(hop.port)
             );
-            return fault(message, "give time-triggered streams alone the highest priority, one for all");
+            return fault(
+                message,
+                "give all time-triggered streams the same priority, the highest, and no other stream",
+            );
         }
     }
 }
@@ -270,7 +284,7 @@ pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Stated>], faults: 
     for (number, draft) in drafted() {
         let stream = &network.streams[number];
         let Some(offset) = draft.offset else {
-            let message = format!("`{}` has no dispatch points: it is never sent", stream.name);
+            let message = format!("`{}` has no dispatch points, so it is never sent", stream.name);
             let help = "give it an `offset`, or have one found by a synthesis of its schedule";
             faults.warning(codes::UNSCHEDULED, draft.place, message, help);
             continue;
@@ -292,8 +306,9 @@ pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Stated>], faults: 
             .enumerate()
             .any(|(hop, point)| !timing.is_wide_enough(stream, hop, &point.window));
         if narrow {
-            let message = format!("frames of `{}` may come outside of their acceptance window", stream.name);
-            let help = "make `acceptance-window` longer, or leave it out";
+            let message =
+                format!("frames of `{}` may arrive outside of their acceptance window", stream.name);
+            let help = "lengthen or remove `acceptance-window`";
             faults.warning(codes::ACCEPTANCE_WINDOW, draft.window_place, message, help);
         }
     }
@@ -306,7 +321,7 @@ fn control_below(network: &Network, place: Option<Place>, faults: &mut Faults) {
         let table = &network.ports[port.index()].class_table;
         let own = table.class_of(control.priority, true);
         if network.time_triggered_links(port).any(|(stream, hop)| stream.hops[hop].class <= own) {
-            let message = "network control has the priority of time-triggered frames".to_owned();
+            let message = "`network-control` has the priority of time-triggered frames".to_owned();
             let help = "write `network-control: none`, or give it a lower `priority`";
             return faults.error(codes::TIME_TRIGGERED_LINK, place, message, help);
         }
@@ -328,7 +343,7 @@ fn offsets(
             .filter(|hop| stream.hops[*hop].previous.is_some() && node_of(*hop) == *node);
         let matching = here.filter(|hop| port.is_none_or(|port| port == stream.hops[*hop].port)).count();
         if matching != 1 {
-            let message = format!("`{}` is sent from {matching} ports that this may be", stream.name);
+            let message = format!("`{}` is sent from {matching} ports that this name may mean", stream.name);
             let help = "name a switch that it passes, and the port if it goes several ways from there";
             faults.error(codes::DISPATCH_POINT, *place, message, help);
         }
@@ -359,17 +374,17 @@ fn tell(network: &Network, drafts: &[Option<Stated>], fault: ScheduleFault, faul
     let (stream, help) = match fault {
         ScheduleFault::Points { stream } => (stream, "give it one for each".to_owned()),
         ScheduleFault::TooLong { stream, .. } => {
-            (stream, "make the period longer, or move it within the raster's window".to_owned())
+            (stream, "lengthen the period, or move the point into the raster's window".to_owned())
         }
         ScheduleFault::TooEarly { stream, earliest, .. } => {
-            (stream, format!("make the offset there at least {earliest}"))
+            (stream, format!("raise the offset there to {earliest} at least"))
         }
         ScheduleFault::TooLate { stream, latest, .. } => {
-            (stream, format!("make the offset there at most {latest}"))
+            (stream, format!("lower the offset there to {latest} at most"))
         }
         ScheduleFault::Collision { stream, other, .. } => {
             let (Some(own), Some(first)) = (place(stream), place(other)) else { return };
-            let help = "move one of them, or add `points` behind its talker";
+            let help = "move one of them, or add `points` after its talker";
             return faults.error_with(codes::SLOTS_COLLIDE, own, message, help, (first, "the other"));
         }
     };

@@ -87,7 +87,7 @@ fn original_length(packet: &Packet<'_>) -> Result<u64, Refusal> {
         _ => (0, "no header"),
     };
     if original < captured {
-        return skip(format!("holds {captured} octets, and says that {original} were there"));
+        return skip(format!("has {captured} captured octets, more than its original length of {original}"));
     }
     let length = original.saturating_sub(packet.fcs.into());
     if length < header {

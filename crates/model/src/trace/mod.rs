@@ -44,7 +44,7 @@ pub(crate) struct Frame {
     pub(crate) number: usize,
 }
 
-/// A trace: its frames in order of time, and what is to be said of it.
+/// A trace: its frames in order of time, and what `check` reports of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) frames: Vec<Frame>,
@@ -61,10 +61,10 @@ pub(crate) struct Trace {
 /// Why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// For this reason, to be told where the file is named, and with this remedy.
+    /// For this reason, to be reported where the file is named, with this remedy.
     Because { reason: String, help: &'static str },
-    /// All is told.
-    Told,
+    /// The faults are reported already.
+    Reported,
 }
 
 impl Unfit {
@@ -76,18 +76,18 @@ impl Unfit {
 
     /// For this reason: a capture of which no frames can be made.
     fn capture(reason: impl Into<String>) -> Self {
-        let help = "take the capture again, or save what it holds anew (Wireshark, `editcap`)";
+        let help = "capture again, or save the file anew (Wireshark, `editcap`)";
         Self::Because { reason: reason.into(), help }
     }
 }
 
-/// Reads the trace at `path`; faults of a table are told at their lines.
+/// Reads the trace at `path`; faults of a table are reported at their lines.
 pub(crate) fn read(path: &Path, faults: &mut Faults) -> Result<Trace, Unfit> {
     let octets = octets_of(path).map_err(Unfit::file)?;
     let mut trace = parsed(octets, &path.display().to_string(), faults)?;
     if let Some(large) = trace.frames.iter().find(|frame| frame.payload > PAYLOAD_LIMIT) {
         return Err(Unfit::capture(format!(
-            "says that frame {} has {} of MAC client data, and no frame carries more than {PAYLOAD_LIMIT}",
+            "states a frame {} of {} of MAC client data, and no frame carries more than {PAYLOAD_LIMIT}",
             large.number, large.payload
         )));
     }
@@ -105,15 +105,15 @@ pub(crate) fn read(path: &Path, faults: &mut Faults) -> Result<Trace, Unfit> {
 /// Why a trace without frames is none.
 fn without_frames(trace: &Trace) -> Unfit {
     if !trace.skipped.is_empty() {
-        return Unfit::capture(format!("holds no frame: {}", reasons(&trace.skipped)));
+        return Unfit::capture(format!("is a capture without valid frames: {}", reasons(&trace.skipped)));
     }
     if trace.cut.is_some() {
-        return Unfit::capture("ends before its first whole frame");
+        return Unfit::capture("ends within its first frame");
     }
     let (reason, help) = if trace.is_table {
-        ("is a table without a row", "give it a row for each frame, such as `125 us,100 B`")
+        ("is a table without rows", "give it a row for each frame, such as `125 us,100 B`")
     } else {
-        ("is a capture that holds no frame", "take the capture while frames pass")
+        ("is a capture without frames", "capture again, while frames pass")
     };
     Unfit::Because { reason: reason.to_owned(), help }
 }
@@ -146,7 +146,7 @@ pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
         false
     };
     if is_device {
-        return Err("is no file, but a device".to_owned());
+        return Err("is a device and not a file".to_owned());
     }
     std::fs::read(path).map_err(unreadable)
 }
@@ -160,14 +160,14 @@ fn parsed(octets: Vec<u8>, name: &str, faults: &mut Faults) -> Result<Trace, Unf
         Some([0x0a, 0x0d, 0x0d, 0x0a]) => capture(pcapng::read),
         Some([0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d]) => capture(pcap::read),
         Some([0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1]) => capture(pcap::read),
-        Some([0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1]) => Err(Unfit::capture(
-            "is a pcap with records of another form (magic number a1b2cd34); save it as pcap or pcapng",
-        )),
+        Some([0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1]) => {
+            Err(Unfit::capture("is a modified pcap (magic number a1b2cd34); save it as pcap or pcapng"))
+        }
         Some([0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd] | [0x04, 0x22, 0x4d, 0x18]) => {
-            Err(Unfit::file("is compressed: unpack it first"))
+            Err(Unfit::file("is compressed; decompress it first"))
         }
         Some(b"snoo" | b"GMBU" | b"RTSS" | b"TRSN") => {
-            Err(Unfit::capture("is a capture of another kind; save it as pcap or pcapng"))
+            Err(Unfit::capture("is a capture of another format; save it as pcap or pcapng"))
         }
         _ if octets.is_empty() => Err(Unfit::file("is empty")),
         _ => {
@@ -175,11 +175,11 @@ fn parsed(octets: Vec<u8>, name: &str, faults: &mut Faults) -> Result<Trace, Unf
                 && !octets.starts_with(&[0xff, 0xfe])
                 && !octets.starts_with(&[0xfe, 0xff]);
             if binary {
-                return Err(Unfit::file("is neither a capture (pcap, pcapng) nor a text"));
+                return Err(Unfit::file("is neither a capture (pcap, pcapng) nor text"));
             }
             let text = csv::decoded(octets).map_err(Unfit::file)?;
             let frames = faults.of_file(name, &text, |source, faults| table::frames(source, &text, faults));
-            let frames = frames.ok_or(Unfit::Told)?;
+            let frames = frames.ok_or(Unfit::Reported)?;
             Ok(Trace { frames, is_table: true, ..Trace::default() })
         }
     }
@@ -203,30 +203,31 @@ pub(crate) fn tell(trace: &Trace, name: &str, place: Place, faults: &mut Faults)
     use crate::text::codes;
     if let Some(cut) = trace.cut {
         let message = format!(
-            "`{name}` is cut short at octet {}: {} whole frames are replayed",
+            "`{name}` is cut short at octet {}: the {} complete frames before are replayed",
             cut.at,
             trace.frames.len()
         );
-        let help = "take the capture again, or go on without what is missing";
+        let help = "capture again, or go on without the missing frames";
         faults.warning(codes::TRACE_CUT, place, message, help);
     }
     if !trace.skipped.is_empty() {
         let message = format!(
-            "`{name}` has {} of {} records that are no frames, and are skipped: {}",
+            "`{name}` has {} of {} records that are not valid frames and are skipped: {}",
             trace.skipped.len(),
             trace.skipped.len() + trace.frames.len(),
             reasons(&trace.skipped)
         );
-        let help = "take the capture again, or go on without them";
+        let help = "capture again, or go on without them";
         faults.warning(codes::TRACE_SKIPPED, place, message, help);
     }
     if trace.unstamped > 0 {
         let message = format!(
-            "{} of {} frames of `{name}` have no time (simple packet blocks)",
+            "{} of {} frames of `{name}` have no time stamp (simple packet blocks)",
             trace.unstamped,
             trace.frames.len()
         );
-        let help = "each comes with the frame before it; save the capture with times";
+        let help =
+            "save the capture with time stamps; without one, a frame is replayed with the frame before it";
         faults.warning(codes::TRACE_TIMES, place, message, help);
     }
 }

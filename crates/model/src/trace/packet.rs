@@ -115,11 +115,11 @@ impl<'o> Octets<'o> {
     }
 }
 
-/// The length of an FCS that Ethernet has: none, or 4 octets, where a file says it in one of these ways.
-pub(super) fn fcs_octets(said: u32, four: &[u32]) -> Result<u32, String> {
-    match said {
+/// The length of an FCS that Ethernet has: none, or 4 octets, where a file states it in one of these ways.
+pub(super) fn fcs_octets(stated: u32, four: &[u32]) -> Result<u32, String> {
+    match stated {
         0 => Ok(0),
-        said if four.contains(&said) => Ok(4),
-        said => Err(format!("has an FCS length of {said}; the FCS of Ethernet has 4 octets")),
+        octets if four.contains(&octets) => Ok(4),
+        octets => Err(format!("has an FCS length of {octets}; the FCS of Ethernet has 4 octets")),
     }
 }

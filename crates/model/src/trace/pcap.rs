@@ -17,7 +17,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
         return Ok(packets);
     };
     if major != 2 {
-        return Err(format!("is a pcap of version {major}, which is not known (2 is)"));
+        return Err(format!("is a pcap of version {major}; only version 2 is supported"));
     }
     let is_nano = magic == 0xa1b2_3c4d;
     let (unit, in_second): (i128, u32) =
@@ -35,7 +35,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
         let number = packets.records + 1;
         if captured > CAPTURED_LIMIT {
             return Err(format!(
-                "is damaged at octet {at}: record {number} says that it has {captured} captured octets"
+                "is damaged at octet {at}: record {number} states a length of {captured} octets"
             ));
         }
         if fraction >= in_second {
@@ -45,7 +45,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
                 ("microseconds", "; stamps in nanoseconds need the magic number a1b23c4d")
             };
             return Err(format!(
-                "is damaged at octet {at}: record {number} has {fraction} {name} beside its seconds, and a second has \
+                "is damaged at octet {at}: record {number} has {fraction} {name} in addition to its seconds, and a second has \
                  {in_second}{hint}"
             ));
         }

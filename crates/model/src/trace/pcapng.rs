@@ -44,7 +44,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
             match octets.get(at + HEADER..at + HEADER + 4) {
                 Some([0x1a, 0x2b, 0x3c, 0x4d]) => is_big = true,
                 Some([0x4d, 0x3c, 0x2b, 0x1a]) => is_big = false,
-                Some(_) => return Err(damaged("a section of no byte order")),
+                Some(_) => return Err(damaged("a section has no valid byte order")),
                 None => {}
             }
         }
@@ -54,7 +54,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
             break;
         };
         if length < AROUND || length % 4 != 0 {
-            return Err(damaged(&format!("a block of {length} octets")));
+            return Err(damaged(&format!("a block has a length of {length} octets")));
         }
         let Some(block) = rest.slice(0, length) else {
             packets.cut = Some(Cut { at });
@@ -62,13 +62,13 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
         };
         let block = Octets { octets: block, is_big };
         if block.u32(block.octets.len() - 4) != Some(length) {
-            return Err(damaged("a block that does not end with its length"));
+            return Err(damaged("a block does not end with its length"));
         }
         let body = Octets { octets: &block.octets[HEADER..block.octets.len() - 4], is_big };
         match kind {
             SECTION_HEADER => {
                 if let Some(major) = body.u16(4).filter(|major| *major != 1) {
-                    return Err(format!("is a pcapng of version {major}, which is not known (1 is)"));
+                    return Err(format!("is a pcapng of version {major}; only version 1 is supported"));
                 }
                 interfaces.clear();
             }
@@ -86,7 +86,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Collector, String> {
 
 fn interface(body: Octets<'_>) -> Result<Interface, String> {
     let (Some(link), Some(snap)) = (body.u16(0), body.u32(4)) else {
-        return Err("an interface without its type".to_owned());
+        return Err("an interface has no link type".to_owned());
     };
     let mut interface = Interface { link, snap, resolution: 6, offset: 0, fcs: 0 };
     for option in options(body, 8) {
@@ -98,8 +98,8 @@ fn interface(body: Octets<'_>) -> Result<Interface, String> {
             }
             // Tools disagree whether it is told in octets or in bits.
             IF_FCSLEN => {
-                let said = of_length(value, 1, "if_fcslen")?.octets[0];
-                interface.fcs = fcs_octets(said.into(), &[4, 32])?;
+                let stated = of_length(value, 1, "if_fcslen")?.octets[0];
+                interface.fcs = fcs_octets(stated.into(), &[4, 32])?;
             }
             _ => {}
         }
@@ -112,16 +112,16 @@ fn of_length<'o>(value: Octets<'o>, octets: usize, name: &str) -> Result<Octets<
     if value.octets.len() == octets {
         return Ok(value);
     }
-    Err(format!("an option {name} of {} octets, which has {octets}", value.octets.len()))
+    Err(format!("an option {name} has {} octets, and must have {octets}", value.octets.len()))
 }
 
 /// What `if_tsresol` says; stamps of 64 bits that do not count to a second are none.
 fn resolution(value: Octets<'_>) -> Result<u8, String> {
-    let said = value.octets[0];
-    let exponent = said & 0x7f;
-    let (base, finest) = if said & 0x80 == 0 { (10, 19) } else { (2, 64) };
+    let stated = value.octets[0];
+    let exponent = stated & 0x7f;
+    let (base, finest) = if stated & 0x80 == 0 { (10, 19) } else { (2, 64) };
     if exponent <= finest {
-        return Ok(said);
+        return Ok(stated);
     }
     Err(format!(
         "an interface whose stamps count {base}^-{exponent} s (if_tsresol): 64 bits of that are less than a second; \
@@ -131,8 +131,8 @@ fn resolution(value: Octets<'_>) -> Result<u8, String> {
 
 /// The packet of a block.
 fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<Packet<'o>, String> {
-    let short = || "a packet that does not hold what it says".to_owned();
-    let unknown = || "a packet of an interface that is not described".to_owned();
+    let short = || "a packet is shorter than it states".to_owned();
+    let unknown = || "a packet refers to an interface that is not described".to_owned();
     if kind == SIMPLE_PACKET {
         let interface = interfaces.first().ok_or_else(unknown)?;
         let original = body.u32(0).ok_or_else(short)?;
@@ -153,16 +153,16 @@ fn packet<'o>(kind: u32, body: Octets<'o>, interfaces: &[Interface]) -> Result<P
     let numbers = (body.u32(4), body.u32(8), body.u32(12), body.u32(16));
     let (Some(high), Some(low), Some(captured), Some(original)) = numbers else { return Err(short()) };
     if captured > CAPTURED_LIMIT {
-        return Err(format!("a packet that says that it has {captured} captured octets"));
+        return Err(format!("a packet states a length of {captured} octets"));
     }
     let octets = body.slice(20, captured).ok_or_else(short)?;
     let mut fcs = interface.fcs;
     for option in options(body, 20 + octets.len().next_multiple_of(4)) {
         let (code, value) = option?;
         if code == PACKET_FLAGS {
-            let said = of_length(value, 4, "epb_flags")?.u32(0).unwrap_or(0) >> 5 & 0xf;
-            // None said: as the interface has it.
-            fcs = if said == 0 { fcs } else { fcs_octets(said, &[4])? };
+            let stated = of_length(value, 4, "epb_flags")?.u32(0).unwrap_or(0) >> 5 & 0xf;
+            // None stated: as the interface has it.
+            fcs = if stated == 0 { fcs } else { fcs_octets(stated, &[4])? };
         }
     }
     let units = u64::from(high) << 32 | u64::from(low);
@@ -198,7 +198,7 @@ fn options<'o>(body: Octets<'o>, at: usize) -> impl Iterator<Item = Result<(u16,
         let Some(value) = body.slice(at + 4, length.into()) else {
             let rest = body.octets.len() - at - 4;
             at = body.octets.len();
-            let why = format!("an option ({code}) of {length} octets, where its block has {rest} left");
+            let why = format!("an option ({code}) has {length} octets, and its block has {rest} left");
             return Some(Err(why));
         };
         at += 4 + value.len().next_multiple_of(4);

@@ -8,7 +8,7 @@ use crate::text::faults::Faults;
 use crate::text::tree::Place;
 use crate::text::{codes, form};
 
-/// The frames of a table, as far as they can be read; none if anything is wrong, and all that is, is told.
+/// The frames of a table, as far as they can be read; none if anything is wrong, and all that is, is messages.
 pub(super) fn frames(source: u32, text: &str, faults: &mut Faults) -> Option<Vec<Frame>> {
     let reported = faults.errors();
     let mut of_rows = Faults::default();
@@ -16,7 +16,7 @@ pub(super) fn frames(source: u32, text: &str, faults: &mut Faults) -> Option<Vec
         faults.append(of_rows);
         if faults.errors() == reported {
             let place = Place { source, start: 0, end: 0 };
-            let message = "a trace without a line".to_owned();
+            let message = "the trace is empty".to_owned();
             faults.error(codes::TABLE, place, message, "begin it with `time,payload`");
         }
         return None;
@@ -41,7 +41,7 @@ pub(super) fn frames(source: u32, text: &str, faults: &mut Faults) -> Option<Vec
         let at: Option<Duration> = value(&row[time], Duration::from_ps(u64::MAX), faults);
         let size: Option<Bytes> = value(&row[payload], Bytes::new(u64::MAX), faults);
         if let Some(size) = size.filter(|size| *size > PAYLOAD_LIMIT) {
-            let message = format!("no frame carries {size}");
+            let message = format!("a frame cannot carry {size}");
             faults.error(
                 codes::FRAME_SIZE,
                 row[payload].place,
@@ -69,8 +69,8 @@ mod tests {
     fn read(text: &str) -> Result<Vec<(Duration, Bytes)>, Vec<String>> {
         let mut faults = Faults::default();
         let frames = frames(0, text, &mut faults);
-        let told = faults.into_sorted().into_iter().map(|fault| fault.message).collect();
-        frames.map(|frames| frames.iter().map(|frame| (frame.at, frame.payload)).collect()).ok_or(told)
+        let messages = faults.into_sorted().into_iter().map(|fault| fault.message).collect();
+        frames.map(|frames| frames.iter().map(|frame| (frame.at, frame.payload)).collect()).ok_or(messages)
     }
 
     #[test]
@@ -81,12 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_told_each_once() {
-        let told = read("time,payload\n5 us,100\nsoon,100 B\n7 us,70 kB\n8 us\n").expect_err("faults");
-        assert_eq!(told.len(), 4, "{told:#?}");
-        assert!(told[0].contains("a size in octets needs a unit"), "{told:#?}");
-        assert_eq!(read("when,payload\n1 us,1 B\n").map_err(|told| told.len()), Err(1));
-        assert_eq!(read("nodes:\n  a: {b: 1, c: 2}\n  d: {e, f, g}\n").map_err(|told| told.len()), Err(1));
-        assert_eq!(read("").map_err(|told| told.len()), Err(1));
+    fn each_fault_is_reported_once() {
+        let messages = read("time,payload\n5 us,100\nsoon,100 B\n7 us,70 kB\n8 us\n").expect_err("faults");
+        assert_eq!(messages.len(), 4, "{messages:#?}");
+        assert!(messages[0].contains("a size in octets needs a unit"), "{messages:#?}");
+        assert_eq!(read("when,payload\n1 us,1 B\n").map_err(|messages| messages.len()), Err(1));
+        assert_eq!(
+            read("nodes:\n  a: {b: 1, c: 2}\n  d: {e, f, g}\n").map_err(|messages| messages.len()),
+            Err(1)
+        );
+        assert_eq!(read("").map_err(|messages| messages.len()), Err(1));
     }
 }

@@ -60,8 +60,8 @@ fn is_alone(stream: &Node<'_>, what: What, faults: &mut Faults) -> bool {
     for (key, taken) in stated {
         let entry = stream.entries().iter().find(|(name, _)| taken && name.text == key);
         let Some((name, _)) = entry else { continue };
-        let message = format!("`{key}` says what the stream also takes of its trace");
-        faults.error(codes::CONFLICT, name.place, message, "remove it, or take less of the trace");
+        let message = format!("the stream takes `{key}` from its trace and states it as well");
+        faults.error(codes::CONFLICT, name.place, message, "remove the key, or take less of the trace");
         alone = false;
     }
     alone
@@ -124,19 +124,19 @@ impl Taken {
 /// Takes from a trace what is asked for; or says why that cannot be.
 fn from(trace: &Trace, what: What) -> Result<Taken, String> {
     if trace.is_table {
-        return Err("is a table: its frames have no addresses and no tags".to_owned());
+        return Err("is a table, whose frames have no addresses and no tags".to_owned());
     }
     let mut taken = Taken::default();
     let frames = &trace.frames;
     if what.addresses {
-        let missing = "holds no destination addresses: frames of a cooked capture or of raw IP have none";
+        let missing = "has no destination addresses: frames of a cooked capture or of raw IP have none";
         taken.destination = common(frames, "destination", |frame| frame.header.destination)?;
         taken.source = common(frames, "source", |frame| frame.header.source)?;
         if taken.destination.is_none() && !what.all {
             return Err(missing.to_owned());
         }
         if taken.source.is_some_and(MacAddress::is_group) {
-            return Err("has frames from a group address, which no station has".to_owned());
+            return Err("has frames with a group address as source".to_owned());
         }
     }
     if what.vlan || what.priority {

@@ -42,17 +42,19 @@ pub(crate) fn virtual_link(node: &Node<'_>, faults: &mut Faults) -> Option<Virtu
         skew_max: flag("redundancy", false).then(|| span("skew-max").unwrap_or(JITTER_LIMIT)),
     };
     let ms = link.bag.as_ps() / Duration::from_ms(1).as_ps();
-    let whole = link.bag == Duration::from_ms(ms);
+    let is_integral = link.bag == Duration::from_ms(ms);
     let (fits, help) = match word("profile") {
-        Some("development-switch") => (whole && (1..=255).contains(&ms), "give 1 to 255 ms in steps of 1 ms"),
+        Some("development-switch") => {
+            (is_integral && (1..=255).contains(&ms), "write 1 to 255 ms in steps of 1 ms")
+        }
         _ => (
-            whole && ms.is_power_of_two() && ms <= 128,
-            "give 1, 2, 4, 8, 16, 32, 64 or 128 ms, or `profile: development-switch`",
+            is_integral && ms.is_power_of_two() && ms <= 128,
+            "write 1, 2, 4, 8, 16, 32, 64 or 128 ms, or `profile: development-switch`",
         ),
     };
     if !fits {
         let place = node.get("bag").map_or(node.anchor(), |bag| bag.place);
-        faults.error(codes::BAG, place, format!("no virtual link has a BAG of {}", link.bag), help);
+        faults.error(codes::BAG, place, format!("a virtual link cannot have a BAG of {}", link.bag), help);
         return None;
     }
     Some(link)
@@ -99,11 +101,14 @@ pub(crate) fn check_alike(streams: &Streams<'_, '_>, faults: &mut Faults) {
         let doubled = leader.stream.talker != draft.stream.talker
             || known.iter().any(|one| one.stream.virtual_link.map(|one| one.sub_link) == Some(link.sub_link));
         if doubled {
-            let message = format!("virtual link {} stands elsewhere already", link.id);
-            let help = "give it an identifier of its own, or make it another `sub-link` of the same talker";
+            let message = format!("another stream already has the virtual link identifier {}", link.id);
+            let help = "give it a different `id`, or make it another `sub-link` of the same talker";
             faults.error_with(codes::LINK_DOUBLED, place, message, help, other);
         } else if !alike(&leader.stream, &draft.stream) || profile(leader) != profile(draft) {
-            let message = format!("the sub-virtual-links of {} differ in more than their traffic", link.id);
+            let message = format!(
+                "the sub-virtual-links of virtual link {} differ in more than their traffic",
+                link.id
+            );
             let help = "give them the same listeners, priority, route, profile, BAG, buffer, policing and redundancy";
             faults.error_with(codes::LINK_DIFFERS, place, message, help, other);
         }
@@ -165,8 +170,11 @@ fn upside_down(streams: &Streams<'_, '_>, faults: &mut Faults) {
         hops(0).any(|(_, other)| other.port == low.port && other.class > low.class)
     };
     if let Some((draft, _)) = hops(1).find(above) {
-        let message = format!("`{}` has priority 1, which stands below priority 0", draft.stream.name);
-        let help = "write 2 for what goes before priority 0, or give the ports another `traffic-class-table`";
+        let message = format!(
+            "`{}` has priority 1, whose traffic class is below that of priority 0",
+            draft.stream.name
+        );
+        let help = "write 2 for a class above priority 0, or give the ports another `traffic-class-table`";
         faults.warning(codes::LINK_PRIORITY, draft.place("priority"), message, help);
     }
 }
@@ -187,10 +195,10 @@ fn too_many_priorities(streams: &Streams<'_, '_>, faults: &mut Faults) {
         known.push(priority);
         if known.len() == 3 {
             let message = format!(
-                "virtual links have more than two priorities: {}, {} and {}",
+                "the virtual links have more than two priorities: {}, {} and {}",
                 known[0], known[1], known[2]
             );
-            let help = "switches of ARINC 664 part 7 know high and low: give the links two priorities";
+            let help = "give the links two priorities: switches of ARINC 664 part 7 have high and low";
             faults.warning(codes::LINK_PRIORITY, draft.place("priority"), message, help);
             return;
         }
@@ -211,15 +219,15 @@ fn end_system(
     let granted: u128 = links().map(|(_, rate)| u128::from(rate.as_bps())).sum();
     if granted > u128::from(rate.as_bps()) {
         let message =
-            format!("the virtual links of {at} are granted {granted} bit/s, and its line has {rate}");
-        let help = "give them longer BAGs or shorter frames";
+            format!("the BAGs grant the virtual links of {at} {granted} bit/s, more than its line of {rate}");
+        let help = "lengthen the BAGs, or shorten the frames";
         faults.error(codes::LINK_BANDWIDTH, last.place("virtual-link"), message, help);
         return;
     }
     let jitter = JITTER_OF_STATION + rate.duration_ceil(links().map(|(bits, _)| bits).sum());
     if jitter > JITTER_LIMIT {
         let message =
-            format!("with this virtual link {at} has a jitter of {jitter}, more than {JITTER_LIMIT}");
+            format!("with this virtual link the jitter of {at} is {jitter}, more than {JITTER_LIMIT}");
         let help = "spread the links over more end systems, or shorten their frames";
         faults.warning(codes::LINK_JITTER, last.place("virtual-link"), message, help);
     }
@@ -239,7 +247,7 @@ fn policed_with_the_frame(
         let node = &topology.nodes[topology.ports[hop.port.index()].node.index()];
         let NodeKind::Bridge { device, .. } = node.kind else { continue };
         if matches!(models.device_at(device).switching, Switching::CutThrough { .. }) {
-            let message = format!("`{}` forwards frames before it has policed them", node.name);
+            let message = format!("`{}` forwards frames before it can police them", node.name);
             let help = "give it a store-and-forward device, or write `policing: none`";
             faults.error(codes::LINK_POLICING, draft.place("virtual-link"), message, help);
             return;

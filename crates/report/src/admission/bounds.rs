@@ -1,4 +1,4 @@
-//! Bounds of admissions beside what a run observed: for each reserved stream how long its admission may take, and whether it did.
+//! Bounds of admissions against a run: how long the admission of each reserved stream may take, and how long it took.
 //!
 //! An observation counts against its bound only if the bound speaks of it: nobody refused the stream before (of HaRTES a refusal
 //! counts as an answer), no frame of the protocol was lost, and nothing was given back meanwhile. A stream that was not answered
@@ -81,7 +81,7 @@ fn reserved(seen: &ReservationObservation) -> Option<(Duration, Option<Duration>
         let refuses = match rung.event {
             RungEvent::Withdrawn | RungEvent::Detached => true,
             // Code 8: the neighbour's domain is not known yet.
-            RungEvent::Sent(_, said) | RungEvent::Received(_, said) => match said {
+            RungEvent::Sent(_, declared) | RungEvent::Received(_, declared) => match declared {
                 Declaration::TalkerFailed(code) => code != 8 || started.is_none(),
                 Declaration::ListenerReadyFailed => true,
                 Declaration::ListenerAskingFailed => started.is_none(),
@@ -122,16 +122,16 @@ pub(crate) fn reason(network: &Network, reason: NoAdmissionBound) -> String {
     match reason {
         NoAdmissionBound::Losses => "frames may be lost".to_owned(),
         NoAdmissionBound::Frames(stream) => {
-            format!("no bound of {}", network.streams[stream.index()].name)
+            format!("{} has no bound", network.streams[stream.index()].name)
         }
         NoAdmissionBound::Processor(node) => {
-            format!("more may come than {} can take", name::node(network, node))
+            format!("{} may get more messages than it can process", name::node(network, node))
         }
         NoAdmissionBound::Repeated(patience) => {
-            format!("what is not answered within {patience} is said again")
+            format!("messages without an answer within {patience} are repeated")
         }
         NoAdmissionBound::NoLimit(node) => {
-            format!("{} keeps no distance between its messages", name::node(network, node))
+            format!("the messages of {} have no least distance", name::node(network, node))
         }
     }
 }

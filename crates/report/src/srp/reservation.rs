@@ -236,8 +236,8 @@ pub fn ladder(summary: &Summary, stream: &str) -> String {
             .expect("a string can be written");
         let towards = if rung.event == "sent" { "to" } else { "from" };
         match (&rung.declaration, &rung.peer, &rung.port) {
-            (Some(said), Some(peer), _) => write!(text, " {said} {towards} {peer}"),
-            (Some(said), None, Some(port)) => write!(text, " {port} to {said}"),
+            (Some(declaration), Some(peer), _) => write!(text, " {declaration} {towards} {peer}"),
+            (Some(declaration), None, Some(port)) => write!(text, " {port} to {declaration}"),
             (_, _, Some(port)) => write!(text, " on {port}"),
             _ => Ok(()),
         }

@@ -165,11 +165,11 @@ fn of_failure(failure: &FailureSummary) -> String {
         "links" => "links that are lost",
         "frames" => "synchronisation frames that are lost",
         "talkers" => "talkers that babble",
-        _ => "all that fails",
+        _ => "all failures",
     };
     let by = match failure.rule.as_deref() {
         Some("slots") => "slots of a cycle are lost",
-        Some("lifetime") => "a frame is lost behind its lifetime",
+        Some("lifetime") => "frames are lost after their lifetime",
         Some(_) => "no slot is lost",
         None => "",
     };

@@ -152,7 +152,7 @@ impl Run<'_> {
         let listener = node_of(consumer);
         listeners.push(listener);
         // What stands from the start has its servers whatever is admitted.
-        let standing = network.standing_from_the_start();
+        let standing = network.reserved_from_the_start();
         let standing = standing.map(|stream| (stream, network.streams[stream.index()].listeners.clone()));
         let others = admitted.iter().map(|(id, consumers)| (StreamIndex(u32::from(*id)), part(consumers)));
         let others: Vec<StreamPart> = standing.chain(others).collect();

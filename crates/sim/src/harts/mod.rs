@@ -84,7 +84,7 @@ pub(crate) fn attach(network: &Network, seed: u64, harts_test: Option<HartsTest>
         lives: BTreeMap::new(),
         agenda: Vec::new(),
         asked: 0,
-        standing_links: network.standing_from_the_start().map(|stream| links[stream.index()]).sum(),
+        standing_links: network.reserved_from_the_start().map(|stream| links[stream.index()]).sum(),
         links,
         requests: Vec::new(),
         ladder: Vec::new(),

@@ -61,7 +61,7 @@ fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
         let text = plain(&format!(", clock: {{granularity: {step}}}"), "");
         let told = told(&text);
         let step = if step == "24 h" { "86400 s" } else { step };
-        let reason = format!("each frame waits for a step of {step} of the clock");
+        let reason = format!("each frame waits for a clock step of {step}");
         assert!(told.contains(&reason), "{told}");
     }
     assert_eq!(
@@ -97,7 +97,7 @@ fn deviations_are_taken_and_told_in_either_unit() {
     assert!(told.starts_with("a drift of -101 ppb is beyond the tolerance of 100 ppb;"), "{told}");
     for clock in ["tolerance: 0.5 ppb", "tolerance: 100000 ppm", "tolerance: 1 ppm, drift: 0.0001 ppm"] {
         let told = one(clock);
-        assert!(told.contains("ppb`: a whole number of ppb, below 100000 ppm"), "{told}");
+        assert!(told.contains("ppb`: an integral number of ppb, below 100000 ppm"), "{told}");
     }
 }
 

@@ -10,7 +10,7 @@ fn proven(text: &str) -> (Network, Verification, Vec<String>) {
     let network = network(text);
     let bounds = bounds(&network);
     let verification = judge(&network, Some(&bounds), None);
-    let told: Vec<String> = limits(&verification).map(|limit| limit.told(&network)).collect();
+    let told: Vec<String> = limits(&verification).map(|limit| limit.text(&network)).collect();
     (network, verification, told)
 }
 
@@ -25,13 +25,13 @@ fn the_limit_that_would_do_does(text: &str, kind: &str, written: impl Fn(u64) ->
     let limit = limits(&verification).find(|limit| limit.name() == kind);
     let limit = limit.unwrap_or_else(|| panic!("no {kind}: {verification:#?}")).clone();
     let alone = judge(&network, Some(&bounds), None);
-    assert_eq!(alone.verdict, Verdict::MayBeLost, "{}", limit.told(&network));
+    assert_eq!(alone.verdict, Verdict::MayBeLost, "{}", limit.text(&network));
     let lost: u64 = observation.streams.iter().flat_map(|seen| &seen.dropped).map(|(_, count)| count).sum();
-    assert!(lost > 0, "{}: the limit that may be too small is", limit.told(&network));
+    assert!(lost > 0, "{}: the limit that may be too small is", limit.text(&network));
     let of_kind = limits(&verification).filter(|limit| limit.name() == kind);
     let needed =
         of_kind.map(|limit| limit.needed.expect("some limit does")).max().expect("it is one of them");
-    assert!(needed > limit.limit, "{}", limit.told(&network));
+    assert!(needed > limit.limit, "{}", limit.text(&network));
     let (_, _, observation, verification) = answer(&written(needed));
     assert_eq!(verification.verdict, Verdict::Proven, "{verification:#?}");
     assert!(observation.streams.iter().all(|seen| seen.dropped.is_empty()));
@@ -217,7 +217,7 @@ fn what_virtual_links_discard_is_told() {
     // Older messages of one that keeps the newest are meant to be lost.
     let (network, verification, told) = proven(&link("interval: 1 ms", ", buffer: overwriting"));
     let first = limits(&verification).next().unwrap_or_else(|| panic!("{told:?}"));
-    assert!(first.is_meant(), "{}", first.told(&network));
+    assert!(first.is_meant(), "{}", first.text(&network));
     assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
 }
 
@@ -427,6 +427,6 @@ run: {duration: 100 ms}
     let losses = tautwire_workbench::losses(&network, &bounds(&network));
     let x = StreamIndex(0);
     assert!(!losses.may_be_lost(x, 0));
-    let told: Vec<_> = losses.at(x, 1).iter().map(|limit| limit.told(&network)).collect();
+    let told: Vec<_> = losses.at(x, 1).iter().map(|limit| limit.text(&network)).collect();
     assert_eq!(told, ["mtu of w.p3: limit 500 octets, 600 needed"]);
 }

@@ -68,7 +68,11 @@ fn what_expires_while_a_stated_failure_keeps_cycles_away_is_lost_to_that() {
         assert!(frames.dropped.contains_key("expired"), "{frames:?}\n{text}");
         assert_eq!(frames.lost_by_failures, frames.dropped.values().sum::<u64>());
         assert!(causes(&run, "x").ends_with("expired (failure)"), "{}", causes(&run, "x"));
-        assert!(proviso::table(&alone).contains("the way of TDMA cycles to s"), "{}", proviso::table(&alone));
+        assert!(
+            proviso::table(&alone).contains("the path of TDMA cycles to s"),
+            "{}",
+            proviso::table(&alone)
+        );
     }
 }
 
@@ -150,7 +154,11 @@ fn what_nothing_starts_is_not_proven_without_a_run_either() {
             assert_eq!(of(summary, "v"), (Verdict::Proven, None));
         }
         let told = served::table(&alone);
-        assert_eq!(told.contains("x at z: no frame of it is sent, for nothing starts it"), !starts, "{told}");
+        assert_eq!(
+            told.contains("x at z: no frame is sent, as nothing starts the stream"),
+            !starts,
+            "{told}"
+        );
     }
     // Nor is what answers it.
     let answer = "  - {name: r, talker: z, listeners: a, payload: 100 B, traffic: {type: response, to: x}, deadline: 9 ms}\n";
@@ -207,7 +215,7 @@ fn messages_that_come_faster_than_their_link_sends_are_told() {
             let word = if newest { "proven for the newest" } else { "  proven" };
             assert!(row(&rows, "x").ends_with(word), "{rows}");
             let told = proviso::table(summary);
-            assert_eq!(told.contains("x: a place for one message, to which "), newest, "{told}");
+            assert_eq!(told.contains("x: a buffer for one message, at which "), newest, "{told}");
         }
         let frames = run.streams[0].listeners[0].frames.as_ref().expect("a run");
         let replaced = frames.dropped.get("overwritten").copied().unwrap_or(0);
@@ -228,10 +236,7 @@ fn what_is_lost_before_there_is_network_time_is_no_failure() {
         let rows = table::streams(summary, TableOptions::default());
         assert!(row(&rows, "x").ends_with("proven once synchronised"), "{rows}");
         let told = proviso::table(summary);
-        assert!(
-            told.starts_with("proven once synchronised: x: network time, which all nodes have after"),
-            "{told}"
-        );
+        assert!(told.starts_with("proven once synchronised: x: all nodes have network time after"), "{told}");
     }
     let frames = run.streams[0].listeners[0].frames.as_ref().expect("a run");
     assert!(frames.dropped["unsynchronised"] > 0 && frames.lost_by_failures == 0, "{frames:?}");

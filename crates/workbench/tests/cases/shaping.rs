@@ -235,7 +235,10 @@ fn a_tick_that_no_rate_makes_up_for_is_told_with_one_that_does() {
     }
     // A tick that takes little is made up for; at a rate of whole ticks an octet nothing is lost.
     let told = tautwire_workbench::load_text("case", &with("1 us", "600000 bit/s")).diagnostics;
-    assert!(told[0].message.starts_with("600000 bit/s are less than its 6"), "{told:#?}");
+    assert!(
+        told[0].message.starts_with("the shaper's 600000 bit/s are less than the stream's 6"),
+        "{told:#?}"
+    );
     let whole = with("4 us", "500000 bit/s").replace("interval: 20000 us", "interval: 24000 us");
     assert_eq!(codes(&whole), [] as [&str; 0], "{whole}");
     assert!(delays(&holds(&whole).0).iter().all(Option::is_some));

@@ -41,31 +41,36 @@ pub(crate) fn admission(
         let found = topology.node(named.text()?, named.place, faults)?;
         if !matches!(topology.nodes[found.index()].kind, NodeKind::Bridge { .. }) {
             let message = format!("`{}` is no bridge", topology.nodes[found.index()].name);
-            faults.error(codes::NODE_TYPE, named.place, message, "an ACMaster stands in a switch");
+            faults.error(
+                codes::NODE_TYPE,
+                named.place,
+                message,
+                "name a bridge: an ACMaster is part of a switch",
+            );
         }
         Some(found)
     };
     let (master, standby) = (switch("master")?, switch("standby"));
     if let Some(named) = node.get("standby").filter(|_| standby == Some(master)) {
         let message = format!(
-            "`{}` is the switch of the ACMaster and of its standby",
+            "`{}` is the switch of both the ACMaster and its standby",
             topology.nodes[master.index()].name
         );
-        let help = "leave out `standby`, or name another bridge";
+        let help = "remove `standby`, or name another bridge";
         faults.error(codes::HARTS_STREAM, named.place, message, help);
     }
     if topology.closes_loop(0..topology.links.len() / 2).is_some() {
-        let message = "central admission in a network with a loop".to_owned();
-        let help = "leave out a cable: control messages have one way each";
+        let message = "central admission needs a network without loops".to_owned();
+        let help = "remove a cable: control messages need a unique path";
         faults.error(codes::HARTS_STREAM, node.anchor(), message, help);
     }
     if topology.nodes.len().max(streams.list.len()) > IDENTIFIERS_MAX {
-        let message = format!("central admission of more than {IDENTIFIERS_MAX} nodes or streams");
+        let message = format!("central admission supports at most {IDENTIFIERS_MAX} nodes and streams");
         faults.error(
             codes::HARTS_STREAM,
             node.anchor(),
             message,
-            "control messages number them with 16 bits",
+            "remove some: control messages number them with 16 bits",
         );
     }
     let channel = channel(node, harts, faults);
@@ -76,8 +81,8 @@ pub(crate) fn admission(
     for item in node.get("requests").map_or(&[][..], Node::items) {
         let Some(request) = request(item, harts, streams, faults) else { continue };
         if requests.iter().any(|known| known.stream == request.stream) {
-            let message = "a stream is asked for twice".to_owned();
-            faults.error(codes::HARTS_STREAM, item.anchor(), message, "leave one of the requests out");
+            let message = "a stream is requested twice".to_owned();
+            faults.error(codes::HARTS_STREAM, item.anchor(), message, "remove one of the requests");
         }
         streams.list[request.stream.index()].stream.started = false;
         let own = consumers_of(item, &request, topology, streams, faults);
@@ -114,10 +119,10 @@ pub(crate) fn admission(
             let priority = Priority::new(PRIORITY).expect("below eight");
             if is_station && topology.shapes(PortIndex::at(number), priority) {
                 let message = format!(
-                    "control messages of `harts` would be shaped at {}",
+                    "the class of control messages of `harts` is shaped at {}",
                     topology.port_name(PortIndex::at(number))
                 );
-                let help = format!("give the class of priority {PRIORITY} `strict-priority` there");
+                let help = format!("make the class of priority {PRIORITY} `strict-priority` there");
                 faults.error(codes::CONFLICT, node.anchor(), message, help);
                 return None;
             }
@@ -134,7 +139,7 @@ fn growth(node: &Node<'_>, faults: &mut Faults) -> TestGrowth {
     let Some(stated) = node.get("test-by-links") else { return TestGrowth::default() };
     let step = |item: &Node<'_>| Some((item.parsed("links")?, item.parsed("per-mille")?));
     TestGrowth::new(stated.items().iter().filter_map(step).collect()).unwrap_or_else(|| {
-        let message = "steps of the test are not by rising numbers of links".to_owned();
+        let message = "the steps of the test are not in order of rising `links`".to_owned();
         let help = "sort them by `links`, each once";
         faults.error(codes::HARTS_STREAM, stated.place, message, help);
         TestGrowth::default()
@@ -149,14 +154,16 @@ fn channel(node: &Node<'_>, harts: &Harts, faults: &mut Faults) -> Option<u16> {
     let holds = wire_bits(PAYLOAD, false).bytes_ceil().get();
     let capacity = found.and_then(|place| harts.shared[place].config.capacity);
     let fault = match found {
-        None => Some((format!("no server `{name}`"), "name a server under `servers`")),
+        None => Some((format!("there is no server `{name}`"), "name a server under `servers`")),
         Some(_) if capacity.is_some_and(|capacity| u64::from(capacity) < holds) => Some((
-            format!("a control message of {holds} B on the wire never goes"),
-            "make `capacity` hold it",
+            format!(
+                "a control message of {holds} B on the wire exceeds the server's capacity and is never sent"
+            ),
+            "raise `capacity`",
         )),
         Some(place) if holds_streams(harts, place) => Some((
-            format!("`{name}` holds streams, or other servers"),
-            "give control messages a server of their own",
+            format!("`{name}` has streams or other servers in it"),
+            "name a server that carries control messages alone",
         )),
         Some(_) => None,
     };
@@ -184,7 +191,7 @@ fn request(
     let is_reserved = harts.reservations.iter().any(|reservation| reservation.stream == stream);
     if !is_reserved && harts.ftt.polled(stream).is_none() {
         let name = &streams.list[stream.index()].stream.name;
-        let message = format!("`{name}` is asked for and has no server that it would get");
+        let message = format!("`{name}` is requested and has no server that it could get");
         faults.error(
             codes::HARTS_STREAM,
             named.place,
@@ -193,7 +200,7 @@ fn request(
         );
     }
     if let Some((what, help)) = inexpressible(harts, stream) {
-        let message = format!("`{}` is asked for: {what}", streams.list[stream.index()].stream.name);
+        let message = format!("`{}` cannot be requested: {what}", streams.list[stream.index()].stream.name);
         faults.error(codes::HARTS_STREAM, named.place, message, help);
     }
     let (at, release_at) = (item.parsed("at").unwrap_or_default(), item.parsed("release-at"));
@@ -205,7 +212,7 @@ fn request(
 fn given_back(item: &Node<'_>, at: Duration, release_at: Option<Duration>, what: &str, faults: &mut Faults) {
     let Some(release) = release_at.filter(|release| *release <= at) else { return };
     let place = item.get("release-at").map_or(item.anchor(), |node| node.place);
-    let message = format!("{what} is asked for at {at} and given back at {release}");
+    let message = format!("{what} is requested at {at} and released at {release}, which is not later");
     faults.error(codes::HARTS_STREAM, place, message, "make `release-at` later than `at`");
 }
 
@@ -237,9 +244,9 @@ fn consumers_of(
         let Some(consumer) = consumers.iter_mut().find(|known| known.node == node).filter(|_| !twice) else {
             let (listener, stream) = (&topology.nodes[node.index()].name, &described.name);
             let message = if twice {
-                format!("`{listener}` asks for `{stream}` twice")
+                format!("`{listener}` requests `{stream}` twice")
             } else {
-                format!("`{listener}` is no listener of `{stream}`")
+                format!("`{listener}` is not a listener of `{stream}`")
             };
             let help = "name each listener of the stream once at most";
             faults.error(codes::HARTS_STREAM, name.place, message, help);
@@ -272,12 +279,12 @@ fn control(
         }
     });
     let is_bridge = matches!(topology.nodes[described.node.index()].kind, NodeKind::Bridge { .. });
-    let said = if is_bridge { None } else { Some(own.sum::<usize>().max(1) as u64 * 2) };
+    let messages = if is_bridge { None } else { Some(own.sum::<usize>().max(1) as u64 * 2) };
     let frame = wire_bits(PAYLOAD, false);
     let priority = Priority::new(PRIORITY).expect("below eight");
-    let arrival = said.and_then(|said| {
-        let rate = BitRate::per_period_ceil(frame * said, admission.patience).ok()?;
-        Some(ArrivalCurve { rate, burst: frame * (said * 2) })
+    let arrival = messages.and_then(|messages| {
+        let rate = BitRate::per_period_ceil(frame * messages, admission.patience).ok()?;
+        Some(ArrivalCurve { rate, burst: frame * (messages * 2) })
     });
     ControlFrames {
         protocol: "control",

@@ -36,8 +36,9 @@ pub(crate) fn harts(
     let before = [window("trigger"), window("turn-around"), window("synchronous"), window("guard")];
     let taken = before.iter().copied().fold(Duration::ZERO, Duration::saturating_add);
     if taken >= cycle {
-        let message = format!("windows of {taken} leave nothing of an elementary cycle of {cycle}");
-        let help = "make the windows shorter, or the cycle longer";
+        let message =
+            format!("the windows take {taken} and leave nothing of the elementary cycle of {cycle}");
+        let help = "shorten the windows, or lengthen the cycle";
         faults.error(codes::HARTS_WINDOW, node.anchor(), message, help);
         return None;
     }
@@ -65,9 +66,10 @@ pub(crate) fn harts(
     };
     if let Some(guard) = harts.response_time.guard.filter(|guard| *guard >= cycle.saturating_sub(open)) {
         let stated = node.get("response-time").and_then(|test| test.get("guard"));
-        let message = format!("a guard window of {guard} leaves nothing of an elementary cycle of {cycle}");
+        let message =
+            format!("the guard window of {guard} leaves nothing of the elementary cycle of {cycle}");
         let place = stated.map_or(node.anchor(), |stated| stated.place);
-        faults.error(codes::HARTS_WINDOW, place, message, "make it shorter, or leave it out");
+        faults.error(codes::HARTS_WINDOW, place, message, "shorten or remove it");
     }
     for item in node.get("reserve").map_or(&[][..], Node::items) {
         if let Some(reservation) = reservation(node, item, &harts, (topology, models), streams, faults) {
@@ -78,8 +80,13 @@ pub(crate) fn harts(
         .iter()
         .any(|key| input.root.get(key).is_some())
     {
-        let help = "keep `harts` alone: without `tdma`, `time-triggered`, `stream-reservation` and `gptp`";
-        faults.error(codes::HARTS_STREAM, node.anchor(), "two ways to share the lines".to_owned(), help);
+        let help = "remove `harts`, or `tdma`, `time-triggered`, `stream-reservation` and `gptp`";
+        faults.error(
+            codes::HARTS_STREAM,
+            node.anchor(),
+            "`harts` excludes every other mechanism that schedules the lines".to_owned(),
+            help,
+        );
     }
     if faults.errors() == 0 {
         harts.ftt = polled::ftt(node, &harts, topology, models, streams, faults);
@@ -100,8 +107,8 @@ fn shared(node: &Node<'_>, faults: &mut Faults) -> Vec<SharedServer> {
             continue;
         };
         if shared.iter().any(|known| known.name == name) {
-            let message = format!("two servers `{name}`");
-            faults.error(codes::HARTS_SERVER, item.anchor(), message, "give each a name of its own");
+            let message = format!("two servers are named `{name}`");
+            faults.error(codes::HARTS_SERVER, item.anchor(), message, "give every server a different name");
         }
         let config = ServerConfig {
             parent: parent(item, &shared, faults),
@@ -129,7 +136,7 @@ fn reservation(
     let stream = &streams.list[found.index()].stream;
     if harts.reservations.iter().any(|known| known.stream == found) {
         let message = format!("`{}` is reserved twice", stream.name);
-        faults.error(codes::HARTS_SERVER, named.place, message, "leave one of the reservations out");
+        faults.error(codes::HARTS_SERVER, named.place, message, "remove one of the reservations");
     }
     let wire = octets_of(stream);
     let tolerance = topology.nodes.iter().map(|node| u64::from(node.clock.tolerance_ppb)).max().unwrap_or(0);
@@ -153,8 +160,15 @@ fn reservation(
     });
     let capacity = octets(item).unwrap_or(wire.saturating_mul(frames));
     if capacity < wire {
-        let message = format!("a frame of {wire} B on the wire in a server of {capacity} B never goes");
-        faults.error(codes::HARTS_SERVER, item.anchor(), message, "make `capacity` hold the largest frame");
+        let message = format!(
+            "a frame of {wire} B on the wire exceeds the server's capacity of {capacity} B and is never sent"
+        );
+        faults.error(
+            codes::HARTS_SERVER,
+            item.anchor(),
+            message,
+            "raise `capacity` to the largest frame at least",
+        );
     }
     let period = every(item).unwrap_or(cycles);
     let server = ServerConfig {
@@ -184,8 +198,8 @@ fn early(
     let Some(links) = topology.ports[port.index()].links else { return };
     let rate = topology.links[links.egress.index()].rate;
     let others = streams.list.iter().map(|draft| &draft.stream).filter(|other| other.name != stream.name);
-    let beside = others.filter(|other| other.hops.iter().any(|hop| hop.port == port));
-    let waits = beside.map(|other| rate.duration_ceil(wire_bits(other.payload_max, other.tagged))).max();
+    let sharing = others.filter(|other| other.hops.iter().any(|hop| hop.port == port));
+    let waits = sharing.map(|other| rate.duration_ceil(wire_bits(other.payload_max, other.tagged))).max();
     let (least, most) = match models.host_at(host).transmit.random {
         Distribution::Zero => Default::default(),
         Distribution::Uniform { min, max } | Distribution::Normal { min, max, .. } => (min, max),
@@ -198,7 +212,7 @@ fn early(
     let comes = made.saturating_sub(closer);
     if police.violator == Violator::Discard && comes < police.distance {
         let message = format!(
-            "frames of `{}` are made {made} apart and may come {comes} apart, less than the distance of {}: some are discarded",
+            "frames of `{}` are sent {made} apart and may arrive {comes} apart, less than the distance of {}, so some are discarded",
             stream.name, police.distance
         );
         let help = format!("write `early: reshape`, or a `distance` of at most {comes}");
@@ -255,12 +269,12 @@ fn parent(item: &Node<'_>, shared: &[SharedServer], faults: &mut Faults) -> Opti
     let name = named.text()?;
     let found = shared.iter().position(|known| known.name == name);
     if found.is_none() {
-        let message = format!("no server `{name}` is listed before");
+        let message = format!("no server `{name}` is listed before this one");
         faults.error(
             codes::HARTS_SERVER,
             named.place,
             message,
-            "name a server under `servers`, above this one",
+            "list that server under `servers` before this one",
         );
     }
     found.and_then(|place| u16::try_from(place).ok())
@@ -308,15 +322,16 @@ fn fits(
             if !models.host_at(*host).stacks.stacks.is_empty());
         let otherwise = stream.shaped_at_talker || stream.virtual_link.is_some() || has_stacks;
         let (message, help) = if !strict || !stores || otherwise {
-            let message = format!("`{}` is shaped or cut through on its way", stream.name);
+            let message = format!("a port on the path of `{}` shapes it or cuts through", stream.name);
             (
                 message,
-                "with `harts`, bridges have strict priority and store and forward, and talkers neither shapers nor protocol stacks",
+                "with `harts`, use strict priority and store-and-forward in bridges, and talkers without shapers and protocol stacks",
             )
         } else if wire.saturating_add(step) > harts.close - harts.open && !in_synchronous {
             let window = harts.close - harts.open;
-            let message = format!("a frame of {wire} and a window of {window}{}", polled::in_steps(step));
-            (message, "make the elementary cycle longer, or the frame shorter")
+            let message =
+                format!("a frame takes {wire}, longer than the window of {window}{}", polled::in_steps(step));
+            (message, "lengthen the elementary cycle, or shorten the frame")
         } else {
             continue;
         };

@@ -60,8 +60,8 @@ pub(crate) fn ftt(
     for (number, draft) in streams.list.iter().enumerate() {
         let listed = ftt.polled(StreamIndex::at(number)).is_some();
         if draft.stream.traffic == Traffic::Polled && !listed {
-            let message = format!("nobody polls `{}`", draft.stream.name);
-            faults.error(codes::HARTS_STREAM, draft.name_place, message, "list it under `polled`");
+            let message = format!("no switch polls `{}`", draft.stream.name);
+            faults.error(codes::HARTS_STREAM, draft.name_place, message, "list it under `harts.polled`");
         }
     }
     triggers(node, harts, &mut ftt, topology, streams, faults);
@@ -86,11 +86,17 @@ fn polled(
         .find(|hop| hop.previous == Some(0))
         .map(|hop| topology.ports[hop.port.index()].node);
     let fault = if stream.traffic != Traffic::Polled {
-        Some((format!("`{}` sends of itself", stream.name), "give it `traffic: {type: polled}`"))
+        Some((
+            format!("`{}` is polled, and its traffic sends without a poll", stream.name),
+            "give it `traffic: {type: polled}`",
+        ))
     } else if ftt.polled(found).is_some() {
-        Some((format!("`{}` is polled twice", stream.name), "leave one of the two out"))
+        Some((format!("`{}` is listed twice under `polled`", stream.name), "remove one of the two"))
     } else if switch.is_none() {
-        Some((format!("`{}` goes through no switch", stream.name), "polled streams pass a bridge"))
+        Some((
+            format!("the path of `{}` has no switch", stream.name),
+            "connect talker and listeners by a bridge, which polls the stream",
+        ))
     } else {
         None
     };
@@ -136,15 +142,15 @@ fn triggers(
         let step = topology.nodes[port.node.index()].clock.step();
         if taken.saturating_add(step) > harts.trigger {
             let message = format!(
-                "a trigger message of {taken} at {} in a window of {}{}",
+                "the trigger message takes {taken} at {}, longer than its window of {}{}",
                 topology.port_name(PortIndex::at(number)),
                 harts.trigger,
                 in_steps(step)
             );
             let help = if step.is_zero() {
-                "make `trigger` longer, or poll fewer streams at this switch"
+                "lengthen `trigger`, or poll fewer streams at this switch"
             } else {
-                "make `trigger` longer, or `granularity` finer: the window may open a step late"
+                "lengthen `trigger`, or make `granularity` finer: the window may open a step late"
             };
             let place = node.get("trigger").map_or(node.anchor(), |node| node.place);
             faults.error(codes::HARTS_WINDOW, place, message, help);
@@ -195,16 +201,19 @@ fn windows(
         *at = (*at).max(lead);
     }
     relayed::times(&mut ftt.relayed, &mut leads, harts, topology, models, streams, faults);
-    let whole = harts.open - harts.synchronous;
+    let window = harts.open - harts.synchronous;
     let here = ftt.polled.iter().map(|polled| (polled.stream, polled.switch, polled.config.time));
     let further = ftt.relayed.iter().map(|relayed| (relayed.stream, relayed.switch, relayed.config.time));
     for (stream, switch, time) in here.chain(further) {
-        let left = whole.saturating_sub(leads[switch.index()]);
+        let left = window.saturating_sub(leads[switch.index()]);
         ftt.windows[switch.index()] = Some(left);
         if time > left {
             let name = &streams.list[stream.index()].stream.name;
-            let message = format!("`{name}` takes {time} and a synchronous window of {whole} leaves {left}");
-            let help = "make `synchronous` longer: beside the messages it holds what their way takes";
+            let message = format!(
+                "a message of `{name}` takes {time}, and the synchronous window of {window} leaves {left} for messages"
+            );
+            let help =
+                "lengthen `synchronous`: it holds the messages and the time that they take to the switch";
             let place = node.get("synchronous").map_or(node.anchor(), |node| node.place);
             faults.error(codes::HARTS_WINDOW, place, message, help);
         }
@@ -237,12 +246,18 @@ fn lead(
     let (NodeKind::EndStation { host }, NodeKind::Bridge { device, .. }) =
         (&topology.nodes[stream.talker.index()].kind, &topology.nodes[polled.switch.index()].kind)
     else {
-        return Err((format!("`{}` goes through no switch", stream.name), "polled streams pass a bridge"));
+        return Err((
+            format!("the path of `{}` has no switch", stream.name),
+            "connect talker and listeners by a bridge, which polls the stream",
+        ));
     };
     let (host, device) = (models.host_at(*host), models.device_at(*device));
     if device.stages.iter().any(|stage| stage.occupancy != Delay::default()) {
-        let message = format!("`{}` is polled at a switch whose stages frames may queue in", stream.name);
-        return Err((message, "leave `occupancy` out of the device"));
+        let message = format!(
+            "`{}` is polled by a switch whose device has stages in which frames may queue",
+            stream.name
+        );
+        return Err((message, "remove `occupancy` from the stages of the device"));
     }
     // Other frames at the talker's port: they must go behind what is polled.
     let uplink = &topology.ports[first.port.index()];
@@ -252,9 +267,11 @@ fn lead(
         let is_polled = ftt.polled(StreamIndex::at(number)).is_some();
         for hop in draft.stream.hops.iter().filter(|hop| hop.port == first.port && !is_polled) {
             if hop.class >= first.class {
-                let message =
-                    format!("`{}` may go before `{}` at its talker", draft.stream.name, stream.name);
-                return Err((message, "give polled streams the highest priorities of their talker"));
+                let message = format!(
+                    "frames of `{}` may delay those of `{}` at its talker",
+                    draft.stream.name, stream.name
+                );
+                return Err((message, "give polled streams the highest priority at their talker"));
             }
             blocking = blocking.max(egress.rate.duration_ceil(wire_bits(draft.stream.payload_max, true)));
         }
@@ -263,7 +280,7 @@ fn lead(
     if ftt.has_admission {
         let control = Priority::new(CONTROL_PRIORITY).expect("below eight");
         if uplink.class_table.class_of(control, true) >= first.class {
-            let message = format!("control messages may go before `{}` at its talker", stream.name);
+            let message = format!("control messages may delay frames of `{}` at its talker", stream.name);
             return Err((message, "give polled streams priority 7"));
         }
         blocking = blocking.max(egress.rate.duration_ceil(wire_bits(Bytes::new(PAYLOAD_MIN), false)));
@@ -284,8 +301,11 @@ fn lead(
     if trigger.saturating_add(stages(octets)).saturating_add(longest(&host.receive, octets))
         > harts.synchronous
     {
-        let message = format!("`{}` may not be decoded when the synchronous window begins", stream.name);
-        return Err((message, "make `turn-around` hold what a node takes to receive"));
+        let message = format!(
+            "`{}` may still decode the trigger message when the synchronous window begins",
+            stream.name
+        );
+        return Err((message, "lengthen `turn-around` to the longest time that a node takes to receive"));
     }
     let frame = frame_length(stream.payload_max, stream.tagged) + TAG;
     // The host keeps the order of all its frames.
@@ -354,7 +374,7 @@ pub(crate) fn police(
     let stated = node.parsed("distance").map(|stated: Duration| Duration::from_ns(stated.as_ps() / 1_000));
     let distance = stated.unwrap_or(interval);
     if distance.is_zero() {
-        let message = format!("`{}` promises no distance of its frames", stream.name);
+        let message = format!("the traffic of `{}` has no least distance of frames", stream.name);
         faults.error(codes::HARTS_SERVER, node.anchor(), message, "state `distance`");
         return None;
     }

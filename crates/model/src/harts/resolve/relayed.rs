@@ -70,9 +70,11 @@ pub(crate) fn times(
         let lead = &mut leads[one.switch.index()];
         *lead = (*lead).max(clocks(harts, topology));
         if frames_may_queue(one.switch, topology, models) {
-            let message =
-                format!("`{}` is relayed by a switch whose stages frames may queue in", stream.name);
-            let help = "leave `occupancy` out of the device";
+            let message = format!(
+                "`{}` is relayed by a switch whose device has stages in which frames may queue",
+                stream.name
+            );
+            let help = "remove `occupancy` from the stages of the device";
             faults.error(codes::HARTS_STREAM, draft.name_place, message, help);
         }
     }

@@ -49,15 +49,16 @@ pub(crate) fn reservation(
 ) -> Option<StreamReservation> {
     let Some(node) = input.root.get("stream-reservation") else {
         for draft in streams.list.iter().filter(|draft| draft.node.get("reservation").is_some()) {
-            let message = "a reservation in a network without stream reservation".to_owned();
+            let message =
+                "the stream has a reservation, and the network has no `stream-reservation`".to_owned();
             let help = "add `stream-reservation: {}` to the description";
             faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
         }
         return None;
     };
     if let Some(tdma) = input.root.get("tdma") {
-        let message = "stream reservation beside time division multiple access".to_owned();
-        faults.error(codes::RESERVATION, tdma.anchor(), message, "leave out one of the two");
+        let message = "stream reservation and time division multiple access exclude each other".to_owned();
+        faults.error(codes::RESERVATION, tdma.anchor(), message, "remove one of the two keys");
     }
     loops(node, topology, faults);
     let classes = classes(node, faults);
@@ -89,12 +90,12 @@ pub(crate) fn reservation(
     let vlan_registration =
         vlan_registration::read(node, topology, streams, &reserved, &nodes, priority, faults);
     if let Some(section) = node.get("mvrp").filter(|_| model == central::resolve::Model::FullyCentralized) {
-        let message = "MVRP beside a CUC that speaks for the end stations".to_owned();
+        let message = "end stations send no MVRP where a CUC acts for them".to_owned();
         faults.error(
             codes::VLAN_REGISTRATION,
             section.anchor(),
             message,
-            "leave out `mvrp`, or choose another `model`",
+            "remove `mvrp`, or choose another `model`",
         );
     }
     let central = central::resolve::central(node, model, topology, streams, &ends, priority, faults);
@@ -105,8 +106,10 @@ pub(crate) fn reservation(
 fn loops(node: &Node<'_>, topology: &Topology<'_>, faults: &mut Faults) {
     if let Some(cable) = topology.closes_loop(0..topology.links.len() / 2) {
         let place = topology.port_name(topology.links[2 * cable].from);
-        let message = format!("the cable at {place} closes a loop");
-        let help = "with `stream-reservation`, use a topology without loops";
+        let message = format!(
+            "the cable at {place} closes a loop, in which MRP would propagate registrations without end"
+        );
+        let help = "with `stream-reservation`, describe a topology without loops";
         faults.error(codes::RESERVATION, node.anchor(), message, help);
     }
 }
@@ -132,9 +135,15 @@ fn classes(node: &Node<'_>, faults: &mut Faults) -> Vec<SrClass> {
         let same = |other: &SrClass| other.domain.class == domain.class || other.domain.priority == priority;
         let sum: u32 = classes.iter().chain([&class]).map(|class| u32::from(class.delta_percent)).sum();
         let fault = if classes.iter().any(same) {
-            Some(("two classes of one letter or priority".to_owned(), "give each its own"))
+            Some((
+                "two SR classes have the same letter or priority".to_owned(),
+                "give every class a different letter and priority",
+            ))
         } else if sum > 100 {
-            Some((format!("classes that may use {sum} % of a port"), "lower `delta-bandwidth`"))
+            Some((
+                format!("the SR classes may use {sum} % of a port, more than all of it"),
+                "lower `delta-bandwidth`",
+            ))
         } else {
             None
         };
@@ -158,7 +167,7 @@ fn order(node: &Node<'_>, classes: &[SrClass], topology: &Topology<'_>, faults: 
         let Some((port, described)) = cabled().find(|(_, port)| !behind(port)) else { continue };
         let place = node.get("classes").and_then(|list| list.items().get(number));
         let message = format!(
-            "at {} the SR class of priority {} has traffic class {}, and the one before it, of priority {}, {}",
+            "at {} the SR class of priority {} has traffic class {}, not below that of the class before it, which has priority {} and traffic class {}",
             topology.port_name(PortIndex::at(port)),
             pair[1].domain.priority,
             of(described, &pair[1]).number(),
@@ -195,7 +204,7 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
     };
     if timing.leave <= timing.join * 2 || timing.leave_all <= timing.leave {
         let message = format!(
-            "`{}` has a JoinTime of {}, a LeaveTime of {} and a LeaveAllTime of {}",
+            "`{}` has a JoinTime of {}, a LeaveTime of {} and a LeaveAllTime of {}, which do not fit together",
             described.name, timing.join, timing.leave, timing.leave_all
         );
         let help = "make LeaveTime more than two JoinTimes, and LeaveAllTime longer than LeaveTime";
@@ -204,7 +213,7 @@ fn settings(node: &Node<'_>, number: NodeIndex, topology: &Topology<'_>, faults:
     } else if timing.repeat >= timing.leave {
         // What is said once may be lost: it would have lapsed before it is said again.
         let message = format!(
-            "`{}` says again what it has said after {}, and its LeaveTime is {}",
+            "`{}` repeats its declarations after {}, not before the LeaveTime of {} ends",
             described.name, timing.repeat, timing.leave
         );
         let place = layered(&layers, "repeat-time").map_or(node.anchor(), Node::anchor);
@@ -250,7 +259,7 @@ fn strict(node: &Node<'_>, priority: Priority, topology: &Topology<'_>, faults: 
     for (number, _) in topology.ports.iter().enumerate().filter(|(_, port)| port.links.is_some()) {
         let port = PortIndex::at(number);
         if topology.shapes(port, priority) {
-            let message = format!("MRPDUs would be shaped at {}", topology.port_name(port));
+            let message = format!("the class of MRPDUs is shaped at {}", topology.port_name(port));
             let help = "give `stream-reservation` a `priority` whose class is `strict-priority`";
             faults.error(codes::RESERVATION, node.anchor(), message, help);
             return;
@@ -287,20 +296,21 @@ fn talker_value(
     };
     let class = classes.iter().find(|class| class.domain.priority == stream.priority.number());
     let Some(class) = class else {
-        let message = format!("no SR class has priority {}", stream.priority.number());
-        fault("priority", message, "give the stream the priority of one, 3 for class A");
+        let message =
+            format!("the stream is reserved, and no SR class has its priority {}", stream.priority.number());
+        fault("priority", message, "give the stream the priority of an SR class, such as 3 for class A");
         return None;
     };
     if !stream.tagged || stream.learned || stream.virtual_link.is_some() {
-        let message = "a reserved stream without a tag, or without a way of its own".to_owned();
-        fault("reservation", message, "leave out `tagged`, `virtual-link` and `route: learned`");
+        let message = "a reserved stream must be tagged, and cannot be a virtual link or use a learned route"
+            .to_owned();
+        fault("reservation", message, "remove `tagged: false`, `virtual-link` and `route: learned`");
         return None;
     }
-    let told = || stream.interval_frames(class.interval).and_then(|frames| u16::try_from(frames).ok());
-    let frames = node.parsed("frames-per-interval").or_else(told);
+    let by_traffic = || stream.interval_frames(class.interval).and_then(|frames| u16::try_from(frames).ok());
+    let frames = node.parsed("frames-per-interval").or_else(by_traffic);
     let Some(interval_frames_max) = frames else {
-        let message =
-            "traffic that does not tell how many frames come in a class measurement interval".to_owned();
+        let message = "MaxIntervalFrames does not follow from this type of traffic".to_owned();
         fault("reservation", message, "add `frames-per-interval`");
         return None;
     };
@@ -334,8 +344,8 @@ fn requests(
             [all] => vec![time(all); listeners],
             _ => {
                 if stated.len() != listeners {
-                    let message = format!("{} times for {listeners} listeners", stated.len());
-                    let help = "state one time for all, or one for each";
+                    let message = format!("{} times are stated for {listeners} listeners", stated.len());
+                    let help = "state one time for all listeners, or one for each";
                     faults.error(codes::RESERVED_STREAM, draft.place("reservation"), message, help);
                 }
                 stated.iter().map(time).chain(core::iter::repeat(otherwise)).take(listeners).collect()
@@ -356,7 +366,7 @@ fn requests(
     // One fault of each kind.
     for (from, at, to, until) in offered.into_iter().filter(wrong).chain(asked.clone().find(wrong)) {
         let place = node.get(to).map_or(node.anchor(), |node| node.place);
-        let message = format!("`{to}` of {}, and `{from}` of {at}", until.unwrap_or_default());
+        let message = format!("`{to}` of {} is not later than `{from}` of {at}", until.unwrap_or_default());
         faults.error(codes::RESERVED_STREAM, place, message, format!("make `{to}` later than `{from}`"));
     }
     ReservedStream {

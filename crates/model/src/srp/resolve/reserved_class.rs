@@ -82,11 +82,11 @@ pub(crate) fn resolve(
         let place = topology.extras[reserved.port.index()].places.idle_slopes[reserved.class.index()];
         if let Some(place) = place {
             let message = format!(
-                "class {} of {} has an idleSlope, which its reservations set",
+                "class {} of {} has a stated idleSlope or selection, and the reservations set both",
                 reserved.class.index(),
                 topology.port_name(reserved.port)
             );
-            let help = "leave out the class's `idle-slope` and its selection, or `shaping: reserved`";
+            let help = "remove the class's `idle-slope` and `transmission-selection`, or `shaping: reserved`";
             faults.error(codes::RESERVATION, place, message, help);
         }
         let port = &mut topology.ports[reserved.port.index()];
@@ -126,12 +126,12 @@ fn strangers(
             draft.stream.hops.iter().any(|hop| (hop.port, hop.class) == (reserved.port, reserved.class));
         if shares {
             let message = format!(
-                "`{}` is not reserved, and shares class {} of {} with reserved streams",
+                "`{}` is not reserved and shares class {} of {} with reserved streams",
                 draft.stream.name,
                 reserved.class.index(),
                 topology.port_name(reserved.port)
             );
-            let help = "reserve it, or give it a priority that is of no SR class";
+            let help = "reserve it, or give it a priority of no SR class";
             faults.error(codes::RESERVED_STREAM, draft.name_place, message, help);
         }
     }

@@ -40,8 +40,10 @@ pub(crate) fn read(
     let vlans: BTreeSet<VlanId> =
         reserved.iter().map(|reserved| stream(reserved).vlan).filter(|id| *id != VlanId::DEFAULT).collect();
     if vlans.is_empty() {
-        let message = "MVRP beside reserved streams of the default VLAN, which is everywhere".to_owned();
-        let help = "give reserved streams a `vlan` of their own, such as 2, or leave out `mvrp`";
+        let message =
+            "reserved streams use the default VLAN, which MVRP does not register as it is everywhere"
+                .to_owned();
+        let help = "give reserved streams another `vlan`, such as 2, or remove `mvrp`";
         faults.error(codes::VLAN_REGISTRATION, section.anchor(), message, help);
     }
     let own: BTreeSet<usize> = reserved.iter().map(|reserved| reserved.stream.index()).collect();
@@ -62,7 +64,7 @@ pub(crate) fn read(
         let Some((index, port)) = topology.reference(item, faults) else { continue };
         if !topology.is_bridge(index) {
             let message = format!("`{}` is no bridge", topology.nodes[index.index()].name);
-            let help = "name ports of bridges: an end station declares what it wants";
+            let help = "name ports of bridges: end stations declare VLANs and cannot forbid them";
             faults.error(codes::VLAN_REGISTRATION, item.place, message, help);
         }
         forbidden.extend(topology.ports_of(index).filter(|own| port.is_none_or(|port| port == *own)));

@@ -47,12 +47,12 @@ pub(crate) fn responses(streams: &mut Streams<'_, '_>, faults: &mut Faults) {
         };
         let (answer, asked) = (&draft.stream.name, &request.name);
         if heard && matches!(request.traffic, Traffic::Response { .. }) && made {
-            let message = format!("`{asked}` is a response itself, and `{answer}` would answer it");
-            let help = "name a stream with traffic of its own: only time-triggered links answer in turn, listed in that order";
+            let message = format!("`{answer}` answers `{asked}`, which is a response itself");
+            let help = "name a stream that is not a response: only time-triggered links answer responses, listed in that order";
             faults.error(codes::RESPONSE, named.place, message, help);
         } else if !heard || made {
-            let message = format!("`{answer}` has nothing of `{asked}` to answer");
-            let help = "name a stream with traffic of its own, and make a listener of it the talker";
+            let message = format!("the talker of `{answer}` does not receive `{asked}`, which it answers");
+            let help = "name a stream that is not a response and that this talker receives";
             faults.error(codes::RESPONSE, named.place, message, help);
         }
         streams.list[number].stream.traffic = Traffic::Response { to, turn_around };
@@ -66,10 +66,10 @@ pub(crate) fn check_heard(streams: &Streams<'_, '_>, faults: &mut Faults) {
         let Some(request) = streams.list.get(to.index()) else { continue };
         if request.route == Route::Broadcast && !request.stream.listeners.contains(&draft.stream.talker) {
             let message = format!(
-                "no broadcast of `{}` reaches the talker of `{}`",
+                "the broadcast `{}` does not reach the talker of `{}`, which answers it",
                 request.stream.name, draft.stream.name
             );
-            let help = "name a stream that its talker hears, or join it to the VLAN of the broadcast";
+            let help = "name a stream that its talker receives, or make the talker's port a member of the broadcast's VLAN";
             faults.error(codes::RESPONSE, draft.place("traffic"), message, help);
         }
     }
@@ -100,8 +100,8 @@ pub(crate) fn tdma(
         let stream = self::synchronisation(node, cycle, streams, faults)?;
         let offset: Duration = node.parsed("offset")?;
         if streams.list[stream.index()].stream.talker == master || offset >= cycle || offset.is_zero() {
-            let message = "a standby that cannot stand in for the master".to_owned();
-            let help = "give it an end station of its own, and an offset within the cycle";
+            let message = "the standby cannot replace the master: it is the master, or its offset is not within the cycle".to_owned();
+            let help = "name another end station, and an offset within the cycle";
             faults.error(codes::TDMA_STATION, node.anchor(), message, help);
         }
         let lost_in_a_row = node.parsed("lost-in-a-row");
@@ -111,8 +111,10 @@ pub(crate) fn tdma(
     deaf(node, synchronisation, standby.as_ref(), &slots, (topology, streams), faults);
     let start_up = start_up::start_up(node, &slots, topology, streams);
     for draft in streams.list.iter().filter(|draft| draft.stream.virtual_link.is_some()) {
-        let message = "a virtual link whose talker sends in slots of a TDMA cycle".to_owned();
-        let help = "remove one of `virtual-link` and `tdma`: the regulator of a link knows no slots";
+        let message =
+            "a virtual link cannot be sent in slots of a TDMA cycle, which its regulator does not know"
+                .to_owned();
+        let help = "remove `virtual-link` or `tdma`";
         faults.error(codes::CONFLICT, draft.place("virtual-link"), message, help);
     }
     for (number, draft) in streams.list.iter().enumerate() {
@@ -133,9 +135,11 @@ pub(crate) fn tdma(
         let way = travel[streams.list[standby.synchronisation.index()].stream.talker.index()];
         if standby.offset <= way {
             let place = node.get("standby").map_or(node.anchor(), Node::anchor);
-            let message =
-                format!("the standby watches for {}, and hears of a cycle after {way}", standby.offset);
-            faults.error(codes::TDMA_STATION, place, message, "give it a longer `offset`");
+            let message = format!(
+                "the standby takes over after {}, and the master's frame arrives only after {way}",
+                standby.offset
+            );
+            faults.error(codes::TDMA_STATION, place, message, "lengthen `offset`");
         }
     }
     slots_at_the_opening(node, &streams.list[synchronisation.index()], &slots, topology, faults);
@@ -168,9 +172,9 @@ fn deaf(
         };
         if let Some(StreamDraft { stream, .. }) = opening.iter().copied().find(unheard) {
             let name = &topology.nodes[owner.index()].name;
-            let what = if Some(owner) == standby { "stands in for the master" } else { "has slots" };
-            let message = format!("`{name}` {what} and does not hear `{}`", stream.name);
-            let help = format!("make `{name}` a listener of it");
+            let what = if Some(owner) == standby { "replaces the master" } else { "has slots" };
+            let message = format!("`{name}` {what} and does not receive `{}`", stream.name);
+            let help = format!("make `{name}` a listener of that stream");
             faults.error(codes::TDMA_STATION, node.anchor(), message, help);
         }
     }
@@ -187,15 +191,15 @@ fn synchronisation(
     let found = streams.find(named, faults)?;
     let stream = &mut streams.list[found.index()].stream;
     if !matches!(stream.traffic, Traffic::Synchronisation { .. }) {
-        let message = format!("`{}` has traffic of its own", stream.name);
+        let message = format!("`{}` opens cycles, and its traffic is of another type", stream.name);
         let help = "write `traffic: {type: synchronisation}` there";
         faults.error(codes::TDMA_STATION, named.place, message, help);
         return None;
     }
     if stream.payload_min < SYNCHRONISATION_MIN {
-        let message = format!("`{}` does not hold what opens a cycle", stream.name);
+        let message = format!("frames of `{}` are too small to open a cycle", stream.name);
         let help = format!(
-            "make its payload at least {SYNCHRONISATION_MIN}: the RTmac header and the frame of TDMA"
+            "raise its payload to {SYNCHRONISATION_MIN} at least: the RTmac header and the TDMA frame"
         );
         let place = streams.list[found.index()].place("payload");
         faults.error(codes::TDMA_STATION, place, message, help);
@@ -227,7 +231,7 @@ fn slots_at_the_opening(
             "the master's slot at {} begins while `{}` is sent, which takes {taken}",
             slot.slot.offset, stream.name
         );
-        faults.error(codes::TDMA_SLOT, place, message, "move the slot behind it");
+        faults.error(codes::TDMA_SLOT, place, message, "move the slot after the end of that frame");
     }
 }
 
@@ -236,17 +240,20 @@ fn slots(node: &Node<'_>, cycle: Duration, topology: &Topology<'_>, faults: &mut
     for item in node.get("slots").map_or(&[][..], Node::items) {
         let Some(slot) = slot(item, topology, faults) else { continue };
         let fault = if topology.is_bridge(slot.owner) {
-            Some("a bridge owns no slot".to_owned())
+            Some("a bridge cannot own a slot".to_owned())
         } else if slot.slot.offset + slot.length > cycle {
-            Some(format!("it ends after the cycle of {cycle}"))
+            Some(format!("the slot ends after the cycle of {cycle}"))
         } else if slot.slot.phase >= slot.slot.period {
-            Some(format!("no cycle has phase {} of {}", slot.slot.phase, slot.slot.period))
+            Some(format!("the phase {} is not below `every` of {}", slot.slot.phase, slot.slot.period))
         } else {
             let meets = |(other, _): &&(OwnedSlot, &Node<'_>)| slot.shares_time_with(other);
-            slots.iter().find(meets).map(|(other, _)| format!("it meets the slot at {}", other.slot.offset))
+            slots
+                .iter()
+                .find(meets)
+                .map(|(other, _)| format!("the slot overlaps the one at {}", other.slot.offset))
         };
         if let Some(message) = fault {
-            faults.error(codes::TDMA_SLOT, item.anchor(), message, "move the slot, or make it shorter");
+            faults.error(codes::TDMA_SLOT, item.anchor(), message, "move or shorten the slot");
         }
         slots.push((slot, item));
     }
@@ -283,11 +290,15 @@ fn station(draft: &StreamDraft<'_, '_>, slots: &[OwnedSlot], topology: &Topology
     let wire = line.duration_ceil(wire_bits(stream.payload_max, stream.tagged));
     let (message, help) = match own.min_by_key(|slot| slot.length) {
         None => (
-            format!("`{}` has no slot for `{}`", topology.nodes[stream.talker.index()].name, stream.name),
-            "add a slot that its talker owns, for what it carries",
+            format!(
+                "`{}` owns no slot that carries `{}`",
+                topology.nodes[stream.talker.index()].name,
+                stream.name
+            ),
+            "add a slot of its talker that carries this kind of frames",
         ),
         Some(slot) if slot.length < wire => {
-            (format!("a frame of {wire} and a slot of {}", slot.length), "make the slot longer")
+            (format!("a frame takes {wire}, longer than its slot of {}", slot.length), "lengthen the slot")
         }
         Some(_) => return,
     };
@@ -321,11 +332,11 @@ fn lifetime(
     if longest > lifetime {
         let place = node.get("lifetime").map_or(node.anchor(), |node| node.place);
         let message = format!(
-            "`{}` may wait {longest} for a slot and is lost after {lifetime}, though nothing fails",
+            "a frame of `{}` may wait {longest} for a slot and is lost after {lifetime}, even if nothing fails",
             stream.name
         );
         let help =
-            "make the lifetime at least the longest distance of its slots, and what a failure may take";
+            "raise `lifetime` to the longest distance of its slots and the time that a failure may take";
         faults.warning(codes::TDMA_STATION, place, message, help);
     }
 }
@@ -338,8 +349,8 @@ pub(crate) fn report_dual_master(network: &Network, input: &Draft<'_>, faults: &
     let name = |node: NodeIndex| network.nodes[node.index()].name.as_str();
     let (message, help) = match network.dual_master_cause() {
         Some(DualMasterCause::Errors) => (
-            "bit errors may hide the master's cycles from the standby, which then opens its own beside them: no bound".to_owned(),
-            "say how many frames in a row it misses at most: `lost-in-a-row`",
+            "the standby may miss frames of the living master for bit errors and then opens cycles as well, so nothing has a bound".to_owned(),
+            "state with `lost-in-a-row` how many frames in a row it misses at most",
         ),
         Some(DualMasterCause::Cut(action)) => {
             let what = match action {
@@ -354,7 +365,7 @@ pub(crate) fn report_dual_master(network: &Network, input: &Draft<'_>, faults: &
                 "{what} fails for good, and another way leads from the master to the standby: both open cycles on it, \
                  and there is no bound"
             );
-            (message, "mend it, or leave no way between the two: what divides them has a bound")
+            (message, "mend it, or remove the other path: a failure that separates the two has a bound")
         }
         None => return,
     };
@@ -375,8 +386,8 @@ fn strict_store_and_forward(
             .is_some_and(|device| matches!(device.switching, Switching::CutThrough { .. }));
         if selection != TransmissionSelection::StrictPriority || cut_through || draft.stream.shaped_at_talker
         {
-            let message = format!("`{}` is shaped or cut through on its way", draft.stream.name);
-            let help = "with `tdma`, use strict priority and store-and-forward";
+            let message = format!("a port on the path of `{}` shapes it or cuts through", draft.stream.name);
+            let help = "with `tdma`, use strict priority and store-and-forward in bridges";
             faults.error(codes::TDMA_STATION, draft.name_place, message, help);
             return;
         }

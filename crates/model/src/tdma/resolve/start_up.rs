@@ -103,8 +103,8 @@ pub(crate) fn drafts<'t, 'a>(
         add(format!("start-up:{}>{}", name(master), name(*owner)), master, vec![*owner], Route::Shortest);
     }
     if owners.len() < 2 {
-        let message = "a start-up of one station".to_owned();
-        let help = "give another end station a slot that carries real-time frames, or leave out `start-up`";
+        let message = "a start-up needs two stations at least".to_owned();
+        let help = "give another end station a slot that carries real-time frames, or remove `start-up`";
         faults.error(codes::TDMA_STATION, node.anchor(), message, help);
     }
 }

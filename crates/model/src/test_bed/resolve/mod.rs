@@ -34,7 +34,7 @@ pub(crate) fn test(
     let outliers_above: Option<Duration> = node.parsed("outliers-above");
     if outliers_above.is_some_and(Duration::is_zero) {
         let place = node.get("outliers-above").map_or(node.anchor(), |node| node.place);
-        let message = "with a limit of no time every message is an outlier".to_owned();
+        let message = "with a limit of 0 s every message is an outlier".to_owned();
         faults.error(codes::TEST_SETTINGS, place, message, "raise `outliers-above`, or leave it out");
     }
     let listed = node.get("tasks").map_or(&[][..], Node::items);
@@ -46,13 +46,8 @@ pub(crate) fn test(
             && quantum >= run.duration
         {
             let named = place.get("quantum").map_or(place.anchor(), |node| node.place);
-            let message = format!("a run of {} has no stamps in steps of {quantum}", run.duration);
-            faults.error(
-                codes::TASK,
-                named,
-                message,
-                "lower `quantum`; `quantum: 8 ns` is that of a common tap",
-            );
+            let message = format!("the run of {} is shorter than a stamp's step of {quantum}", run.duration);
+            faults.error(codes::TASK, named, message, "lower `quantum`; a common tap has `quantum: 8 ns`");
         }
     }
     if test.tasks.len() == listed.len() {
@@ -72,8 +67,8 @@ fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
         let chance = node.get(key).and_then(|node| scalar::chance(node.text()?).ok());
         let Some(chance) = chance else { return otherwise };
         if !chance.is_multiple_of(THOUSANDTH) {
-            let message = format!("`{key}` of a servo that has steps of a thousandth");
-            faults.error(codes::TEST_SETTINGS, place(key), message, "give it at most three decimals");
+            let message = format!("`{key}` is finer than the servo's steps of a thousandth");
+            faults.error(codes::TEST_SETTINGS, place(key), message, "write at most three decimals");
         }
         u16::try_from(chance / THOUSANDTH).expect("at most a thousand")
     };
@@ -97,13 +92,15 @@ fn discipline(node: &Node<'_>, faults: &mut Faults) -> TestClocks {
     let longest = reading.constant.saturating_add(delay_max(reading.random));
     let all = Duration::from_ps(longest.as_ps().saturating_mul(u64::from(clocks.readings)));
     if !reading.per_octet.is_zero() {
-        let message = "a reading of a clock has no octets".to_owned();
+        let message = "the time of a reading cannot depend on octets: a reading has none".to_owned();
         faults.error(codes::TEST_SETTINGS, place("reading"), message, "remove `per-octet` and `less`");
     } else if all >= clocks.interval {
         let at = if node.get("interval").is_some() { "interval" } else { "reading" };
-        let message =
-            format!("{} readings of up to {longest} in an interval of {}", clocks.readings, clocks.interval);
-        let help = "make `interval` longer than all readings of a correction take";
+        let message = format!(
+            "{} readings of up to {longest} take longer than the interval of {}",
+            clocks.readings, clocks.interval
+        );
+        let help = "lengthen `interval` beyond the readings of a correction";
         faults.error(codes::TEST_SETTINGS, place(at), message, help);
     }
     // None at all has been told.
@@ -141,7 +138,7 @@ fn task(
         },
     };
     if topology.is_bridge(station) {
-        let message = format!("`{}` is a bridge and has no tasks", topology.nodes[station.index()].name);
+        let message = format!("`{}` is a bridge and cannot have tasks", topology.nodes[station.index()].name);
         faults.error(codes::NODE_TYPE, named.place, message, "name an end station");
         return None;
     }

@@ -62,12 +62,12 @@ pub(crate) fn check(
     let stream = &draft.stream;
     let injects = matches!(kind, TaskKind::Inject { .. });
     if injects && !matches!(stream.traffic, Traffic::Injected { .. }) {
-        let help = "give the stream `traffic: {type: injected, interval: 100 us}`, or leave the task out";
+        let help = "give the stream `traffic: {type: injected, interval: 100 us}`, or remove the task";
         return fault("route", format!("the traffic of `{}` is not injected", stream.name), help);
     }
     if stream.traffic.is_control() {
-        let help = "name a stream whose frames are an application's";
-        return fault("route", format!("the frames of `{}` are a protocol's own", stream.name), help);
+        let help = "name a stream of an application";
+        return fault("route", format!("`{}` is a stream of a protocol", stream.name), help);
     }
     // The listeners of a broadcast are known if its way was found.
     let unknown = draft.route == Route::Broadcast && stream.listeners.is_empty();
@@ -81,8 +81,8 @@ pub(crate) fn check(
         );
     }
     if let TaskKind::Corrupt { chance: 0, .. } = kind {
-        let message = format!("with a chance of 0, no message of `{}` has a bit turned", stream.name);
-        fault("chance", message, "raise `chance`, or leave the task out");
+        let message = format!("with a chance of 0 no message of `{}` is corrupted", stream.name);
+        fault("chance", message, "raise `chance`, or remove the task");
     }
     if let TaskKind::Relay { by, .. } = kind {
         let answer = &of(by).stream;
@@ -93,7 +93,7 @@ pub(crate) fn check(
             fault("by", message, "name a stream of this station with `traffic: {type: response, to: ...}`");
         } else if sizes[0] != sizes[1] {
             let message = format!(
-                "messages of `{}` have {}, and those of `{}`, by which they go on, {}",
+                "messages of `{}` have {}, and those of `{}`, which relays them, have {}",
                 stream.name,
                 sizes_text(sizes[0]),
                 answer.name,
@@ -111,7 +111,7 @@ pub(crate) fn check(
         && stated != is
         && !(stated == "udp" && is == "best-effort")
     {
-        fault("protocol", format!("`{}` is {is}", stream.name), "state what the stream is, or leave it out");
+        fault("protocol", format!("`{}` is {is}", stream.name), "correct `protocol`, or remove it");
     }
     if let TaskKind::Transmit { .. } = kind {
         let sizes = message_sizes(stream, &stream.traffic);
@@ -125,7 +125,7 @@ pub(crate) fn check(
                 ),
                 (None, Traffic::File { .. }) => (
                     format!("the last payload of the file, {least} B, holds no message with its headers"),
-                    "give the file a number of octets whose last frame has at least 40 B",
+                    "choose `octets` so that the last frame has 40 B at least",
                 ),
                 (None, _) => (
                     format!("a payload of {least} B holds no message with its headers"),
@@ -137,7 +137,7 @@ pub(crate) fn check(
             && [sizes.0, sizes.1].iter().any(|size| *size != i128::from(stated.get()))
         {
             let text = format!("the messages of `{}` have {}", stream.name, sizes_text(sizes));
-            fault("payload", text, "state the stream's payload less 28 B of headers, or leave it out");
+            fault("payload", text, "write the stream's payload less 28 B of headers, or remove the key");
         }
     }
 }
@@ -187,23 +187,23 @@ fn twice(
     let (message, help) = match (other.kind, task.kind) {
         (TaskKind::Relay { .. }, TaskKind::Receive { route })
         | (TaskKind::Receive { .. }, TaskKind::Relay { route, .. }) => (
-            format!("this station relays `{}`, and receives it for that", name(route)),
-            "leave out the task of type `receive`",
+            format!("this station relays `{}`, which includes receiving it", name(route)),
+            "remove the task of type `receive`",
         ),
         (_, TaskKind::Receive { route }) => {
-            (format!("two tasks of this station receive `{}`", name(route)), "leave one of them out")
+            (format!("two tasks of this station receive `{}`", name(route)), "remove one of them")
         }
         (_, TaskKind::Corrupt { route, .. }) => (
             format!("two tasks of this station corrupt `{}`", name(route)),
-            "leave one of them out, and raise the `chance` of the other",
+            "remove one of them, and raise the `chance` of the other",
         ),
         (_, TaskKind::Capture { .. }) => {
-            ("two taps at this port stamp alike".to_owned(), "leave one of them out")
+            ("two taps at this port have the same quantum".to_owned(), "remove one of them")
         }
         (
             _,
             TaskKind::Transmit { route, .. } | TaskKind::Inject { route } | TaskKind::Relay { by: route, .. },
-        ) => (format!("two tasks send `{}`", name(route)), "leave one of them out"),
+        ) => (format!("two tasks send `{}`", name(route)), "remove one of them"),
     };
     faults.error_with(codes::TEST_MESSAGE, node.anchor(), message, help, (first, "first here"));
 }
@@ -219,12 +219,20 @@ fn check_way(node: &Node<'_>, task: &Task, test: &Test, streams: &Streams<'_, '_
     if let TaskKind::Transmit { route, .. } = task.kind
         && !is_received(route)
     {
-        fault("route", format!("nobody receives `{}`", name(route)), "add a task of type `receive`");
+        fault(
+            "route",
+            format!("no task receives the messages of `{}`", name(route)),
+            "add a task of type `receive`",
+        );
     }
     if let TaskKind::Relay { by, .. } = task.kind
         && !is_received(by)
     {
-        fault("by", format!("nobody receives `{}`", name(by)), "add a task of type `receive`");
+        fault(
+            "by",
+            format!("no task receives the messages of `{}`", name(by)),
+            "add a task of type `receive`",
+        );
     }
     if let TaskKind::Receive { route } | TaskKind::Relay { route, .. } | TaskKind::Corrupt { route, .. } =
         task.kind
@@ -232,7 +240,7 @@ fn check_way(node: &Node<'_>, task: &Task, test: &Test, streams: &Streams<'_, '_
     {
         fault(
             "route",
-            format!("nobody sends messages by `{}`", name(route)),
+            format!("no task sends messages by `{}`", name(route)),
             "add a task of type `transmit`",
         );
     }
@@ -286,7 +294,7 @@ pub(crate) fn check_started(
         if !stream.started && !events.iter().any(starts) {
             let place = node.get(key).map_or(node.anchor(), |node| node.place);
             let message = format!("`{}` is not started, and no event starts it", stream.name);
-            let help = "add an event `start-stream`, or leave out `started: false`";
+            let help = "add an event `start-stream`, or remove `started: false`";
             faults.warning(codes::TEST_MESSAGE, place, message, help);
         }
     }

@@ -18,26 +18,26 @@ pub(crate) static DEVICE_FILE: Shape = Shape {
 
 pub(crate) static DEVICE: Shape = Shape {
     name: "a device model",
-    about: "Delays and choices of a bridge. Keys of a port hold for all ports of its bridges that say nothing else.",
+    about: "Delays and implementation choices of a bridge. Keys of a port hold for all ports of its bridges that do not state them.",
     keys: &[
         &[
             key("about", Kind::Text, "What it is, and where its values come from."),
-            key("based-on", Kind::Text,  "A model whose values hold where this one says nothing.").or("ideal"),
+            key("based-on", Kind::Text,  "The model whose values hold for keys that this one does not state.").or("ideal"),
             key("switching", Kind::Word(&["store-and-forward", "cut-through"]), "When forwarding may begin."),
             key(
                 "cut-through-header",
                 Kind::Octets,
-                 "Octets of the frame that must be in before a cut-through begins: the destination's at least, and no more than a frame has.",
+                 "Octets of the frame that are received before cut-through forwarding begins: the destination address at least, and at most a frame.",
             ).or("64 B").at_least("6 B").at_most("65535 B"),
             key(
                 "cut-through-frames",
                 Kind::Word(&["all", "strict-priority-to-one-port"]),
-                 "Which frames may be cut through: all of a class without ATS, or those of a class of strict priority that leave by one port.",
+                 "Which frames may be cut through: all frames of classes without ATS, or those of a strict-priority class that leave by one port.",
             ).or("all"),
             key(
                 "stages",
                 Kind::List(0, MANY, &Kind::Object(&STAGE)),
-                "What a frame passes between the last bit received (the header, for cut-through) and the first bit sent, in order.",
+                "Stages that a frame passes between the last bit received (the header, for cut-through) and the first bit sent, in order.",
             ),
             key(
                 "tie-rule",
@@ -47,13 +47,13 @@ pub(crate) static DEVICE: Shape = Shape {
             key(
                 "reception-queue-limit",
                 Kind::Integer(1, 4_294_967_295),
-                "Most frames of one reception port that wait in a class of an egress port, of a device with a queue for each (a `tie-rule` other than `arrival-order`, or ATS with interleaved regulators); no limit.",
+                "Greatest number of frames of one reception port that wait in a class of an egress port, if the device has a queue for each reception port (a `tie-rule` other than `arrival-order`, or ATS with interleaved regulators); by default no limit.",
             ),
-            key("two-stage", Kind::Flag, "Whether a class commits one frame before the classes compete."),
+            key("two-stage", Kind::Flag, "Whether each class selects its next frame before the classes compete."),
             key(
                 "credit-charged-overhead",
                 Kind::Octets,
-                 "Octets beside the frame that the credit-based shaper charges.",
+                 "Octets per frame that the credit-based shaper charges in addition.",
             ).or("20 B"),
             key("ats", Kind::Object(&ATS), "Asynchronous traffic shaping."),
         ],
@@ -63,20 +63,20 @@ pub(crate) static DEVICE: Shape = Shape {
 
 pub(crate) static STAGE: Shape = Shape {
     name: "a stage",
-    about: "A part of a device, with the time that a frame takes to pass it and keeps it to itself.",
+    about: "A part of a device, with the time that a frame takes to pass it and the time for which it occupies it.",
     keys: &[&[
         must("name", Kind::Name, "Unique in the device."),
         must(
             "position",
             Kind::Word(&["reception", "processing", "transmission"]),
-            "Before the arrival is recognised, between arrival and queue, or behind the selection.",
+            "Before the arrival is recognised, between arrival and queue, or after the transmission selection.",
         ),
         key(
             "only-for",
             Kind::Word(&["strict-priority", "credit-based", "ats"]),
-            "Only for classes of this transmission selection; all.",
+            "Only for classes with this transmission selection; by default for all.",
         ),
-        key("latency", DELAY, "From in to out."),
+        key("latency", DELAY, "Time from entry to exit."),
         key("occupancy", DELAY, "How long the next frame of the same port must wait to enter.").or("0 s"),
     ]],
 };
@@ -89,53 +89,53 @@ pub(crate) static DELAY_SHAPE: Shape = Shape {
     keys: &[&[
         key("constant", Kind::Duration, "Constant part."),
         key("per-octet", Kind::Duration, "Per octet of the frame."),
-        key("less", Kind::Duration, "Taken off the constant and per-octet parts."),
+        key("less", Kind::Duration, "Subtracted from the constant and per-octet parts."),
         key("min", Kind::Duration, "Least of the random part."),
         key("max", Kind::Duration, "Most of the random part."),
-        key("mean", Kind::Duration, "Mean of a normal random part, cut at least and most."),
+        key("mean", Kind::Duration, "Mean of a normal random part, truncated at `min` and `max`."),
         key("deviation", Kind::Duration, "Standard deviation of a normal random part."),
     ]],
 };
 
 pub(crate) static ATS: Shape = Shape {
     name: "ATS of a device",
-    about: "What a bridge's asynchronous traffic shaping is like (802.1Q-2022 8.6.5.6, 8.6.8.5, 8.6.11).",
+    about: "Asynchronous traffic shaping of a bridge (802.1Q-2022 8.6.5.6, 8.6.8.5, 8.6.11).",
     keys: &[&[
         key(
             "organisation",
             Kind::Word(&["eligibility-ordered", "interleaved-regulators"]),
-            "One queue in order of eligibility, or a FIFO queue per scheduler group.",
+            "One queue in order of eligibility times, or a FIFO queue per scheduler group.",
         ),
         key(
             "grouping",
             Kind::Word(&["upstream-class", "own-class"]),
-            "What makes a scheduler group beside the reception port.",
+            "What defines a scheduler group in addition to the reception port.",
         ),
         key(
             "charged-overhead",
             Kind::Octets,
-            "Octets beside the frame that a scheduler charges; 20 B by the standard.",
+            "Octets per frame that a scheduler charges in addition; by default 20 B, as in the standard.",
         ),
         key(
             "time-quantum",
             Kind::Duration,
-            "Step of the scheduler's times, to which they are rounded up; without it they are exact, as in the standard.",
+            "Step to which the scheduler rounds its times up; by default they are exact, as in the standard.",
         ),
         key("processing-delay-max", Kind::Duration, "ProcessingDelayMax, added to every eligibility time."),
         key(
             "schedulers-per-group",
             Kind::OneOf(&[Kind::Word(&["unlimited"]), Kind::Integer(1, 4_294_967_295)]),
-            "Most schedulers of one group; further streams share a default instance.",
+            "Greatest number of schedulers in one group; further streams share a default scheduler.",
         ),
         key(
             "stream-identification",
             Kind::List(0, 4, &Kind::Word(FUNCTIONS)),
-            "Functions by which a frame finds its scheduler (802.1CB); a stream without `identification` is told apart by the first of them that can. Empty: every stream is told apart, and may state any function.",
+            "Functions by which the bridge identifies the scheduler of a frame (802.1CB); for a stream without `identification`, the first of them that identifies it. Empty: every stream is identified, and may state any function.",
         ),
         key(
             "arrival-recognition-delay-max",
             Kind::Duration,
-            "How much later than the last bit the arrival time may be read.",
+            "How much later than the last bit the arrival time is taken, at most.",
         ),
         key(
             "clock-offset-variation-max",
@@ -145,12 +145,12 @@ pub(crate) static ATS: Shape = Shape {
         key(
             "clock-rate-deviation-max",
             Kind::Deviation,
-            "ClockRateDeviationMax between them; 0 ppm. A run draws it for every pair of ports.",
+            "ClockRateDeviationMax between them; by default 0 ppm. A run draws a deviation for every pair of ports.",
         ),
         key(
             "scheduler-timing-characteristics",
             Kind::List(0, MANY, &Kind::Object(&PORT_PAIR)),
-            "Pairs of ports that differ from the rest.",
+            "Pairs of ports with other values.",
         ),
     ]],
 };
@@ -171,35 +171,40 @@ pub(crate) static HOST: Shape = Shape {
     keys: &[
         &[
             key("about", Kind::Text, "What it is, and where its values come from."),
-            key("based-on", Kind::Text, "A model whose values hold where this one says nothing.").or("ideal"),
-            key("transmit", DELAY, "From the application to the port's queue; keeps order."),
+            key("based-on", Kind::Text, "The model whose values hold for keys that this one does not state.")
+                .or("ideal"),
+            key("transmit", DELAY, "Delay from the application to the port's queue; keeps the order."),
             key(
                 "receive",
                 DELAY,
-                "From the last bit received to the application; keeps a stream's order. No part of the stream's delay, but of what its application sees.",
+                "Delay from the last bit received to the application; keeps the order of a stream. It is not a part of the stream's delay, but of the application's.",
             ),
-            key("queue-limit", Kind::Integer(1, 4_294_967_295), "Most frames between application and port."),
+            key(
+                "queue-limit",
+                Kind::Integer(1, 4_294_967_295),
+                "Greatest number of frames between application and port.",
+            ),
             key(
                 "reassembly-buffers",
                 Kind::Integer(1, 65_535),
-                "Datagrams that it puts together at a time; a further one takes the place of the oldest.",
+                "Number of datagrams that it reassembles at a time; a further one replaces the oldest.",
             )
             .or("10"),
             key(
                 "egress-queues",
                 Kind::Word(&["class-queues", "fifo"]),
-                "A queue per traffic class at its ports (the default), or one for all: an interface that knows no classes.",
+                "Queues at its ports: one per traffic class (the default), or one for all, as in an interface without classes.",
             ),
             key(
                 "credit-charged-overhead",
                 Kind::Octets,
-                "Octets beside the frame that the port's credit-based shapers charge.",
+                "Octets per frame that the port's credit-based shapers charge in addition.",
             )
             .or("20 B"),
             key(
                 "time-stamp",
                 Kind::Object(&TIME_STAMP),
-                "How the station stamps frames that leave and come; not at all.",
+                "How the station stamps frames that it sends and receives; by default not at all.",
             ),
         ],
         HOST_STACK_KEYS,
@@ -208,19 +213,19 @@ pub(crate) static HOST: Shape = Shape {
 
 static TIME_STAMP: Shape = Shape {
     name: "time stamps",
-    about: "How a station tells when a frame passed, by its own clock. What it tells is observed beside the true delays, \
-            which no stamp changes: listener's stamp less talker's stamp, where both stations stamp.",
+    about: "How a station stamps frames by its own clock. Results have the difference of the listener's and the talker's stamp, if both \
+            stations stamp, in addition to the true delays, which stamps do not change.",
     keys: &[&[
         key(
             "point",
             Kind::Word(&["start-of-frame", "end-of-frame", "software"]),
-            "What is stamped: the first bit behind the start delimiter (the default), the last bit, or the hand-over by the application and to it.",
+            "What is stamped: the first bit after the start delimiter (the default), the last bit, or the hand-over by and to the application.",
         ),
-        key("quantum", Kind::Duration, "Step of the stamps, which are rounded down; none."),
+        key("quantum", Kind::Duration, "Step to which stamps are rounded down; by default none."),
         key(
             "jitter",
             DELAY,
-            "By how much a stamp is late; none. Equal means at both ends cancel, so that a pair of stamps errs both ways.",
+            "How late a stamp is; by default not at all. Equal means at both ends cancel, so the error of a pair of stamps has both signs.",
         ),
     ]],
 };

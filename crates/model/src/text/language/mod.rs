@@ -40,15 +40,15 @@ pub(crate) static NETWORK: Shape = Shape {
     about: "The whole description.",
     keys: &[&[
         key("name", Kind::Text, "Name of the network; by default that of the file."),
-        key("about", Kind::Text, "What it is, for people."),
+        key("about", Kind::Text, "Description for readers."),
         key(
             "allow",
             Kind::List(0, MANY, &Kind::Word(codes::ALLOWED)),
-            "Errors that are meant and become warnings: the network can be run and bounded in spite of them.",
+            "Errors to be reported as warnings: with them the network can still be run and bounded.",
         ),
-        key("defaults", Kind::Object(&DEFAULTS), "What holds where nothing else is said."),
-        key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Device models of one's own, by name."),
-        key("hosts", Kind::Names(&Kind::Object(&HOST)), "Host models of one's own, by name."),
+        key("defaults", Kind::Object(&DEFAULTS), "Values that hold unless a node, port or link states its own."),
+        key("devices", Kind::Names(&Kind::Object(&DEVICE)), "Additional device models, by name."),
+        key("hosts", Kind::Names(&Kind::Object(&HOST)), "Additional host models, by name."),
         key("test", Kind::Object(&TEST), "Tasks of a test bed."),
         must("nodes", Kind::Names(&Kind::Object(&NODE)), "End stations and bridges, by name."),
         key("links", Kind::List(0, MANY, &Kind::Object(&LINK)), "Cables."),
@@ -61,46 +61,46 @@ pub(crate) static NETWORK: Shape = Shape {
         key(
             "stream-tables",
             Kind::List(0, MANY, &Kind::Text),
-            "CSV files with further streams, one a row; the heading names keys of a stream, with a dot for a key within a key (`traffic.interval`).",
+            "CSV files with further streams, one in each row; the heading names keys of a stream, with a dot before a nested key (`traffic.interval`).",
         ),
         key(
             "network-control",
             Kind::OneOf(&[Kind::Word(&["none"]), Kind::Object(&NETWORK_CONTROL)]),
-             "Frames of protocols that the description does not have (spanning tree, gPTP without `gptp`), with which bounds reckon at every port. Those of its own protocols always count.",
+             "Frames of protocols that the description does not have (spanning tree, gPTP without `gptp`), which bounds assume at every port. Frames of its own protocols always count.",
         ).or("none"),
         key(
             "tdma",
             Kind::Object(&TDMA),
-            "Slots of a cycle in which the talkers send; without this key they send when they can.",
+            "Slots of a cycle in which the talkers send; without this key they send as soon as the port is free.",
         ),
         key(
             "time-triggered",
             Kind::Object(&TIME_TRIGGERED),
-            "What all time-triggered virtual links have in common.",
+            "Settings of all time-triggered virtual links.",
         ),
         key(
             "stream-reservation",
             Kind::Object(&STREAM_RESERVATION),
-            "Stream reservation (MSRP) in every node; without this key streams are sent without asking.",
+            "Stream reservation (MSRP) in every node; without this key streams are sent without a reservation.",
         ),
         key(
             "gptp",
             Kind::Object(&GPTP),
-            "The generalized precision time protocol (802.1AS) in every node; without this key every clock runs alone.",
+            "The generalized precision time protocol (802.1AS) in every node; without this key clocks run freely.",
         ),
         key(
             "harts",
             Kind::Object(&HARTS),
-            "Elementary cycles and servers in all bridges; without this key their ports select by class.",
+            "Elementary cycles and servers (HaRTES) in all bridges; without this key their ports select by class.",
         ),
         key("events", Kind::List(0, MANY, &Kind::Object(&EVENT)), "The run's timeline."),
-        key("run", Kind::Object(&RUN), "How a run is made."),
+        key("run", Kind::Object(&RUN), "Settings of a run."),
     ]],
 };
 
 static DEFAULTS: Shape = Shape {
     name: "the defaults",
-    about: "What holds for every node, port and link that says nothing else.",
+    about: "Values for every node, port and link that states no others.",
     keys: &[
         &[
             key("device", Kind::Text, "Device model of the bridges.").or("ideal"),
@@ -114,11 +114,12 @@ static DEFAULTS: Shape = Shape {
 
 static NETWORK_CONTROL: Shape = Shape {
     name: "network control traffic",
-    about: "Frames of gPTP, MRP, link layer discovery and the like that no key of the description makes, as interference in every bound. Without keys it is what these three send at their usual intervals.",
+    about: "Frames of gPTP, MRP, LLDP and other protocols that the description does not have, as interference in every bound. The default values cover these three at their usual intervals.",
     keys: &[&[
-        key("priority", PRIORITY, "Its priority; 7, or 6 beside time-triggered traffic."),
-        key("rate", Kind::Rate, "Bits of the wire per second that leave a port at most.").or("100 kbit/s"),
-        key("burst", Kind::Bits, "Bits of the wire that leave a port at once.").or("1228 B"),
+        key("priority", PRIORITY, "Its priority; by default 7, or 6 with time-triggered traffic."),
+        key("rate", Kind::Rate, "Greatest rate at which they leave a port, bits on the wire per second.")
+            .or("100 kbit/s"),
+        key("burst", Kind::Bits, "Greatest burst, bits on the wire.").or("1228 B"),
         key("frame-max", Kind::Octets, "Largest frame, destination to FCS.").or("300 B").at_least("64 B"),
     ]],
 };
@@ -131,32 +132,32 @@ static EVENT: Shape = Shape {
         key(
             "start-stream",
             Kind::Text,
-            "This stream begins; its traffic's times count from here. Not one that is reserved in the run: it begins when it is granted.",
+            "This stream begins; the times of its traffic count from here. A stream that is reserved in the run begins when it is granted instead.",
         ),
         key(
             "stop-stream",
             Kind::Text,
-            "This stream ends; frames on their way go on, and what is reserved for it stands: granted anew, it begins again.",
+            "This stream ends; frames in flight go on and its reservation stays. If it is granted again, it begins again.",
         ),
         key("cut-link", Kind::Text, "This link is cut; frames on it are lost."),
         key("mend-link", Kind::Text, "This link is mended."),
         key("stop-node", Kind::Text, "This node stops; its frames are lost."),
-        key("start-node", Kind::Text, "This node comes back, empty."),
+        key("start-node", Kind::Text, "This node starts again, with empty queues."),
         key(
             "babble",
             Kind::Object(&BABBLE),
-            "A synchronisation or compression master (AS6802) makes protocol control frames without end; a high-integrity one is silent.",
+            "A synchronisation or compression master (AS6802) sends protocol control frames without end; a high-integrity master falls silent instead.",
         ),
-        key("stop-babbling", Kind::Text, "This node makes no more of them than it should."),
+        key("stop-babbling", Kind::Text, "This node sends protocol control frames correctly again."),
         key(
             "mistime",
             Kind::Object(&MISTIME),
-            "A synchronisation or compression master sends its frames later than it says; a high-integrity one is silent.",
+            "A synchronisation or compression master sends its frames later than their contents state; a high-integrity master falls silent instead.",
         ),
         key(
             "change-traffic",
             Kind::Object(&CHANGE_TRAFFIC),
-            "A stream's traffic changes, but not to or from responses; one that is reserved in the run may send no more than that, unless a switch polices it.",
+            "The traffic of a stream changes, but not to or from responses; a stream that is reserved in the run may not exceed its reservation unless a switch polices it.",
         ),
         key(
             "change-idle-slope",
@@ -174,7 +175,7 @@ static EVENT: Shape = Shape {
 
 static BABBLE: Shape = Shape {
     name: "a babbling master",
-    about: "Who babbles: frames of all kinds, of any integration cycle, some under another's name; a compression master's claim all members.",
+    about: "A master that babbles sends protocol control frames of all types and any integration cycle, some in the name of other nodes; those of a compression master claim all members.",
     keys: &[&[
         must("node", Kind::Text, "The master."),
         must("interval", Kind::Duration, "Distance of its frames.").at_least("1 us"),
@@ -183,7 +184,7 @@ static BABBLE: Shape = Shape {
 
 static MISTIME: Shape = Shape {
     name: "a master at the wrong time",
-    about: "Whose protocol control frames leave at the wrong time, which their transparent clock does not tell.",
+    about: "A master whose protocol control frames leave at the wrong time, which their transparent clock does not show.",
     keys: &[&[
         must("node", Kind::Text, "The master."),
         must("by", Kind::Duration, "How much later they leave; 0 s ends it."),
@@ -196,7 +197,7 @@ static CHANGE_TRAFFIC: Shape = Shape {
     keys: &[&[
         must("stream", Kind::Text, "The stream."),
         must("traffic", Kind::Tagged(TRAFFIC), "Its new traffic."),
-        key("arrival-curve", Kind::Object(&ARRIVAL_CURVE), "What it promises from now on."),
+        key("arrival-curve", Kind::Object(&ARRIVAL_CURVE), "Its arrival curve from now on."),
     ]],
 };
 
@@ -231,7 +232,7 @@ static CHANGE_ERRORS: Shape = Shape {
 
 static RUN: Shape = Shape {
     name: "run settings",
-    about: "How a run is made.",
+    about: "Settings of a run.",
     keys: &[&[
         key("duration", Kind::Duration, "Simulated time.").or("1 s"),
         key("warm-up", Kind::Duration, "Frames created before it are checked but left out of statistics.")
@@ -239,8 +240,8 @@ static RUN: Shape = Shape {
         key(
             "stop-after-frames",
             Kind::Integer(1, u64::MAX),
-            "End after this many delivered frames, if that is earlier.",
+            "Number of delivered frames after which the run ends, if that is earlier.",
         ),
-        key("seed", Kind::Integer(0, u64::MAX), "Seed of every random stream.").or("1"),
+        key("seed", Kind::Integer(0, u64::MAX), "Seed of the random numbers.").or("1"),
     ]],
 };

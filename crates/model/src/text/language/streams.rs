@@ -7,7 +7,7 @@ use crate::virtual_link::language::VIRTUAL_LINK;
 
 pub(crate) static STREAM: Shape = Shape {
     name: "a stream",
-    about: "One talker, its listeners, its traffic and its way.",
+    about: "One talker, its listeners, its traffic and its route.",
     keys: &[&[
         must("name", Kind::Name, "Unique name."),
         must("talker", Kind::Reference, "The end station that sends it, and its port if it has several."),
@@ -18,7 +18,7 @@ pub(crate) static STREAM: Shape = Shape {
         key(
             "payload",
             Kind::OneOf(&[Kind::Octets, Kind::Object(&PAYLOAD_RANGE)]),
-            "MAC client data of a frame, before padding, or its least and most.",
+            "MAC client data of a frame before padding, or its least and greatest size.",
         )
         .at_most("65513 B"),
         key(
@@ -31,26 +31,26 @@ pub(crate) static STREAM: Shape = Shape {
         key(
             "datagram",
             Kind::Octets,
-            "Data of a UDP datagram, in place of `payload`, that is cut into as many frames as it takes: of 1500 B of payload, or of what the talker's slots hold. What is said of its traffic is said of datagrams.",
+            "Data of a UDP datagram, in place of `payload`. A datagram is fragmented into frames of 1500 B of payload, or of what the talker's slots hold; `traffic` then describes datagrams.",
         )
         .at_most("65507 B"),
-        key("traffic", Kind::Tagged(TRAFFIC), "When its frames come."),
-        key("deadline", Kind::Duration, "Deadline from talker MAC to listener MAC, last bit; none."),
+        key("traffic", Kind::Tagged(TRAFFIC), "When it creates frames."),
+        key("deadline", Kind::Duration, "Deadline of the delay from the talker's MAC to the last bit at the listener's MAC; by default none."),
         key(
             "count-late",
             Kind::List(1, 16, &Kind::Duration),
-            "Further spans for which a run counts the frames that are later, so that one run tells how often each is missed; no requirement.",
+            "Further delays: a run counts for each of them the frames that are later. They are no requirement.",
         ),
-        key("shaper", Kind::Object(&SHAPER), "What ATS schedulers and the talker's own shaper hold it to."),
+        key("shaper", Kind::Object(&SHAPER), "Parameters of its ATS schedulers and of the talker's own shaper."),
         key(
             "arrival-curve",
             Kind::Object(&ARRIVAL_CURVE),
-            "What the talker promises at most, which its traffic must keep; by default what follows from `traffic`.",
+            "Arrival curve that the talker promises and its traffic must keep; by default it follows from `traffic`.",
         ),
         key(
             "route",
             Kind::OneOf(&[Kind::Word(&["shortest", "learned"]), Kind::List(1, MANY, &Kind::Text)]),
-            "Its way: the shortest (the default; ties go to the port that stands first), learned by the bridges, or stated: the bridges that it passes in order, or the links of its tree.",
+            "Its route: the shortest path (the default; of equal ones that by the first port), learned by the bridges, or stated as the bridges in order or as the links of its tree.",
         ),
         key(
             "destination",
@@ -66,30 +66,30 @@ pub(crate) static STREAM: Shape = Shape {
         key(
             "virtual-link",
             Kind::Object(&VIRTUAL_LINK),
-            "What makes it a virtual link of ARINC 664 part 7; its frames have no tag, and switches know its priority.",
+            "Makes it a virtual link of ARINC 664 part 7; its frames are untagged, and switches have its priority configured.",
         ),
         key(
             "time-triggered",
             Kind::Object(&TIME_TRIGGERED_LINK),
-            "What makes it a time-triggered virtual link; its frames have no tag and priority 7, if none is given.",
+            "Makes it a time-triggered virtual link; its frames are untagged, with priority 7 by default.",
         ),
         key(
             "reservation",
             Kind::Object(&super::RESERVATION),
-            "Makes it a stream that is reserved: it needs `stream-reservation`, and is sent while a listener is ready.",
+            "Makes it a reserved stream: it needs `stream-reservation`, and is sent while a listener is ready.",
         ),
         key(
             "stack",
             Kind::Name,
-            "The protocol stack of its stations' host models that it uses; the first of each that has none of this name.",
+            "The protocol stack of its stations' host models that it uses; in a host model without a stack of this name, the first one.",
         ),
-        key("started", Kind::Flag, "Whether it runs from the start.").or("true"),
+        key("started", Kind::Flag, "Whether it is active from the start.").or("true"),
     ]],
 };
 
 pub(super) static PAYLOAD_RANGE: Shape = Shape {
     name: "a range of sizes",
-    about: "A least and a most; a run draws uniformly between them.",
+    about: "Least and greatest size; a run draws uniformly between them.",
     keys: &[&[
         must("min", Kind::Octets, "Least.").at_most("65513 B"),
         must("max", Kind::Octets, "Most.").at_most("65513 B"),
@@ -106,13 +106,13 @@ pub(super) static SHAPER: Shape = Shape {
         must(
             "committed-information-rate",
             Kind::OneOf(&[Kind::Word(&[COVERING]), Kind::Rate]),
-            "CommittedInformationRate. `covering`: the least with which each scheduler, its clock at its slowest, passes what its stream's talker and the scheduler before it send at their fastest.",
+            "CommittedInformationRate. `covering`: the least rate with which each scheduler, with its slowest clock, passes what the talker and the scheduler before it send with their fastest clocks.",
         ),
         must("committed-burst-size", Kind::Bits, "CommittedBurstSize."),
         key(
             "rate-step",
             Kind::Deviation,
-            "By how much the rate of each further bridge's scheduler is above that of the one before; 0 ppm. With a step its burst is an octet more, too, which makes up for the roundings of its ticks. With clocks that are off by up to t either way, 2 t and a little more make every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
+            "By how much the rate of each bridge's scheduler is above that of the one before; by default 0 ppm. With a step, the burst of each is also an octet greater, which compensates for the rounding of its ticks. With clocks of tolerance t, a step of slightly more than 2 t makes every shaper at least as fast as the one before it, which the bounds of a group of several streams need.",
         ),
         key("shape-at-talker", Kind::Flag, "Whether the talker shapes the stream as well.").or("false"),
     ]],
@@ -154,23 +154,23 @@ pub(super) static IDENTIFICATION: &[(&str, &Shape)] = &[
 const TAGGED: Key = key(
     "tagged",
     Kind::Word(&["tagged", "priority", "all"]),
-    "Frames with a tag, without one, or both; as its frames come.",
+    "Frames with a tag, without one, or both; by default as the stream's frames are.",
 );
 const VLAN: Key = key(
     "vlan",
     Kind::OneOf(&[Kind::Word(&["any"]), VLAN_ID]),
-    "VLAN of the tag; that of the stream, or `any` where its frames come without a tag.",
+    "VLAN of the tag; by default that of the stream, or `any` if its frames are untagged.",
 );
 
 pub(super) static NULL_STREAM: Shape = Shape {
     name: "null stream identification",
-    about: "By destination address and VLAN (802.1CB 6.4). Streams that have both in common share a scheduler.",
+    about: "By destination address and VLAN (802.1CB 6.4). Streams with the same two share a scheduler.",
     keys: &[&[TAGGED, VLAN]],
 };
 
 pub(super) static SMAC_VLAN: Shape = Shape {
     name: "source MAC and VLAN stream identification",
-    about: "By source address and VLAN (802.1CB 6.5). Streams of one talker's port in a VLAN share a scheduler.",
+    about: "By source address and VLAN (802.1CB 6.5). Streams of a talker's port in one VLAN share a scheduler.",
     keys: &[&[TAGGED, VLAN]],
 };
 
@@ -194,7 +194,7 @@ pub(super) static IP_STREAM: Shape = Shape {
                     "destination-port",
                 ]),
             ),
-            "What is looked at; addresses, protocol and ports of IPv4.",
+            "Fields that are matched; by default the addresses, protocol and ports of IPv4.",
         ),
         VLAN,
     ]],
@@ -202,19 +202,27 @@ pub(super) static IP_STREAM: Shape = Shape {
 
 pub(super) static MASK_AND_MATCH: Shape = Shape {
     name: "mask-and-match stream identification",
-    about: "By masked octets of the addresses and of what follows them (802.1CBdb 6.8). What is not masked is not looked at; what must be left is the stream's own, unless stated.",
+    about: "By masked octets of the addresses and of the data after them (802.1CBdb 6.8). Octets without a mask are not matched; by default the values to match are the stream's own.",
     keys: &[&[
         key("destination-mac-mask", Kind::MacAddress, "Mask of the destination address.")
             .or("00:00:00:00:00:00"),
-        key("destination-mac-match", Kind::MacAddress, "What must be left of it; its own."),
+        key(
+            "destination-mac-match",
+            Kind::MacAddress,
+            "Masked value to match; by default that of the stream.",
+        ),
         key("source-mac-mask", Kind::MacAddress, "Mask of the source address.").or("00:00:00:00:00:00"),
-        key("source-mac-match", Kind::MacAddress, "What must be left of it; its own."),
+        key("source-mac-match", Kind::MacAddress, "Masked value to match; by default that of the stream."),
         key(
             "msdu-mask",
             Kind::Text,
-            "Mask of the octets from the EtherType on, in hexadecimal digits; none.",
+            "Mask of the octets from the EtherType on, in hexadecimal digits; by default none.",
         ),
-        key("msdu-match", Kind::Text, "What must be left of them, as many octets; its own."),
+        key(
+            "msdu-match",
+            Kind::Text,
+            "Masked octets to match, as many as the mask has; by default those of the stream.",
+        ),
     ]],
 };
 
@@ -238,38 +246,38 @@ const INTERVAL: Key = must("interval", Kind::Duration, "Period.").at_least("1 ps
 
 pub(super) static PERIODIC: Shape = Shape {
     name: "periodic traffic",
-    about: "`burst` frames back to back every `interval`; the k-th comes at `offset` + k `interval` and a delay drawn up to `jitter`.",
+    about: "`burst` frames back to back every `interval`; the k-th burst is created at `offset` + k `interval` and a delay drawn up to `jitter`.",
     keys: &[&[
         INTERVAL,
         OFFSET,
-        key("jitter", Kind::Duration, "Most delay.").or("0 s"),
+        key("jitter", Kind::Duration, "Greatest random delay.").or("0 s"),
         key("burst", Kind::Integer(1, 1_000_000), "Frames at once.").or("1"),
         key(
             "phase",
             Kind::Word(&["random"]),
-            "`random`: all frames come later by one time, less than `interval`, that a run draws by its seed. Without it the phase is `offset`.",
+            "`random`: all frames are delayed by the same time below `interval`, which a run draws by its seed. By default the phase is `offset`.",
         ),
     ]],
 };
 
 pub(super) static CONSTANT_RATE: Shape = Shape {
     name: "constant-rate traffic",
-    about: "Frames spaced so that their wire bits make `rate`, whatever their sizes.",
-    keys: &[&[must("rate", Kind::Rate, "Bits of the wire per second.").at_least("1 bit/s"), OFFSET]],
+    about: "Frames spaced so that their bits on the wire have the rate `rate`, whatever their sizes.",
+    keys: &[&[must("rate", Kind::Rate, "Bits on the wire per second.").at_least("1 bit/s"), OFFSET]],
 };
 
 pub(super) static POISSON: Shape = Shape {
     name: "Poisson traffic",
-    about: "Frames at exponentially distributed distances; it promises nothing, so no bound holds for what it meets.",
+    about: "Frames at exponentially distributed distances. It has no arrival curve, so streams that share a class with it have no bound.",
     keys: &[&[must("mean-interval", Kind::Duration, "Mean distance.").at_least("1 ps")]],
 };
 
 pub(super) static ON_OFF: Shape = Shape {
     name: "on/off traffic",
-    about: "Periodic frames during `on`, none during `off`, again and again.",
+    about: "Periodic frames during `on` and none during `off`, alternately.",
     keys: &[&[
         must("on", Kind::Duration, "Time with frames.").at_least("1 ps"),
-        must("off", Kind::Duration, "Time without."),
+        must("off", Kind::Duration, "Time without frames."),
         INTERVAL,
         OFFSET,
     ]],
@@ -277,7 +285,7 @@ pub(super) static ON_OFF: Shape = Shape {
 
 pub(super) static GREEDY: Shape = Shape {
     name: "greedy traffic",
-    about: "All that the stream's `arrival-curve` allows, as early as it allows: the adversary of the bounds.",
+    about: "All frames that the stream's `arrival-curve` allows, as early as possible: the worst case for bounds.",
     keys: &[&[OFFSET]],
 };
 
@@ -286,7 +294,7 @@ const TAKEN: &[&str] = &["all", "addresses", "vlan", "priority"];
 
 pub(super) static REPLAY: Shape = Shape {
     name: "replayed traffic",
-    about: "Frames at the times of a trace: pcap, pcapng, or a text table with the columns `time` and `payload`. The first comes at the start. Its frames have the sizes of the trace, as they were on the wire.",
+    about: "Frames at the times of a trace: pcap, pcapng, or a text table with the columns `time` and `payload`. The first frame is created at the start. Frames have the sizes of the trace, as they were on the wire.",
     keys: &[&[
         must("file", Kind::Text, "The trace, relative to the description."),
         key(
@@ -295,26 +303,26 @@ pub(super) static REPLAY: Shape = Shape {
                 Kind::Word(TAKEN),
                 Kind::List(1, 3, &Kind::Word(&["addresses", "vlan", "priority"])),
             ]),
-            "What of the captured frames the stream has in place of its own: `addresses`, `vlan` (and whether they have a tag), `priority`, several as a list, or `all`; nothing. All frames must have the same.",
+            "Values that the stream takes from the captured frames: `addresses`, `vlan` (and whether they have a tag), `priority`, several as a list, or `all`; by default none. They must be the same in all frames.",
         ),
     ]],
 };
 
 pub(super) static INJECTED: Shape = Shape {
     name: "injected traffic",
-    about: "Bursts of several threads: each sends `burst` frames at once and sleeps until all threads together keep `interval` a frame, and by an overhead longer; its first burst is drawn within a sleep.",
+    about: "Bursts of several threads: each thread sends `burst` frames at once and then sleeps, so that all threads together send a frame per `interval`; each sleep is longer by an overhead. The time of its first burst is drawn within a sleep.",
     keys: &[&[
         INTERVAL,
         key("threads", Kind::Integer(1, 64), "Threads.").or("1"),
         key("burst", Kind::Integer(1, 1_000_000), "Frames at once.").or("1"),
-        key("overhead-min", Kind::Duration, "Least that a sleep is too long.").or("0 s"),
-        key("overhead-max", Kind::Duration, "Most; `overhead-min`."),
+        key("overhead-min", Kind::Duration, "Least overhead of a sleep.").or("0 s"),
+        key("overhead-max", Kind::Duration, "Greatest overhead of a sleep; by default `overhead-min`."),
     ]],
 };
 
 pub(super) static FILE: Shape = Shape {
     name: "a file transfer",
-    about: "A file handed to the port at once, in frames as large as the payload says; the last has what is left.",
+    about: "A file that is handed to the port at once, in frames with the stated payload; the last frame has the rest.",
     keys: &[&[
         must("octets", Kind::Octets, "MAC client data in all.").at_least("1 B"),
         key("at", Kind::Duration, "When.").or("0 s"),
@@ -323,25 +331,25 @@ pub(super) static FILE: Shape = Shape {
 
 pub(super) static SYNCHRONISATION: Shape = Shape {
     name: "synchronisation frames",
-    about: "The frames that open the cycles of `tdma`; the stream's talker is the master, or the standby.",
+    about: "The frames that open the cycles of `tdma`; the stream's talker is the master or the standby.",
     keys: &[&[]],
 };
 
 pub(super) static POLLED: Shape = Shape {
     name: "polled frames",
-    about: "A frame when the trigger message of the talker's switch polls it, as `harts.polled` says. Delay, bound and deadline count from the start of the elementary cycle in which the message was released.",
+    about: "A frame for each poll by the trigger message of the talker's switch, as `harts.polled` states. Delay, bound and deadline count from the start of the elementary cycle in which the message was released.",
     keys: &[&[]],
 };
 
 pub(super) static RESPONSE: Shape = Shape {
     name: "responses",
-    about: "A frame for every frame of another stream that the talker receives. Delay, bound and deadline of the stream count from the request's hand-over.",
+    about: "A frame for every frame of another stream that the talker receives. Delay, bound and deadline count from the hand-over of the request.",
     keys: &[&[
         must("to", Kind::Text, "The stream that is answered."),
         key(
             "turn-around",
             Kind::Duration,
-            "From the request at the application to the response's hand-over.",
+            "Time from the request at the application to the hand-over of the response.",
         )
         .or("0 s"),
     ]],

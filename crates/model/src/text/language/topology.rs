@@ -5,7 +5,7 @@ use crate::text::shape::{Key, Kind, Shape};
 
 pub(super) static NODE: Shape = Shape {
     name: "a node",
-    about: "An end station or a bridge. Keys of a port hold for all its ports that say nothing else.",
+    about: "An end station or a bridge. Keys of a port hold for all its ports that do not state them.",
     keys: &[
         &[
             must("type", Kind::Word(&["end-station", "bridge"]), "What it is."),
@@ -15,12 +15,12 @@ pub(super) static NODE: Shape = Shape {
             key(
                 "learning",
                 Kind::OneOf(&[Kind::Word(&["off"]), Kind::Object(&LEARNING)]),
-                "Learning of addresses, of a bridge, by which streams with `route: learned` find their way; `off`: it floods them.",
+                "Learning of addresses in a bridge, which streams with `route: learned` use; `off`: the bridge floods them.",
             ),
             key(
                 "ports",
                 Kind::OneOf(&[Kind::Names(&Kind::Object(&PORT)), Kind::List(1, MANY, &Kind::Name)]),
-                "Its ports in order; if they are not listed here, links make them.",
+                "Its ports in order; without this key, links create them.",
             ),
         ],
         PORT_KEYS,
@@ -43,13 +43,13 @@ pub(super) static PORT_KEYS: &[Key] = &[
     key(
         "ingress-filtering",
         Kind::Flag,
-         "Whether a frame of a VLAN that the port is no member of is dropped on reception.",
+         "Whether the port drops received frames of VLANs of which it is not a member.",
     ).or("false"),
     key("default-priority", PRIORITY,  "Priority of an untagged frame.").or("0"),
     key(
         "priority-regeneration",
         Kind::List(8, 8, &PRIORITY),
-        "What the received priorities 0 to 7 become; themselves.",
+        "Regenerated priorities of the received priorities 0 to 7; by default the same.",
     ),
     key(
         "traffic-class-table",
@@ -57,12 +57,12 @@ pub(super) static PORT_KEYS: &[Key] = &[
             Kind::Word(&["recommended", "stream-reservation", "identity"]),
             Kind::List(8, 8, &PRIORITY),
         ]),
-         "Classes of the priorities 0 to 7 at egress: the recommended map (802.1Q-2022 Table 8-5), that with SR classes A and B (Table 34-1), priority n to class n, or one's own.",
+         "Classes of the priorities 0 to 7 at egress: the recommended map (802.1Q-2022 Table 8-5), that with SR classes A and B (Table 34-1), priority n to class n, or a list.",
     ).or("recommended"),
     key(
         "untagged-class",
         PRIORITY,
-        "Class of a frame that came without a tag; by default that of its priority.",
+        "Class of a frame that arrived without a tag; by default that of its priority.",
     ),
     key(
         "classes",
@@ -72,7 +72,7 @@ pub(super) static PORT_KEYS: &[Key] = &[
     key(
         "queue-limit",
         Kind::Object(&QUEUE_LIMIT),
-        "Limit of every queue of a class that says nothing else; 1024 frames and 2 MiB.",
+        "Limit of the queue of every class that states no other; by default 1024 frames and 2 MiB.",
     ),
     key(
         "shared-buffer",
@@ -104,14 +104,14 @@ pub(super) static CLASS: Shape = Shape {
 
 pub(super) static QUEUE_LIMIT: Shape = Shape {
     name: "a queue limit",
-    about: "Most of what waits in a queue.",
+    about: "Greatest contents of a queue.",
     keys: &[&[
         key("frames", Kind::Integer(1, 4_294_967_295), "Frames."),
         key("octets", Kind::Octets, "Octets, destination to FCS."),
         key(
             "discard",
             Kind::Word(&["newest", "oldest"]),
-             "What is lost when a frame comes to a full queue: that frame, or those at the head of the queue until it fits. Not of a server of HaRTES, a virtual link's own queue or a host.",
+             "What is lost when a frame arrives at a full queue: that frame, or frames at the head of the queue until it fits. Not for queues of HaRTES servers, virtual links and hosts.",
         ).or("newest"),
     ]],
 };
@@ -120,21 +120,21 @@ pub(super) static SHARED_BUFFER: Shape = Shape {
     name: "a shared buffer",
     about: "A port's buffer in cells.",
     keys: &[&[
-        must("cell", Kind::Octets, "Octets of a cell; a frame takes whole cells.")
+        must("cell", Kind::Octets, "Octets of a cell; a frame takes an integral number of cells.")
             .at_least("1 B")
             .at_most("1 MiB"),
         must("cells", Kind::Integer(1, 4_294_967_295), "Cells in all."),
         key(
             "reserved",
             Kind::Numbers(0, 7, &Kind::Integer(0, 4_294_967_295)),
-            "Cells set aside for a class; none.",
+            "Cells reserved for a class; by default none.",
         ),
     ]],
 };
 
 pub(super) static CLOCK: Shape = Shape {
     name: "a clock",
-    about: "A node's clock. Bounds reckon with its tolerance and its granularity, a run with all.",
+    about: "A node's clock. Bounds use its tolerance and granularity, a run uses all keys.",
     keys: &[&[
         key(
             "tolerance",
@@ -151,7 +151,7 @@ pub(super) static CLOCK: Shape = Shape {
         key(
             "granularity",
             Kind::Duration,
-            "Step of its readings: what the node times by it, such as the start of each frame on a line, waits for the next step. A picosecond.",
+            "Step of its readings: what the node times by it, such as the start of each frame on a line, waits for the next step. By default a picosecond.",
         ),
     ]],
 };
@@ -160,9 +160,13 @@ pub(super) static LEARNING: Shape = Shape {
     name: "learning",
     about: "Learning of source addresses.",
     keys: &[&[
-        key("table-size", Kind::Integer(1, 4_294_967_295), "Most addresses.").or("8192"),
-        key("ageing-time", Kind::Duration, "After how long an address that is not heard of is forgotten.")
-            .or("300 s"),
+        key("table-size", Kind::Integer(1, 4_294_967_295), "Greatest number of addresses.").or("8192"),
+        key(
+            "ageing-time",
+            Kind::Duration,
+            "Time after which the bridge forgets an address that it has not received.",
+        )
+        .or("300 s"),
     ]],
 };
 
@@ -177,21 +181,29 @@ pub(super) static LINK: Shape = Shape {
                 "Its two ends: `node:port`, or `node` for its next free port.",
             ),
             key("name", Kind::Name, "Its name, for routes and events."),
-            key("rate", Kind::Rate, "Bits of the wire per second; by default that of `defaults`.")
+            key("rate", Kind::Rate, "Bits on the wire per second; by default that of `defaults`.")
                 .at_least("10 Mbit/s")
                 .at_most("100 Gbit/s"),
-            key("length", Kind::Length, "Length of the cable, 5 ns of delay a metre.").or("0 m"),
+            key("length", Kind::Length, "Length of the cable, with a delay of 5 ns per metre.").or("0 m"),
             key(
                 "up",
                 Kind::Flag,
-                "Whether it is up at the start; true. Frames have a way over a link that is down only where an event mends it and no other link joins what it joins.",
+                "Whether it is up at the start; by default true. A path uses a link that is down only if an event mends it and no other link connects the same parts.",
             ),
-            key("forward", Kind::Object(&DIRECTION), "What differs from the first end to the second."),
-            key("backward", Kind::Object(&DIRECTION), "What differs from the second end to the first."),
-            key("duplex", Kind::Word(&["full", "half"]), "Only `full` can be had."),
-            key("pause", Kind::Flag, "PAUSE frames: only `off` can be had."),
-            key("pfc", Kind::Flag, "Priority-based flow control: only `off` can be had."),
-            key("eee", Kind::Flag, "Energy-Efficient Ethernet: only `off` can be had."),
+            key(
+                "forward",
+                Kind::Object(&DIRECTION),
+                "Values from the first end to the second, if they differ.",
+            ),
+            key(
+                "backward",
+                Kind::Object(&DIRECTION),
+                "Values from the second end to the first, if they differ.",
+            ),
+            key("duplex", Kind::Word(&["full", "half"]), "Only `full` is supported."),
+            key("pause", Kind::Flag, "PAUSE frames: only `off` is supported."),
+            key("pfc", Kind::Flag, "Priority-based flow control: only `off` is supported."),
+            key("eee", Kind::Flag, "Energy-Efficient Ethernet: only `off` is supported."),
         ],
         DIRECTION_KEYS,
     ],
@@ -213,7 +225,7 @@ pub(super) static DIRECTION_KEYS: &[Key] = &[
 
 pub(super) static DELAY_RANGE: Shape = Shape {
     name: "a range of delays",
-    about: "A least and a most.",
+    about: "Least and greatest value.",
     keys: &[&[must("min", Kind::Duration, "Least."), must("max", Kind::Duration, "Most.")]],
 };
 
@@ -224,17 +236,17 @@ pub(super) static VLAN: Shape = Shape {
         key(
             "tagged",
             REFERENCES,
-            "Bridge ports from which its frames leave with a tag; `node` for all ports of a node, `trunks` for all ports to other bridges, `all` for all ports. By default the ports with another `pvid`; where `untagged` alone is stated, all others.",
+            "Bridge ports from which its frames leave with a tag; `node` for all ports of a node, `trunks` for all ports to other bridges, `all` for all ports. By default the ports with another `pvid`; if only `untagged` is stated, all other ports.",
         ),
         key(
             "untagged",
             REFERENCES,
-            "Bridge ports from which its frames leave without a tag, likewise. By default the ports with this `pvid`. Where both keys are stated, other ports are no members; where `tagged` alone is, other ports with another `pvid` are none.",
+            "Bridge ports from which its frames leave without a tag, written as in `tagged`. By default the ports with this `pvid`. If both keys are stated, other ports are not members; if only `tagged` is stated, other ports with another `pvid` are not.",
         ),
         key(
             "active-topology",
             Kind::OneOf(&[Kind::Word(&["spanning-tree", "all"]), Kind::List(1, MANY, &Kind::Text)]),
-            "Links over which frames are flooded: a spanning tree of the members (the default), all links, or these. Where it is a list, streams keep to it as well.",
+            "Links over which frames are flooded: a spanning tree of the members (the default), all links, or the listed ones. The routes of streams also keep to a list.",
         ),
     ]],
 };
