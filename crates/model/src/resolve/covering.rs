@@ -77,7 +77,7 @@ impl TooCoarse {
     pub(crate) fn help(&self) -> String {
         self.enough.map_or_else(
             || "remove `time-quantum`: times are then exact".to_owned(),
-            |tick| format!("lower `time-quantum` of the device to {tick} at most"),
+            |tick| format!("give the device a `time-quantum` of {tick} at most"),
         )
     }
 }
