@@ -85,7 +85,7 @@ fn wrong_requests_and_damaged_logs_are_told() {
     fs::write(folder.join("state/reservations.jsonl"), "{\"change\":{}}\n").unwrap();
     let ended = tautwire(&folder, &["admit", &scenario(), "--all", "--state", "state"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("reservations.jsonl:1: not what was written"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("reservations.jsonl:1: the line was changed"), "{}", ended.stderr);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_is_no_socket_stays_and_a_socket_that_is_used_too() {
     for place in ["thesis.txt", "link"] {
         let ended = tautwire(&folder, &["admit", &scenario(), "--listen", place]);
         assert_eq!(ended.code, 2, "{}", ended.stderr);
-        assert!(ended.stderr.contains("the file there is not a socket"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the path is a file and not a socket"), "{}", ended.stderr);
     }
     assert_eq!(fs::read_to_string(folder.join("thesis.txt")).unwrap(), "years of work");
     let listener = std::os::unix::net::UnixListener::bind(folder.join("used")).unwrap();

@@ -114,7 +114,7 @@ static DEFAULTS: Shape = Shape {
 
 static NETWORK_CONTROL: Shape = Shape {
     name: "network control traffic",
-    about: "Frames of gPTP, MRP, LLDP and other protocols that the description does not have, as interference in every bound. The default values cover these three at their usual intervals.",
+    about: "Frames of gPTP, MRP, link layer discovery and other protocols that the description does not have, as interference in every bound. The default values cover these three at their usual intervals.",
     keys: &[&[
         key("priority", PRIORITY, "Its priority; by default 7, or 6 with time-triggered traffic."),
         key("rate", Kind::Rate, "Greatest rate at which they leave a port, bits on the wire per second.")
