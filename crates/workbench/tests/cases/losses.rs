@@ -288,7 +288,7 @@ run: {{duration: 400 ms}}
     let (_, verification, told) = proven(&harts("distance: 3 ms, early: discard"));
     assert_ne!(verification.verdict, Verdict::Proven, "{told:?}");
     assert!(
-        told.iter().any(|told| told.starts_with("policing of x, distance of frames: limit 3 ms")),
+        told.iter().any(|told| told.starts_with("policing at x, distance of frames: limit 3 ms")),
         "{told:?}"
     );
     let (_, verification, told) = proven(&harts("distance: 4 ms, early: reshape, pool: 1"));

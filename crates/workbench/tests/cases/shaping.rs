@@ -269,7 +269,7 @@ fn streams_that_share_schedulers_are_bounded_as_one_flow() {
     let less = text.replacen("818144 bit/s", "600000 bit/s", 1);
     let network = self::network(&less);
     let told = explain(&network, &bounds(&network), StreamIndex(0)).to_string();
-    assert!(told.contains("a2-0, a2-1 share"), "{told}");
+    assert!(told.contains("share it: a2-0, a2-1"), "{told}");
     assert!(delays(&network)[2..].iter().all(Option::is_some), "the other talker's are bounded\n{told}");
 }
 
