@@ -43,6 +43,7 @@ pub mod network;
 mod parse;
 mod resolve;
 pub mod section;
+pub mod settings;
 pub mod srp;
 mod subset;
 mod tag_change;

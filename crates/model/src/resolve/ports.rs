@@ -30,6 +30,8 @@ pub(crate) struct Settings {
 pub(crate) struct Places {
     /// The idleSlope of each class.
     pub(crate) idle_slopes: [Option<Place>; 8],
+    /// The frames that the queue of each class holds.
+    pub(crate) frames: [Option<Place>; 8],
     /// The octets that the queue of each class holds.
     pub(crate) limits: [Option<Place>; 8],
     /// The cells of the shared buffer.
@@ -110,6 +112,7 @@ fn classes(layers: &[&Node<'_>], faults: &mut Faults) -> ([ClassSettings; 8], Pl
         let limit = |key: &str| layered(&own, key).or_else(|| layered(&limits, key));
         let octets = limit("octets");
         places.limits[number] = octets.map(|node| node.place);
+        places.frames[number] = limit("frames").map(|node| node.place);
         let limit = |key: &str| limit(key).and_then(Node::text);
         let slope = layered(&entries, "idle-slope");
         places.idle_slopes[number] = slope.map(|node| node.place);
