@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// Plan the slots of a TDMA cycle for the least worst-case round trip
     #[command(after_help = PLAN_HELP)]
     Plan(Plan),
+    /// Find the parameters that prove all deadlines, and write them into the description
+    #[command(after_help = TUNE_HELP)]
+    Tune(Tune),
     /// Write a run as one self-contained HTML file
     #[command(after_help = REPORT_HELP)]
     Report(Report),
@@ -309,6 +312,60 @@ pub(crate) struct Plan {
     pub(crate) shortest: bool,
 }
 
+const TUNE_HELP: &str = "\
+Examples:
+  tautwire tune slow.yaml --out tuned.yaml
+  tautwire tune slow.yaml --only idle-slope,queue-limit > tuned.yaml
+  tautwire tune scenarios/in-vehicle.yaml --least --only idle-slope --out least.yaml
+
+Changes as few values as it can, each by as little as proves all deadlines. Comments and layout of
+the description stay. Streams without a deadline keep their bounds. What is written is loaded again
+and must have the bounds that are told. If nothing is found, nothing is written, and a smallest set
+of streams is named that the search cannot prove together.
+
+Exit codes: 0 every deadline is proven, 1 no such values are found, 2 wrong input, 3 failure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Change values of these kinds alone, separated by commas
+    #[arg(long, value_name = "KINDS", value_enum, value_delimiter = ',')]
+    pub(crate) only: Vec<TuneKind>,
+    /// Also lower every stated rate, burst and limit to the least that proves all deadlines
+    #[arg(long)]
+    pub(crate) least: bool,
+    /// Most runs of bounds, or the longest time, with its unit [default: 5000 runs]
+    #[arg(long, value_name = "RUNS|TIME", value_parser = budget)]
+    pub(crate) budget: Option<Budget>,
+    /// Write the description to this file, and what has changed to stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Kinds of values that can be tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TuneKind {
+    /// Idle slopes of credit-based classes
+    IdleSlope,
+    /// Committed information rates and burst sizes of ATS schedulers
+    #[value(alias = "shaper")]
+    Ats,
+    /// Limits of queues, frames and octets
+    QueueLimit,
+    /// Priorities of streams
+    Priority,
+}
+
+/// How long a search may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budget {
+    /// Runs of bounds.
+    Runs(u64),
+    /// Time.
+    Time(Duration),
+}
+
 const REPORT_HELP: &str = "\
 Examples:
   tautwire report runs/in-vehicle-1
@@ -371,6 +428,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     text.parse().map_err(|error: tautwire_workbench::ParseUnitError| error.to_string())
 }
 
+/// A number of runs, or a duration with its unit.
+fn budget(text: &str) -> Result<Budget, String> {
+    text.parse().map(Budget::Runs).or_else(|_| positive(text).map(Budget::Time))
+}
+
 /// A duration that is not zero.
 fn positive(text: &str) -> Result<Duration, String> {
     duration(text).and_then(|span| {
@@ -401,5 +463,7 @@ mod tests {
     fn a_duration_needs_its_unit() {
         assert_eq!(duration("250ms"), Ok(Duration::from_ms(250)));
         assert!(duration("250").unwrap_err().contains("unit"));
+        assert_eq!(budget("250"), Ok(Budget::Runs(250)));
+        assert_eq!(budget("10s"), Ok(Budget::Time(Duration::from_s(10))));
     }
 }

@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod schedule;
 mod schema;
+mod tune;
 
 use std::path::Path;
 
@@ -35,6 +36,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Admit(arguments) => admit::run(arguments),
         Command::Schedule(arguments) => schedule::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -18,6 +18,7 @@ fn every_help_is_as_agreed() {
         "admit",
         "schedule",
         "plan",
+        "tune",
         "report",
         "schema",
         "completions",

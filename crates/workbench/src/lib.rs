@@ -27,6 +27,7 @@ mod schedule;
 mod slot_document;
 mod slots;
 mod story;
+mod tune;
 
 pub use adversary::{
     ADVERSARY_RUNS, Adversary, Choices, ChoicesDocument, ClockChoice, FoundRow, RowDocument, StreamChoice,
@@ -37,6 +38,9 @@ pub use schedule::{Scheduled, ScheduledLink};
 pub use slot_document::{AnswerLine, PairLine, SlotDocument, SlotLine};
 pub use slots::{NotPlanned, PlannedSlots, plan_slots};
 pub use story::{Reason, Story, StoryHop, WaitedFor, stories, story};
+pub use tune::{
+    Change, Conflict, InConflict, NotTuned, TUNE_RUNS, TuneKind, TuneOptions, Tuned, TunedRow, tune,
+};
 
 pub use granted::{bounds, bounds_in_run};
 pub use mechanisms::{MECHANISMS, Mechanism, grammar, load, load_text};

@@ -13,6 +13,7 @@ mod plane;
 mod provisos;
 mod shaping;
 mod tightness;
+mod tune;
 
 use std::path::{Path, PathBuf};
 
