@@ -95,7 +95,9 @@ fn of_stream(stream: &Stream, is_tied: bool) -> StreamFreedom {
             let jitter = if is_tied || is_cut { Duration::ZERO } else { *jitter };
             (span(*interval).filter(|_| stream.open_phase), jitter)
         }
-        Traffic::OnOff { on, off, .. } => (span(*on + *off).filter(|_| stream.open_phase), Duration::ZERO),
+        Traffic::OnOff { on, off, .. } => {
+            (span(on.saturating_add(*off)).filter(|_| stream.open_phase), Duration::ZERO)
+        }
         Traffic::ConstantRate { .. } | Traffic::Greedy { .. } => {
             (stream.open_phase.then_some(Phase::Any), Duration::ZERO)
         }

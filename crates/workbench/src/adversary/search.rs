@@ -39,7 +39,6 @@ pub(crate) struct Search<'a> {
     hops: u64,
     /// The first run that contradicts a bound, and what it contradicts.
     pub(crate) contradicted: Option<(Chosen, Vec<Contradiction>)>,
-    lead: Duration,
 }
 
 impl<'a> Search<'a> {
@@ -57,7 +56,6 @@ impl<'a> Search<'a> {
             runs: 0,
             hops: 0,
             contradicted: None,
-            lead: lead(network, bounds),
         }
     }
 
@@ -76,8 +74,9 @@ impl<'a> Search<'a> {
     /// Searches for one row with so many runs at most, of so many transmissions together.
     pub(crate) fn climb(&mut self, victim: &Victim, (runs, hops): (u64, u64), dice: &mut Dice) {
         let end = Budget { runs: self.runs + runs, hops: self.hops.saturating_add(hops) };
-        let duration = self.duration(victim);
-        let (network, freedom, lead) = (self.network, self.freedom.clone(), self.lead);
+        let (network, freedom) = (self.network, self.freedom.clone());
+        let lead = lead(network, self.bounds, victim);
+        let duration = self.duration(victim, lead);
         let ground = Ground { network, freedom: &freedom, victim, lead };
         let mut now = self.build(&ground, ground.base(duration), end);
         if freedom.delays && self.goes_on(victim, end) {
@@ -153,20 +152,19 @@ impl<'a> Search<'a> {
     }
 
     /// How long a run for a row is: until its critical frame is there for sure, but no longer than the description's own.
-    fn duration(&self, victim: &Victim) -> Duration {
+    fn duration(&self, victim: &Victim, lead: Duration) -> Duration {
         let own = self.network.run.duration;
         if !tautwire_sim::is_plain(self.network) || !self.network.events.is_empty() {
             return own;
         }
         let interval = match &self.network.streams[victim.stream].traffic {
-            Traffic::Periodic { interval, offset, .. } => *interval + *offset,
-            Traffic::OnOff { on, off, offset, .. } => *on + *off + *offset,
+            Traffic::Periodic { interval, offset, .. } => interval.saturating_add(*offset),
+            Traffic::OnOff { on, off, offset, .. } => on.saturating_add(*off).saturating_add(*offset),
             Traffic::Poisson { mean_interval } => *mean_interval,
             Traffic::Greedy { offset } | Traffic::ConstantRate { offset, .. } => *offset,
             _ => return own,
         };
-        let needed =
-            self.lead.saturating_add(interval).saturating_add(victim.bound).saturating_add(victim.bound);
+        let needed = lead.saturating_add(interval).saturating_add(victim.bound).saturating_add(victim.bound);
         needed.min(own)
     }
 
@@ -229,14 +227,32 @@ fn quiet() -> Options<'static> {
     Options { histograms: Some(false), ..Options::default() }
 }
 
-/// After this time all that is bounded can be anywhere on its way.
-fn lead(network: &Network, bounds: &Bounds) -> Duration {
-    let delays = bounds.streams.iter().flat_map(|stream| &stream.listeners);
-    let delays = delays.filter_map(|listener| listener.delay.as_ref().ok());
-    let jitters = network.streams.iter().map(|stream| match &stream.traffic {
+/// After this time all that meets a victim can be where it does. In a run with machines: all that is bounded, anywhere on its way.
+fn lead(network: &Network, bounds: &Bounds, victim: &Victim) -> Duration {
+    let jitter = |stream: usize| match &network.streams[stream].traffic {
         Traffic::Periodic { jitter, .. } => *jitter,
         _ => Duration::ZERO,
-    });
-    let most = delays.copied().max().unwrap_or_default() + jitters.max().unwrap_or_default();
-    most.min(Duration::from_ps(network.run.duration.as_ps() / 2))
+    };
+    let needed = if tautwire_sim::is_plain(network) {
+        let ways = victim.met.iter().map(|met| {
+            let way = least_way(network, bounds, met.stream, met.hop);
+            jitter(met.stream).saturating_add(way).saturating_add(way)
+        });
+        let own = victim.bound.saturating_add(victim.bound);
+        own.saturating_add(ways.max().unwrap_or_default())
+    } else {
+        let delays = bounds.streams.iter().flat_map(|stream| &stream.listeners);
+        let delays = delays.filter_map(|listener| listener.delay.as_ref().ok());
+        let jitters = (0..network.streams.len()).map(jitter);
+        delays.copied().max().unwrap_or_default().saturating_add(jitters.max().unwrap_or_default())
+    };
+    needed.min(Duration::from_ps(network.run.duration.as_ps() / 2))
+}
+
+/// The least that a stream takes up to the port of a hop.
+fn least_way(network: &Network, bounds: &Bounds, stream: usize, hop: usize) -> Duration {
+    let hops = &network.streams[stream].hops;
+    let before = |hop: &usize| hops[*hop].previous.map(|before| before as usize);
+    let all = std::iter::successors(before(&hop), before);
+    all.fold(Duration::ZERO, |sum, hop| sum.saturating_add(bounds.streams[stream].hops[hop].delay_min))
 }
