@@ -1,7 +1,7 @@
 //! What a search changes between two runs: by what the run before told, or by chance.
 
 use tautwire_model::Network;
-use tautwire_model::network::{StreamIndex, Traffic};
+use tautwire_model::network::{StreamIndex, Traffic, TransmissionSelection};
 use tautwire_units::{Bytes, Duration};
 
 use super::choices::Chosen;
@@ -44,12 +44,40 @@ impl Ground<'_> {
     }
 
     /// Lets the streams that first meet the victim at a place of its way arrive with it: those above it or beside it at once,
-    /// the largest below it just before all of them.
+    /// the largest below it just before all of them. Where its class waits for credit, only those beside it: see [`Self::delay_start`].
     pub(crate) fn align(&self, chosen: &mut Chosen, record: &Record, place: usize, frame: u32) {
         let victim = self.victim;
         let Some(at) = record.arrived(victim.stream, victim.way[place], frame) else { return };
+        let credit = self.waits_for_credit(place);
+        self.bring(chosen, record, place, at, |rank| rank == Rank::Same || !credit);
+    }
+
+    /// Lets those above and below arrive when the victim is about to start. What comes above earlier would be through by then, as the
+    /// class leaves the line free while it waits for credit.
+    pub(crate) fn delay_start(&self, chosen: &mut Chosen, record: &Record, place: usize, frame: u32) {
+        let victim = self.victim;
+        let Some(at) = record.selected(victim.stream, victim.way[place], frame) else { return };
+        self.bring(chosen, record, place, at, |rank| rank != Rank::Same);
+    }
+
+    /// Whether the victim's class at a place is credit-based.
+    pub(crate) fn waits_for_credit(&self, place: usize) -> bool {
+        let hop = &self.network.streams[self.victim.stream].hops[self.victim.way[place]];
+        let port = &self.network.ports[hop.port.index()];
+        matches!(port.classes[hop.class.index()].selection, TransmissionSelection::CreditBased { .. })
+    }
+
+    /// Lets the streams of these ranks that first meet the victim at a place arrive just before an instant.
+    fn bring(
+        &self,
+        chosen: &mut Chosen,
+        record: &Record,
+        place: usize,
+        at: u64,
+        comes: impl Fn(Rank) -> bool,
+    ) {
         let mut moved = vec![false; chosen.clocks.len()];
-        let here = || victim.met.iter().filter(|met| met.place == place && met.moves);
+        let here = || self.victim.met.iter().filter(|met| met.place == place && met.moves && comes(met.rank));
         let mut earliest = at;
         for met in here().filter(|met| met.rank != Rank::Lower) {
             let Some(bunch) = record.nearest(met.stream, met.hop, at) else { continue };

@@ -11,8 +11,8 @@ pub(crate) struct Record {
     first_hop: Vec<usize>,
     /// Per stream, by number.
     created: Vec<Vec<u64>>,
-    /// Per hop of all streams: number, and when it came to those that wait for the line.
-    arrived: Vec<Vec<(u32, u64)>>,
+    /// Per hop of all streams: number, when it came to those that wait for the line, and when it was selected.
+    arrived: Vec<Vec<(u32, u64, u64)>>,
 }
 
 /// Frames of a stream that were created at one instant, at a hop.
@@ -45,7 +45,13 @@ impl Record {
     /// When a frame reached the port of a hop.
     pub(crate) fn arrived(&self, stream: usize, hop: usize, number: u32) -> Option<u64> {
         let list = &self.arrived[self.first_hop[stream] + hop];
-        list.iter().find(|(one, _)| *one == number).map(|(_, at)| *at)
+        list.iter().find(|(one, ..)| *one == number).map(|(_, at, _)| *at)
+    }
+
+    /// When a frame was selected at the port of a hop.
+    pub(crate) fn selected(&self, stream: usize, hop: usize, number: u32) -> Option<u64> {
+        let list = &self.arrived[self.first_hop[stream] + hop];
+        list.iter().find(|(one, ..)| *one == number).map(|(.., at)| *at)
     }
 
     /// The first frame that was created at `time` or later, or the last one.
@@ -59,9 +65,9 @@ impl Record {
     pub(crate) fn nearest(&self, stream: usize, hop: usize, time: u64) -> Option<Bunch> {
         let list = &self.arrived[self.first_hop[stream] + hop];
         let created = |number: u32| self.created[stream].get(number as usize).copied();
-        let (number, _) = list.iter().min_by_key(|(_, at)| at.abs_diff(time))?;
+        let (number, ..) = list.iter().min_by_key(|(_, at, _)| at.abs_diff(time))?;
         let of = created(*number)?;
-        let near = list.iter().filter(|(one, _)| created(*one) == Some(of)).map(|(_, at)| *at);
+        let near = list.iter().filter(|(one, ..)| created(*one) == Some(of)).map(|(_, at, _)| *at);
         Some(Bunch { created: of, first: near.clone().min()?, last: near.max()? })
     }
 }
@@ -77,7 +83,8 @@ impl Recorder for Record {
     fn transmitted(&mut self, transmission: &Transmission) {
         if self.wanted[transmission.port as usize] {
             let hop = self.first_hop[transmission.stream as usize] + transmission.hop as usize;
-            self.arrived[hop].push((transmission.number, transmission.released.as_ps()));
+            let (released, selected) = (transmission.released.as_ps(), transmission.selected.as_ps());
+            self.arrived[hop].push((transmission.number, released, selected));
         }
     }
 }

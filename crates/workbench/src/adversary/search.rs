@@ -127,9 +127,17 @@ impl<'a> Search<'a> {
         let mut worst = first.clone();
         let mut now = first;
         for _ in 0..2 {
-            for place in 0..victim.way.len() {
+            let steps = (0..victim.way.len()).flat_map(|place| {
+                let starts = ground.waits_for_credit(place).then_some((place, true));
+                std::iter::once((place, false)).chain(starts)
+            });
+            for (place, starts) in steps {
                 let mut chosen = now.1.clone();
-                ground.align(&mut chosen, &now.2, place, frame);
+                if starts {
+                    ground.delay_start(&mut chosen, &now.2, place, frame);
+                } else {
+                    ground.align(&mut chosen, &now.2, place, frame);
+                }
                 if chosen == now.1 {
                     continue;
                 }
