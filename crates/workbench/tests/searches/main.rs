@@ -26,6 +26,7 @@ mod harts_holds;
 mod host_stacks_hold;
 mod losses_hold;
 mod mechanisms_hold;
+mod one_port_reached;
 mod planted_faults;
 mod protocols_hold;
 mod reservation_holds;
