@@ -12,6 +12,7 @@ mod network;
 mod results;
 mod slots;
 mod table;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -38,4 +39,6 @@ mod _core {
     use super::slots::plan_slots;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::tune::tune;
 }

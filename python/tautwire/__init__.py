@@ -52,6 +52,7 @@ from tautwire.results import (
 )
 from tautwire.slots import PlannedSlot, SlotPlan, plan_slots
 from tautwire.sweeps import grid, sweep
+from tautwire.tuning import Tuned, TunedValue, tune
 
 __all__ = [
     "Admission",
@@ -86,6 +87,8 @@ __all__ = [
     "Table",
     "TautwireError",
     "Traffic",
+    "Tuned",
+    "TunedValue",
     "Udp",
     "UnknownNameError",
     "Verification",
@@ -99,5 +102,6 @@ __all__ = [
     "report",
     "simulate",
     "sweep",
+    "tune",
     "verify",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "report_html",
     "run_command",
     "simulate",
+    "tune",
 ]
 
 _Fault = tuple[str, str, str, str | None, str, int, int]
@@ -110,5 +111,12 @@ def simulate(
     adversary: int | None = None,
 ) -> Results: ...
 def plan_slots(network: CoreNetwork, *, cycle: str | None = None, shortest: bool = False) -> str: ...
+def tune(
+    network: CoreNetwork,
+    *,
+    only: list[str] | None = None,
+    least: bool = False,
+    runs: int | None = None,
+) -> str: ...
 def report_html(folder: str) -> str: ...
 def run_command(arguments: list[str]) -> int: ...

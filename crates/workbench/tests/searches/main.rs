@@ -39,5 +39,6 @@ mod tdma_takeover;
 mod time_triggered_hold;
 mod time_triggered_redundancy;
 mod traffic_holds;
+mod tuned_hold;
 mod virtual_links_hold;
 mod vlan_registration_holds;
