@@ -45,7 +45,9 @@ pub(super) fn place_in(text: &str, mapping: &Node<'_>) -> Option<(usize, String,
         return None;
     }
     let start = first.start as usize;
-    let in_braces = text.get(..start)?.trim_end().ends_with(['{', ',']);
+    // A mapping by lines begins where its first key does; what an alias stands for is elsewhere.
+    let opening = text.get(mapping.place.start as usize..start)?;
+    let in_braces = opening.lines().any(|line| line.split('#').next().is_some_and(|code| code.contains('{')));
     let ends = entries.iter().filter(|(_, value)| value.text().is_some()).map(|(_, value)| value.place);
     let in_line = |end: &usize| {
         let rest = text[*end..].split(['\n', '\r']).next().unwrap_or_default().trim_start();
@@ -161,6 +163,16 @@ streams:
         assert_eq!(changed(&bare, &both), ["    queue-limit: {frames: 2000}"]);
         let crlf = TEXT.replace('\n', "\r\n");
         assert_eq!(changed(&crlf, &[("streams.x.priority", "6")]), ["    priority: 6"]);
+    }
+
+    #[test]
+    fn a_comment_tells_nothing_of_the_mapping_below_it() {
+        let text = TEXT
+            .replace("  b:\n", "  b:   # {\n    # one, two,\n")
+            .replace("  - name: x", "  # {x,\n  - name: x");
+        let text = text.replace(", queue-limit: {frames: 64}", "");
+        let values = [("nodes.b.queue-limit.frames", "9"), ("streams.x.priority", "6")];
+        assert_eq!(changed(&text, &values), ["    queue-limit: {frames: 9}", "    priority: 6"]);
     }
 
     #[test]

@@ -116,6 +116,24 @@ streams:
 }
 
 #[test]
+fn a_slope_gives_way_to_one_that_needs_more_than_is_left() {
+    // Of 10 Mbit/s class 3 has five, of which its stream needs little; class 5 has four, and would be late with the five that are left.
+    let shaped = ", classes: {5: {transmission-selection: credit-based, idle-slope: 4 Mbit/s}, 3: {transmission-selection: credit-based, idle-slope: 5 Mbit/s}}";
+    let streams = "  - {name: x, talker: a, listeners: z, priority: 5, payload: 1000 B, deadline: 5600 us, traffic: {type: periodic, interval: 40 ms, burst: 4}}
+  - {name: y, talker: b, listeners: z, priority: 3, payload: 100 B, deadline: 30 ms, traffic: {type: periodic, interval: 40 ms}}
+";
+    let text = line(shaped, streams);
+    assert!(!is_proven(&text.replace("4 Mbit/s", "5 Mbit/s")));
+    let tuned = found(&text, &[TuneKind::IdleSlope], false);
+    let mbit = |change: &tautwire_workbench::Change| -> f64 {
+        change.new.trim_end_matches(" Mbit/s").parse().expect("megabits")
+    };
+    let new: Vec<f64> = tuned.changes.iter().map(mbit).collect();
+    assert_eq!(new.len(), 2, "{}", tuned.to_text());
+    assert!(new[0] > 5.0 && new[1] < 5.0 && new[0] + new[1] <= 10.0, "{}", tuned.to_text());
+}
+
+#[test]
 fn a_limit_is_raised_to_what_is_needed() {
     // Ten frames come in the time in which one leaves: nine wait beside the one on the line.
     let burst = "  - {name: x, talker: a, listeners: z, priority: 3, payload: 100 B, deadline: 50 ms, traffic: {type: periodic, interval: 100 ms, burst: 10}}\n";
