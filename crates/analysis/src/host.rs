@@ -24,6 +24,7 @@ use crate::answers::{Learned, Span};
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::delay::{delay_max, delay_min};
 use crate::loss::reception_overflows;
+use crate::plan::frame::frames_behind;
 use crate::result::{Bounds, ListenerBounds};
 use crate::timeline::Timeline;
 use crate::unbounded::Unbounded;
@@ -342,6 +343,8 @@ fn received(
             let last =
                 stream.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener));
             flow.class = last.map_or(0, |hop| hop.class.number());
+            // It may come without the tag with which it was sent.
+            flow.octets.0 = last.map_or(flow.octets.0, |hop| frames_behind(stream, hop).0);
             // Over two networks the second copy may let a frame through that was lost on the first: as late.
             let copies = 1 + u64::from(at_port.twice);
             let bucket = flow.bucket.or_else(|| bucket_of(responses, number));

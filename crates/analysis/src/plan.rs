@@ -23,7 +23,7 @@ use crate::timeline::{ShaperRange, Timeline};
 use crate::virtual_link::{LinkPlan, PolicerPlan, may_police};
 
 mod entry;
-mod frame;
+pub(crate) mod frame;
 mod reception;
 mod rows;
 mod running;

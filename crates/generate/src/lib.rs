@@ -20,6 +20,7 @@ mod network;
 mod responses;
 mod seeds;
 mod srp;
+mod tags;
 mod tdma;
 mod time_triggered;
 mod traffic;
@@ -39,6 +40,7 @@ pub use network::random_network;
 pub use responses::random_responses;
 pub use seeds::{cases, number, seeds};
 pub use srp::{random_stream_reservation, random_vlan_registration};
+pub use tags::retagged;
 pub use tdma::{TdmaFailure, random_tdma, random_tdma_slot_pairs};
 pub use time_triggered::{
     TimeTriggeredNetwork, random_as6802, random_time_triggered, random_time_triggered_resets,

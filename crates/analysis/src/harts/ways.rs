@@ -12,6 +12,7 @@ use super::arrivals::Arrivals;
 use super::{FRAMES_MAX, Range, SHORTEST, Servers, wire_octets};
 use crate::clock::PS_PER_S;
 use crate::delay::{Row, delay_max, delay_min};
+use crate::plan::frame::{frames_before, frames_behind};
 use crate::unbounded::Unbounded;
 
 impl Servers<'_> {
@@ -86,8 +87,9 @@ impl Servers<'_> {
         };
         if let Some(device) = self.network.device(port.node) {
             let row = Row::of_transmission(&device.stages);
-            line.min += row.latency_min(frame_length(stream.payload_min, hop.tagged));
-            line.max += row.latency_max(frame_length(stream.payload_max, hop.tagged) + tautwire_model::TAG);
+            let (least, most) = frames_behind(stream, hop);
+            line.min += row.latency_min(least);
+            line.max += row.latency_max(most);
             if !row.is_empty() {
                 // The line behind the stages is told by the clock once more, for the frame and the one before it.
                 line.max += 3 * self.slack;
@@ -106,10 +108,10 @@ impl Servers<'_> {
             Mechanism::StrictPriority,
             &[StagePosition::Reception, StagePosition::Processing],
         );
-        let octets = |payload| frame_length(payload, hop.tagged);
-        let most = octets(stream.payload_max) + tautwire_model::TAG;
-        let queues = device.stages.iter().any(|stage| delay_max(&stage.occupancy, most) > 0);
-        (Range { min: row.latency_min(octets(stream.payload_min)), max: row.latency_max(most) }, queues)
+        let (least, most) = frames_before(stream, hop);
+        let largest = most.max(frames_behind(stream, hop).1);
+        let queues = device.stages.iter().any(|stage| delay_max(&stage.occupancy, largest) > 0);
+        (Range { min: row.latency_min(least), max: row.latency_max(most) }, queues)
     }
 
     /// From the application to the port's queue; frames of protocols are made at the interface.

@@ -4,7 +4,7 @@ use tautwire_model::network::{Clock, Mechanism, NodeKind, Stream, Traffic};
 use tautwire_model::tag_ratio;
 use tautwire_units::Bytes;
 
-use super::frame::{frames, mechanism, ps_ceil, ps_floor, wire};
+use super::frame::{frames, frames_before, frames_behind, mechanism, ps_ceil, ps_floor, wire};
 use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::curve::Line;
@@ -200,7 +200,7 @@ impl Plan<'_> {
         let hop = &stream.hops[position];
         let port = &network.ports[hop.port.index()];
         let plan = self.port(hop.port.0);
-        let (frame_min, frame_max) = frames(stream, hop.tagged);
+        let (frame_min, frame_max) = frames_behind(stream, hop);
         let ratio = tag_ratio(stream, stream.tagged, hop.tagged);
         let promise = promise.map(|line| line.in_bits(ratio));
         let mut entry = Entry {
@@ -236,7 +236,7 @@ impl Plan<'_> {
                 let link = network.ports[before.port.index()].links.expect("connected").egress;
                 let to = network.links[link.index()].to;
                 entry.reception = to.0;
-                let (received_min, received_max) = frames(stream, before.tagged);
+                let (received_min, received_max) = frames_before(stream, hop);
                 let mechanism = mechanism(port.classes[hop.class.index()].selection);
                 let (reception, both) = self.rows.before(rows.index(), mechanism);
                 entry.own_latency = (reception.latency_max(received_max), both.latency_max(received_max));

@@ -1,6 +1,6 @@
 //! Frames of streams: lengths with and without tag, bits of the wire.
 
-use tautwire_model::network::{Mechanism, Stream, TransmissionSelection, frame_length};
+use tautwire_model::network::{Hop, Mechanism, Stream, TransmissionSelection, frame_length};
 use tautwire_units::Bytes;
 
 use crate::clock::PS_PER_S;
@@ -16,6 +16,16 @@ pub(crate) fn wire(octets: Bytes) -> u64 {
 /// Smallest and largest frame of a stream.
 pub(super) fn frames(stream: &Stream, tagged: bool) -> (Bytes, Bytes) {
     (frame_length(stream.payload_min, tagged), frame_length(stream.payload_max, tagged))
+}
+
+/// The same as they came to the node of a hop: the stages up to its queues, and a host that receives, see them so.
+pub(crate) fn frames_before(stream: &Stream, hop: &Hop) -> (Bytes, Bytes) {
+    frames(stream, hop.previous.map_or(stream.tagged, |before| stream.hops[before as usize].tagged))
+}
+
+/// The same as they leave it: the stages behind the selection see them so.
+pub(crate) fn frames_behind(stream: &Stream, hop: &Hop) -> (Bytes, Bytes) {
+    frames(stream, hop.tagged)
 }
 
 pub(super) fn mechanism(selection: TransmissionSelection) -> Mechanism {

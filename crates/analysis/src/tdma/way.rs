@@ -12,6 +12,7 @@ use tautwire_units::{Bytes, Duration};
 
 use super::Cycle;
 use crate::delay::{Row, delay_max, delay_min};
+use crate::plan::frame::{frames_before, frames_behind};
 
 /// Greatest and least of a time, picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,14 +92,14 @@ impl Cycle<'_> {
         both.map(line).max().unwrap_or(0)
     }
 
-    /// Latencies of the stages before a hop's port, and what all their occupancies are at most.
+    /// Latencies of the stages before a hop's queues, or behind the selection, and what all their occupancies are at most.
     pub(super) fn stages(&self, stream: &Stream, place: usize, positions: &[StagePosition]) -> (Range, u64) {
         let hop = &stream.hops[place];
         let node = self.network.ports[hop.port.index()].node;
         let Some(device) = self.network.device(node) else { return (Range::default(), 0) };
         let row = Row::of(&device.stages, Mechanism::StrictPriority, positions);
-        let octets = |payload| frame_length(payload, hop.tagged);
-        let (least, most) = (octets(stream.payload_min), octets(stream.payload_max) + tautwire_model::TAG);
+        let is_behind = positions.contains(&StagePosition::Transmission);
+        let (least, most) = if is_behind { frames_behind(stream, hop) } else { frames_before(stream, hop) };
         let occupancy = device.stages.iter().filter(|stage| positions.contains(&stage.position));
         let occupancy = occupancy.map(|stage| delay_max(&stage.occupancy, most)).sum();
         (Range { min: row.latency_min(least), max: row.latency_max(most) }, occupancy)
@@ -156,12 +157,11 @@ impl Cycle<'_> {
         if self.network.has_stacks(node) {
             return Some(self.stacks.receiving.get(to.index())?.get(listener).copied().flatten()?.plus(turn));
         }
-        let octets = |payload| frame_length(payload, request.tagged);
         let host = self.host(node);
-        let received = Range {
-            min: delay_min(&host.receive, octets(request.payload_min)),
-            max: delay_max(&host.receive, octets(request.payload_max) + tautwire_model::TAG),
-        };
+        let last =
+            request.hops.iter().find(|hop| hop.listener.is_some_and(|one| one as usize == listener))?;
+        let (least, most) = frames_behind(request, last);
+        let received = Range { min: delay_min(&host.receive, least), max: delay_max(&host.receive, most) };
         Some(received.plus(turn))
     }
 

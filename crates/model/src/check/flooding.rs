@@ -13,8 +13,11 @@ use crate::resolve::topology::Topology;
 use crate::text::codes;
 use crate::text::faults::Faults;
 
-/// Tells of such streams.
+/// Tells of such streams. Where the way of a stream was not found, which is told, nobody knows what bridges hear.
 pub(crate) fn check(topology: &Topology<'_>, streams: &Streams<'_, '_>, faults: &mut Faults) {
+    if streams.list.iter().any(|draft| draft.stream.hops.is_empty()) {
+        return;
+    }
     let learned = || streams.list.iter().filter(|draft| draft.route == Route::Learned);
     let mut heard: HashMap<(VlanId, MacAddress), HashSet<NodeIndex>> =
         learned().map(|draft| ((draft.stream.vlan, draft.stream.destination), HashSet::new())).collect();

@@ -275,3 +275,28 @@ run: {{duration: 1 s}}
         greatest(&text, 0);
     }
 }
+
+/// Stages up to the queues see a frame as it came: where the bridge adds the tag, four octets shorter than it leaves.
+#[test]
+fn a_stage_sees_the_tag_that_was_there_when_the_frame_came() {
+    for name in ["tag-added-tdma.yaml", "tag-added-harts.yaml"] {
+        let added = text(name);
+        let stripped = added.replace("tagged: all", "untagged: all").replace("tagged: false", "tagged: true");
+        let host = "defaults: {host: h, rate";
+        let received = format!("{stripped}hosts: {{h: {{receive: {{per-octet: 8 ns}}}}}}\n");
+        for text in [received.replace("defaults: {rate", host), added, stripped] {
+            let (_, bounds, seen, found) = answer(&text);
+            assert!(found.contradictions.is_empty(), "{:#?}\n{text}", found.contradictions);
+            assert!(bounds.streams[0].listeners[0].delay.is_ok() || name.contains("harts"), "{text}");
+            assert!(seen.streams[0].listeners[0].delay.count() > 0, "{text}");
+        }
+    }
+}
+
+/// Streams whose way was not found were said to go to a group address, or not to be heard.
+#[test]
+fn no_flooding_is_told_of_streams_whose_way_was_not_found() {
+    let told = codes(&text("loop-of-bridges.yaml"));
+    assert!(!told.contains(&"vlan::flooding"), "{told:?}");
+    assert!(!told.is_empty());
+}

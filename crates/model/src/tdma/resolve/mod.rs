@@ -64,7 +64,11 @@ pub(crate) fn check_heard(streams: &Streams<'_, '_>, faults: &mut Faults) {
     for draft in &streams.list {
         let Traffic::Response { to, .. } = draft.stream.traffic else { continue };
         let Some(request) = streams.list.get(to.index()) else { continue };
-        if request.route == Route::Broadcast && !request.stream.listeners.contains(&draft.stream.talker) {
+        let is_routed = !request.stream.hops.is_empty();
+        if is_routed
+            && request.route == Route::Broadcast
+            && !request.stream.listeners.contains(&draft.stream.talker)
+        {
             let message = format!(
                 "the broadcast `{}` does not reach the talker of `{}`, which answers it",
                 request.stream.name, draft.stream.name

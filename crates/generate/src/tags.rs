@@ -1,0 +1,32 @@
+//! Frames that gain and lose their tag on their way, through stages that take time for each octet: as they came up to the
+//! queues, as they leave behind them. For networks of one VLAN with a tag at every port.
+
+use crate::Dice;
+
+/// What begins the latency of the stage of all bridges.
+const STAGE: &str = "position: processing, latency: {";
+const VLAN: &str = "    tagged: all\n";
+const UNTAGGED: &str = "tagged: false";
+const TALKER: &str = ", talker: ";
+
+/// The same network, of which some streams are sent with a tag and some without, bridges may strip it, and stages take time for each octet.
+#[must_use]
+pub fn retagged(text: &str, seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x7461_6773);
+    let position = *dice.one_of(&["reception", "processing", "transmission"]);
+    let stage = format!("position: {position}, latency: {{per-octet: {} ns, ", dice.between(1, 4));
+    let member = if dice.chance(33) { "    untagged: all\n" } else { VLAN };
+    let text = text.replacen(STAGE, &stage, 1).replacen(VLAN, member, 1);
+    let mut drawn = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let other = dice.chance(50);
+        if other && line.contains(UNTAGGED) {
+            drawn.push_str(&line.replacen(UNTAGGED, "tagged: true", 1));
+        } else if other && line.contains(TALKER) {
+            drawn.push_str(&line.replacen(TALKER, &format!(", {UNTAGGED}{TALKER}"), 1));
+        } else {
+            drawn.push_str(line);
+        }
+    }
+    drawn
+}
