@@ -1,7 +1,8 @@
 //! One traffic class of a port: its frames, its shaper, its limits, and what it has counted.
 //!
 //! Invariant: of a class with one lane the first frame stands here and those behind it in the lane; a
-//! class with several lanes, or with a frame to commit, keeps all of them there (`in_lanes`). What
+//! class with several lanes, or with a frame to commit, keeps all of them there (`in_lanes`). Frames that
+//! stand with a server or wait for a dispatch point count here too, and stand elsewhere. What
 //! every frame touches fills one cache line. Not here: the order between classes (`port.rs`).
 
 use alloc::boxed::Box;
@@ -176,8 +177,10 @@ impl<F: Copy> Class<F> {
     #[inline]
     pub(crate) fn pop(&mut self, idle: u64) -> Waiting<F> {
         let taken = self.head.take().expect("an occupied class has a head");
-        if self.frames > 1 {
-            let next = self.rest.lanes.pop(0, idle);
+        // Frames that count here may stand elsewhere: those that wait for a dispatch point.
+        if self.frames > 1
+            && let Some(next) = self.rest.lanes.take_first()
+        {
             self.head = Some(Waiting { idle_at_head: idle, ..next });
         }
         taken

@@ -129,6 +129,12 @@ impl<F: Copy> Lanes<F> {
         best.map(|(_, lane)| Ok(lane)).or(wait.map(Err))
     }
 
+    /// Takes the head of the only lane, if it has one.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<Waiting<F>> {
+        self.first.pop_front()
+    }
+
     /// Takes the head of a lane; `idle` is the line's idle time now.
     #[inline]
     pub(crate) fn pop(&mut self, lane: usize, idle: u64) -> Waiting<F> {

@@ -120,13 +120,6 @@ impl Section for Lldp {
     }
 
     fn resolve(&self, node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Option<Arc<dyn Value>> {
-        for other in ["tdma", "harts"] {
-            if draft.other(other).is_some() {
-                let message = format!("LLDP and `{other}` exclude each other: its ports send no LLDP frames");
-                draft.conflict(node.anchor(), message, "remove one of the two");
-                return None;
-            }
-        }
         let settings = settings(node);
         let statuses = statuses(node, draft);
         let priority = Priority::new(node.read(&PRIORITY)).expect("below eight, by its form");

@@ -203,8 +203,11 @@ impl<F: QueuedFrame> EgressPort<F> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::TrafficClass;
+    use crate::buffer::QueueLimit;
     use crate::port::{ClassConfig, PortConfig};
     use crate::time_triggered::EmptySlot;
     use crate::time_triggered::dispatcher::Slot;
@@ -236,12 +239,19 @@ mod tests {
 
     /// A slot of 10 us every 200 us, from 100 us on.
     fn port(integration: Integration, empty: EmptySlot) -> EgressPort<Frame> {
+        port_of(integration, empty, u32::MAX)
+    }
+
+    /// The same with so many frames in each class at most, the oldest of which give way.
+    fn port_of(integration: Integration, empty: EmptySlot, frames: u32) -> EgressPort<Frame> {
+        let limit = QueueLimit { frames, ..QueueLimit::NONE };
+        let classes = ClassConfig { limit, discards_oldest: true, ..ClassConfig::default() };
         let [period, offset, length] = [200, 100, 10].map(Duration::from_us);
         let slots = [Slot { period, offset, length, empty }].to_vec();
         let class = TrafficClass::new(7).expect("below eight");
         let mut port = EgressPort::new(PortConfig {
             rate: BitRate::from_mbps(100),
-            classes: core::array::from_fn(|_| ClassConfig::default()),
+            classes: core::array::from_fn(|_| classes.clone()),
             buffer: None,
             two_stage: false,
             credit_charged_overhead: Bytes::MEDIA_OVERHEAD,
@@ -341,6 +351,27 @@ mod tests {
         let start = Instant::from_ps(start.as_ps() - Duration::from_us(80).as_ps());
         assert!(matches!(port.select(start), Selection::Transmit { .. }));
         assert_eq!(port.cut(us(100)), None);
+    }
+
+    /// Frames that wait for a point count in their class, and were taken for frames that stand in its queue.
+    #[test]
+    fn an_evicted_frame_leaves_those_that_wait_for_a_point() {
+        let mut port = port_of(Integration::TimelyBlock, EmptySlot::Kept, 2);
+        port.hold(us(0), 0, TIMED);
+        let [first, second] = [Frame(200, 7), Frame(300, 7)];
+        port.enqueue(us(1), 0, Instant::ZERO, first).expect("room");
+        assert!(port.enqueue(us(2), 0, Instant::ZERO, second).is_err());
+        let mut lost = Vec::new();
+        assert_eq!(port.enqueue_over(us(2), 0, Instant::ZERO, second, |frame| lost.push(frame)), Ok(()));
+        assert_eq!((lost, port.frames(TIMED.class())), ([first].to_vec(), 2));
+        // A queue of which all frames wait for a point gives up none of them.
+        let mut full = port_of(Integration::TimelyBlock, EmptySlot::Kept, 1);
+        full.hold(us(0), 0, TIMED);
+        assert!(full.enqueue(us(1), 0, Instant::ZERO, first).is_err());
+        let taken = full.enqueue_over(us(1), 0, Instant::ZERO, first, |_| panic!("none is lost"));
+        assert_eq!(taken, Err(crate::port::Discard::QueueFull));
+        assert_eq!(sends(&mut full, 100), Some(TIMED));
+        assert!(full.is_empty());
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod control_frames;
 pub(crate) mod covering;
 pub(crate) mod datagrams;
 pub(crate) mod events;
+mod exclusive;
 pub(crate) mod identification;
 pub(crate) mod links;
 pub(crate) mod models;

@@ -2,6 +2,7 @@
 
 use super::control_frames::ControlFrames;
 use super::events::Event;
+use super::exclusive::{self, Exclusive};
 use super::streams::Streams;
 use super::topology::Topology;
 use crate::network::{Node as NetworkNode, NodeIndex, Port, PortIndex, StreamIndex, TimelineAction};
@@ -17,6 +18,8 @@ pub struct Resolving<'d, 't, 'a> {
     topology: &'d Topology<'a>,
     events: &'d [Event],
     streams: &'d mut Streams<'t, 'a>,
+    /// What each port keeps for frames of one mechanism.
+    exclusive: &'d [Exclusive],
     faults: &'d mut Faults,
 }
 
@@ -35,10 +38,11 @@ pub(crate) fn sections<'t, 'a>(
     faults: &mut Faults,
 ) -> Sections {
     let mut sections = Sections::default();
+    let exclusive = &exclusive::of_ports(input, topology, streams)[..];
     for section in input.grammar.sections() {
         let key = section.key().name;
         let Some(node) = input.root.get(key) else { continue };
-        let mut draft = Resolving { input, topology, events, streams, faults };
+        let mut draft = Resolving { input, topology, events, streams, exclusive, faults };
         if let Some(value) = section.resolve(node, &mut draft) {
             sections.add(key, value);
         }
@@ -87,7 +91,8 @@ impl Resolving<'_, '_, '_> {
         self.events.iter().filter(is_return).count() as u64
     }
 
-    /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes that priority.
+    /// Adds the stream of what a port sends to its neighbour; none, and a fault at `place`, if the port shapes
+    /// that priority, or keeps its class for frames of another mechanism.
     ///
     /// # Panics
     /// If the port has no cable.
@@ -105,6 +110,23 @@ impl Resolving<'_, '_, '_> {
             );
             let help =
                 format!("give `{}` a `priority` whose class is `strict-priority` there", frames.protocol);
+            self.faults.error(codes::CONFLICT, place, message, help);
+            return None;
+        }
+        let class = self.topology.ports[port.index()].class_table.class_of(frames.priority, true);
+        let kept = self.exclusive[port.index()];
+        if !kept.is_free(class) {
+            let at = self.topology.port_name(port);
+            let (what, help) = if kept.has_free() {
+                let help = format!("give `{}` a `priority` of a lower class there", frames.protocol);
+                (format!("class {class} of {at}"), help)
+            } else {
+                (at, "remove one of the two".to_owned())
+            };
+            let message = format!(
+                "frames of `{}` at {what}, which `{}` keeps for its own",
+                frames.protocol, kept.owner
+            );
             self.faults.error(codes::CONFLICT, place, message, help);
             return None;
         }

@@ -4,7 +4,7 @@ use tautwire_core::central::ControlFrame;
 use tautwire_sim::{Contents, Driver, Recorder};
 use tautwire_workbench::{Options, simulate, simulate_with};
 
-use super::{network, text};
+use super::{answer, codes, network, text};
 
 /// A class whose idleSlope changed chose its frame at once, before what comes at the same instant.
 #[test]
@@ -47,4 +47,31 @@ fn a_node_that_was_stopped_begins_one_session() {
     let stopped = network.nodes.iter().position(|node| node.name == "Sw2").expect("a bridge");
     let expected = (0..network.nodes.len()).map(|node| u16::from(node == stopped));
     assert_eq!(sessions.0, expected.collect::<Vec<_>>());
+}
+
+/// LLDP took the class of time-triggered frames: its frames stood in a queue that is never served, and a full one gave up frames
+/// that it had not.
+#[test]
+fn a_protocol_sends_in_no_class_that_a_mechanism_keeps() {
+    let timed = text("control-in-the-timed-class.yaml");
+    assert!(codes(&timed).contains(&"form::conflict"), "{:?}", codes(&timed));
+    let full = timed.replace(
+        "defaults: {rate: 100 Mbit/s}",
+        "defaults: {rate: 100 Mbit/s, classes: {7: {queue-limit: {frames: 2, discard: oldest}}}}",
+    );
+    assert!(codes(&full).contains(&"form::conflict"));
+    let below = timed.replace("lldp: {}", "lldp: {priority: 6}\nrun: {duration: 3 s}");
+    let (_, _, seen, found) = answer(&below);
+    assert!(found.contradictions.is_empty(), "{:#?}", found.contradictions);
+    assert!(seen.streams.iter().all(|stream| stream.created > 0), "all are sent");
+    // A port where none of them passes keeps nothing.
+    let elsewhere = timed.replace(
+        "lldp: {}",
+        "lldp: {admin-status: disabled, nodes: {controller: {admin-status: tx-and-rx}}}",
+    );
+    assert!(!codes(&elsewhere).contains(&"form::conflict"), "{:?}", codes(&elsewhere));
+    for (key, all) in [("tdma", text("tag-added-tdma.yaml")), ("harts", text("tag-added-harts.yaml"))] {
+        assert!(!codes(&all).contains(&"form::conflict"), "{key}");
+        assert!(codes(&(all + "lldp: {}\n")).contains(&"form::conflict"), "{key}");
+    }
 }
