@@ -4,7 +4,7 @@
 //! run that stood at the place, and was moved aside by a process that was killed before the new one stood there, is put back.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,9 +40,9 @@ impl Partial {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
-                    let lock = File::create(path.join(LOCK))?;
-                    lock.try_lock()?;
-                    return Ok(Self { path, _lock: lock });
+                    if let Some(lock) = locked(&path)? {
+                        return Ok(Self { path, _lock: lock });
+                    }
                 }
             }
         }
@@ -92,6 +92,18 @@ fn check_parent(parent: &Path) -> io::Result<()> {
     }
 }
 
+/// The lock of a new folder; none if another process, which looked for abandoned ones before it was locked, took the folder away.
+/// That one holds the lock until the folder is gone.
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    let place = path.join(LOCK);
+    let lock = match File::create(&place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        made => made?,
+    };
+    lock.lock()?;
+    Ok(place.exists().then_some(lock))
+}
+
 /// Takes away what killed processes left in a folder. What cannot be taken away stays: it is in nobody's way.
 fn remove_stale(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -99,9 +111,11 @@ fn remove_stale(folder: &Path) {
         let name = entry.file_name();
         let Some((place, process, is_old)) = name.to_str().and_then(parts) else { continue };
         let (path, place) = (entry.path(), folder.join(place));
-        if !path.is_dir() || !is_abandoned(&path, process) {
+        if !path.is_dir() {
             continue;
         }
+        // Its lock is held until it is gone.
+        let Some(_lock) = abandoned(&path, process) else { continue };
         let _ = if is_old && !place.exists() { fs::rename(&path, &place) } else { fs::remove_dir_all(&path) };
     }
 }
@@ -115,18 +129,16 @@ fn parts(name: &str) -> Option<(&str, u32, bool)> {
     (!place.is_empty() && is_number(number)).then_some((place, process.parse().ok()?, is_old))
 }
 
-/// Whether nobody writes the folder any more: nobody has its lock or, where there is none, its process is gone.
-fn is_abandoned(path: &Path, process: u32) -> bool {
+/// Whether nobody writes the folder any more: its lock, which nobody had, or no lock if there is none and its process is gone.
+fn abandoned(path: &Path, process: u32) -> Option<Option<File>> {
     match OpenOptions::new().read(true).write(true).open(path.join(LOCK)) {
-        Ok(lock) => match lock.try_lock() {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
-        },
+        Ok(lock) => lock.try_lock().is_ok().then_some(Some(lock)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let processes = Path::new("/proc");
-            processes.join("self").exists() && !processes.join(process.to_string()).exists()
+            let is_gone = processes.join("self").exists() && !processes.join(process.to_string()).exists();
+            is_gone.then_some(None)
         }
-        Err(_) => false,
+        Err(_) => None,
     }
 }
 
@@ -144,6 +156,28 @@ mod tests {
         {
             assert_eq!(parts(other), None, "{other}");
         }
+    }
+
+    /// One that looked for abandoned folders took away those that another had made and not yet locked.
+    #[test]
+    fn folders_that_are_begun_at_the_same_time_stay() {
+        let folder = std::env::temp_dir().join(format!("tautwire-beside-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        std::thread::scope(|threads| {
+            for thread in 0..8 {
+                let place = folder.join(format!("run-{thread}"));
+                threads.spawn(move || {
+                    for _ in 0..100 {
+                        let partial = Partial::create(&place).expect("begun");
+                        fs::write(partial.path().join("summary.json"), "{}").expect("it is there");
+                        partial.put(&place).expect("put");
+                        assert!(place.join("summary.json").is_file());
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 8, "nothing else is left");
+        fs::remove_dir_all(&folder).expect("ours");
     }
 
     #[test]
