@@ -25,7 +25,7 @@ pub enum LimitKind {
     QueueOctets(PortIndex, TrafficClass),
     /// Frames of one reception port that wait there.
     LaneFrames(PortIndex, TrafficClass, PortIndex),
-    /// Cells of a port's shared buffer that a class may have, when the other classes have theirs.
+    /// Cells of a port's shared buffer, which leave too few for a class when the other classes have theirs.
     BufferCells(PortIndex, TrafficClass),
     /// Frames between application and port.
     HostQueue(NodeIndex),
@@ -166,7 +166,9 @@ impl Limit {
                 let from = &network.ports[from.index()].name;
                 format!("queue of class {class} of {place} for frames from port {from}")
             }
-            LimitKind::BufferCells(_, class) => format!("shared buffer of {place} for class {class}"),
+            LimitKind::BufferCells(_, class) => {
+                format!("shared buffer of {place}, too small for class {class}")
+            }
             LimitKind::HostQueue(_) => format!("queue of host {place}"),
             LimitKind::TaskQueue(_) => format!("task queue of host {place}"),
             LimitKind::SendBuffer(_) => format!("socket buffer of sending host {place}"),
@@ -192,6 +194,7 @@ impl Limit {
             (Some(needed), _) if matches!(self.kind, LimitKind::PolicedDistance(_)) => {
                 format!("{} at most needed", Duration::from_ps(needed))
             }
+            (Some(needed), "cells") => format!("`cells: {needed}` would do for all classes"),
             (Some(needed), "ps") => format!("{} needed", Duration::from_ps(needed)),
             (Some(needed), _) => format!("{needed} needed"),
             (None, _) => "no sufficient limit is known".to_owned(),

@@ -78,7 +78,7 @@ impl Queue {
 }
 
 /// Cells of a port's shared buffer that may be too few, of so many that each class needs: a class has its own, and of the others
-/// what the rest may leave.
+/// what the rest may leave. What would do is the buffer that has what all classes need, and what is reserved, together.
 pub(crate) fn buffer_limits(
     network: &Network,
     at: PortIndex,
@@ -95,17 +95,23 @@ pub(crate) fn buffer_limits(
         let most = octets.saturating_add(frames.saturating_mul(cell - 1)) / cell;
         needs[class].map_or(most, |need| need.min(most)).saturating_sub(reserved[class])
     });
+    let all = (0..8).fold(reserved.iter().sum::<u64>(), |sum, class| {
+        let own = needs[class].map_or(beyond[class], |need| need.saturating_sub(reserved[class]));
+        sum.saturating_add(own)
+    });
+    let all = Some(all).filter(|all| *all <= u64::from(u32::MAX));
     (0..8_u8).filter_map(move |class| {
         let number = usize::from(class);
-        let others: u64 = (0..8).filter(|other| *other != number).map(|other| beyond[other]).sum();
-        let limit = reserved[number] + shared.saturating_sub(others);
-        let needed = needs[number];
-        if needed.is_some_and(|needed| needed <= limit) {
+        let others = (0..8).filter(|other| *other != number);
+        let others = others.fold(0_u64, |sum, other| sum.saturating_add(beyond[other]));
+        let left = reserved[number] + shared.saturating_sub(others);
+        let need = needs[number];
+        if need.is_some_and(|need| need <= left) {
             return None;
         }
         let class = TrafficClass::new(class).expect("below eight");
         let kind = LimitKind::BufferCells(at, class);
-        let limit = Limit { kind, limit, needed };
+        let limit = Limit { kind, limit: u64::from(buffer.cells), needed: need.and(all) };
         Some((number, Overflow { whose: Whose::Class(at, class), limit }))
     })
 }

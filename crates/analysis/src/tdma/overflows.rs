@@ -87,6 +87,15 @@ impl Cycle<'_> {
         }
         let frames = if self.beside > 0 { 2 } else { 1 };
         let settings = &self.network.ports[port.index()];
+        // Of the shared buffer: one class at a time has frames there, beside what is reserved for the others.
+        let cells = settings.shared_buffer.as_ref().map(|buffer| {
+            let reserved: u64 = buffer.reserved.iter().map(|cells| u64::from(*cells)).sum();
+            let needs: [u64; 8] = std::array::from_fn(|class| {
+                let cells = most[class].div_ceil(buffer.cell.get()) * frames;
+                reserved + cells.saturating_sub(u64::from(buffer.reserved[class]))
+            });
+            (u64::from(buffer.cells), needs)
+        });
         for class in 0..8_u8 {
             let number = usize::from(class);
             let octets = most[number] * frames;
@@ -100,11 +109,11 @@ impl Cycle<'_> {
             };
             hold(LimitKind::QueueFrames(port, at), u64::from(limits.limit_frames), frames);
             hold(LimitKind::QueueOctets(port, at), limits.limit_octets.get(), octets);
-            if let Some(buffer) = &settings.shared_buffer {
-                let others = buffer.reserved.iter().enumerate().filter(|(other, _)| *other != number);
-                let others: u64 = others.map(|(_, cells)| u64::from(*cells)).sum();
-                let cells = most[number].div_ceil(buffer.cell.get()) * frames;
-                hold(LimitKind::BufferCells(port, at), u64::from(buffer.cells).saturating_sub(others), cells);
+            if let Some((cells, needs)) = &cells
+                && needs[number] > *cells
+            {
+                let needed = needs.iter().copied().max().unwrap_or_default();
+                hold(LimitKind::BufferCells(port, at), *cells, needed);
             }
         }
     }

@@ -121,9 +121,26 @@ fn a_shared_buffer_is_a_limit_and_a_reservation_is_kept() {
     let (_, verification, told) = proven(&reserved(100, 120));
     assert_eq!(verification.streams[0].verdict, Verdict::Proven, "{told:?}");
     assert_eq!(verification.streams[1].verdict, Verdict::MayBeLost, "{told:?}");
-    assert!(told[0].starts_with("shared buffer of b.p3 for class 3: limit 20 cells, "), "{told:?}");
+    let said = "shared buffer of b.p3, too small for class 3: limit 120 cells, `cells: ";
+    assert!(told[0].starts_with(said) && told[0].ends_with("` would do for all classes"), "{told:?}");
     let (_, verification, told) = proven(&reserved(100, 300));
     assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+}
+
+/// What was said to be needed were the cells of one class, which is no value of a key: written, it was not enough.
+#[test]
+fn the_cells_that_are_said_to_do_are_those_to_write() {
+    let reserved = |cells: u64| {
+        two_bursts(
+            "",
+            &format!(", shared-buffer: {{cell: 64 B, cells: {cells}, reserved: {{0: 10, 5: 3}}}}"),
+            20,
+        )
+    };
+    the_limit_that_would_do_does(&reserved(30), "buffer-cells", reserved);
+    let at_a_station = text("shared-buffer-reserved.yaml");
+    let cells = |cells: u64| at_a_station.replace("cells: 22", &format!("cells: {cells}"));
+    the_limit_that_would_do_does(&at_a_station, "buffer-cells", cells);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 
 use crate::common::{avionics, described, limit, network, run, untold_losses, without_cause};
 use tautwire_generate::{TdmaFailure, random_harts, random_host_stacks, random_tdma, seeds};
-use tautwire_workbench::Network;
+use tautwire_workbench::network::{PortIndex, StreamIndex};
+use tautwire_workbench::{LimitKind, Network, losses};
 
 /// Draws networks with limits and holds their losses against what was told.
 fn search(cases: u64, drawn: impl Fn(u64) -> Network) {
@@ -46,4 +47,47 @@ fn no_frame_of_a_station_is_lost_that_must_not_be() {
 #[test]
 fn no_frame_of_a_stack_is_lost_that_must_not_be() {
     search(150, |seed| described(&random_host_stacks(seed)));
+}
+
+/// Where cells of a shared buffer are said to be too few, and how many would do: written at their ports, they do.
+#[test]
+fn the_cells_that_are_said_to_do_are_enough() {
+    let seeds = seeds(300);
+    let mut mended = 0;
+    for seed in &seeds {
+        let network = network(*seed).altered(|network| limit(network, *seed));
+        let said = cells(&network);
+        let advised: Vec<_> = said.iter().filter_map(|(port, needed)| Some((*port, (*needed)?))).collect();
+        let written = network.altered(|network| {
+            for (port, needed) in &advised {
+                let buffer = network.ports[port.index()].shared_buffer.as_mut().expect("it is its limit");
+                buffer.cells = u32::try_from(*needed).expect("a value of the key");
+            }
+        });
+        let left = cells(&written);
+        for (port, _) in &advised {
+            let is_said = |list: &[(PortIndex, Option<u64>)]| {
+                list.iter().any(|(other, needed)| other == port && needed.is_some())
+            };
+            assert!(!is_said(&left), "TAUTWIRE_SEED={seed}: {said:?}, then {left:?}");
+        }
+        mended += advised.len();
+    }
+    assert!(seeds.len() < 20 || mended > 20, "buffers are too small: {mended}");
+}
+
+/// Ports whose shared buffers may be too small, and how many cells would do.
+fn cells(network: &Network) -> Vec<(PortIndex, Option<u64>)> {
+    let told = losses(network, &tautwire_analysis::bounds(network));
+    let mut found = Vec::new();
+    for (number, stream) in network.streams.iter().enumerate() {
+        for listener in 0..stream.listeners.len() {
+            for limit in told.at(StreamIndex::at(number), listener) {
+                if let LimitKind::BufferCells(port, _) = limit.kind {
+                    found.push((port, limit.needed));
+                }
+            }
+        }
+    }
+    found
 }
