@@ -68,6 +68,15 @@ pub(crate) fn name_of(stream: &Value) -> Option<&str> {
     stream.get("name")?.as_str()
 }
 
+/// Whether a key `file` stands anywhere in it.
+fn names_file(value: &Value) -> bool {
+    match value {
+        Value::Object(keys) => keys.contains_key("file") || keys.values().any(names_file),
+        Value::Array(items) => items.iter().any(names_file),
+        _ => false,
+    }
+}
+
 /// Why a line is no request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestError(pub(crate) String);
@@ -86,11 +95,13 @@ impl Request {
     /// # Errors
     /// What is wrong with it, and what would be right.
     pub fn parse(line: &str) -> Result<Self, RequestError> {
-        let request: Self = serde_json::from_str(line).map_err(|error| {
-            RequestError(format!(
-                "{error}; a request looks like {{\"op\": \"reserve\", \"streams\": [\"a\", \"b\"]}}"
-            ))
-        })?;
+        let like = "a request looks like {\"op\": \"reserve\", \"streams\": [\"a\", \"b\"]}";
+        // A list would be read as the values of the keys, in their order.
+        if !line.trim_start().starts_with('{') && serde_json::from_str::<Value>(line).is_ok() {
+            return Err(RequestError(format!("the line is no JSON object; {like}")));
+        }
+        let request: Self =
+            serde_json::from_str(line).map_err(|error| RequestError(format!("{error}; {like}")))?;
         unique_keys::check(line).map_err(RequestError)?;
         request.check().map(|()| request)
     }
@@ -119,6 +130,10 @@ impl Request {
         match self.op {
             _ if self.new.iter().any(|new| name_of(new).is_none()) => {
                 wrong("each stream in `new` needs a `name`, and the other keys of a stream")
+            }
+            // Who asks may not read what this process may.
+            _ if self.new.iter().any(names_file) => {
+                wrong("`new` names no `file`: a stream that replays one stands in the description")
             }
             Operation::List if !self.names().is_empty() => wrong("`list` takes no `streams`"),
             Operation::List => Ok(()),
@@ -162,6 +177,16 @@ mod tests {
     fn wrong_requests_are_reported() {
         for (line, part) in [
             ("reserve a", "a request looks like"),
+            ("[]", "the line is no JSON object; a request looks like"),
+            ("7", "the line is no JSON object"),
+            (
+                r#"{"op": "reserve", "new": [{"name": "a", "traffic": {"type": "replay", "file": "/etc/passwd"}}]}"#,
+                "`new` names no `file`",
+            ),
+            (
+                r#"{"op": "what-if", "new": [{"name": "a", "traffic": {"<<": {"file": "x"}}}]}"#,
+                "`new` names no `file`",
+            ),
             (r#"{"op": "reserve"}"#, "`streams` is empty"),
             (r#"{"op": "list", "streams": ["a"]}"#, "takes no `streams`"),
             (r#"{"op": "replace", "streams": ["a"]}"#, "`instead_of`"),

@@ -30,6 +30,24 @@ pub(crate) struct Header {
     pub(crate) source: Option<MacAddress>,
     /// PCP and VID; none: no tag.
     pub(crate) tag: Option<(u8, u16)>,
+    /// What of it was cut off, so that nobody knows it.
+    pub(crate) cut: CutOff,
+}
+
+/// What a captured frame had and its capture has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CutOff {
+    pub(crate) addresses: bool,
+    /// PCP and VID, or whether there was a tag at all.
+    pub(crate) tag: bool,
+}
+
+impl CutOff {
+    /// Of a frame whose addresses end at `addresses`, and whose type and tag stand where they are said to.
+    fn of(octets: &[u8], addresses: usize, kind: usize, control: usize) -> Self {
+        let end = if is_tag(octets, kind) { control + 2 } else { kind + 2 };
+        Self { addresses: octets.len() < addresses, tag: octets.len() < end }
+    }
 }
 
 /// MAC client data and header of the frame that a packet was on the wire.
@@ -39,19 +57,22 @@ pub(super) fn on_the_wire(packet: &Packet<'_>) -> Result<(Bytes, Header), Refusa
     let (length, header) = match packet.link {
         ETHERNET => {
             let tag = tag(octets, ADDRESSES, ADDRESSES + 2);
-            let header = Header { destination: address(octets, 0), source: address(octets, 6), tag };
+            let cut = CutOff::of(octets, ADDRESSES, ADDRESSES, ADDRESSES + 2);
+            let header = Header { destination: address(octets, 0), source: address(octets, 6), tag, cut };
             (original, header)
         }
         LINUX_SLL => {
             hardware(octets, 2)?;
             let source = address(octets, 6).filter(|_| octets[4..6] == [0, 6]);
-            let header = Header { destination: None, source, tag: tag(octets, 14, SLL_HEADER) };
+            let cut = CutOff::of(octets, 12, 14, SLL_HEADER);
+            let header = Header { destination: None, source, tag: tag(octets, 14, SLL_HEADER), cut };
             (original - SLL_HEADER as u64 + ETHERNET_HEADER, header)
         }
         LINUX_SLL2 => {
             hardware(octets, 8)?;
             let source = address(octets, 12).filter(|_| octets[11] == 6);
-            let header = Header { destination: None, source, tag: tag(octets, 0, SLL2_HEADER) };
+            let cut = CutOff::of(octets, 18, 0, SLL2_HEADER);
+            let header = Header { destination: None, source, tag: tag(octets, 0, SLL2_HEADER), cut };
             (original - SLL2_HEADER as u64 + ETHERNET_HEADER, header)
         }
         // Raw IP, under the numbers that systems give it; IPv4 and IPv6 alone.
@@ -121,14 +142,19 @@ fn address(octets: &[u8], at: usize) -> Option<MacAddress> {
 
 /// PCP and VID of the tag whose type stands at `kind` and whose control information stands at `control`.
 fn tag(octets: &[u8], kind: usize, control: usize) -> Option<(u8, u16)> {
-    let kind: &[u8; 2] = octets.get(kind..)?.first_chunk()?;
-    if !matches!(kind, [0x81, 0x00] | [0x88, 0xa8] | [0x91, 0x00]) {
+    if !is_tag(octets, kind) {
         return None;
     }
     // One that was cut off is a tag nonetheless.
     let control =
         octets.get(control..).and_then(<[u8]>::first_chunk).map_or(0, |control| u16::from_be_bytes(*control));
     Some(((control >> 13) as u8, control & 0x0fff))
+}
+
+/// Whether the type at `kind` is that of a tag.
+fn is_tag(octets: &[u8], kind: usize) -> bool {
+    let kind: Option<&[u8; 2]> = octets.get(kind..).and_then(<[u8]>::first_chunk);
+    matches!(kind, Some([0x81, 0x00] | [0x88, 0xa8] | [0x91, 0x00]))
 }
 
 /// Refuses cooked packets of interfaces whose protocol field is none of Ethernet.

@@ -129,24 +129,15 @@ fn reasons(skipped: &[Skipped]) -> String {
     text
 }
 
-/// A file's octets. A device has no end, and is none.
+/// A file's octets. What is no regular file is none: a device has no end, and a pipe may never be written to.
 pub(crate) fn octets_of(path: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
     if kind.is_dir() {
         return Err("is a folder".to_owned());
     }
-    let is_device = {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::FileTypeExt;
-            kind.is_char_device() || kind.is_block_device() || kind.is_socket()
-        }
-        #[cfg(not(unix))]
-        false
-    };
-    if is_device {
-        return Err("is a device and not a file".to_owned());
+    if !kind.is_file() {
+        return Err("is a device, a pipe or a socket and not a regular file".to_owned());
     }
     std::fs::read(path).map_err(unreadable)
 }

@@ -38,7 +38,11 @@ pub(crate) fn put<'a, 't: 'a>(
             })),
             Err(reason) => {
                 let name = file.text().unwrap_or_default();
-                let help = "split the capture by streams, or take less of it";
+                let help = if cut_off(&trace, what).is_some() {
+                    "capture more of each frame, at least 18 octets, or take less of it"
+                } else {
+                    "split the capture by streams, or take less of it"
+                };
                 faults.error(codes::TRACE_TAKEN, place, format!("`{name}` {reason}"), help);
             }
         }
@@ -126,6 +130,9 @@ fn from(trace: &Trace, what: What) -> Result<Taken, String> {
     if trace.is_table {
         return Err("is a table, whose frames have no addresses and no tags".to_owned());
     }
+    if let Some((frame, part)) = cut_off(trace, what) {
+        return Err(format!("is cut too short: frame {} was captured without its {part}", frame.number));
+    }
     let mut taken = Taken::default();
     let frames = &trace.frames;
     if what.addresses {
@@ -159,6 +166,15 @@ fn from(trace: &Trace, what: What) -> Result<Taken, String> {
         }
     }
     Ok(taken)
+}
+
+/// The first frame of which a part that is to be taken was not captured, and that part.
+fn cut_off(trace: &Trace, what: What) -> Option<(&Frame, &'static str)> {
+    trace.frames.iter().find_map(|frame| {
+        let cut = frame.header.cut;
+        let addresses = (what.addresses && cut.addresses).then_some("addresses");
+        addresses.or(((what.vlan || what.priority) && cut.tag).then_some("tag")).map(|part| (frame, part))
+    })
 }
 
 /// Whether frames have a tag, in words.

@@ -123,3 +123,73 @@ fn each_fault_of_a_table_is_told_with_its_file_and_line() {
         loaded.diagnostics
     );
 }
+
+/// A tag of which nothing but its type was captured was taken for one of VLAN 1 and priority 0.
+#[test]
+fn what_was_not_captured_cannot_be_taken() {
+    for (file, take, part) in [
+        ("cut-tag.pcap", "all", "frame 1 was captured without its tag"),
+        ("cut-tag.pcap", "priority", "frame 1 was captured without its tag"),
+        ("cut-addresses.pcap", "all", "frame 1 was captured without its addresses"),
+        ("cut-addresses.pcap", "addresses", "frame 1 was captured without its addresses"),
+        ("cut-addresses.pcap", "vlan", "frame 1 was captured without its tag"),
+    ] {
+        let loaded = load_text("case", &replaying(file, &format!(", take: {take}")));
+        assert_eq!(told(&loaded), [("trace::taken", "case".to_owned(), 11)], "{file} {take}");
+        let message = &loaded.diagnostics[0].message;
+        assert!(message.contains(part), "{file} {take}: {message}");
+    }
+    // What is there is taken, and without `take` the frames are replayed.
+    let part = network(&replaying("cut-tag.pcap", ", take: addresses"));
+    assert_eq!(part.streams[0].source.to_string(), "02:00:00:00:00:01");
+    assert!(network(&replaying("cut-addresses.pcap", "")).streams[0].payload_min > Bytes::ZERO);
+}
+
+/// A named pipe as a trace or a table was waited for, for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_file_of_a_description() {
+    let folder = std::env::temp_dir().join(format!("tautwire-pipe-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let pipe = folder.join("trace.csv");
+    let _ = std::fs::remove_file(&pipe);
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let path = pipe.display().to_string();
+    let replayed = replaying(&path, "");
+    let tables = replaying("trace-tabs.txt", "") + &format!("stream-tables: [\"{path}\"]\n");
+    for text in [replayed, tables] {
+        let loaded = load_text("case", &text);
+        let told: Vec<_> = loaded.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
+        assert!(told.iter().any(|told| told.contains("not a regular file")), "{told:?}");
+    }
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+/// Messages and remedies of a description's faults.
+fn said(text: &str) -> Vec<String> {
+    let loaded = load_text("case", text);
+    let said = |fault: &tautwire_workbench::Diagnostic| {
+        format!("{}; {}", fault.message, fault.help.as_deref().unwrap_or_default())
+    };
+    loaded.diagnostics.iter().map(said).collect()
+}
+
+#[test]
+fn faults_count_as_people_do() {
+    let text = |listeners: &str, traffic: &str| {
+        format!(
+            "defaults: {{rate: 10 Mbit/s}}\nnodes: {{a: {{type: end-station}}, b: {{type: end-station}}}}\nlinks: [{{between: [a, b]}}]\n\
+             streams: [{{name: x, talker: a, listeners: {listeners}, payload: 100 B, traffic: {{type: periodic, interval: {traffic}}}}}]\n"
+        )
+    };
+    let burst = said(&text("b", "1 ms, burst: 1000000"));
+    assert!(burst.iter().any(|one| one.contains("makes 1000000 frames each 1 ms")), "{burst:?}");
+    let none = said(&text("[]", "1 ms"));
+    assert!(
+        none.iter().any(|one| one.ends_with("a list of 0 elements; it has at least 1 element")),
+        "{none:?}"
+    );
+    let greek = load_text("case", &text("b", "500 \u{3bc}s"));
+    assert!(!greek.has_errors(), "{:#?}", greek.diagnostics);
+}
