@@ -217,6 +217,18 @@ mod tests {
         read(&folder).expect_err("emptied");
         SavedState::accept(&folder).expect("accepted");
         assert!(read(&folder).expect("accepted").admitted.is_empty());
+        // Both are emptied: an anchor has a record as soon as it has a name.
+        let anchor = crate::log::anchor::Anchor::path(&folder);
+        for file in [log(&folder), anchor] {
+            std::fs::write(file, "").expect("emptied");
+        }
+        assert!(
+            read(&folder)
+                .expect_err("both are empty")
+                .contains("reservations.anchor does not exist or is not")
+        );
+        SavedState::accept(&folder).expect("accepted");
+        assert!(read(&folder).expect("accepted").admitted.is_empty());
         std::fs::remove_dir_all(&folder).expect("ours");
     }
 

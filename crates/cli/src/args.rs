@@ -249,7 +249,8 @@ pub(crate) struct Admit {
 /// An admission test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Test {
-    /// Proven end-to-end bounds: every deadline is met and no frame is lost
+    /// Proven end-to-end bounds by arrival curves: every deadline is met and no frame is lost; `tautwire bounds` also counts
+    /// frame by frame and may prove more
     Bounds,
     /// Bandwidth per port and class (IEEE Std 802.1Q, 34.3); proves no deadline
     Bandwidth,

@@ -81,7 +81,10 @@ fn parse<Q: Quantity>(text: &str) -> Result<u64, ParseUnitError> {
     if unit.is_empty() {
         return Err(ParseUnitError::NoUnit { name: Q::NAME, units: units() });
     }
-    let Some((_, worth)) = Q::UNITS.iter().find(|(name, _)| *name == unit) else {
+    // The Greek letter looks like the micro sign.
+    let greek = unit.strip_prefix('\u{3bc}');
+    let is_unit = |name: &str| name == unit || greek.is_some() && name.strip_prefix('µ') == greek;
+    let Some((_, worth)) = Q::UNITS.iter().find(|(name, _)| is_unit(name)) else {
         return Err(ParseUnitError::UnknownUnit { unit: unit.to_string(), name: Q::NAME, units: units() });
     };
     let too_large = ParseUnitError::TooLarge { name: Q::NAME };
@@ -208,6 +211,10 @@ mod tests {
     fn numbers_are_taken_exactly() {
         assert_eq!("0.1 us".parse(), Ok(Duration::from_ns(100)));
         assert_eq!("125us".parse(), Ok(Duration::from_us(125)));
+        // The micro sign, and the Greek letter.
+        assert_eq!("125 \u{b5}s".parse(), Ok(Duration::from_us(125)));
+        assert_eq!("125 \u{3bc}s".parse(), Ok(Duration::from_us(125)));
+        assert!("125 \u{3bc}".parse::<Duration>().is_err());
         assert_eq!("2.5 Gbit/s".parse(), Ok(BitRate::from_mbps(2_500)));
         assert_eq!("1_542 B".parse(), Ok(Bytes::new(1_542)));
         assert_eq!("1542 B".parse(), Ok(Bits::new(12_336)));

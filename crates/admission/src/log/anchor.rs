@@ -54,15 +54,23 @@ pub(crate) struct Anchor {
     file: File,
     /// Which record is written next.
     next: usize,
+    /// Where it stands, and where it is to stand, until its first record is written.
+    unnamed: Option<(PathBuf, PathBuf)>,
 }
 
 impl Anchor {
-    /// Opens the anchor of a folder, which is made if need be.
+    /// Opens the anchor of a folder; one that is not there gets its name with its first mark.
     pub(crate) fn open(folder: &Path) -> io::Result<(Self, Found)> {
         let path = Self::path(folder);
         let was_there = path.exists();
+        let new = path.with_extension("anchor.new");
         let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        options.read(true).write(true);
+        let mut file = match was_there {
+            true => options.open(&path)?,
+            false => options.create(true).truncate(true).open(&new)?,
+        };
+        let unnamed = (!was_there).then_some((new, path));
         let mut octets = Vec::new();
         Read::by_ref(&mut file).take(2 * RECORD as u64).read_to_end(&mut octets)?;
         let marks =
@@ -74,7 +82,7 @@ impl Anchor {
             None if was_there => Found::Unreadable,
             None => Found::Nothing,
         };
-        Ok((Self { file, next }, found))
+        Ok((Self { file, next, unnamed }, found))
     }
 
     /// Where the anchor of a folder stands.
@@ -91,9 +99,12 @@ impl Anchor {
         text.resize(RECORD - 1, b' ');
         text.push(b'\n');
         let place = (self.next * RECORD) as u64;
-        let written = self.write(place, &text);
+        let written = self.write(place, &text).and_then(|()| match &self.unnamed {
+            Some((from, to)) => std::fs::rename(from, to),
+            None => Ok(()),
+        });
         match written {
-            Ok(()) => self.next = 1 - self.next,
+            Ok(()) => (self.next, self.unnamed) = (1 - self.next, None),
             // What may have reached the disk must not count.
             Err(_) => drop(self.write(place, &[b' '; RECORD])),
         }

@@ -132,7 +132,7 @@ pub enum LogError {
         /// How many there were at least.
         expected: u64,
     },
-    /// It has lines, and no anchor that can be read.
+    /// It has lines and no anchor, or one that cannot be read.
     NoAnchor {
         /// The log.
         path: PathBuf,
@@ -204,10 +204,11 @@ impl Log {
             Found::Mark(anchor) if !contents.reaches(&anchor) => {
                 return Err(LogError::CutOff { path, lines: mark.lines, expected: anchor.lines });
             }
-            Found::Nothing | Found::Unreadable if mark.lines > 0 => {
+            Found::Nothing if mark.lines == 0 => {}
+            Found::Nothing | Found::Unreadable => {
                 return Err(LogError::NoAnchor { anchor: Anchor::path(folder), path });
             }
-            _ => {}
+            Found::Mark(_) => {}
         }
         if contents.length < octets.len() {
             file.set_len(contents.length as u64).map_err(failed)?;
@@ -230,7 +231,8 @@ impl Log {
         let (anchor, found) = Anchor::open(folder).map_err(failed)?;
         let sound = read(&octets).ok().filter(|contents| match &found {
             Found::Mark(anchor) => contents.reaches(anchor),
-            _ => contents.checks.is_empty(),
+            Found::Nothing => contents.checks.is_empty(),
+            Found::Unreadable => false,
         });
         let copy = sound.is_none().then(|| {
             let mut names = (1_u32..).map(|number| folder.join(format!("{NAME}.found-{number}")));

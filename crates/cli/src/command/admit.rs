@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     }
     let desk = Desk::open(grammar(), &name, &text, arguments.test.into(), arguments.state.as_deref())?;
     if let Some(reason) = desk.no_longer_holds() {
-        let why = why(&network, "", &reason);
+        let why = why((&network, arguments.test), "", &reason);
         say(&format!(
             "the admitted streams would not be admitted now, because test or description has changed: {why}"
         ));
@@ -59,7 +59,8 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         let lines = lines.lines().filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
         Box::new(lines.map(|line| line.map(|line| Request::parse(&line))))
     };
-    let mut console = Console { requests, json: arguments.input.json, worst: Exit::Holds };
+    let mut console =
+        Console { requests, test: arguments.test, json: arguments.input.json, worst: Exit::Holds };
     desk.serve(&mut console)?;
     Ok(console.worst)
 }
@@ -70,6 +71,7 @@ type Asked = io::Result<Result<Request, RequestError>>;
 /// Requests of a file or of standard input; answers on standard output.
 struct Console<'a> {
     requests: Box<dyn Iterator<Item = Asked> + 'a>,
+    test: Test,
     json: bool,
     worst: Exit,
 }
@@ -87,7 +89,7 @@ impl Channel for Console<'_> {
     fn reply(&mut self, network: &Network, decision: Decision) -> Result<(), Exit> {
         output::result(&match self.json {
             true => decision.to_json() + "\n",
-            false => answer_text(network, &decision),
+            false => answer_text((network, self.test), &decision),
         })?;
         let exit = match decision.outcome {
             Outcome::Granted => Exit::Holds,
@@ -115,7 +117,7 @@ impl From<LogError> for Exit {
 }
 
 /// A decision for people.
-fn answer_text(network: &Network, decision: &Decision) -> String {
+fn answer_text(of: (&Network, Test), decision: &Decision) -> String {
     let mut text = String::new();
     let again = if decision.repeated { " (as before)" } else { "" };
     if let Some(error) = &decision.error {
@@ -129,12 +131,7 @@ fn answer_text(network: &Network, decision: &Decision) -> String {
     }
     for refusal in &decision.refused {
         let word = if decision.outcome == Outcome::Wrong { "wrong  " } else { "refused" };
-        let _ = writeln!(
-            text,
-            "{word}    {}: {}",
-            refusal.stream,
-            why(network, &refusal.stream, &refusal.reason)
-        );
+        let _ = writeln!(text, "{word}    {}: {}", refusal.stream, why(of, &refusal.stream, &refusal.reason));
         if let Some(fits) = &refusal.fits {
             let _ = writeln!(text, "           {}", would_fit(fits));
         }
@@ -161,20 +158,22 @@ fn would_fit(fits: &Fits) -> String {
 }
 
 /// A reason for people.
-fn why(network: &Network, asked: &str, reason: &RefusalReason) -> String {
+fn why((network, test): (&Network, Test), asked: &str, reason: &RefusalReason) -> String {
+    // What `bounds` counts frame by frame may be less.
+    let by = if test == Test::Bounds { " by arrival curves" } else { "" };
     match reason {
         RefusalReason::Deadline { stream, listener, port, deadline_ps, bound_ps } => {
             let (bound, deadline) = (Duration::from_ps(*bound_ps), Duration::from_ps(*deadline_ps));
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
-            format!("{whose}up to {bound} to {listener}, deadline {deadline}; most at {port}")
+            format!("{whose}up to {bound} to {listener}{by}, deadline {deadline}; most at {port}")
         }
         RefusalReason::Unbounded { stream, listener, why } => {
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
-            format!("{whose}no bound to {listener}: {why}")
+            format!("{whose}no bound to {listener}{by}: {why}")
         }
         RefusalReason::MayBeLost { stream, listener, why, .. } => {
             let whose = if stream == asked { String::new() } else { format!("{stream}, ") };
-            format!("{whose}may be lost on its way to {listener}: {why}")
+            format!("{whose}may be lost on its way to {listener}{by}: {why}")
         }
         RefusalReason::Bandwidth { port, class, wanted_bps, left_bps } => {
             format!("class {class} of port {port} has {left_bps} bit/s left, {wanted_bps} bit/s are needed")

@@ -146,8 +146,9 @@ fn of_traffic(
         let wanted = each * frame * PS_PER_S;
         let taken = u128::from(period.as_ps()) * u128::from(rate.as_bps());
         if wanted > taken.saturating_mul(BEYOND) {
+            let frames = if each == 1 { "a frame".to_owned() } else { format!("{each} frames") };
             let message = format!(
-                "`{name}` makes a frame every {period}, of which its line of {rate} carries fewer than one in {BEYOND}"
+                "`{name}` makes {frames} every {period}, of which its line of {rate} carries fewer than one in {BEYOND}"
             );
             faults.error(codes::TRAFFIC, place, message, "lengthen the interval of its frames");
             return None;

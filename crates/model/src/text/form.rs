@@ -39,11 +39,12 @@ pub(crate) fn check(node: &mut Node<'_>, kind: &'static Kind, owner: Place, faul
         (Kind::List(0, ..), Value::Nothing) => {}
         (Kind::List(min, max, kind), Value::List(items)) => {
             if items.len() < *min || items.len() > *max {
-                let message = format!("the list has {} elements", items.len());
-                let help = if min == max {
-                    format!("write {min} elements")
-                } else {
-                    format!("write {min} elements at least")
+                let elements = |count: usize| format!("{count} element{}", if count == 1 { "" } else { "s" });
+                let message = format!("the list has {}", elements(items.len()));
+                let help = match items.len() {
+                    _ if min == max => format!("write {}", elements(*min)),
+                    few if few < *min => format!("write {} at least", elements(*min)),
+                    _ => format!("write {} at most", elements(*max)),
                 };
                 faults.error(codes::COUNT, owner, message, help);
             }

@@ -92,7 +92,9 @@ fn defined(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<Strin
 }
 
 fn quantity<Q: Quantity>(sign: &str) -> Value {
-    let units: Vec<String> = Q::UNITS.iter().map(|(unit, _)| unit.replace('/', "\\/")).collect();
+    // The micro sign, or the Greek letter that looks like it.
+    let unit = |unit: &str| unit.replace('/', "\\/").replace('µ', "[µ\u{3bc}]");
+    let units: Vec<String> = Q::UNITS.iter().map(|(name, _)| unit(name)).collect();
     let pattern = format!(r"^\s*{sign}[0-9][0-9_]*(\.[0-9_]+)?\s*({})\s*$", units.join("|"));
     json!({ "type": "string", "pattern": pattern, "examples": [Q::EXAMPLE] })
 }

@@ -184,10 +184,10 @@ fn faults_count_as_people_do() {
         )
     };
     let burst = said(&text("b", "1 ms, burst: 1000000"));
-    assert!(burst.iter().any(|one| one.contains("makes 1000000 frames each 1 ms")), "{burst:?}");
+    assert!(burst.iter().any(|one| one.contains("makes 1000000 frames every 1 ms")), "{burst:?}");
     let none = said(&text("[]", "1 ms"));
     assert!(
-        none.iter().any(|one| one.ends_with("a list of 0 elements; it has at least 1 element")),
+        none.iter().any(|one| one.ends_with("the list has 0 elements; write 1 element at least")),
         "{none:?}"
     );
     let greek = load_text("case", &text("b", "500 \u{3bc}s"));

@@ -322,7 +322,7 @@ pub(super) static INJECTED: Shape = Shape {
 
 pub(super) static FILE: Shape = Shape {
     name: "a file transfer",
-    about: "A file that is handed to the port at once, in frames with the stated payload; the last frame has the rest.",
+    about: "A file that is sent as fast as the talker's line takes it, in frames with the stated payload; the last frame has the rest. Bounds count all frames as if they came at once.",
     keys: &[&[
         must("octets", Kind::Octets, "MAC client data in all.").at_least("1 B"),
         key("at", Kind::Duration, "When.").or("0 s"),
