@@ -95,6 +95,10 @@ impl Found<'_> {
 
     fn streams(&mut self, of: &Resolved<'_, '_>) {
         for (number, draft) in of.streams.list.iter().enumerate() {
+            // Streams that a protocol's section makes have none of their own.
+            if draft.node.get("name").and_then(Node::text) != Some(&draft.stream.name) {
+                continue;
+            }
             let stream = StreamIndex::at(number);
             let shaper = |key: SettingKey| Some(draft.node.get("shaper")?.get(key.name())?.place);
             for key in [SettingKey::CommittedInformationRate, SettingKey::CommittedBurstSize] {

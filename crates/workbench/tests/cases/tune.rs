@@ -1,7 +1,11 @@
 //! What `tune` finds is known by hand, is the least that does, and all that changes in the text.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::Value;
 use tautwire_model::document;
+use tautwire_model::settings::{Setting, SettingKey};
 use tautwire_workbench::{NotTuned, TuneKind, TuneOptions, Tuned, Verdict, bounds, judge, load_text, tune};
 
 use super::{network, text};
@@ -232,6 +236,41 @@ fn more_than_enough_is_lowered() {
         let mbit: f64 = change.new.trim_end_matches(" Mbit/s").parse().expect("megabits");
         assert!(mbit < 90.0);
     }
+}
+
+#[test]
+fn a_key_can_be_added_wherever_it_is_a_default() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut added = 0;
+    for entry in std::fs::read_dir(folder).expect("scenarios") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|end| end != "yaml") {
+            continue;
+        }
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let settings = tautwire_workbench::grammar().settings(&name, &text).expect("well formed");
+        let open = settings.list.iter().enumerate().filter(|(_, setting)| setting.stated.is_none());
+        let Some(network) = load_text(&name, &text).network else { continue };
+        let value = |setting: &Setting| match setting.key {
+            SettingKey::QueueFrames => "4000".to_owned(),
+            SettingKey::QueueOctets => "8 MB".to_owned(),
+            // As it is: of a time-triggered link no other is taken.
+            _ => network.streams[setting.streams[0].index()].priority.to_string(),
+        };
+        let changes: BTreeMap<usize, String> =
+            open.clone().map(|(number, setting)| (number, value(setting))).collect();
+        let written = settings.with(&changes);
+        let mut differ = Vec::new();
+        differences("", &document(&text), &document(&written), &mut differ);
+        let mut meant: Vec<String> = open.map(|(_, setting)| setting.path.clone()).collect();
+        differ.sort();
+        meant.sort();
+        assert_eq!(differ, meant, "{name}");
+        assert!(load_text(&name, &written).network.is_some(), "{name}:\n{written}");
+        added += meant.len();
+    }
+    assert!(added > 300, "{added}");
 }
 
 #[test]
