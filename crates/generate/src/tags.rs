@@ -14,9 +14,11 @@ const TALKER: &str = ", talker: ";
 pub fn retagged(text: &str, seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0x7461_6773);
     let position = *dice.one_of(&["reception", "processing", "transmission"]);
-    let stage = format!("position: {position}, latency: {{per-octet: {} ns, ", dice.between(1, 4));
+    let stage = format!("position: {position}, latency: {{per-octet: {} ns, ", dice.between(1, 8));
     let member = if dice.chance(33) { "    untagged: all\n" } else { VLAN };
     let text = text.replacen(STAGE, &stage, 1).replacen(VLAN, member, 1);
+    // What varies hides the time of four octets.
+    let text = if dice.chance(67) { constant(&text) } else { text };
     let mut drawn = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let other = dice.chance(50);
@@ -29,4 +31,23 @@ pub fn retagged(text: &str, seed: u64) -> String {
         }
     }
     drawn
+}
+
+/// The same text with the least of every range of microseconds in its place.
+fn constant(text: &str) -> String {
+    let mut parts = text.split("min: ");
+    let mut made = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(" us, max: ") {
+            Some((least, rest)) if least.bytes().all(|octet| octet.is_ascii_digit()) => {
+                made.push_str(&format!("constant: {least} us"));
+                made.push_str(rest.split_once(" us").map_or("", |(_, behind)| behind));
+            }
+            _ => {
+                made.push_str("min: ");
+                made.push_str(part);
+            }
+        }
+    }
+    made
 }

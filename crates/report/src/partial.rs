@@ -160,23 +160,31 @@ mod tests {
 
     /// One that looked for abandoned folders took away those that another had made and not yet locked.
     #[test]
-    fn folders_that_are_begun_at_the_same_time_stay() {
+    fn folders_that_are_begun_beside_one_another_stay() {
+        use std::sync::atomic::AtomicBool;
         let folder = std::env::temp_dir().join(format!("tautwire-beside-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
+        let is_done = AtomicBool::new(false);
         std::thread::scope(|threads| {
-            for thread in 0..8 {
-                let place = folder.join(format!("run-{thread}"));
-                threads.spawn(move || {
-                    for _ in 0..100 {
-                        let partial = Partial::create(&place).expect("begun");
-                        fs::write(partial.path().join("summary.json"), "{}").expect("it is there");
-                        partial.put(&place).expect("put");
-                        assert!(place.join("summary.json").is_file());
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    while !is_done.load(Ordering::Relaxed) {
+                        remove_stale(&folder);
                     }
                 });
             }
+            let place = folder.join("run");
+            let begin = || -> io::Result<()> {
+                let partial = Partial::create(&place)?;
+                fs::write(partial.path().join("summary.json"), "{}")?;
+                partial.put(&place)
+            };
+            let begun = (0..400).try_for_each(|_| begin());
+            is_done.store(true, Ordering::Relaxed);
+            begun.expect("nobody else takes it away");
+            assert!(place.join("summary.json").is_file());
         });
-        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 8, "nothing else is left");
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "nothing else is left");
         fs::remove_dir_all(&folder).expect("ours");
     }
 
