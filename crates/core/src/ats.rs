@@ -206,7 +206,8 @@ impl AtsSchedulers {
         if planted!(ProcessingDelayTwice) {
             later = later * 2;
         }
-        Ok(Instant::from_ps(ticks * self.quantum) + later)
+        // Beyond all times: with ticks of hours soon, and such a frame is never sent.
+        Ok(Instant::from_ps(ticks.saturating_mul(self.quantum)).saturating_add(later))
     }
 
     /// Frames that a group has discarded.

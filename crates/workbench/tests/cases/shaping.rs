@@ -322,3 +322,11 @@ streams:
     let free = text.replace("credit-based, idle-slope: 12067249 bit/s", "strict-priority");
     assert!(!codes(&free).contains(&"form::conflict"), "{:?}", codes(&free));
 }
+
+/// An eligibility time beyond all instants ended the run.
+#[test]
+fn a_frame_that_is_eligible_after_all_times_is_never_sent() {
+    let (_, _, seen, found) = answer(&text("ats-ticks-of-a-day.yaml"));
+    assert!(found.contradictions.is_empty(), "{:#?}", found.contradictions);
+    assert!(seen.streams[0].created > 240, "frames for more than 213 ticks: {}", seen.streams[0].created);
+}
