@@ -44,29 +44,14 @@ pub(crate) fn earning_max(
 mod tests {
     use super::*;
     use crate::curve::{Curve, Line, MICRO};
-    use crate::stairs::{LaneStairs, Stairs, Step};
-
-    /// A bit in a picosecond.
-    const RATE: u64 = 1_000_000_000_000;
-
-    /// Frames of so many bits, so far apart, that may be late by `jitter`.
-    fn periodic((bits, period, jitter): (u64, u64, u64)) -> Step {
-        let rate = (bits * RATE).div_ceil(period);
-        let line = Line { burst: u128::from(bits) * MICRO + volume(rate, jitter), rate };
-        Step { bits, lines: [line; 2] }
-    }
-
-    /// Each by a line of its own.
-    fn of_lanes(steps: impl IntoIterator<Item = Step>) -> Vec<LaneStairs> {
-        steps.into_iter().map(|step| LaneStairs { steps: vec![step], line: None }).collect()
-    }
+    use crate::stairs::testing::{RATE, stairs};
+    use crate::stairs::{Stairs, Step};
 
     #[test]
     fn credit_is_earned_while_frames_above_go_and_lost_between_them() {
         let cap = |bits| Curve::least_of([Line::new(bits, RATE / 10 * 7)]);
         let earned = |latency: u64, above: &[(u64, u64, u64)], slope: u64| {
-            let stairs = Stairs { lanes: of_lanes(above.iter().copied().map(periodic)), rest: Curve::zero() };
-            earning_max(u128::from(latency) * MICRO, RATE, (&stairs, &cap(100)), slope, (1, 1))
+            earning_max(u128::from(latency) * MICRO, RATE, (&stairs(above), &cap(100)), slope, (1, 1))
         };
         assert_eq!(earned(7, &[], RATE / 4), Some(7), "a lower frame");
         assert_eq!(earned(7, &[(2, 20, 0), (3, 40, 0)], RATE / 4), Some(12), "and two above");
@@ -112,8 +97,8 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 (state >> 33) % below
             };
-            let steps: Vec<Step> = (0..draw(3))
-                .map(|_| periodic((1 + draw(6), [10, 16, 20, 40, 50][draw(5) as usize], draw(30))))
+            let streams: Vec<_> = (0..draw(3))
+                .map(|_| (1 + draw(6), [10, 16, 20, 40, 50][draw(5) as usize], draw(30)))
                 .collect();
             let rest = Curve::least_of([
                 Line::new(draw(5), RATE / 10 * draw(9)),
@@ -125,7 +110,7 @@ mod tests {
                 Line::new(12 + draw(60), flat),
             ]);
             let (latency, slope) = (u128::from(draw(20)) * MICRO, RATE / 100 * (1 + draw(60)));
-            let higher = Stairs { lanes: of_lanes(steps), rest };
+            let higher = Stairs { rest, ..stairs(&streams) };
             let Some(earned) = earning_max(latency, RATE, (&higher, &cap), slope, (1, 1)) else { continue };
             let least = earned_by_definition(latency, &higher, &cap, slope);
             assert!(earned as f64 + 1e-3 >= least, "seed {seed}: {earned} and {least}");

@@ -225,7 +225,7 @@ impl Assess<'_> {
         let port = self.port;
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let ats = port.classes[self.class].0 == Selection::Ats;
-        let mut by_frames = None;
+        let mut backlog_by_frames = None;
         if self.order() == ClassOrder::Fifo || self.members.len() == 1 {
             let own =
                 |curve: &Curve| if ats && self.tardy > 0 { curve.widened(self.tardy) } else { curve.clone() };
@@ -256,7 +256,7 @@ impl Assess<'_> {
             } else {
                 self.response_times(blocking, offered)
             };
-            by_frames = backlog;
+            backlog_by_frames = backlog;
             let least = |bounds: &[QueueBound]| {
                 bounds.iter().filter_map(|bound| bound.start_max(self.frame_min())).min()
             };
@@ -278,7 +278,7 @@ impl Assess<'_> {
         self.late(terms);
         let by_curves = backlog(blocking, port.rate_served, &self.higher.shaped, &offered.shaped);
         if !ats {
-            let most = by_curves.into_iter().chain(by_frames).min();
+            let most = by_curves.into_iter().chain(backlog_by_frames).min();
             terms.bounds.backlog = most.map(|most| self.frame_bits(most));
         }
     }
@@ -372,11 +372,11 @@ impl Assess<'_> {
         let blocking = u128::from(terms.blocking_bits) * MICRO;
         let held = |higher: &Curve| shaper.held_max(port.rate_served, blocking, higher);
         let higher = (&self.higher.stairs, &self.higher.shaped);
-        let by_frames = self.by_frames.then(|| {
+        let earned = self.by_frames.then(|| {
             let earned = earning_max(blocking, port.rate_served, higher, slope_max, shaper.wire_per_charged)?;
             Some(earned.saturating_add(shaper.slack))
         });
-        let all = [held(&self.higher.plain), held(&self.higher.shaped), by_frames.flatten()];
+        let all = [held(&self.higher.plain), held(&self.higher.shaped), earned.flatten()];
         let held = all.into_iter().flatten().min();
         let credit_max = held.map(|held| shaper.credit_in(held));
         terms.credit_max = credit_max;
@@ -386,7 +386,7 @@ impl Assess<'_> {
         let served = credit_max.map(|credit| shaper.service(credit));
         let charged_min = (frame_min.get() + overhead) * 8;
         let zero = Curve::zero();
-        let mut by_frames = None;
+        let mut backlog_by_frames = None;
         if let Some(reserved) = port.reserved.iter().find(|reserved| reserved.class == self.class) {
             self.reserved(terms, reserved, held, charged);
             let granted = self.members.iter().flat_map(|member| member.granted.iter().copied());
@@ -410,7 +410,7 @@ impl Assess<'_> {
             let nothing = (&Stairs::nothing(), &zero);
             let ResponseTimes { waits, backlog } =
                 served.map(|(rate, latency)| response_times(latency, rate, nothing, own)).unwrap_or_default();
-            by_frames = backlog;
+            backlog_by_frames = backlog;
             let least =
                 |bounds: &[QueueBound]| bounds.iter().filter_map(|bound| bound.start_max(charged_min)).min();
             let by_curves = candidates([plain, shaped]);
@@ -442,7 +442,8 @@ impl Assess<'_> {
         self.late(terms);
         terms.bounds.backlog = served.and_then(|(rate, latency)| {
             let own = offered.shaped.in_bits(charged);
-            let charged_bits = backlog(latency, rate, &zero, &own).into_iter().chain(by_frames).min()?;
+            let charged_bits =
+                backlog(latency, rate, &zero, &own).into_iter().chain(backlog_by_frames).min()?;
             let (num, den) = shaper.wire_per_charged;
             Some(self.frame_bits(crate::curve::scaled(charged_bits, num, den)))
         });

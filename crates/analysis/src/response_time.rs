@@ -188,9 +188,12 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
         backlog = backlog.max(came.saturating_sub(sent));
         let without = |bits: u64| came.saturating_sub(u128::from(bits) * MICRO);
         let last = Wait { at, start: walk.free(without(sizes[0]))?, came };
+        if taken + walk.looked_at() > JUMPS_MAX {
+            return None;
+        }
         for (bits, worst) in sizes.iter().zip(&mut worst) {
             // A larger frame starts sooner, at least by the time that it is longer.
-            let sooner = volume_to_span(*bits - sizes[0], walk.rate);
+            let sooner = span_floor(u128::from(*bits - sizes[0]) * MICRO, walk.rate);
             if last.time().saturating_sub(sooner) > worst.time() || worst.came == 0 {
                 let start = if sooner == 0 { last.start } else { walk.free_again(without(*bits), at)? };
                 let wait = Wait { start, ..last };
@@ -207,16 +210,8 @@ fn busy_period(walk: &mut Walk<'_>, mut coming: Frames<'_>, sizes: &[u64]) -> Op
         sent = sent.max(volume_floor(walk.rate, next).saturating_sub(walk.latency + walk.above(next)?));
         at = next;
         taken += coming.take_until(at);
-        if taken + walk.looked_at() > JUMPS_MAX {
-            return None;
-        }
     }
     Some((worst, backlog))
-}
-
-/// How long so many bits last, rounded down.
-fn volume_to_span(bits: u64, rate: u64) -> u64 {
-    span_floor(u128::from(bits) * MICRO, rate)
 }
 
 /// As a bound for frames of `bits` and more.
@@ -241,23 +236,8 @@ fn queue_bound(walk: &Walk<'_>, bits: u64, wait: Wait) -> QueueBound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stairs::testing::{RATE, stairs};
     use crate::stairs::{ByLine, LaneStairs, Step};
-
-    /// A bit in a picosecond.
-    const RATE: u64 = 1_000_000_000_000;
-
-    /// Frames of so many bits, so far apart, that may be late by `jitter`.
-    fn periodic((bits, period, jitter): (u64, u64, u64)) -> Step {
-        let rate = (bits * RATE).div_ceil(period);
-        let line = Line { burst: u128::from(bits) * MICRO + volume(rate, jitter), rate };
-        Step { bits, lines: [line; 2] }
-    }
-
-    /// Each by a line of its own.
-    fn stairs(of: &[(u64, u64, u64)]) -> Stairs {
-        let lane = |one: &(u64, u64, u64)| LaneStairs { steps: vec![periodic(*one)], line: None };
-        Stairs { lanes: of.iter().map(lane).collect(), rest: Curve::zero() }
-    }
 
     fn anything() -> Curve {
         Curve::least_of([Line { burst: 1 << 80, rate: 0 }])
@@ -393,6 +373,19 @@ mod tests {
         let cap = Curve::least_of([Line::new(3, RATE / 2), Line { burst: 1 << 80, rate: 0 }]);
         let times = response_times(0, RATE, (&higher, &cap), (&own, &anything()));
         assert_eq!(of_size(&times, 1), Some(6), "3 / (1 - 1/2)");
+    }
+
+    #[test]
+    fn what_is_given_up_has_no_bound() {
+        // 5 000 frames above go before the larger of two frames, more than are looked at.
+        let (higher, own) = (stairs(&[(1, 2, 0)]), stairs(&[(1, 1_000_000, 0), (3, 1_000_000, 0)]));
+        let cap = Curve::least_of([Line::new(10, RATE / 10 * 6)]);
+        let of_three = |latency: u128| {
+            let times = response_times(latency * MICRO, RATE, (&higher, &cap), (&own, &anything()));
+            of_size(&times, 3)
+        };
+        assert_eq!(of_three(50), Some(103), "50 and 1 before it, and 52 above");
+        assert!(of_three(5_000).is_none_or(|wait| wait >= 10_000), "{:?}", of_three(5_000));
     }
 
     /// Streams that come by one line of so many bits a second, in frames of so many bits.

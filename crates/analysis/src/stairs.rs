@@ -269,3 +269,24 @@ impl<'a> Frames<'a> {
         taken
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// A bit in a picosecond.
+    pub(crate) const RATE: u64 = 1_000_000_000_000;
+
+    /// Frames of so many bits, so far apart, that may be late by so much.
+    fn periodic((bits, period, jitter): (u64, u64, u64)) -> Step {
+        let rate = (bits * RATE).div_ceil(period);
+        let line = Line { burst: u128::from(bits) * MICRO + volume(rate, jitter), rate };
+        Step { bits, lines: [line; 2] }
+    }
+
+    /// Each by a line of its own.
+    pub(crate) fn stairs(of: &[(u64, u64, u64)]) -> Stairs {
+        let lane = |one: &(u64, u64, u64)| LaneStairs { steps: vec![periodic(*one)], line: None };
+        Stairs { lanes: of.iter().map(lane).collect(), rest: Curve::zero() }
+    }
+}
