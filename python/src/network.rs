@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tautwire_model::network::{
-    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, Mechanism, StagePosition,
+    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, SelectionAlgorithm, StagePosition,
 };
 use tautwire_model::{Loaded, Severity};
 use tautwire_workbench::{Scheduled, with_dispatch_points};
@@ -201,10 +201,10 @@ const fn position_name(position: StagePosition) -> &'static str {
     }
 }
 
-const fn mechanism_name(mechanism: Mechanism) -> &'static str {
+const fn mechanism_name(mechanism: SelectionAlgorithm) -> &'static str {
     match mechanism {
-        Mechanism::StrictPriority => "strict-priority",
-        Mechanism::CreditBased => "credit-based",
-        Mechanism::Ats => "ats",
+        SelectionAlgorithm::StrictPriority => "strict-priority",
+        SelectionAlgorithm::CreditBased => "credit-based",
+        SelectionAlgorithm::Ats => "ats",
     }
 }

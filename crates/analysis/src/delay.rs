@@ -8,7 +8,7 @@
 //! frames themselves come no faster than the line, so where no stage is slower than the line, all
 //! stages together add one occupancy at most, and not one each.
 
-use tautwire_model::network::{Delay, Distribution, Mechanism, Stage, StagePosition};
+use tautwire_model::network::{Delay, Distribution, SelectionAlgorithm, Stage, StagePosition};
 use tautwire_units::Bytes;
 
 /// Least time of a delay for a frame of `octets`.
@@ -42,11 +42,11 @@ pub(crate) struct Row {
 
 impl Row {
     /// Of a device.
-    pub(crate) fn of(stages: &[Stage], mechanism: Mechanism, positions: &[StagePosition]) -> Self {
+    pub(crate) fn of(stages: &[Stage], algorithm: SelectionAlgorithm, positions: &[StagePosition]) -> Self {
         let here = stages
             .iter()
             .filter(|stage| positions.contains(&stage.position))
-            .filter(|stage| stage.only_for.is_none_or(|only| only == mechanism));
+            .filter(|stage| stage.only_for.is_none_or(|only| only == algorithm));
         let mut row = Self::default();
         for stage in here {
             row.latencies.push(stage.latency);
@@ -189,7 +189,7 @@ mod tests {
                 occupancy,
             })
             .collect();
-        let row = Row::of(&stages, Mechanism::StrictPriority, &[StagePosition::Processing]);
+        let row = Row::of(&stages, SelectionAlgorithm::StrictPriority, &[StagePosition::Processing]);
         let reception = Reception {
             frame_min: Bytes::new(64),
             frame_max: Bytes::new(1_522),

@@ -23,9 +23,9 @@ use crate::result::{Bounds, ClassBounds, HopBounds, ListenerBounds, Method, Stre
 use crate::unbounded::Unbounded;
 
 /// A mechanism that may serve ports of a network.
-pub(crate) trait Mechanism: Sync {
+pub(crate) trait ServiceKind: Sync {
     /// Why a session analyses a network in which it serves as a whole; none where it does not serve.
-    fn whole(&self, network: &Network) -> Option<&'static str>;
+    fn why_not_stepwise(&self, network: &Network) -> Option<&'static str>;
 
     /// Whether it settles itself how responses come and what hosts do that serve both ways.
     fn settles_answers(&self, _network: &Network) -> bool {
@@ -162,7 +162,7 @@ impl Terms {
 
 impl Served {
     /// Whose service carries all that leaves the port; `classes` are those of what does.
-    pub(crate) fn whole(classes: [ClassBounds; 8]) -> Self {
+    pub(crate) fn all_carried(classes: [ClassBounds; 8]) -> Self {
         Self { carried: classes.map(Some), taken: Vec::new() }
     }
 

@@ -6,29 +6,29 @@ use tautwire_model::Network;
 
 use crate::harts::Harts;
 use crate::result::Bounds;
-use crate::service::{Mechanism, Misses, Silence};
+use crate::service::{Misses, ServiceKind, Silence};
 use crate::tdma::Slots;
 use crate::time_triggered::TimedLinks;
 
 /// All of them. What one carries no later one does.
-pub(crate) const MECHANISMS: [&dyn Mechanism; 3] = [&Slots, &Harts, &TimedLinks];
+pub(crate) const KINDS: [&dyn ServiceKind; 3] = [&Slots, &Harts, &TimedLinks];
 
 /// Why a session analyses a network as a whole, if a service makes it do so.
-pub(crate) fn whole(network: &Network) -> Option<&'static str> {
-    MECHANISMS.iter().find_map(|mechanism| mechanism.whole(network))
+pub(crate) fn why_not_stepwise(network: &Network) -> Option<&'static str> {
+    KINDS.iter().find_map(|kind| kind.why_not_stepwise(network))
 }
 
 /// Whether a service settles how responses come and what hosts do.
 pub(crate) fn settle_answers(network: &Network) -> bool {
-    MECHANISMS.iter().any(|mechanism| mechanism.settles_answers(network))
+    KINDS.iter().any(|kind| kind.settles_answers(network))
 }
 
 /// What services must not rest on, as these bounds do not bear it.
 pub(crate) fn doubts(network: &Network, bounds: &Bounds) -> Vec<u16> {
-    MECHANISMS.iter().flat_map(|mechanism| mechanism.doubts(network, bounds)).collect()
+    KINDS.iter().flat_map(|kind| kind.doubts(network, bounds)).collect()
 }
 
 /// Whom stated failures silence, though its frames pass none of these.
 pub(crate) fn silences(network: &Network, misses: Misses<'_>) -> Vec<Silence> {
-    MECHANISMS.iter().flat_map(|mechanism| mechanism.silences(network, misses)).collect()
+    KINDS.iter().flat_map(|kind| kind.silences(network, misses)).collect()
 }

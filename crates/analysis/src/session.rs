@@ -545,7 +545,7 @@ impl<'network> Session<'network> {
 
 /// Why a network is analysed as a whole.
 fn analysed_whole(network: &Network) -> Option<&'static str> {
-    if let Some(why) = services::whole(network) {
+    if let Some(why) = services::why_not_stepwise(network) {
         return Some(why);
     }
     if (0..network.nodes.len()).any(|node| network.has_stacks(NodeIndex::at(node))) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tautwire_model::network::{
-    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, Mechanism, StagePosition,
+    AtsOrganisation, Delay, DeviceModel, Distribution, Grouping, SelectionAlgorithm, StagePosition,
 };
 use tautwire_model::{Network, load_text};
 use tautwire_units::{Bytes, Duration};
@@ -24,7 +24,12 @@ fn fixed(delay: &Delay, frame: Bytes) -> Duration {
 }
 
 /// The sum of the stages of a position that a frame of a class passes.
-fn sum(device: &DeviceModel, position: StagePosition, mechanism: Mechanism, frame: Bytes) -> Duration {
+fn sum(
+    device: &DeviceModel,
+    position: StagePosition,
+    mechanism: SelectionAlgorithm,
+    frame: Bytes,
+) -> Duration {
     device
         .stages
         .iter()
@@ -57,9 +62,9 @@ fn the_fpga_switch_has_its_printed_latencies() {
     assert_eq!(device.ats.grouping, Grouping::OwnClass);
     let mut rows = 0;
     for (table, mechanism, processing_delay_max) in [
-        ("table2_ats_pmd0.csv", Mechanism::Ats, Duration::ZERO),
-        ("table3_strict_priority.csv", Mechanism::StrictPriority, Duration::ZERO),
-        ("table4_ats_pmd50.csv", Mechanism::Ats, device.ats.processing_delay_max),
+        ("table2_ats_pmd0.csv", SelectionAlgorithm::Ats, Duration::ZERO),
+        ("table3_strict_priority.csv", SelectionAlgorithm::StrictPriority, Duration::ZERO),
+        ("table4_ats_pmd50.csv", SelectionAlgorithm::Ats, device.ats.processing_delay_max),
     ] {
         for (payload, total) in printed(table) {
             // The printed payload is the frame without its FCS.

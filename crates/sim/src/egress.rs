@@ -12,7 +12,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::{Aim, Handle, Slot, octets_of};
 use crate::options::Driver;
-use crate::plan::{Manners, NONE, Taken, Taker, index};
+use crate::plan::{HopFlags, NONE, Taken, Taker, index};
 use crate::protocols::Leaving;
 use crate::recorder::{Recorder, Transmission};
 use crate::result::DropReason;
@@ -48,18 +48,18 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     /// Whether something else than the queue takes a frame that reaches the port of a hop.
     #[inline]
     fn is_taken_before(&mut self, place: u32, hop_index: u32) -> bool {
-        let manners = self.plan.hops[hop_index as usize].manners;
-        if !manners.has(Manners::BEFORE_QUEUEING) {
+        let flags = self.plan.hops[hop_index as usize].flags;
+        if !flags.has(HopFlags::BEFORE_QUEUEING) {
             return false;
         }
-        if manners.has(Manners::PRUNED) {
+        if flags.has(HopFlags::PRUNED) {
             self.filter(place, hop_index);
-        } else if manners.has(Manners::TIME_TRIGGERED) {
+        } else if flags.has(HopFlags::TIME_TRIGGERED) {
             self.hold_timed(place, hop_index);
-        } else if manners.has(Manners::POOLED) {
+        } else if flags.has(HopFlags::POOLED) {
             self.pool(place, hop_index);
         } else {
-            return manners.has(Manners::SHUT) && self.is_shut_out(place, hop_index);
+            return flags.has(HopFlags::SHUT) && self.is_shut_out(place, hop_index);
         }
         true
     }
@@ -222,7 +222,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let slot = self.slab.get_mut(frame.slot);
         self.statistics.transmitted(start, line, slot.stream, slot.number);
         // A time-triggered frame waits for its point, and by shuffling for the frame under way.
-        let timed = PLUGGED && self.plan.hops[slot.hop as usize].manners.has(Manners::TIME_TRIGGERED);
+        let timed = PLUGGED && self.plan.hops[slot.hop as usize].flags.has(HopFlags::TIME_TRIGGERED);
         let held = if timed { selected.saturating_since(slot.queued) } else { held + slot.held_before };
         let parts = delay_parts(slot, selected, held, start, last, received);
         self.statistics.passed(slot.hop, slot.created, received.since(slot.received), &parts);
@@ -263,14 +263,14 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let slot = self.slab.get(place);
         let (stream, hop_index) = (slot.stream, slot.hop as usize);
         let hop = &self.plan.hops[hop_index];
-        if hop.manners.has(Manners::INSPECTED)
+        if hop.flags.has(HopFlags::INSPECTED)
             && let Some(reason) = self.inspect(hop_index, place, line.received, ring)
         {
             return self.drop_frame(place, reason);
         }
         // A frame that is reshaped waits in its memory pool, and holds up no other.
         let mut held = Duration::ZERO;
-        if PLUGGED && self.plan.hops[hop_index].manners.has(Manners::INSPECTED) {
+        if PLUGGED && self.plan.hops[hop_index].flags.has(HopFlags::INSPECTED) {
             match self.police_stream(index(hop_index), place, line.received, ring) {
                 Ok(at) => held = at.since(line.received),
                 Err(reason) => return self.drop_frame(place, reason),

@@ -6,7 +6,7 @@
 
 use tautwire_model::Network;
 use tautwire_model::network::{
-    Delay, Mechanism, NodeKind, Stage, StagePosition, Stream, StreamIndex, Traffic, TransmissionSelection,
+    Delay, NodeKind, SelectionAlgorithm, Stage, StagePosition, Stream, StreamIndex, Traffic,
 };
 
 use crate::frame::Aim;
@@ -42,7 +42,7 @@ pub(crate) struct HopPlan {
     /// Octets of the frame beside its payload.
     pub(crate) overhead: u8,
     /// What is done to the frame beside queueing.
-    pub(crate) manners: Manners,
+    pub(crate) flags: HopFlags,
 }
 
 const _: () = assert!(size_of::<HopPlan>() == 32, "half a cache line");
@@ -89,9 +89,9 @@ impl Taker {
 
 /// What is done to frames of a hop beside queueing; most hops have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Manners(u8);
+pub(crate) struct HopFlags(u8);
 
-impl Manners {
+impl HopFlags {
     /// The bridge at the far end looks at the frame before anything else: it filters its VLAN, or polices its
     /// virtual link.
     pub(crate) const INSPECTED: Self = Self(1);
@@ -199,8 +199,10 @@ impl Plan {
         // Per device and selection, its profile.
         let mut profile_of = Vec::with_capacity(network.devices.len() * 3);
         for device in &network.devices {
-            for mechanism in [Mechanism::StrictPriority, Mechanism::CreditBased, Mechanism::Ats] {
-                let at = |position| stages(&device.stages, position, mechanism);
+            for algorithm in
+                [SelectionAlgorithm::StrictPriority, SelectionAlgorithm::CreditBased, SelectionAlgorithm::Ats]
+            {
+                let at = |position| stages(&device.stages, position, algorithm);
                 let profile = Profile {
                     reception: at(StagePosition::Reception),
                     processing: at(StagePosition::Processing),
@@ -275,9 +277,9 @@ impl Plan {
             let next = only.map_or(NONE, |branch| self.children[branch.children.0 as usize]);
             let port_of = |hop: u32| stream.hops[(hop - first) as usize].port.0;
             let filtered = is_filtered(network, stream, number);
-            let mut manners = Manners::default();
-            manners.add(Manners::INSPECTED, filtered);
-            manners.add(Manners::TIME_TRIGGERED, stream.time_triggered.is_some());
+            let mut flags = HopFlags::default();
+            flags.add(HopFlags::INSPECTED, filtered);
+            flags.add(HopFlags::TIME_TRIGGERED, stream.time_triggered.is_some());
             self.hops.push(HopPlan {
                 next,
                 next_port: if next == NONE { NONE } else { port_of(next) },
@@ -292,7 +294,7 @@ impl Plan {
                 overhead: if hop.tagged { 22 } else { 18 },
                 scheduler: hop.scheduler.map_or(NONE, |scheduler| scheduler.0),
                 taker: hop.listener.map_or(Taker::NOBODY, Taker::listener),
-                manners,
+                flags,
             });
             self.filtered.push(filtered);
             self.branches_behind.push((branches, index(self.branches.len())));
@@ -319,8 +321,7 @@ impl Plan {
                 return (0, 0, 0);
             };
             let selection = port.classes[hop.class.index()].selection;
-            let mechanism = mechanism(selection);
-            let profile = profile_of[device.index() * 3 + mechanism as usize];
+            let profile = profile_of[device.index() * 3 + selection.algorithm() as usize];
             let header = network.cut_through(stream, place).map_or(0, |header| header.get());
             let cut_through = u16::try_from(header).expect("a header is short");
             (profile, hop.class.number(), cut_through)
@@ -355,19 +356,11 @@ fn is_filtered(network: &Network, stream: &Stream, hop: usize) -> bool {
     }
 }
 
-fn mechanism(selection: TransmissionSelection) -> Mechanism {
-    match selection {
-        TransmissionSelection::StrictPriority => Mechanism::StrictPriority,
-        TransmissionSelection::CreditBased { .. } => Mechanism::CreditBased,
-        TransmissionSelection::Ats => Mechanism::Ats,
-    }
-}
-
-fn stages(all: &[Stage], position: StagePosition, mechanism: Mechanism) -> Vec<StagePlan> {
+fn stages(all: &[Stage], position: StagePosition, algorithm: SelectionAlgorithm) -> Vec<StagePlan> {
     all.iter()
         .enumerate()
         .filter(|(_, stage)| stage.position == position)
-        .filter(|(_, stage)| stage.only_for.is_none_or(|only| only == mechanism))
+        .filter(|(_, stage)| stage.only_for.is_none_or(|only| only == algorithm))
         .map(|(number, stage)| plan_of(number, stage))
         .collect()
 }

@@ -22,7 +22,7 @@ use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::fates::Whereabouts;
 use crate::frame::{Aim, Slot, octets_of};
-use crate::plan::{Manners, NONE, Plan, Taker, index};
+use crate::plan::{HopFlags, NONE, Plan, Taker, index};
 use crate::recorder::Recorder;
 use crate::result::{DropReason, VirtualLinkObservation};
 use crate::talker::TalkerShaper;
@@ -132,7 +132,7 @@ impl VirtualLinks {
                         index(all.policers.len() - 1)
                     });
                     all.policer_of_hop[place] = policer;
-                    plan.hops[place].manners.add(Manners::INSPECTED, true);
+                    plan.hops[place].flags.add(HopFlags::INSPECTED, true);
                 }
                 let (Some(listener), Some(skew_max)) = (stream.hops[hop].listener, settings.skew_max) else {
                     continue;
@@ -165,7 +165,7 @@ impl VirtualLinks {
                 if let Some(parameters) = policing_parameters(network, stream, hop) {
                     self.policers.push(Policer::new(parameters));
                     self.policer_of_hop[place] = index(self.policers.len() - 1);
-                    plan.hops[place].manners.add(Manners::INSPECTED, true);
+                    plan.hops[place].flags.add(HopFlags::INSPECTED, true);
                 }
             }
         }

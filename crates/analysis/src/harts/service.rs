@@ -10,13 +10,13 @@ use crate::explain::at_talker;
 use crate::loss::Overflow;
 use crate::plan::Plan;
 use crate::result::ClassBounds;
-use crate::service::{Carried, Hosts, Mechanism, Served, Service, Words};
+use crate::service::{Carried, Hosts, Served, Service, ServiceKind, Words};
 
 /// The mechanism.
 pub(crate) struct Harts;
 
-impl Mechanism for Harts {
-    fn whole(&self, network: &Network) -> Option<&'static str> {
+impl ServiceKind for Harts {
+    fn why_not_stepwise(&self, network: &Network) -> Option<&'static str> {
         network.harts.as_ref().map(|_| "elementary cycles: their servers are analysed together")
     }
 
@@ -42,7 +42,7 @@ impl Service for Servers<'_> {
         for hop in hops.filter(|hop| hop.port == PortIndex(port)) {
             classes[hop.class.index()].used = true;
         }
-        Some(Served::whole(classes))
+        Some(Served::all_carried(classes))
     }
 
     fn hosts(&self) -> Option<Hosts> {

@@ -3,7 +3,7 @@
 //! At the talker's port, which has no servers, a frame is through when a busy period of its class and those above ends.
 
 use tautwire_model::network::{
-    Mechanism, NodeKind, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
+    NodeKind, SelectionAlgorithm, StagePosition, Stream, StreamIndex, TimelineAction, Traffic,
 };
 use tautwire_model::{frame_length, wire_bits};
 use tautwire_units::Bytes;
@@ -105,7 +105,7 @@ impl Servers<'_> {
         let Some(device) = self.network.device(node) else { return (Range::default(), false) };
         let row = Row::of(
             &device.stages,
-            Mechanism::StrictPriority,
+            SelectionAlgorithm::StrictPriority,
             &[StagePosition::Reception, StagePosition::Processing],
         );
         let (least, most) = frames_before(stream, hop);

@@ -1,10 +1,10 @@
 //! Entries: the passage of a stream through a port, as far as it does not depend on other streams.
 
-use tautwire_model::network::{Clock, Mechanism, NodeKind, Stream, Traffic};
+use tautwire_model::network::{Clock, NodeKind, SelectionAlgorithm, Stream, Traffic};
 use tautwire_model::tag_ratio;
 use tautwire_units::Bytes;
 
-use super::frame::{frames, frames_before, frames_behind, mechanism, ps_ceil, ps_floor, wire};
+use super::frame::{frames, frames_before, frames_behind, ps_ceil, ps_floor, wire};
 use super::{NONE, Plan, index, signed};
 use crate::clock::{Deviation, PS_PER_S, servo, slack_ps};
 use crate::curve::Line;
@@ -237,8 +237,8 @@ impl Plan<'_> {
                 let to = network.links[link.index()].to;
                 entry.reception = to.0;
                 let (received_min, received_max) = frames_before(stream, hop);
-                let mechanism = mechanism(port.classes[hop.class.index()].selection);
-                let (reception, both) = self.rows.before(rows.index(), mechanism);
+                let algorithm = port.classes[hop.class.index()].selection.algorithm();
+                let (reception, both) = self.rows.before(rows.index(), algorithm);
                 entry.own_latency = (reception.latency_max(received_max), both.latency_max(received_max));
                 entry.arrival_min = signed(reception.latency_min(received_min));
                 entry.queue_min = signed(both.latency_min(received_min));
@@ -251,7 +251,7 @@ impl Plan<'_> {
                     entry.arrival_min -= signed(cut.before_max);
                     entry.cut = Some(cut);
                 }
-                if mechanism == Mechanism::Ats && hop.scheduler.is_some() {
+                if algorithm == SelectionAlgorithm::Ats && hop.scheduler.is_some() {
                     let hold = plan.deviation.shrink(device.ats.processing_delay_max.as_ps());
                     let held = entry.arrival_min + signed(hold.saturating_sub(plan.slack));
                     entry.queue_min = entry.queue_min.max(held);

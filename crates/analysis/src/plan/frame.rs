@@ -1,6 +1,6 @@
 //! Frames of streams: lengths with and without tag, bits of the wire.
 
-use tautwire_model::network::{Hop, Mechanism, Stream, TransmissionSelection, frame_length};
+use tautwire_model::network::{Hop, Stream, frame_length};
 use tautwire_units::Bytes;
 
 use crate::clock::PS_PER_S;
@@ -26,14 +26,6 @@ pub(crate) fn frames_before(stream: &Stream, hop: &Hop) -> (Bytes, Bytes) {
 /// The same as they leave it: the stages behind the selection see them so.
 pub(crate) fn frames_behind(stream: &Stream, hop: &Hop) -> (Bytes, Bytes) {
     frames(stream, hop.tagged)
-}
-
-pub(super) fn mechanism(selection: TransmissionSelection) -> Mechanism {
-    match selection {
-        TransmissionSelection::StrictPriority => Mechanism::StrictPriority,
-        TransmissionSelection::CreditBased { .. } => Mechanism::CreditBased,
-        TransmissionSelection::Ats => Mechanism::Ats,
-    }
 }
 
 pub(super) fn ps_ceil(bits: u64, rate: u64) -> u64 {

@@ -2,7 +2,6 @@
 
 use tautwire_model::network::StagePosition;
 
-use super::frame::mechanism;
 use super::{NONE, Plan};
 use crate::clock::{Deviation, slack_ps};
 use crate::delay::{Reception, delay_max};
@@ -58,14 +57,14 @@ impl Plan<'_> {
         for entry in &self.received[to as usize] {
             let entry = &self.entries[*entry as usize];
             let port = &self.network.ports[entry.port as usize];
-            let mechanism = mechanism(port.classes[usize::from(entry.class)].selection) as u8;
-            used |= 1 << mechanism;
+            let algorithm = port.classes[usize::from(entry.class)].selection.algorithm() as u8;
+            used |= 1 << algorithm;
             // Copies of a frame stand behind one another: they are of one stream.
             if frame != entry.previous {
                 frame = entry.previous;
                 branches.clear();
             }
-            let branch = (entry.class, mechanism, self.port(entry.port).rate);
+            let branch = (entry.class, algorithm, self.port(entry.port).rate);
             if !branches.contains(&branch) {
                 branches.push(branch);
                 reception.copies = reception.copies.max(branches.len() as u64);

@@ -1,6 +1,6 @@
 //! The stages of every device model, by the selection of the frames that pass them.
 
-use tautwire_model::network::{Mechanism, Network, NodeIndex, NodeKind, StagePosition};
+use tautwire_model::network::{Network, NodeIndex, NodeKind, SelectionAlgorithm, StagePosition};
 
 use crate::delay::Row;
 
@@ -10,20 +10,21 @@ pub(super) struct DeviceRows(Vec<RowsOfDevice>);
 
 #[derive(Debug)]
 struct RowsOfDevice {
-    /// Per mechanism: up to the arrival time, and up to the queues.
+    /// Per algorithm: up to the arrival time, and up to the queues.
     before: [(Row, Row); 3],
     transmission: Row,
 }
 
-const MECHANISMS: [Mechanism; 3] = [Mechanism::StrictPriority, Mechanism::CreditBased, Mechanism::Ats];
+const ALGORITHMS: [SelectionAlgorithm; 3] =
+    [SelectionAlgorithm::StrictPriority, SelectionAlgorithm::CreditBased, SelectionAlgorithm::Ats];
 
 impl DeviceRows {
     pub(super) fn of(network: &Network) -> Self {
         let reception = [StagePosition::Reception];
         let both = [StagePosition::Reception, StagePosition::Processing];
         let rows = network.devices.iter().map(|device| RowsOfDevice {
-            before: MECHANISMS.map(|mechanism| {
-                (Row::of(&device.stages, mechanism, &reception), Row::of(&device.stages, mechanism, &both))
+            before: ALGORITHMS.map(|algorithm| {
+                (Row::of(&device.stages, algorithm, &reception), Row::of(&device.stages, algorithm, &both))
             }),
             transmission: Row::of_transmission(&device.stages),
         });
@@ -31,8 +32,8 @@ impl DeviceRows {
     }
 
     /// What frames of a selection pass up to the arrival time, and up to the queues.
-    pub(super) fn before(&self, device: usize, mechanism: Mechanism) -> &(Row, Row) {
-        let place = MECHANISMS.iter().position(|known| *known == mechanism);
+    pub(super) fn before(&self, device: usize, algorithm: SelectionAlgorithm) -> &(Row, Row) {
+        let place = ALGORITHMS.iter().position(|known| *known == algorithm);
         &self.0[device].before[place.expect("all are listed")]
     }
 

@@ -4,7 +4,7 @@
 
 use super::{NONE, Plan, index};
 use crate::service::{Carried, Service};
-use crate::services::MECHANISMS;
+use crate::services::KINDS;
 
 impl<'network> Plan<'network> {
     /// What a service carries at an entry, if one does.
@@ -20,8 +20,8 @@ impl<'network> Plan<'network> {
 
     /// Asks all mechanisms.
     pub(super) fn take_services(&mut self) {
-        for mechanism in MECHANISMS {
-            if let Some(service) = mechanism.serve(self) {
+        for kind in KINDS {
+            if let Some(service) = kind.serve(self) {
                 self.take_service(service);
             }
         }

@@ -11,13 +11,13 @@ use crate::explain::at_talker;
 use crate::fault::PlantedFault;
 use crate::loss::{Overflow, StatedFailure};
 use crate::plan::Plan;
-use crate::service::{Carried, Hosts, Mechanism, Misses, Served, Service, Silence, Words};
+use crate::service::{Carried, Hosts, Misses, Served, Service, ServiceKind, Silence, Words};
 
 /// The mechanism.
 pub(crate) struct Slots;
 
-impl Mechanism for Slots {
-    fn whole(&self, network: &Network) -> Option<&'static str> {
+impl ServiceKind for Slots {
+    fn why_not_stepwise(&self, network: &Network) -> Option<&'static str> {
         network.tdma.as_ref().map(|_| "TDMA: all streams share its slots")
     }
 
@@ -88,7 +88,7 @@ impl Service for Cycle<'_> {
     }
 
     fn port(&self, _plan: &Plan<'_>, port: u32) -> Option<Served> {
-        Some(Served::whole(self.classes(PortIndex(port))))
+        Some(Served::all_carried(self.classes(PortIndex(port))))
     }
 
     fn hosts(&self) -> Option<Hosts> {

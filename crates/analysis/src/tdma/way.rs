@@ -6,7 +6,7 @@
 
 use tautwire_model::frame_length;
 use tautwire_model::network::{
-    HostModel, Mechanism, NodeIndex, NodeKind, StagePosition, Stream, StreamIndex, Traffic,
+    HostModel, NodeIndex, NodeKind, SelectionAlgorithm, StagePosition, Stream, StreamIndex, Traffic,
 };
 use tautwire_units::{Bytes, Duration};
 
@@ -97,7 +97,7 @@ impl Cycle<'_> {
         let hop = &stream.hops[place];
         let node = self.network.ports[hop.port.index()].node;
         let Some(device) = self.network.device(node) else { return (Range::default(), 0) };
-        let row = Row::of(&device.stages, Mechanism::StrictPriority, positions);
+        let row = Row::of(&device.stages, SelectionAlgorithm::StrictPriority, positions);
         let is_behind = positions.contains(&StagePosition::Transmission);
         let (least, most) = if is_behind { frames_behind(stream, hop) } else { frames_before(stream, hop) };
         let occupancy = device.stages.iter().filter(|stage| positions.contains(&stage.position));

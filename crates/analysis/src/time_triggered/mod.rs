@@ -36,7 +36,7 @@ use crate::loss::{Overflow, StatedFailure, Whose};
 use crate::plan::{Entry, Plan};
 use crate::port_plan::PortPlan;
 use crate::result::{Bounds, ClassBounds};
-use crate::service::{Carried, Mechanism, Misses, Served, Service, Silence, Words};
+use crate::service::{Carried, Misses, Served, Service, ServiceKind, Silence, Words};
 
 /// Octets of a gap, and the one that is being sent when a frame is cut.
 const CUT: Bytes = Bytes::new(13);
@@ -44,8 +44,8 @@ const CUT: Bytes = Bytes::new(13);
 /// The mechanism.
 pub(crate) struct TimedLinks;
 
-impl Mechanism for TimedLinks {
-    fn whole(&self, network: &Network) -> Option<&'static str> {
+impl ServiceKind for TimedLinks {
+    fn why_not_stepwise(&self, network: &Network) -> Option<&'static str> {
         network.time_triggered.as_ref().map(|_| "time-triggered links: their schedule is one")
     }
 

@@ -77,7 +77,7 @@ pub struct Stage {
     /// Where it stands.
     pub position: StagePosition,
     /// Only for classes of this selection; none: for all.
-    pub only_for: Option<Mechanism>,
+    pub only_for: Option<SelectionAlgorithm>,
     /// From in to out.
     pub latency: Delay,
     /// How long the next frame of the same reception port (of the same egress port, behind the
@@ -98,7 +98,7 @@ pub enum StagePosition {
 
 /// Names of the transmission selection algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mechanism {
+pub enum SelectionAlgorithm {
     /// [`super::TransmissionSelection::StrictPriority`].
     StrictPriority,
     /// [`super::TransmissionSelection::CreditBased`].

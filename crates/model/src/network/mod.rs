@@ -26,7 +26,7 @@ mod vlan;
 
 pub use self::delay::{Delay, Distribution};
 pub use self::device::{
-    AtsDevice, AtsOrganisation, CutThroughFrames, DeviceModel, Grouping, Mechanism, PortPair, Stage,
+    AtsDevice, AtsOrganisation, CutThroughFrames, DeviceModel, Grouping, PortPair, SelectionAlgorithm, Stage,
     StagePosition, Switching, TieRule,
 };
 pub use self::host::{HostModel, StampPoint, TimeStamp};

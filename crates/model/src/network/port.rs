@@ -4,7 +4,7 @@ use tautwire_core::{Priority, TrafficClassTable};
 use tautwire_units::{BitRate, Bytes};
 use tautwire_wire::{MacAddress, VlanId};
 
-use super::{LinkIndex, NodeIndex};
+use super::{LinkIndex, NodeIndex, SelectionAlgorithm};
 
 /// A port of a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,18 @@ pub enum TransmissionSelection {
     },
     /// Asynchronous traffic shaping (8.6.8.5).
     Ats,
+}
+
+impl TransmissionSelection {
+    /// Its algorithm, without parameters.
+    #[must_use]
+    pub const fn algorithm(self) -> SelectionAlgorithm {
+        match self {
+            Self::StrictPriority => SelectionAlgorithm::StrictPriority,
+            Self::CreditBased { .. } => SelectionAlgorithm::CreditBased,
+            Self::Ats => SelectionAlgorithm::Ats,
+        }
+    }
 }
 
 /// A port's buffer in cells, shared by its classes.

@@ -13,8 +13,8 @@ use crate::frame::FRAME_MIN;
 use crate::host_stacks;
 use crate::network::{
     AtsDevice, AtsOrganisation, CutThroughFrames, Delay, DeviceIndex, DeviceModel, Distribution, Grouping,
-    HostIndex, HostModel, IdentificationFunction, Mechanism, PortPair, Stage, StagePosition, StampPoint,
-    Switching, TieRule, TimeStamp,
+    HostIndex, HostModel, IdentificationFunction, PortPair, SelectionAlgorithm, Stage, StagePosition,
+    StampPoint, Switching, TieRule, TimeStamp,
 };
 use crate::text::faults::{Faults, did_you_mean};
 use crate::text::shape::Kind;
@@ -229,9 +229,9 @@ fn stage(node: &Node<'_>, faults: &mut Faults) -> Option<Stage> {
         name: node.get("name")?.text()?.to_owned(),
         position,
         only_for: node.get("only-for").and_then(Node::text).map(|word| match word {
-            "credit-based" => Mechanism::CreditBased,
-            "ats" => Mechanism::Ats,
-            _ => Mechanism::StrictPriority,
+            "credit-based" => SelectionAlgorithm::CreditBased,
+            "ats" => SelectionAlgorithm::Ats,
+            _ => SelectionAlgorithm::StrictPriority,
         }),
         latency: node.get("latency").map_or(Delay::default(), |node| delay(node, faults)),
         occupancy: node.get("occupancy").map_or(Delay::default(), |node| delay(node, faults)),

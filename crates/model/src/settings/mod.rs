@@ -74,13 +74,13 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Written {
     /// In the place of another one.
-    Over(Range1),
+    Over(Octets),
     /// With its key at a place where neither stands, between these texts.
     Added(usize, String, String),
 }
 
-/// First octet, and behind the last: a range that has an order.
-type Range1 = (usize, usize);
+/// The first octet, and the one behind the last: a range that can be ordered.
+type Octets = (usize, usize);
 
 /// The settings of a description.
 #[derive(Clone, Debug)]
@@ -122,6 +122,6 @@ impl Settings {
 }
 
 /// As a range of the text.
-fn range((start, end): Range1) -> Range<usize> {
+fn range((start, end): Octets) -> Range<usize> {
     start..end
 }

@@ -21,8 +21,8 @@ use tautwire_units::{Bytes, Duration};
 use crate::check::pace::Recurring;
 use crate::frame::frame_length;
 use crate::network::{
-    Clock, Delay, Distribution, Link, Mechanism, Network, NodeIndex, PortIndex, StagePosition, Stream,
-    StreamIndex,
+    Clock, Delay, Distribution, Link, Network, NodeIndex, PortIndex, SelectionAlgorithm, StagePosition,
+    Stream, StreamIndex,
 };
 
 /// What all time-triggered virtual links of a network have in common.
@@ -287,7 +287,7 @@ impl<'network> Timing<'network> {
         let most = self.received[link.to.index()];
         let mut span = end;
         for stage in &device.stages {
-            let passes = stage.only_for.is_none_or(|only| only == Mechanism::StrictPriority);
+            let passes = stage.only_for.is_none_or(|only| only == SelectionAlgorithm::StrictPriority);
             if stage.position != StagePosition::Transmission {
                 if passes {
                     span.min += delay_min(&stage.latency, least);

@@ -7,11 +7,11 @@ use tautwire_model::Network;
 use tautwire_model::network::{Stream, TransmissionSelection, frame_length, wire_bits};
 use tautwire_model::settings::{Setting, SettingKey};
 
-use super::knob::{Here, Mechanism, Range, Unit};
+use super::knob::{Here, Range, Tunable, Unit};
 
 pub(super) struct Ats;
 
-impl Mechanism for Ats {
+impl Tunable for Ats {
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range> {
         let stream = &network.streams[setting.streams.first()?.index()];
         let shaper = stream.shaper?;

@@ -5,11 +5,11 @@ use tautwire_model::Network;
 use tautwire_model::network::{PortIndex, TransmissionSelection};
 use tautwire_model::settings::{Setting, SettingKey};
 
-use super::knob::{Here, Mechanism, Range, Unit};
+use super::knob::{Here, Range, Tunable, Unit};
 
 pub(super) struct IdleSlope;
 
-impl Mechanism for IdleSlope {
+impl Tunable for IdleSlope {
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range> {
         let old = slope(network, *setting.classes.first()?)?;
         let carries = |at: &(PortIndex, TrafficClass)| {

@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    fn mechanism(self) -> &'static dyn Mechanism {
+    fn tunable(self) -> &'static dyn Tunable {
         match self {
             Self::QueueLimit => &super::queue_limit::QueueLimit,
             Self::IdleSlope => &super::idle_slope::IdleSlope,
@@ -60,7 +60,7 @@ impl Kind {
 }
 
 /// What is known of a kind of knob.
-pub(super) trait Mechanism: Sync {
+pub(super) trait Tunable: Sync {
     /// Its value as described, and the least and the most that it may be; none if it does nothing here.
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range>;
 
@@ -121,7 +121,7 @@ impl Knob {
     /// Values worth a trial from here: such as a person writes, within its range, and others than it has.
     pub(super) fn tries(&self, at: &Here<'_>) -> Vec<u64> {
         let mut values: Vec<u64> = Vec::new();
-        for value in self.kind.mechanism().tries(at) {
+        for value in self.kind.tunable().tries(at) {
             if (self.range.least..=self.range.most).contains(&value)
                 && value != at.now()
                 && !values.contains(&value)
@@ -187,7 +187,7 @@ pub(super) fn knobs(network: &Network, settings: &Settings, kinds: &[Kind]) -> V
     for kind in Kind::ALL.into_iter().filter(|kind| kinds.contains(kind)) {
         for (number, setting) in settings.list.iter().enumerate().filter(|(_, one)| Kind::of(one.key) == kind)
         {
-            if let Some(range) = kind.mechanism().range(network, setting) {
+            if let Some(range) = kind.tunable().range(network, setting) {
                 knobs.push(Knob { setting: number, kind, range });
             }
         }

@@ -3,11 +3,11 @@
 use tautwire_model::Network;
 use tautwire_model::settings::Setting;
 
-use super::knob::{Here, Mechanism, Range, Unit};
+use super::knob::{Here, Range, Tunable, Unit};
 
 pub(super) struct Priority;
 
-impl Mechanism for Priority {
+impl Tunable for Priority {
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range> {
         let stream = &network.streams[setting.streams.first()?.index()];
         Some(Range { old: stream.priority.number().into(), least: 0, most: 7, unit: Unit::Count })

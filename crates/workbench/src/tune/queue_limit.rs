@@ -3,11 +3,11 @@
 use tautwire_model::Network;
 use tautwire_model::settings::{Setting, SettingKey};
 
-use super::knob::{Here, Mechanism, Range, Unit};
+use super::knob::{Here, Range, Tunable, Unit};
 
 pub(super) struct QueueLimit;
 
-impl Mechanism for QueueLimit {
+impl Tunable for QueueLimit {
     fn range(&self, network: &Network, setting: &Setting) -> Option<Range> {
         let (port, class) = setting.classes.first()?;
         let class = &network.ports[port.index()].classes[class.index()];

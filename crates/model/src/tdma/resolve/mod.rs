@@ -9,8 +9,8 @@ use super::lifetime::common;
 use super::standby::DualMasterCause;
 use crate::frame::{frame_length, wire_bits};
 use crate::network::{
-    ArrivalCurve, Delay, DeviceModel, Distribution, Mechanism, Network, NodeIndex, NodeKind, StreamIndex,
-    Switching, TimelineAction, Traffic, TransmissionSelection,
+    ArrivalCurve, Delay, DeviceModel, Distribution, Network, NodeIndex, NodeKind, SelectionAlgorithm,
+    StreamIndex, Switching, TimelineAction, Traffic, TransmissionSelection,
 };
 use crate::parse::Draft;
 use crate::resolve::models::Models;
@@ -423,7 +423,7 @@ fn travel(
             let stages = device
                 .stages
                 .iter()
-                .filter(|stage| stage.only_for.is_none_or(|only| only == Mechanism::StrictPriority));
+                .filter(|stage| stage.only_for.is_none_or(|only| only == SelectionAlgorithm::StrictPriority));
             sum += stages.map(|stage| least(&stage.latency, octets)).sum();
         }
         next = hop.previous.map(|previous| &stream.hops[previous as usize]);

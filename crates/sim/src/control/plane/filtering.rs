@@ -10,7 +10,7 @@ use tautwire_model::network::StreamIndex;
 
 use crate::engine::Engine;
 use crate::fates::{Fate, Whereabouts};
-use crate::plan::Manners;
+use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 
 /// Why the port of a hop takes no frames of its stream.
@@ -78,7 +78,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Filtering for Engine<'_, R, PLUG
     fn shut(&mut self, stream: StreamIndex, hop: usize, why: Shut, so: bool) {
         let hop = self.plan.first_hop[stream.index()] as usize + hop;
         self.filters.shut.resize(self.plan.hops.len(), 0);
-        self.plan.hops[hop].manners.add(Manners::SHUT, so);
+        self.plan.hops[hop].flags.add(HopFlags::SHUT, so);
         let shut = &mut self.filters.shut[hop];
         *shut = if so { *shut | why.bit() } else { *shut & !why.bit() };
     }
@@ -86,7 +86,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Filtering for Engine<'_, R, PLUG
     fn shut_far_end(&mut self, stream: StreamIndex, hop: usize, so: bool) {
         let hop = self.plan.first_hop[stream.index()] as usize + hop;
         self.filters.far_end.resize(self.plan.hops.len(), false);
-        self.plan.hops[hop].manners.add(Manners::INSPECTED, so);
+        self.plan.hops[hop].flags.add(HopFlags::INSPECTED, so);
         self.filters.far_end[hop] = so;
     }
 

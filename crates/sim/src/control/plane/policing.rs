@@ -11,7 +11,7 @@ use tautwire_model::network::StreamIndex;
 use crate::clock::SimTime;
 use crate::engine::Engine;
 use crate::frame::octets_of;
-use crate::plan::Manners;
+use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -29,7 +29,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Policing for Engine<'_, R, PLUGG
     fn police(&mut self, stream: StreamIndex, policer: Option<StreamPolicer>) {
         let first = self.plan.first_hop[stream.index()];
         let Some(hop) = self.plan.hops.get_mut(first as usize) else { return };
-        hop.manners.add(Manners::INSPECTED, policer.is_some());
+        hop.flags.add(HopFlags::INSPECTED, policer.is_some());
         let policers = &mut self.plugged().policers.0;
         match policer {
             Some(policer) => {

@@ -11,7 +11,7 @@ use tautwire_units::Instant;
 
 use crate::control::controls::Deferred;
 use crate::engine::Engine;
-use crate::plan::Manners;
+use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 use crate::result::DropReason;
 
@@ -89,7 +89,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Pooling for Engine<'_, R, PLUGGE
         let first = self.plan.first_hop[stream.index()] as usize;
         for (place, hop) in network.streams[stream.index()].hops.iter().enumerate() {
             let here = network.ports[hop.port.index()].node == bridge;
-            self.plan.hops[first + place].manners.add(Manners::POOLED, here);
+            self.plan.hops[first + place].flags.add(HopFlags::POOLED, here);
         }
         let pool = self.plugged().pools.pools.entry((bridge.0, stream.0)).or_default();
         pool.size = messages;
@@ -137,7 +137,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
     pub(in crate::control) fn put_pooled(&mut self, copies: Vec<(u32, u32)>) {
         for (place, hop) in copies {
             // While it waited, the last listener there may have left.
-            if self.plan.hops[hop as usize].manners.has(Manners::PRUNED) {
+            if self.plan.hops[hop as usize].flags.has(HopFlags::PRUNED) {
                 self.filter(place, hop);
             } else {
                 self.put(place, hop, Instant::ZERO);

@@ -4,7 +4,7 @@ use tautwire_core::harts::servers::ServerConfig;
 use tautwire_model::network::{PortIndex, StreamIndex};
 
 use crate::engine::Engine;
-use crate::plan::Manners;
+use crate::plan::HopFlags;
 use crate::recorder::Recorder;
 
 /// What a mechanism may do to servers.
@@ -36,7 +36,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Servers for Engine<'_, R, PLUGGE
 
     fn prune(&mut self, stream: StreamIndex, hop: usize, so: bool) {
         let hop = self.plan.first_hop[stream.index()] as usize + hop;
-        self.plan.hops[hop].manners.set(Manners::PRUNED, so);
+        self.plan.hops[hop].flags.set(HopFlags::PRUNED, so);
     }
 
     fn install_server(&mut self, port: PortIndex, lane: u16, server: ServerConfig, pool: Option<u32>) {
