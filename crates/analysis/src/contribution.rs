@@ -317,14 +317,16 @@ impl Contribution {
     }
 }
 
-/// What comes to a class in all.
-pub(crate) fn offered(port: &PortPlan, members: &[Contribution]) -> Offered {
+/// What comes to a class in all; in whole frames only if that is asked for.
+pub(crate) fn offered(port: &PortPlan, members: &[Contribution], by_frames: bool) -> Offered {
     let mut sum = Offered::nothing();
     for member in members {
         let promises = member.promises(port);
         sum.shaped = sum.shaped.plus(&member.shaped(port, &promises));
         sum.plain = sum.plain.plus(&promises);
-        sum.stairs = sum.stairs.plus(&member.stairs(port));
+        if by_frames {
+            sum.stairs = sum.stairs.plus(&member.stairs(port));
+        }
     }
-    sum
+    if by_frames { sum } else { Offered::by_curves(sum.plain, sum.shaped) }
 }

@@ -152,9 +152,7 @@ struct Assess<'a> {
 impl Assess<'_> {
     /// Fills the terms of the class and gives what it does to lower ones.
     fn run(&self, terms: &mut ClassTerms, reasons: &Reasons) -> Offered {
-        let offered = offered(self.port, self.members);
-        let offered =
-            if self.by_frames { offered } else { Offered::by_curves(offered.plain, offered.shaped) };
+        let offered = offered(self.port, self.members, self.by_frames);
         #[cfg(feature = "planted-faults")]
         let sent = offered.clone();
         #[cfg(feature = "planted-faults")]
