@@ -36,6 +36,7 @@ mod delay;
 mod explain;
 #[cfg(feature = "planted-faults")]
 mod fault;
+mod gates;
 mod granted;
 mod graph;
 mod harts;

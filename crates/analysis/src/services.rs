@@ -4,6 +4,7 @@
 
 use tautwire_model::Network;
 
+use crate::gates::Gates;
 use crate::harts::Harts;
 use crate::result::Bounds;
 use crate::service::{Misses, ServiceKind, Silence};
@@ -11,7 +12,7 @@ use crate::tdma::Slots;
 use crate::time_triggered::TimedLinks;
 
 /// All of them. What one carries no later one does.
-pub(crate) const KINDS: [&dyn ServiceKind; 3] = [&Slots, &Harts, &TimedLinks];
+pub(crate) const KINDS: [&dyn ServiceKind; 4] = [&Slots, &Harts, &TimedLinks, &Gates];
 
 /// Why a session analyses a network as a whole, if a service makes it do so.
 pub(crate) fn why_not_stepwise(network: &Network) -> Option<&'static str> {

@@ -12,6 +12,7 @@
 //!           priority.rs       forwarding.rs  ats.rs           port.rs
 //!           identification.rs                                 queue.rs buffer.rs cbs.rs
 //!  virtual links: virtual_link.rs (talker) policing.rs (switch) redundancy.rs (listener)
+//!  scheduled traffic: gates/
 //!  time-triggered: time_triggered/ (windows; dispatcher.rs: slots of a port)
 //! ```
 #![no_std]
@@ -46,6 +47,7 @@ pub mod fault;
 mod fine_time;
 pub mod forwarding;
 pub mod fragment;
+pub mod gates;
 pub mod gptp;
 pub mod harts;
 pub mod identification;

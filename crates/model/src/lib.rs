@@ -33,6 +33,7 @@ mod configuration;
 pub mod datagram;
 mod diagnostic;
 mod frame;
+pub mod gates;
 pub mod gptp;
 mod grammar;
 pub mod harts;

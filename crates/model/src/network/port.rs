@@ -4,6 +4,8 @@ use tautwire_core::{Priority, TrafficClassTable};
 use tautwire_units::{BitRate, Bytes};
 use tautwire_wire::{MacAddress, VlanId};
 
+use crate::gates::PortGates;
+
 use super::{LinkIndex, NodeIndex, SelectionAlgorithm};
 
 /// A port of a node.
@@ -33,6 +35,8 @@ pub struct Port {
     pub classes: [ClassSettings; 8],
     /// Buffer shared by the classes of this port; none: the limits of the queues alone.
     pub shared_buffer: Option<SharedBuffer>,
+    /// Its gates, if they are enabled.
+    pub gates: Option<Box<PortGates>>,
 }
 
 /// The two directions of the cable at a port.

@@ -5,6 +5,7 @@ use tautwire_units::{BitRate, Bytes, Duration};
 use tautwire_wire::VlanId;
 
 use super::layered;
+use crate::gates::{self, PortGates};
 use crate::network::{ClassSettings, SharedBuffer, TransmissionSelection};
 use crate::text::faults::Faults;
 use crate::text::tree::{Node, Place};
@@ -22,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) classes: [ClassSettings; 8],
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) max_residence_time: Option<Duration>,
+    pub(crate) gates: Option<Box<PortGates>>,
     pub(crate) places: Places,
 }
 
@@ -36,11 +38,13 @@ pub(crate) struct Places {
     pub(crate) limits: [Option<Place>; 8],
     /// The cells of the shared buffer.
     pub(crate) cells: Option<Place>,
+    /// The list of its gates.
+    pub(crate) gates: Option<Place>,
 }
 
 /// Whether a node or port says anything of ports, beside what stands around it.
 pub(crate) fn says_something(node: &Node<'_>) -> bool {
-    const KEYS: [&str; 11] = [
+    const KEYS: [&str; 12] = [
         "mtu",
         "pvid",
         "ingress-filtering",
@@ -52,6 +56,7 @@ pub(crate) fn says_something(node: &Node<'_>) -> bool {
         "queue-limit",
         "shared-buffer",
         "max-residence-time",
+        "gate-parameter-table",
     ];
     node.entries().iter().any(|(key, _)| KEYS.contains(&&*key.text))
 }
@@ -64,7 +69,12 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
         std::array::from_fn(|index| Priority::all().nth(index).unwrap_or_default());
     let (classes, places) = classes(layers, faults);
     let buffer = layered(layers, "shared-buffer");
-    let places = Places { cells: buffer.and_then(|buffer| Some(buffer.get("cells")?.place)), ..places };
+    let gates = gates::resolve::gates(layers, faults);
+    let places = Places {
+        cells: buffer.and_then(|buffer| Some(buffer.get("cells")?.place)),
+        gates: gates.as_ref().map(|(_, place)| *place),
+        ..places
+    };
     Settings {
         mtu: word("mtu").and_then(|text| text.parse().ok()).unwrap_or(Bytes::new(1_500)),
         pvid: word("pvid")
@@ -83,6 +93,7 @@ pub(crate) fn settings(layers: &[&Node<'_>], faults: &mut Faults) -> Settings {
         classes,
         shared_buffer: buffer.and_then(|node| shared_buffer(node, faults)),
         max_residence_time: word("max-residence-time").and_then(|text| text.parse().ok()),
+        gates: gates.map(|(gates, _)| Box::new(gates)),
         places,
     }
 }

@@ -276,6 +276,7 @@ impl<'a> Topology<'a> {
             class_table,
             classes: settings.classes,
             shared_buffer: settings.shared_buffer,
+            gates: settings.gates,
         });
         self.extras.push(Extra { max_residence_time: settings.max_residence_time, places: settings.places });
     }

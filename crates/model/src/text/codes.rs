@@ -154,6 +154,14 @@ codes! {
     LINK_POLICING = "virtual-link::policing";
     /// A virtual link over two networks that do not exist, or that have a bridge in common.
     LINK_REDUNDANCY = "virtual-link::redundancy";
+    /// Impossible gates: without a list, beyond what the device can do, beside another schedule of the port, or shut to frames of a stream.
+    GATES = "gates::impossible";
+    /// A gate control list longer than its cycle.
+    GATE_LIST = "gates::list";
+    /// A class whose gate is never open for long enough for its frames.
+    GATE_WINDOW = "gates::window";
+    /// Frames that are longer than queueMaxSDU of their class.
+    GATE_SDU = "gates::max-sdu";
     /// More traffic than a link can carry.
     OVERLOAD = "port::overload";
     /// More traffic in a credit-based class than its idleSlope.
@@ -216,4 +224,5 @@ codes! {
 }
 
 /// The errors that a description may allow: what they are about can be run and bounded.
-pub(crate) const ALLOWED: &[&str] = &[OVERLOAD, CLASS_OVERLOAD, MTU, QUEUE_LIMIT, DEADLINE, BURST_SIZE];
+pub(crate) const ALLOWED: &[&str] =
+    &[OVERLOAD, CLASS_OVERLOAD, MTU, QUEUE_LIMIT, DEADLINE, BURST_SIZE, GATE_WINDOW, GATE_SDU];

@@ -198,6 +198,10 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
         "size" | "length" | "frame-size" if shape.name == "a stream" => {
             "write `payload` (MAC client data) or `frame` (destination to FCS, tag included)".to_owned()
         }
+        "gates" | "gate-control-list" | "gcl" | "taprio" | "time-aware-shaper" | "tas"
+        | "scheduled-traffic" => {
+            "gates stand under `gate-parameter-table` of a port, a node, a device or the defaults".to_owned()
+        }
         text => did_you_mean(text, "a key", shape.keys().map(|key| key.name)),
     };
     faults.error(codes::UNKNOWN_KEY, key.place, message, help);
@@ -206,23 +210,6 @@ fn unknown_key(key: &Key<'_>, shape: &'static Shape, faults: &mut Faults) {
 /// The mechanism that a key speaks of, if it is one of 802.1 that is not there.
 fn not_supported(key: &str) -> Option<&'static str> {
     Some(match key {
-        "gates"
-        | "gate"
-        | "gate-control"
-        | "gate-control-list"
-        | "gate-parameters"
-        | "gate-parameter-table"
-        | "gate-states"
-        | "gate-enabled"
-        | "gcl"
-        | "time-aware-shaper"
-        | "tas"
-        | "scheduled-traffic"
-        | "admin-control-list"
-        | "admin-cycle-time"
-        | "admin-base-time"
-        | "transmission-gates"
-        | "taprio" => "time-aware shaper (802.1Q-2022 8.6.8.4)",
         "preemption"
         | "preempt"
         | "preemptable"
@@ -378,6 +365,11 @@ fn scalar_of(text: &str, place: Place, kind: &Kind, faults: &mut Faults) {
         Kind::Name => name(text, place, faults),
         Kind::Reference => text.splitn(2, ':').for_each(|part| name(part, place, faults)),
         Kind::Duration => quantity(text, place, DURATION_MAX, faults),
+        Kind::Period => {
+            if let Err(error) = scalar::period(text) {
+                unit_fault(&error, text, place, Duration::NAME, "500 us` or `1/3 ms", faults);
+            }
+        }
         Kind::SignedDuration => {
             if let Err(error) = scalar::signed_duration(text) {
                 unit_fault(&error, text, place, Duration::NAME, "-3 us", faults);

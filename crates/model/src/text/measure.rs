@@ -9,6 +9,7 @@ use super::shape::Kind;
 pub(crate) fn measure(kind: &Kind, text: &str) -> Option<i128> {
     Some(match kind {
         Kind::Duration => text.parse::<Duration>().ok()?.as_ps().into(),
+        Kind::Period => scalar::period(text).ok()?.floor().as_ps().into(),
         Kind::SignedDuration => scalar::signed_duration(text).ok()?.as_ps().into(),
         Kind::Rate => text.parse::<BitRate>().ok()?.as_bps().into(),
         Kind::Octets => text.parse::<Bytes>().ok()?.get().into(),
@@ -51,7 +52,7 @@ mod tests {
     /// A number of the smallest unit as a text of a kind.
     fn written(kind: &Kind, value: i128) -> String {
         let unit = match kind {
-            Kind::Duration | Kind::SignedDuration => "ps",
+            Kind::Duration | Kind::Period | Kind::SignedDuration => "ps",
             Kind::Rate => "bit/s",
             Kind::Octets => "B",
             Kind::Bits => "bit",

@@ -1,5 +1,6 @@
 //! Scalars beside the quantities of `units`: deviations, chances, lengths, signed durations.
 
+use tautwire_core::gates::CycleTime;
 use tautwire_units::{ClockOffset, Duration};
 
 /// Why a text is no such value.
@@ -34,6 +35,20 @@ pub(crate) fn signed_duration(text: &str) -> Result<ClockOffset, tautwire_units:
         .filter(|_| span <= Duration::from_s(100 * 86_400))
         .ok_or(tautwire_units::ParseUnitError::TooLarge { name: "a duration" })?;
     Ok(ClockOffset::from_ps(if negative { -ps } else { ps }))
+}
+
+/// A duration, or a fraction of one: `500 us`, `1/3 ms`.
+pub(crate) fn period(text: &str) -> Result<CycleTime, tautwire_units::ParseUnitError> {
+    use tautwire_units::ParseUnitError;
+    let too_fine = ParseUnitError::TooFine { name: "a duration" };
+    let Some((number, rest)) = text.split_once('/') else {
+        let whole: Duration = text.parse()?;
+        return CycleTime::new(whole.as_ps(), 1).ok_or(too_fine);
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let denominator = rest[..digits].parse().map_err(|_| ParseUnitError::NoNumber)?;
+    let span: Duration = format!("{}{}", number.trim(), &rest[digits..]).parse()?;
+    CycleTime::new(span.as_ps(), denominator).ok_or(too_fine)
 }
 
 /// A decimal number times `10^shift`, exactly; none if it is no number, too fine or too large.

@@ -92,10 +92,15 @@ fn defined(shape: &'static Shape, tag: Option<&str>, definitions: &mut Map<Strin
 }
 
 fn quantity<Q: Quantity>(sign: &str) -> Value {
+    quantity_with::<Q>(sign, "")
+}
+
+/// The same with something behind the number.
+fn quantity_with<Q: Quantity>(sign: &str, behind: &str) -> Value {
     // The micro sign, or the Greek letter that looks like it.
     let unit = |unit: &str| unit.replace('/', "\\/").replace('µ', "[µ\u{3bc}]");
     let units: Vec<String> = Q::UNITS.iter().map(|(name, _)| unit(name)).collect();
-    let pattern = format!(r"^\s*{sign}[0-9][0-9_]*(\.[0-9_]+)?\s*({})\s*$", units.join("|"));
+    let pattern = format!(r"^\s*{sign}[0-9][0-9_]*(\.[0-9_]+)?{behind}\s*({})\s*$", units.join("|"));
     json!({ "type": "string", "pattern": pattern, "examples": [Q::EXAMPLE] })
 }
 
@@ -111,6 +116,7 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
             json!({ "type": ["string", "integer"], "pattern": format!("^{NAME}(:{NAME})?$") })
         }
         Kind::Duration => quantity::<Duration>(""),
+        Kind::Period => quantity_with::<Duration>("", "(/[0-9]+)?"),
         Kind::SignedDuration => quantity::<Duration>("[+-]?"),
         Kind::Rate => quantity::<BitRate>(""),
         Kind::Octets => quantity::<Bytes>(""),

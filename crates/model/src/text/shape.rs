@@ -11,6 +11,8 @@ pub enum Kind {
     Reference,
     /// A duration with its unit.
     Duration,
+    /// A duration with its unit, or a fraction of one.
+    Period,
     /// A duration that may be negative.
     SignedDuration,
     /// A bit rate with its unit.
@@ -184,6 +186,7 @@ impl Kind {
             Self::Name => "a name".to_owned(),
             Self::Reference => "`node` or `node:port`".to_owned(),
             Self::Duration => "a duration such as `125 us`".to_owned(),
+            Self::Period => "a duration such as `500 us`, or a fraction of one such as `1/3 ms`".to_owned(),
             Self::SignedDuration => "a duration such as `-3 us`".to_owned(),
             Self::Rate => "a bit rate such as `100 Mbit/s`".to_owned(),
             Self::Octets => "a size such as `1500 B`".to_owned(),

@@ -1,5 +1,7 @@
 //! Nodes, ports, classes, links and VLANs.
 
+use crate::gates::language::GATE_PARAMETER_TABLE;
+
 use super::{MANY, PRIORITY, REFERENCES, VLAN_ID, key, must};
 use crate::text::shape::{Key, Kind, Shape};
 
@@ -84,6 +86,11 @@ pub(super) static PORT_KEYS: &[Key] = &[
         Kind::OneOf(&[Kind::Word(&["none"]), Kind::Duration]),
          "MaxResidenceTime of the ATS scheduler groups of frames received here.",
     ).or("none"),
+    key(
+        "gate-parameter-table",
+        Kind::Object(&GATE_PARAMETER_TABLE),
+        "Gates of scheduled traffic; by default all are always open.",
+    ),
 ];
 
 pub(super) static CLASS: Shape = Shape {

@@ -1,0 +1,173 @@
+//! What only the whole network shows of gates: frames that fit into no interval, classes that never open, other schedules of the port.
+//!
+//! All gates with one list are reported once, at the list.
+
+use tautwire_core::gates::{GuardPolicy, Openings};
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use super::PortGates;
+use crate::frame::{TAG, frame_length};
+use crate::network::{Hop, NodeKind, PortIndex, Stream, TransmissionSelection};
+use crate::resolve::Resolved;
+use crate::text::codes;
+use crate::text::faults::Faults;
+use crate::text::tree::Place;
+
+/// Octets of preamble and start delimiter, which are sent before a frame.
+const PREAMBLE: u64 = 8;
+
+/// A port with gates, and where its list stands.
+struct Gated<'a> {
+    port: PortIndex,
+    gates: &'a PortGates,
+    place: Place,
+    rate: BitRate,
+}
+
+/// Reports what cannot be, or does nothing, of the gates of a network.
+pub(crate) fn check(of: &Resolved<'_, '_>, faults: &mut Faults) {
+    let topology = &of.topology;
+    for (number, port) in topology.ports.iter().enumerate() {
+        let place = topology.extras[number].places.gates;
+        let (Some(gates), Some(place), Some(links)) = (&port.gates, place, port.links) else { continue };
+        let rate = topology.links[links.egress.index()].rate;
+        let gated = Gated { port: PortIndex::at(number), gates, place, rate };
+        list(&gated, faults);
+        gated.beside_others(of, faults);
+        gated.slopes(of, faults);
+    }
+    let streams = of.streams.list.iter().map(|draft| &draft.stream).chain(&of.streams.protocol);
+    for stream in streams {
+        for hop in &stream.hops {
+            let port = &topology.ports[hop.port.index()];
+            let place = topology.extras[hop.port.index()].places.gates;
+            let (Some(gates), Some(place), Some(links)) = (&port.gates, place, port.links) else { continue };
+            let rate = topology.links[links.egress.index()].rate;
+            Gated { port: hop.port, gates, place, rate }.passes(of, stream, hop, faults);
+        }
+    }
+}
+
+/// Entries that are cut off.
+fn list(gated: &Gated<'_>, faults: &mut Faults) {
+    let parameters = &gated.gates.parameters;
+    let sum: u128 = parameters.control_list.iter().map(|entry| u128::from(entry.time_interval.as_ps())).sum();
+    if sum > u128::from(parameters.cycle_time.ceil().as_ps()) {
+        let message = format!(
+            "the intervals of the list are {} together, longer than the cycle of {}: what is beyond it is cut off",
+            Duration::from_ps(u64::try_from(sum).unwrap_or(u64::MAX)),
+            parameters.cycle_time
+        );
+        faults.warning(codes::GATE_LIST, gated.place, message, "lengthen the cycle, or shorten entries");
+    }
+}
+
+impl Gated<'_> {
+    /// Other schedules of the port.
+    fn beside_others(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
+        let root = &of.draft.root;
+        let whole = ["tdma", "harts", "stream-reservation"].into_iter().find(|key| root.get(key).is_some());
+        let node = &of.topology.nodes[of.topology.ports[self.port.index()].node.index()];
+        let two_stage = match &node.kind {
+            NodeKind::Bridge { device, .. } => of.models.device_at(*device).two_stage,
+            NodeKind::EndStation { .. } => false,
+        };
+        let streams = of.streams.list.iter().map(|draft| &draft.stream);
+        let timed = streams.filter(|stream| stream.time_triggered.is_some());
+        let is_timed = timed.flat_map(|stream| &stream.hops).any(|hop| hop.port == self.port);
+        let what = match (whole, two_stage, is_timed) {
+            (Some(key), ..) => format!("`{key}`"),
+            (_, true, _) => "`two-stage` of its device".to_owned(),
+            (.., true) => "dispatch points of time-triggered links".to_owned(),
+            _ => return,
+        };
+        let port = of.topology.port_name(self.port);
+        let message = format!("{port} has gates and {what}, which do not go together");
+        faults.error(codes::GATES, self.place, message, "remove one of them, or set `gate-enabled: false`");
+    }
+
+    /// operIdleSlope of credit-based classes.
+    fn slopes(&self, of: &Resolved<'_, '_>, faults: &mut Faults) {
+        for (class, settings) in of.topology.ports[self.port.index()].classes.iter().enumerate() {
+            let TransmissionSelection::CreditBased { idle_slope } = settings.selection else { continue };
+            let Some(scaled) = self.gates.oper_idle_slope(class, idle_slope) else { continue };
+            if scaled < self.rate {
+                continue;
+            }
+            let message = format!(
+                "the idleSlope of {idle_slope} of class {class} of {} is {scaled} while its gate is open, and its line has {}",
+                of.topology.port_name(self.port),
+                self.rate
+            );
+            let help = "open the gate for longer, or lower the idleSlope";
+            faults.error(codes::IDLE_SLOPE, self.place, message, help);
+        }
+    }
+
+    /// Whether frames of a stream pass.
+    fn passes(&self, of: &Resolved<'_, '_>, stream: &Stream, hop: &Hop, faults: &mut Faults) {
+        let (class, name) = (hop.class.index(), &stream.name);
+        let mtu = of.topology.ports[self.port.index()].mtu;
+        let (most, at) = (self.gates.payload_max(class, mtu), of.topology.port_name(self.port));
+        if stream.payload_max > most && self.gates.payload_max[class].is_some() && stream.payload_max <= mtu {
+            let message = format!(
+                "class {class} of {at} discards frames of `{name}` with more than {most} of MAC client data"
+            );
+            let help = "raise its value in `queue-max-sdu-table`, or make the frames smaller";
+            let report = if stream.payload_min > most { Faults::error } else { Faults::warning };
+            report(faults, codes::GATE_SDU, self.place, message, help);
+            if stream.payload_min > most {
+                return;
+            }
+        }
+        let longest = match self.gates.parameters.openings(class) {
+            Openings::Always => return,
+            Openings::Never => Duration::ZERO,
+            Openings::In(open) => {
+                let lengths =
+                    open.iter().map(|one| (one.close - one.open).saturating_sub(self.gates.rounding()));
+                lengths.max().unwrap_or_default()
+            }
+        };
+        let payload = match self.gates.guard {
+            GuardPolicy::LookAhead => most.min(stream.payload_max),
+            GuardPolicy::MaxSdu => most,
+            GuardPolicy::None => Bytes::ZERO,
+        };
+        let needed = match self.gates.guard {
+            GuardPolicy::None => Duration::from_ps(1),
+            _ => {
+                let tagged = hop.tagged || self.gates.guard == GuardPolicy::MaxSdu;
+                let octets = frame_length(payload, tagged).get() + PREAMBLE;
+                self.rate.duration_ceil(Bytes::new(octets).bits())
+            }
+        };
+        if needed <= longest {
+            return;
+        }
+        let message = if longest.is_zero() {
+            format!(
+                "the gate of class {class} of {at} never opens, and frames of `{name}` wait there for ever"
+            )
+        } else {
+            format!(
+                "the gate of class {class} of {at} is open for {longest} at most, and a frame of `{name}` needs {needed}: it blocks its queue for ever"
+            )
+        };
+        let help = self.remedy(longest, needed);
+        faults.error(codes::GATE_WINDOW, self.place, message, help);
+    }
+
+    /// What would let the frames of a class pass, or discard those that do not.
+    fn remedy(&self, longest: Duration, needed: Duration) -> String {
+        // A tag is taken to be there.
+        let bits = u128::from(longest.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
+        let octets = u64::try_from(bits / 8).unwrap_or(u64::MAX);
+        let msdu = octets.saturating_sub(PREAMBLE + 16 + TAG.get());
+        if msdu > 2 {
+            format!("open it for {needed}, or set the class to {msdu} B at most in `queue-max-sdu-table`")
+        } else {
+            format!("open it for {needed}")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Scheduled traffic of ports, resolved (IEEE Std 802.1Q-2022, 8.6.8.4, 8.6.9, 12.29).
+//!
+//! The machine is `core`'s (`gates/`), and so are the parameters; here is what a port has of them, and whose time its list follows. Not
+//! here: what bounds make of it.
+
+pub(crate) mod check;
+pub(crate) mod language;
+pub(crate) mod resolve;
+
+pub use tautwire_core::gates::{
+    CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, OpenInterval, Openings, Operation,
+};
+use tautwire_units::{BitRate, Bytes, Duration};
+
+use crate::network::{Network, PortIndex, TransmissionSelection};
+
+/// The gates of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortGates {
+    /// Bit *n*: the gate of class *n* is open until the first cycle starts.
+    pub admin_gate_states: u8,
+    /// The list. Its first cycle starts at the base time, or a whole number of cycles later if that is past when the run begins.
+    pub parameters: GateParameters,
+    /// Largest MAC client data of each class (queueMaxSDU, whatever the description counts); a larger frame is discarded when it is to
+    /// be queued. None: the MTU of the port alone.
+    pub payload_max: [Option<Bytes>; 8],
+    /// How frames are kept from being sent while their gates shut.
+    pub guard: GuardPolicy,
+    /// Each change of the gates happens at the first multiple of it, at or after the time in the list; zero: at that time.
+    pub tick: Duration,
+    /// What happens to credit.
+    pub credit: GatedCredit,
+}
+
+/// Whose time the gates of a node follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GateClock {
+    /// That of the node's own clock.
+    Free,
+    /// The grandmaster's, by a clock that gPTP corrects.
+    Gptp,
+    /// Network time of AS6802, or of clocks that are corrected to a stated precision.
+    NetworkTime,
+}
+
+impl PortGates {
+    /// Largest MAC client data that a class takes at a port with this MTU.
+    #[must_use]
+    pub fn payload_max(&self, class: usize, mtu: Bytes) -> Bytes {
+        self.payload_max[class].map_or(mtu, |most| most.min(mtu))
+    }
+
+    /// By how much an open interval may be shorter than its list says, and a change of the gates later: what the tick costs. Nothing where
+    /// all times are whole ticks.
+    #[must_use]
+    pub fn rounding(&self) -> Duration {
+        let tick = self.tick.as_ps();
+        let GateParameters { control_list, base_time, cycle_time, .. } = &self.parameters;
+        let whole = |ps: u64| tick <= 1 || ps.is_multiple_of(tick);
+        let all = whole(base_time.as_ps())
+            && cycle_time.denominator() == 1
+            && whole(cycle_time.numerator())
+            && control_list.iter().all(|entry| whole(entry.time_interval.as_ps()));
+        if all || tick <= 1 { Duration::ZERO } else { Duration::from_ps(tick - 1) }
+    }
+
+    /// idleSlope of a credit-based class while its gate is open, in a description that says `idle_slope`; none if it never opens.
+    #[must_use]
+    pub fn oper_idle_slope(&self, class: usize, idle_slope: BitRate) -> Option<BitRate> {
+        if self.credit.slope_is_average {
+            self.parameters.oper_idle_slope(class, idle_slope)
+        } else {
+            Some(idle_slope)
+        }
+    }
+}
+
+impl Network {
+    /// The gates of a port, if its list runs.
+    #[must_use]
+    pub fn gates(&self, port: PortIndex) -> Option<&PortGates> {
+        self.ports[port.index()].gates.as_deref()
+    }
+
+    /// Whether any port has gates.
+    #[must_use]
+    pub fn has_gates(&self) -> bool {
+        self.ports.iter().any(|port| port.gates.is_some())
+    }
+
+    /// Whose time all gates follow.
+    #[must_use]
+    pub fn gate_clock(&self) -> GateClock {
+        if self.time_triggered.is_some() {
+            GateClock::NetworkTime
+        } else if self.gptp.as_ref().is_some_and(|gptp| gptp.servo.is_some()) {
+            GateClock::Gptp
+        } else {
+            GateClock::Free
+        }
+    }
+
+    /// idleSlope of a class as its shaper has it: of a port with gates that while the gate is open. None if the class is not
+    /// credit-based.
+    #[must_use]
+    pub fn oper_idle_slope(&self, port: PortIndex, class: usize) -> Option<BitRate> {
+        let settings = &self.ports[port.index()];
+        let TransmissionSelection::CreditBased { idle_slope } = settings.classes[class].selection else {
+            return None;
+        };
+        match &settings.gates {
+            Some(gates) => gates.oper_idle_slope(class, idle_slope),
+            None => Some(idle_slope),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! From the keys of a port to its gates.
+//!
+//! What the port does not state its node, its device and the defaults do, key by key. Not here: what only the whole network shows
+//! (`check.rs`).
+
+use tautwire_units::{Bytes, Duration, Instant};
+
+use super::{CycleTime, Entry, GateParameters, GatedCredit, GuardPolicy, Operation, PortGates};
+use crate::resolve::layered;
+use crate::text::faults::Faults;
+use crate::text::tree::{Node, Place, Value};
+use crate::text::{codes, scalar};
+
+/// Octets of the EtherType, which an MSDU begins with.
+const ETHER_TYPE: u64 = 2;
+
+/// The tables of the layers, the port's first.
+fn tables<'t, 'a>(layers: &[&'a Node<'t>]) -> Vec<&'a Node<'t>> {
+    layers.iter().filter_map(|layer| layer.get("gate-parameter-table")).collect()
+}
+
+/// The gates that the layers make, and where their list stands; none if none are enabled.
+pub(crate) fn gates(layers: &[&Node<'_>], faults: &mut Faults) -> Option<(PortGates, Place)> {
+    let tables = tables(layers);
+    let text = |key: &str| layered(&tables, key).and_then(Node::text);
+    let enabled = layered(&tables, "gate-enabled")?;
+    if !enabled.text().and_then(scalar::flag)? {
+        return None;
+    }
+    let span = |key: &str| text(key).and_then(|text| text.parse::<Duration>().ok());
+    let tick = span("tick-granularity").filter(|tick| tick.as_ps() > 1).unwrap_or(Duration::ZERO);
+    let Some(list) = layered(&tables, "admin-control-list") else {
+        let message = "gates that are enabled need a list".to_owned();
+        faults.error(codes::GATES, enabled.place, message, "add `admin-control-list`");
+        return None;
+    };
+    let place = list.anchor();
+    let control_list: Vec<Entry> = list.items().iter().filter_map(|item| entry(item, tick)).collect();
+    let sum = control_list.iter().fold(Duration::ZERO, |sum, one| sum.saturating_add(one.time_interval));
+    let cycle_time = match layered(&tables, "admin-cycle-time") {
+        Some(stated) => scalar::period(stated.text()?).ok()?,
+        None => CycleTime::new(sum.as_ps(), 1)?,
+    };
+    limits(&tables, &control_list, cycle_time, place, faults);
+    let gates = PortGates {
+        admin_gate_states: layered(&tables, "admin-gate-states").and_then(states).unwrap_or(u8::MAX),
+        parameters: GateParameters {
+            control_list,
+            base_time: Instant::ZERO + span("admin-base-time").unwrap_or_default(),
+            cycle_time,
+            cycle_time_extension: span("admin-cycle-time-extension").unwrap_or_default(),
+        },
+        payload_max: payload_max(&tables),
+        guard: match text("guard") {
+            Some("max-sdu") => GuardPolicy::MaxSdu,
+            Some("none") => GuardPolicy::None,
+            _ => GuardPolicy::LookAhead,
+        },
+        tick,
+        credit: GatedCredit {
+            frozen_when_closed: text("credit-at-closed-gate") != Some("rises"),
+            frozen_in_guard_band: text("credit-in-guard-band") == Some("frozen"),
+            slope_is_average: text("idle-slope-is") != Some("while-open"),
+        },
+    };
+    Some((gates, place))
+}
+
+/// Gate states: a list of open classes, or an octet.
+fn states(node: &Node<'_>) -> Option<u8> {
+    match &node.value {
+        Value::Scalar(text) => text.parse().ok(),
+        _ => {
+            let classes = node.items().iter().filter_map(|item| item.text()?.parse::<u8>().ok());
+            Some(classes.filter(|class| *class < 8).fold(0, |all, class| all | 1 << class))
+        }
+    }
+}
+
+fn entry(node: &Node<'_>, tick: Duration) -> Option<Entry> {
+    let least = tick.max(Duration::from_ns(1));
+    let interval: Duration = node.parsed("time-interval")?;
+    Some(Entry {
+        operation: match node.get("operation").and_then(Node::text) {
+            Some("set-and-hold-mac") => Operation::SetAndHoldMac,
+            Some("set-and-release-mac") => Operation::SetAndReleaseMac,
+            _ => Operation::SetGateStates,
+        },
+        gate_states: states(node.get("gate-states")?)?,
+        time_interval: if interval.is_zero() { least } else { interval },
+    })
+}
+
+/// The largest MAC client data of each class.
+fn payload_max(tables: &[&Node<'_>]) -> [Option<Bytes>; 8] {
+    let tables_of_classes: Vec<&Node<'_>> =
+        tables.iter().filter_map(|table| table.get("queue-max-sdu-table")).collect();
+    let is_payload = layered(tables, "sdu").and_then(Node::text) == Some("payload");
+    let beside = if is_payload { 0 } else { ETHER_TYPE };
+    std::array::from_fn(|class| {
+        let stated = layered(&tables_of_classes, &class.to_string()).and_then(Node::text)?;
+        let octets: Bytes = stated.parse().ok()?;
+        (octets > Bytes::ZERO).then(|| Bytes::new(octets.get().saturating_sub(beside)))
+    })
+}
+
+/// Holds a list against what the device can do.
+fn limits(tables: &[&Node<'_>], list: &[Entry], cycle: CycleTime, place: Place, faults: &mut Faults) {
+    let text = |key: &str| layered(tables, key).and_then(Node::text);
+    let mut refuse = |message: String, help: &'static str| faults.error(codes::GATES, place, message, help);
+    let entries_max = text("supported-list-max").and_then(|text| text.parse::<usize>().ok());
+    if let Some(most) = entries_max.filter(|most| list.len() > *most) {
+        let message = format!("the list has {} entries, and the device takes {most}", list.len());
+        refuse(message, "join entries, or correct `supported-list-max`");
+    }
+    let interval_max = text("supported-interval-max").and_then(|text| text.parse::<Duration>().ok());
+    let longest = list.iter().map(|entry| entry.time_interval).max().unwrap_or_default();
+    if let Some(most) = interval_max.filter(|most| longest > *most) {
+        let message = format!("an interval of the list is {longest}, and the device takes {most} at most");
+        refuse(message, "split the entry, or correct `supported-interval-max`");
+    }
+    let cycle_max = text("supported-cycle-max").and_then(|text| scalar::period(text).ok());
+    if let Some(most) = cycle_max.filter(|most| cycle.ceil() > most.floor()) {
+        let message = format!("the cycle is {cycle}, and the device takes {most} at most");
+        refuse(message, "shorten the cycle, or correct `supported-cycle-max`");
+    }
+}
