@@ -33,7 +33,7 @@ struct Decisions {
 
 impl Decisions {
     /// Microseconds a decision, and how many of them are refusals, if not all or none are.
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let mean = self.total.as_secs_f64() * 1e6 / self.count as f64;
         let refused = 100.0 * (self.count - self.granted) as f64 / self.count as f64;
         if self.granted == 0 || self.granted == self.count {
@@ -60,7 +60,7 @@ pub(crate) fn print_curves(only: Option<&str>) {
                 let mut row = format!("| {streams} |");
                 for bridges in [3, 16, 100, 1_000] {
                     row += &match figure(test, &of(test, streams, bridges)) {
-                        Some(decisions) => format!(" {} |", decisions.told()),
+                        Some(decisions) => format!(" {} |", decisions.text()),
                         None => " - |".to_owned(),
                     };
                 }

@@ -41,9 +41,9 @@ pub(crate) fn write(file: &Path, figures: &[Figure], only: &str) {
         parsed.unwrap_or_else(|fault| panic!("{}: no list of figures ({fault}); remove it", file.display()))
     });
     let text = serde_json::to_string_pretty(&merged(known, figures, only)).expect("figures are JSON");
-    let beside = file.with_extension("json.new");
-    std::fs::write(&beside, text + "\n").expect("figures can be written here");
-    std::fs::rename(&beside, file).expect("a file beside it can be renamed");
+    let new_file = file.with_extension("json.new");
+    std::fs::write(&new_file, text + "\n").expect("figures can be written here");
+    std::fs::rename(&new_file, file).expect("a file beside it can be renamed");
 }
 
 /// Figures by name: new ones in the place of old ones, or behind all.

@@ -80,8 +80,8 @@ fn main() {
 /// CPU time of this process so far.
 pub(crate) fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    let whole = u64::try_from(time.tv_sec).expect("time goes on");
-    Duration::new(whole, u32::try_from(time.tv_nsec).expect("below a second"))
+    let seconds = u64::try_from(time.tv_sec).expect("time goes on");
+    Duration::new(seconds, u32::try_from(time.tv_nsec).expect("below a second"))
 }
 
 /// The median CPU time of `runs` runs, in milliseconds.

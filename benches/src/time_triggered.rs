@@ -48,7 +48,7 @@ pub(crate) fn schedule_ms() -> f64 {
 }
 
 /// What the figure is of: 1 000 links over 12 switches, periods of 1 to 128 ms, the busiest line at least half full with them.
-fn is_as_large_as_said(network: &Network) {
+fn has_the_stated_size(network: &Network) {
     let links =
         || network.streams.iter().filter_map(|stream| Some((stream, stream.time_triggered.as_ref()?)));
     let bridges = network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. }));
@@ -99,7 +99,7 @@ pub(crate) fn run() -> Run {
 /// clocks of 100 ppm, and no link's jitter above what the clocks were seen apart.
 fn verified_run() -> Run {
     let network = scheduled();
-    is_as_large_as_said(&network);
+    has_the_stated_size(&network);
     let bounds = bounds(&network);
     let start = cpu();
     let observation = tautwire_sim::run_with(&network, &mut Options::default(), &mut NoRecorder);

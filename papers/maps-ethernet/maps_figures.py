@@ -5,8 +5,8 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 import tautwire
-from maps_beside import periods_us
 from maps_cells import fit, one_way, printed
+from maps_clocks_and_packets import periods_us
 from maps_testbed import PAYLOADS, PROTOCOLS, SATURATIONS, Cell
 from numpy.typing import NDArray
 from tautwire.claims import Study

@@ -5,7 +5,7 @@ What is predicted, what was calibrated and what holds by construction stands wit
 
 from __future__ import annotations
 
-import maps_beside as beside
+import maps_clocks_and_packets as packets
 import maps_figures as figures
 import maps_latency as latency
 import maps_mechanism as mechanism
@@ -14,7 +14,7 @@ import maps_tables as tables
 from tautwire.claims import Study
 
 #: Where the claims are tested.
-MODULES = (latency, mechanism, beside)
+MODULES = (latency, mechanism, packets)
 
 
 def finish(study: Study) -> None:

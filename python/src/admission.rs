@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use tautwire_model::Network;
-use tautwire_workbench::admission::{Channel, Decision, Desk, LogError, Request, RequestError, Test};
+use tautwire_workbench::admission::{
+    AdmissionServer, Channel, Decision, LogError, Request, RequestError, Test,
+};
 use tautwire_workbench::grammar;
 
 use crate::network::CoreNetwork;
@@ -19,10 +21,10 @@ type Asked = (String, Sender<String>);
 /// Where it is asked, and what it ends with.
 type Thread = (Sender<Asked>, JoinHandle<Result<(), Failed>>);
 
-/// A desk and the thread in which it stands.
+/// An admission server and its thread.
 #[pyclass(frozen, module = "tautwire._core")]
 pub(crate) struct CoreAdmission {
-    desk: Mutex<Option<Thread>>,
+    server: Mutex<Option<Thread>>,
 }
 
 /// Why no more decisions are made.
@@ -69,13 +71,13 @@ impl CoreAdmission {
             return Err(PyValueError::new_err("the test `response-time` needs `harts` in the description"));
         }
         let (name, text) = &*network.source;
-        let desk = py
-            .detach(|| Desk::open(grammar(), name, text, chosen, state.as_deref()))
+        let server = py
+            .detach(|| AdmissionServer::open(grammar(), name, text, chosen, state.as_deref()))
             .map_err(|error| PyOSError::new_err(error.to_string()))?;
         let (sender, asked) = channel();
-        let decide = move || desk.serve(&mut Lines { asked, reply: None });
+        let decide = move || server.serve(&mut Lines { asked, reply: None });
         let thread = std::thread::Builder::new().name("admission".to_owned()).spawn(decide)?;
-        Ok(Self { desk: Mutex::new(Some((sender, thread))) })
+        Ok(Self { server: Mutex::new(Some((sender, thread))) })
     }
 
     /// The decision on a request; both are JSON.
@@ -83,8 +85,8 @@ impl CoreAdmission {
         let answered = py.detach(|| {
             let (reply, answer) = channel();
             {
-                let desk = self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                let (sender, _) = desk.as_ref().ok_or(())?;
+                let server = self.server.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let (sender, _) = server.as_ref().ok_or(())?;
                 sender.send((request.to_owned(), reply)).map_err(|_| ())?;
             }
             answer.recv().map_err(|_| ())
@@ -105,8 +107,8 @@ impl CoreAdmission {
     /// Ends the thread; why it ended early.
     fn end(&self, py: Python<'_>) -> Option<Failed> {
         py.detach(|| {
-            let desk = self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            let (sender, thread) = desk?;
+            let server = self.server.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            let (sender, thread) = server?;
             drop(sender);
             match thread.join() {
                 Ok(ended) => ended.err(),

@@ -14,14 +14,14 @@ pub(crate) fn bound_of<'py>(
     stream: StreamIndex,
 ) -> PyResult<Bound<'py, PyDict>> {
     let Explanation { stream, hops, .. } = &explain(network, bounds, stream);
-    let whole = PyDict::new(py);
-    whole.set_item("stream", stream)?;
+    let explanation = PyDict::new(py);
+    explanation.set_item("stream", stream)?;
     let list = PyList::empty(py);
     for hop in hops {
         list.append(hop_of(py, hop)?)?;
     }
-    whole.set_item("hops", list)?;
-    Ok(whole)
+    explanation.set_item("hops", list)?;
+    Ok(explanation)
 }
 
 fn hop_of<'py>(py: Python<'py>, hop: &HopExplanation) -> PyResult<Bound<'py, PyDict>> {

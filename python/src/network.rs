@@ -169,12 +169,12 @@ fn device_of<'py>(py: Python<'py>, device: &DeviceModel) -> PyResult<Bound<'py, 
     ats.set_item("schedulers_per_group", device.ats.schedulers_per_group)?;
     let functions: Vec<_> = device.stream_identification.iter().map(|function| function.name()).collect();
     ats.set_item("stream_identification", functions)?;
-    let whole = PyDict::new(py);
-    whole.set_item("name", &device.name)?;
-    whole.set_item("stages", stages)?;
-    whole.set_item("two_stage", device.two_stage)?;
-    whole.set_item("ats", ats)?;
-    Ok(whole)
+    let dict = PyDict::new(py);
+    dict.set_item("name", &device.name)?;
+    dict.set_item("stages", stages)?;
+    dict.set_item("two_stage", device.two_stage)?;
+    dict.set_item("ats", ats)?;
+    Ok(dict)
 }
 
 fn delay_of<'py>(py: Python<'py>, delay: &Delay) -> PyResult<Bound<'py, PyDict>> {

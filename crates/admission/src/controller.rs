@@ -160,7 +160,7 @@ impl<'network> Controller<'network> {
             Operation::Reserve | Operation::WhatIf => {
                 self.admit(&asked, &[], request, &mut decision, steps);
             }
-            // Modified streams are described anew in another network (`desk.rs`), and join there.
+            // Modified streams are described anew in another network (`server.rs`), and join there.
             Operation::Replace | Operation::Modify => {
                 self.withdraw(&leaving, &mut decision, steps);
                 if decision.outcome == Outcome::Granted {

@@ -5,10 +5,10 @@
 //!  request.rs controller.rs       knows the admitted streams                   decision.rs, suggest.rs
 //!                │
 //!                └─► log (state.rs, log/): on disk before the decision is given
-//!  Desk (desk.rs): the same, with streams that requests bring along
+//!  AdmissionServer (server.rs): the same, with streams that requests bring along
 //! ```
 //!
-//! The candidates are the streams of the description, by name, and for a [`Desk`] those that a request
+//! The candidates are the streams of the description, by name, and for a [`AdmissionServer`] those that a request
 //! describes. Invariants: a refused request changes
 //! nothing; what was acknowledged is in the log; a request with an id that the log knows is answered as
 //! it was the first time and not done again. Not here: the protocols that carry requests over a network.
@@ -17,10 +17,10 @@ mod bounds;
 mod choice;
 mod controller;
 mod decision;
-mod desk;
 mod harts;
 mod log;
 mod request;
+mod server;
 mod srp;
 mod state;
 mod suggest;
@@ -31,11 +31,11 @@ pub use bounds::{EndToEndBounds, first_lost, may_be_lost, missed, wanted};
 pub use choice::Test;
 pub use controller::Controller;
 pub use decision::{Decision, Fits, Outcome, Refusal, RefusalReason};
-pub use desk::{Channel, Desk};
 pub use harts::{
     ElementaryCycle, HartsResponseTime, HartsSet, Reserved, ResponseTime, Server, Terms, Verdict, Violation,
 };
 pub use log::{Log, LogError};
 pub use request::{Mode, Operation, Request, RequestError};
+pub use server::{AdmissionServer, Channel};
 pub use srp::Bandwidth;
 pub use test::{AdmissionTest, TestSession};

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_grows_is_compacted_and_says_the_same() {
+    fn a_log_that_grows_is_compacted_without_change() {
         let folder = scratch("grows");
         let mut saved = SavedState::of_log(&folder).expect("opened");
         // Without ids nothing is saved of a change but what stands at its end.

@@ -15,15 +15,15 @@ use tautwire_sim::{
 /// Whether a port on a stream's way has no bandwidth for it: codes 1 and 3.
 fn fails(network: &Network, seen: &ReservationObservation) -> bool {
     let hops = &network.streams[seen.stream.index()].hops;
-    let said = |event| match event {
+    let is_granted = |event| match event {
         RungEvent::Sent(port, Declaration::TalkerFailed(1 | 3)) => hops.iter().any(|hop| hop.port == port),
         _ => false,
     };
-    seen.ladder.iter().any(|rung| said(rung.event))
+    seen.ladder.iter().any(|rung| is_granted(rung.event))
 }
 
 /// The streams that are reserved at all ports of bridges on their way at the end of a run.
-fn stand(network: &Network, seen: &Observation) -> Vec<StreamIndex> {
+fn granted(network: &Network, seen: &Observation) -> Vec<StreamIndex> {
     let held = |seen: &ReservationObservation| {
         let mut held: BTreeSet<PortIndex> = BTreeSet::new();
         for rung in &seen.ladder {
@@ -56,7 +56,7 @@ fn compared(name: &str, network: &Network) -> (bool, bool) {
             seen.reservations.iter().filter(|seen| fails(network, seen)).map(|seen| seen.stream).collect();
         assert!(failed.is_empty(), "{name}: {failed:?} fail, and all fit");
     }
-    let standing = stand(network, &seen);
+    let standing = granted(network, &seen);
     assert_eq!(fit(&standing), None, "{name}: {standing:?} stand together");
     (all_fit, !standing.is_empty())
 }
@@ -68,9 +68,9 @@ fn random_networks_reserve_what_the_test_admits() {
     for seed in &seeds {
         let network =
             tautwire_model::load_text("reserved", &random_stream_reservation(*seed)).network.unwrap();
-        let (all_fit, stands) = compared(&format!("TAUTWIRE_SEED={seed}"), &network);
+        let (all_fit, all_granted) = compared(&format!("TAUTWIRE_SEED={seed}"), &network);
         fitting += usize::from(all_fit);
-        standing += usize::from(stands);
+        standing += usize::from(all_granted);
     }
     println!("{fitting} of {} fit, in {standing} something stands", seeds.len());
     let both = fitting * 5 > seeds.len() && fitting < seeds.len() && standing * 3 > seeds.len();

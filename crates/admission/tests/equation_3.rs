@@ -90,7 +90,7 @@ struct Dissected {
 }
 
 impl Dissected {
-    fn reckoned(&self) -> u64 {
+    fn bound(&self) -> u64 {
         let terms = &self.terms;
         (terms.own + terms.interference + terms.blocking + terms.switching + terms.server).as_ps()
     }
@@ -129,8 +129,8 @@ fn dissected(network: &Network) -> Vec<Dissected> {
             let first = path.iter().map(|one| one.queued).min().unwrap();
             path.iter().map(|one| one.received).max().unwrap().as_ps() - first.as_ps()
         };
-        let whole = (0..frames).map(path).filter(|path| path.len() == hops);
-        let Some(worst) = whole.max_by_key(|path| delay(path)) else { continue };
+        let full_paths = (0..frames).map(path).filter(|path| path.len() == hops);
+        let Some(worst) = full_paths.max_by_key(|path| delay(path)) else { continue };
         all.push(Dissected {
             links: hops,
             delay: delay(&worst),
@@ -223,7 +223,7 @@ impl Dissected {
             (Short::Blocking, waits.blocking, terms.blocking.as_ps()),
             (Short::Server, waits.own + waits.server, terms.server.as_ps()),
         ];
-        pairs.into_iter().filter(|(_, seen, reckoned)| seen > reckoned).map(|(short, ..)| short).collect()
+        pairs.into_iter().filter(|(_, seen, bound)| seen > bound).map(|(short, ..)| short).collect()
     }
 
     /// The frame's time on one line.
@@ -271,13 +271,13 @@ fn what_equation_3_admits_within_its_assumptions_may_be_late_by_the_dead_time_of
         }
         // A stream without a deadline has no bound either: its talker sends more than its port does.
         let all = dissected(&part).into_iter().filter(|one| one.deadline < u64::MAX);
-        for one in all.filter(|one| one.delay > one.reckoned()) {
+        for one in all.filter(|one| one.delay > one.bound()) {
             let (short, is_late) = (one.short(), one.delay > one.deadline);
             if seed < TAKEN_APART {
                 slower += 1;
                 by_interference += usize::from(short == [Short::Interference]);
                 assert!(
-                    one.delay <= one.reckoned() + one.terms.dead.as_ps(),
+                    one.delay <= one.bound() + one.terms.dead.as_ps(),
                     "one dead time is enough: {one:?}"
                 );
                 assert!(matches!(short[..], [Short::DeadTime | Short::Interference]), "{one:?}");
@@ -320,7 +320,7 @@ fn the_page_has_every_counterexample_with_its_terms() {
             "seed {seed}: nothing else was waited for"
         );
         let numbers = [
-            one.reckoned(),
+            one.bound(),
             one.deadline,
             one.delay,
             one.spread(),

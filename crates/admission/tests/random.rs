@@ -70,7 +70,7 @@ fn no_admitted_stream_is_late() {
 /// Streams come, go and are put in each other's place: each decision is the one that the whole analysis of the
 /// network without slack gives, and nothing is ever admitted with a deadline that it does not prove.
 #[test]
-fn decisions_are_those_of_the_whole_analysis() {
+fn decisions_are_those_of_the_complete_analysis() {
     let (mut granted, mut refused) = (0, 0);
     for seed in 0..cases() / 4 {
         let network = network(seed);
@@ -126,7 +126,7 @@ fn a_controller_that_starts_again_goes_on() {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("admission-{seed}"));
         let _ = std::fs::remove_dir_all(&folder);
         let mut dice = Dice::new(seed);
-        let mut whole = Controller::new(&network, Box::new(EndToEndBounds));
+        let mut anew = Controller::new(&network, Box::new(EndToEndBounds));
         for number in 0..12 {
             // Opened anew for every request.
             let test = Box::new(EndToEndBounds);
@@ -135,8 +135,8 @@ fn a_controller_that_starts_again_goes_on() {
             let op = if dice.chance(30) { Operation::Withdraw } else { Operation::Reserve };
             let id = Some(format!("r{}", number / 2));
             let asked = Request { id, ..request(op, &[name], Mode::AllOrNothing) };
-            assert_eq!(kept.answer(&asked).unwrap(), whole.answer(&asked).unwrap());
-            assert_eq!(kept.admitted(), whole.admitted());
+            assert_eq!(kept.answer(&asked).unwrap(), anew.answer(&asked).unwrap());
+            assert_eq!(kept.admitted(), anew.admitted());
         }
     }
 }

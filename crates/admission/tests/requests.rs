@@ -1,4 +1,4 @@
-//! Lines that are nearly requests, and `new` streams that are nearly descriptions: none makes the parser or the desk panic, what is
+//! Lines that are nearly requests, and `new` streams that are nearly descriptions: none makes the parser or the server panic, what is
 //! read is written and read again as the same, and what is not granted leaves everything as it was.
 //!
 //! Random text alone seldom comes behind the first brace; these begin with whole requests and change characters, values and keys.
@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tautwire_admission::{
-    Channel, Decision, Desk, LogError, Operation, Outcome, Request, RequestError, Test,
+    AdmissionServer, Channel, Decision, LogError, Operation, Outcome, Request, RequestError, Test,
 };
 use tautwire_model::{Grammar, Network};
 
@@ -23,7 +23,7 @@ fn stream() -> Value {
 }
 
 /// Whole requests of every kind.
-fn whole() -> Vec<Value> {
+fn complete_requests() -> Vec<Value> {
     vec![
         json!({"op": "reserve", "streams": ["view-left"]}),
         json!({"op": "reserve", "id": "a/1", "new": [stream()], "suggest": true, "mode": "best-effort"}),
@@ -132,17 +132,17 @@ fn decisions(lines: &[String]) -> Vec<Decision> {
         left.extend([line.clone(), list.clone()]);
     }
     let mut channel = Lines { left, decisions: Vec::new() };
-    let desk = Desk::open(Grammar::kernel(), "admission.yaml", DESCRIPTION, Test::Bounds, None);
-    desk.unwrap().serve(&mut channel).unwrap();
+    let server = AdmissionServer::open(Grammar::kernel(), "admission.yaml", DESCRIPTION, Test::Bounds, None);
+    server.unwrap().serve(&mut channel).unwrap();
     channel.decisions
 }
 
 /// Whether what was not granted left the list as it was.
 fn holds(lines: &[String]) {
-    let told = decisions(lines);
-    assert_eq!(told.len(), 2 * lines.len() + 1, "each is answered");
+    let replies = decisions(lines);
+    assert_eq!(replies.len(), 2 * lines.len() + 1, "each is answered");
     for (place, line) in lines.iter().enumerate() {
-        let [before, decision, behind] = &told[2 * place..=2 * place + 2] else { panic!("three") };
+        let [before, decision, behind] = &replies[2 * place..=2 * place + 2] else { panic!("three") };
         let changes = Request::parse(line)
             .is_ok_and(|request| !matches!(request.op, Operation::List | Operation::WhatIf));
         if decision.outcome != Outcome::Granted && decision.outcome != Outcome::Partly || !changes {
@@ -152,12 +152,12 @@ fn holds(lines: &[String]) {
 }
 
 #[test]
-fn whole_requests_are_read_and_written_as_the_same() {
-    for request in whole() {
+fn complete_requests_are_read_and_written_as_the_same() {
+    for request in complete_requests() {
         let read = Request::parse(&request.to_string()).unwrap();
         assert_eq!(Request::parse(&serde_json::to_string(&read).unwrap()), Ok(read));
     }
-    holds(&whole().iter().map(Value::to_string).collect::<Vec<_>>());
+    holds(&complete_requests().iter().map(Value::to_string).collect::<Vec<_>>());
 }
 
 proptest! {
@@ -169,7 +169,7 @@ proptest! {
         flips in vec((any::<usize>(), any::<char>()), 0..6),
         cut in 0_usize..10,
     ) {
-        let mut characters: Vec<char> = whole()[place].to_string().chars().collect();
+        let mut characters: Vec<char> = complete_requests()[place].to_string().chars().collect();
         for (at, other) in flips {
             let length = characters.len();
             characters[at % length] = other;
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_told_what_a_request_looks_like(line in "\\PC{0,60}") {
+    fn any_text_is_answered_with_the_form_of_a_request(line in "\\PC{0,60}") {
         prop_assert!(Request::parse(&line).is_err());
     }
 }
@@ -195,9 +195,9 @@ proptest! {
     fn what_is_nearly_a_request_changes_nothing_unless_it_is_granted(
         changes in vec((1_usize..5, any::<usize>(), any_value(), any::<bool>()), 1..6),
     ) {
-        let mut lines = vec![whole()[0].to_string()];
+        let mut lines = vec![complete_requests()[0].to_string()];
         for (which, place, value, renames) in changes {
-            let mut request = whole()[which].clone();
+            let mut request = complete_requests()[which].clone();
             change(&mut request, place, value, renames);
             lines.push(request.to_string());
         }

@@ -30,7 +30,7 @@ fn main() {
     session.allow_slack(slack);
     let begin = cpu_ns();
     session.start_all(&all);
-    let whole = cpu_ns() - begin;
+    let complete = cpu_ns() - begin;
     let begin = cpu_ns();
     let mut ports = 0;
     for step in 0..steps {
@@ -47,7 +47,7 @@ fn main() {
         "{streams} streams, {bridges} bridges: step {} us, {} ports; session {} us, bounds {} us",
         step / 1_000,
         ports / steps,
-        whole / 1_000,
+        complete / 1_000,
         bounds / 1_000
     );
     fill_up(&network, &all, slack);
@@ -82,6 +82,6 @@ fn fill_up(network: &Network, all: &[StreamIndex], slack: Option<u32>) {
 
 /// Time that this thread has had a processor, nanoseconds, as Linux tells.
 fn cpu_ns() -> u64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
-    told.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("a number")
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+    schedstat.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("a number")
 }

@@ -98,7 +98,7 @@ impl Analysis<'_> {
                 let terms = &terms.expect("it was just assessed").1;
                 let mut arriving = self.arrive_shaped(number, entry, terms);
                 if self.plan.scheduler_users[entry.scheduler as usize] > 1 {
-                    arriving.stands_behind = leaders.contains(&entry.scheduler);
+                    arriving.is_represented = leaders.contains(&entry.scheduler);
                     leaders.push(entry.scheduler);
                 }
                 arriving
@@ -113,13 +113,13 @@ impl Analysis<'_> {
 
     /// From the application to the header of a frame that is cut through, or to its last bit, greatest.
     fn received_max(&self, entry: &Entry) -> Option<u64> {
-        let whole = self.here_max(entry)?;
-        let Some(cut) = &entry.cut else { return Some(whole) };
+        let latest = self.here_max(entry)?;
+        let Some(cut) = &entry.cut else { return Some(latest) };
         let before = &self.plan.entries[entry.previous as usize];
         let header = before.transmission_max.1.saturating_sub(cut.before_min.1);
         let start = self.passages[entry.previous as usize].start_max;
-        let begun = start.map_or(whole, |start| start.saturating_add(header));
-        Some(begun.min(whole.saturating_sub(cut.before_min.0)))
+        let begun = start.map_or(latest, |start| start.saturating_add(header));
+        Some(begun.min(latest.saturating_sub(cut.before_min.0)))
     }
 
     fn arrive_plain(&self, number: u32, entry: &Entry) -> Arriving {
@@ -146,7 +146,7 @@ impl Analysis<'_> {
             queue_min: entry.queue_min,
             tardy: 0,
             scheduled: false,
-            stands_behind: false,
+            is_represented: false,
             reason,
             policed,
             share,
@@ -180,7 +180,7 @@ impl Analysis<'_> {
             queue_min: entry.queue_min,
             tardy: 0,
             scheduled: false,
-            stands_behind: false,
+            is_represented: false,
             reason: self.why_unknown(entry, false),
             policed: None,
             share: None,
@@ -368,7 +368,7 @@ impl Analysis<'_> {
             queue_min: entry.queue_min,
             tardy: if tardy == u64::MAX { 0 } else { tardy },
             scheduled: true,
-            stands_behind: false,
+            is_represented: false,
             reason,
             policed: None,
             share: None,

@@ -224,9 +224,9 @@ impl Precision<'_> {
             (cable + i128::from(link.phy_delay.min.as_ps()), cable + i128::from(link.phy_delay.max.as_ps()))
         };
         let (out, into) = (way(links.egress), way(links.ingress));
-        let told = i128::from(self.gptp.asymmetries[port.index()]);
-        let most = (out.1 + into.1 + 1) / 2 - into.0 + told;
-        let least = (out.0 + into.0) / 2 - into.1 + told;
+        let stated = i128::from(self.gptp.asymmetries[port.index()]);
+        let most = (out.1 + into.1 + 1) / 2 - into.0 + stated;
+        let least = (out.0 + into.0) / 2 - into.1 + stated;
         // A thousandth for the clock by which it is told.
         most.unsigned_abs().max(least.unsigned_abs()) + into.1.unsigned_abs() / 1_000 + 1
     }

@@ -29,7 +29,7 @@ pub(crate) struct Arriving {
     /// Whether it goes by eligibility times.
     pub(crate) scheduled: bool,
     /// Whether another entry stands for its scheduler.
-    pub(crate) stands_behind: bool,
+    pub(crate) is_represented: bool,
     /// Why it brings more than is known.
     pub(crate) reason: u32,
     /// What a policer holds it to that may discard frames of it.
@@ -118,7 +118,7 @@ impl Offered {
     }
 
     /// With what comes of something else.
-    pub(crate) fn beside(&self, other: &Curve) -> Self {
+    pub(crate) fn plus_curve(&self, other: &Curve) -> Self {
         let stairs = self.stairs.plus(&Stairs::by_curve(other.clone()));
         Self { plain: self.plain.plus(other), shaped: self.shaped.plus(other), stairs }
     }
@@ -180,7 +180,7 @@ impl Contribution {
         let reserved = port.reserved.iter().find(|reserved| reserved.class == self.class);
         let slope = reserved.and_then(|reserved| reserved.slope(entry.stream));
         self.slope_min = self.slope_min.into_iter().chain(slope).min();
-        if !arriving.stands_behind {
+        if !arriving.is_represented {
             match (arriving.brought.least_burst(), arriving.brought.least_rate()) {
                 (Some(burst), Some(rate)) => {
                     let local = |line: Line| Line { rate: port.deviation.fastest(line.rate), ..line };

@@ -188,15 +188,15 @@ impl Map {
         Set(core::array::from_fn(|place| {
             let (dx, dy) = direction(place);
             let corners = [(self.least, shortest), (self.least, PARTS), (to, shortest), (to, PARTS)];
-            let whole = PARTS * PARTS * 1_000;
+            let scale_squared = PARTS * PARTS * 1_000;
             let reach = corners.map(|(a, b)| {
-                let told = -dx * a * b * (proportional + integral) + dy * b * PARTS * integral;
-                let towards = (dx * whole + told, (dy * PARTS - dx * a) * PARTS * 1_000);
+                let correction = -dx * a * b * (proportional + integral) + dy * b * PARTS * integral;
+                let towards = (dx * scale_squared + correction, (dy * PARTS - dx * a) * PARTS * 1_000);
                 // Parts of a direction that do not matter are rounded away, to the greater reach.
                 let (scale, slack) = (1 << 20, set.0[0].max(set.0[DIRECTIONS / 4]));
                 let towards = (towards.0 / scale, towards.1 / scale);
-                let reach = set.reach(towards) + div_up(told.abs() * self.error, scale) + 2 * slack;
-                div_up(reach, whole / scale)
+                let reach = set.reach(towards) + div_up(correction.abs() * self.error, scale) + 2 * slack;
+                div_up(reach, scale_squared / scale)
             });
             let rounding = dx.abs() * self.rounding.0 + dy.abs() * self.rounding.1;
             reach.into_iter().max().expect("four corners") + rounding
@@ -277,9 +277,9 @@ mod tests {
                 since = if lost { 0 } else { since + 1 };
                 let (least, most) = if lost { (map.usual, map.longest) } else { (map.least, map.usual) };
                 let to = if draw(1) == 0 { most } else { least + draw(most - least) };
-                let told = (x + error) * PARTS / before.max(PARTS);
-                y += told * 3 / 10;
-                x -= (told * 7 / 10 + y) * to / PARTS;
+                let correction = (x + error) * PARTS / before.max(PARTS);
+                y += correction * 3 / 10;
+                x -= (correction * 7 / 10 + y) * to / PARTS;
                 before = to;
                 worst = worst.max(x.abs());
             }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_is_never_earned_for_longer_than_told() {
+    fn credit_is_never_earned_for_longer_than_bounded() {
         let (mut found, mut curved) = (0, 0);
         for seed in 0..2_000_u64 {
             let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

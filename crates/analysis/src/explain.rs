@@ -64,7 +64,7 @@ pub struct HopExplanation {
     pub same: Vec<Part>,
     /// Bits of higher classes, and of the same class, with which the bound reckons: fewer than the sum
     /// of the bursts where links or shapers let no more through.
-    pub reckoned: Option<(Bits, Bits)>,
+    pub counted: Option<(Bits, Bits)>,
     /// Credit that a credit-based class may have to wait for, in bits.
     pub credit_max: Option<i64>,
     /// Times that add up to the bound.
@@ -100,12 +100,12 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
             let is_granted = |hop: &HopBounds| !matches!(hop.delay, Err(Unbounded::NotGranted { .. }));
             let bounds: Vec<HopBounds> =
                 of_stream.hops.iter().filter(|hop| is_granted(hop)).cloned().collect();
-            let mut told = place
+            let mut explained = place
                 .map_or(Vec::new(), |place| hops(&granted, StreamIndex::at(place), (network, &bounds)))
                 .into_iter();
             let pairs = described.hops.iter().zip(&of_stream.hops);
             let hop = |(hop, bounds): (&Hop, &HopBounds)| {
-                let found = if is_granted(bounds) { told.next() } else { None };
+                let found = if is_granted(bounds) { explained.next() } else { None };
                 HopExplanation {
                     previous: hop.previous,
                     ..found.unwrap_or_else(|| refused(network, described, hop, bounds))
@@ -128,14 +128,14 @@ pub fn explain(network: &Network, bounds: &Bounds, stream: StreamIndex) -> Expla
 fn hops(
     network: &Network,
     stream: StreamIndex,
-    (whole, bounds): (&Network, &[HopBounds]),
+    (network_of_names, bounds): (&Network, &[HopBounds]),
 ) -> Vec<HopExplanation> {
     let (mut analysis, _) = answers::settle(network, Asked::default());
     let entries = analysis.plan.entries_of(stream.0);
     let hop = |(entry, bounds): (u32, &HopBounds)| {
         let found = carried(&analysis, entry, bounds);
         let found = found.unwrap_or_else(|| selected::hop(&mut analysis, entry, bounds.clone()));
-        let reason = bounds.delay.as_ref().err().map(|why| why.text(whole));
+        let reason = bounds.delay.as_ref().err().map(|why| why.text(network_of_names));
         HopExplanation { reason, ..found }
     };
     entries.zip(bounds).map(hop).collect()
@@ -159,7 +159,7 @@ fn refused(network: &Network, stream: &Stream, hop: &Hop, bounds: &HopBounds) ->
         blocking: None,
         higher: Vec::new(),
         same: if hop.previous.is_none() { vec![own] } else { Vec::new() },
-        reckoned: None,
+        counted: None,
         credit_max: None,
         times: Vec::new(),
         reason: bounds.delay.as_ref().err().map(|why| why.text(network)),
@@ -184,9 +184,9 @@ fn carried(analysis: &Analysis<'_>, number: u32, bounds: &HopBounds) -> Option<H
         blocking: None,
         higher: Vec::new(),
         same: words.same,
-        reckoned: None,
+        counted: None,
         credit_max: None,
-        times: carried.hop.as_ref().map(Terms::told).unwrap_or_default(),
+        times: carried.hop.as_ref().map(Terms::nonzero).unwrap_or_default(),
         reason: None,
         bounds: bounds.clone(),
     })
@@ -263,7 +263,7 @@ impl fmt::Display for HopExplanation {
                 writeln!(f, "    {title}: {part}")?;
             }
         }
-        if let Some((higher, same)) = self.reckoned {
+        if let Some((higher, same)) = self.counted {
             writeln!(f, "    counted: {higher} above and {same} of the class")?;
         }
         if let Some(credit) = self.credit_max {

@@ -38,7 +38,7 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
             Some((places(at), places(ways(described, listeners))))
         });
     }
-    let whole = |(place, bounds): (usize, Option<StreamBounds>)| {
+    let with_hops = |(place, bounds): (usize, Option<StreamBounds>)| {
         let (number, described) = (StreamIndex::at(place), &network.streams[place]);
         let listeners =
             parts.iter().find(|(stream, _)| *stream == number).map(|(_, listeners)| &listeners[..]);
@@ -48,7 +48,7 @@ pub fn bounds_where_granted(network: &Network, granted: &[(StreamIndex, Vec<Node
             (None, _) => spread(described, &[], StreamBounds { listeners: Vec::new(), hops: Vec::new() }),
         }
     };
-    let streams = of_stream.into_iter().enumerate().map(whole).collect();
+    let streams = of_stream.into_iter().enumerate().map(with_hops).collect();
     Bounds { streams, ports: found.ports, overflows: found.overflows }
 }
 

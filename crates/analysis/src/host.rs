@@ -458,12 +458,12 @@ fn beyond_ring(
         .map(|own| {
             let apart = interface.reception_order == ReceptionOrder::Classes;
             let with = |other: &usize| !apart || flows[*other].class == flows[*own].class;
-            let beside = || group.iter().zip(frames).filter(|(other, _)| with(other));
-            let sum = beside().try_fold(0_u64, |sum, (_, frames)| Some(sum.saturating_add((*frames)?)))?;
-            let least = beside().map(|(other, _)| flows[*other].least_bits).min().unwrap_or(1).max(1);
-            let longest = beside().map(|(other, _)| flows[*other].octets.1.get()).max().unwrap_or(0);
+            let competing = || group.iter().zip(frames).filter(|(other, _)| with(other));
+            let sum = competing().try_fold(0_u64, |sum, (_, frames)| Some(sum.saturating_add((*frames)?)))?;
+            let least = competing().map(|(other, _)| flows[*other].least_bits).min().unwrap_or(1).max(1);
+            let longest = competing().map(|(other, _)| flows[*other].octets.1.get()).max().unwrap_or(0);
             // While all of these are brought in, one after the other.
-            let service = beside().map(|(other, _)| stay(&flows[*other])).max().unwrap_or(0);
+            let service = competing().map(|(other, _)| stay(&flows[*other])).max().unwrap_or(0);
             let by_lines = rates.iter().map(|rate| 1 + grown(0, *rate, service.saturating_mul(sum)) / least);
             let most = sum.min(by_lines.sum());
             Some(most.saturating_sub(u64::from(interface.receive_ring)).saturating_mul(longest))

@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_delivers_a_whole_frame_at_once() {
+    fn a_line_delivers_complete_frames() {
         let line = shaped_by_line(12_336, 1_000_000_000, 0);
         assert_eq!(line, Line::new(12_336, 1_000_000_000));
         let later = shaped_by_line(12_336, 1_000_000_000, 1_000_000);

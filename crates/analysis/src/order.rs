@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_first_stands_first() {
+    fn earlier_frames_are_first() {
         let found = components(5, &[(3, 1), (1, 0), (3, 4), (4, 0)]);
         let place = |node: u32| found.iter().position(|component| component.ports == [node]);
         assert!(found.iter().all(|component| !component.cyclic));

@@ -28,7 +28,7 @@ impl Analysis<'_> {
                 let (entry, passage) = (&self.plan.entries[number], &self.passages[number]);
                 let delay = match (passage.hop_max, passage.hop_reason) {
                     (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
-                    (_, reason) => Err(self.told(reason, entry)),
+                    (_, reason) => Err(self.why(reason, entry)),
                 };
                 HopBounds { delay, delay_min: time(entry.hop_min), method: passage.method }
             })
@@ -42,7 +42,7 @@ impl Analysis<'_> {
                     let (entry, passage) = (&self.plan.entries[first + hop], &self.passages[first + hop]);
                     let delay = match (passage.next_max, passage.reason) {
                         (Some(most), NO_REASON) => Ok(Duration::from_ps(most)),
-                        (_, reason) => Err(self.told(reason, entry)),
+                        (_, reason) => Err(self.why(reason, entry)),
                     };
                     ListenerBounds { delay, delay_min: time(entry.next_min), skew: None, application: None }
                 });
@@ -93,7 +93,7 @@ impl Analysis<'_> {
         Some(Duration::from_ps(most))
     }
 
-    fn told(&self, reason: u32, entry: &Entry) -> Unbounded {
+    fn why(&self, reason: u32, entry: &Entry) -> Unbounded {
         let overload = || Unbounded::Overload {
             port: PortIndex(entry.port),
             class: tautwire_core::TrafficClass::new(entry.class).expect("below eight"),

@@ -117,8 +117,8 @@ pub(crate) fn assess(
         return (terms, above.clone());
     }
     let (higher, higher_reason) = (&above.offered, above.reason);
-    let beside = port.served.as_deref().map(|served| higher.beside(&served.taken_of(class)));
-    let above_it = beside.as_ref().unwrap_or(higher);
+    let with_served = port.served.as_deref().map(|served| higher.plus_curve(&served.taken_of(class)));
+    let above_it = with_served.as_ref().unwrap_or(higher);
     let higher = above_it;
     let assess =
         Assess { number, port, class, members, higher, higher_reason, tardy, unscheduled, by_frames };

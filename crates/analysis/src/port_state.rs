@@ -138,7 +138,7 @@ impl PortState {
         let mut again = [stale.loose; 8];
         changed.loose |= self.assess(analysis, port, if all { [true; 8] } else { added }, &mut again, slack);
         for class in (0..8).filter(|class| again[*class]) {
-            self.tell(analysis, port, class, slack, &mut changed);
+            self.publish(analysis, port, class, slack, &mut changed);
         }
         let mut anew = [false; 8];
         for class in (0..8).filter(|class| again[*class]) {
@@ -240,7 +240,7 @@ impl PortState {
     }
 
     /// Tells what is new of a class, and whether it sends something else onto the link.
-    fn tell(
+    fn publish(
         &self,
         analysis: &mut Analysis<'_>,
         port: u32,
@@ -256,12 +256,12 @@ impl PortState {
             let line = Line { rate: plan.deviation.fastest(line.rate), ..line };
             line.after_jitter(line.rate, late)
         });
-        let told = &mut analysis.ports[port as usize][class];
-        let held = told.backlog.take();
-        *told = terms.bounds.clone();
+        let published = &mut analysis.ports[port as usize][class];
+        let held = published.backlog.take();
+        *published = terms.bounds.clone();
         if plan.is_ats(class) && terms.used {
             // What it holds is added up as its entries pass.
-            told.backlog = held;
+            published.backlog = held;
         }
         let known = &mut analysis.outputs[port as usize][class];
         if *known == output {

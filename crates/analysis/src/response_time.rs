@@ -162,7 +162,7 @@ impl Wait {
 /// frames comes; none if its streams are not all of frames of one size, if more comes than is served, or if the busy period is too
 /// long to be looked at.
 pub(crate) fn response_times(latency: u128, rate: u64, higher: Coming<'_>, own: Coming<'_>) -> ResponseTimes {
-    if !own.0.is_whole() {
+    if !own.0.is_integral() {
         return ResponseTimes::default();
     }
     let until = end_of(latency, rate, higher.1, own.1);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_full_or_not_in_whole_frames_has_no_bound_of_this_kind() {
+    fn overload_and_flows_without_frames_have_no_bound_of_this_kind() {
         assert_eq!(wait(0, &[(6, 10, 0)], &[(5, 10, 0)], 5), None);
         let own = Stairs { rest: Curve::least_of([Line::new(5, 0)]), ..stairs(&[(1, 10, 0)]) };
         let nothing = (&Stairs::nothing(), &Curve::zero());

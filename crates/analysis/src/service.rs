@@ -149,7 +149,7 @@ impl Terms {
     }
 
     /// Those that are not zero.
-    pub(crate) fn told(&self) -> Vec<(&'static str, Duration)> {
+    pub(crate) fn nonzero(&self) -> Vec<(&'static str, Duration)> {
         let mut left = self.total();
         let clipped = self.0.iter().map(|(name, ps)| {
             let ps = left.min(*ps);

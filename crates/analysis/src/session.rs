@@ -14,7 +14,7 @@
 //!
 //! Analysed as a whole again and again: cycles of ports, each one that is touched; and all of a network
 //! in which a mechanism serves ports (`services.rs`), with protocol stacks in hosts or with responses, of which those
-//! to what does not run never come ([`Session::analysed_whole`] names it).
+//! to what does not run never come ([`Session::why_not_stepwise`] names it).
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ pub struct Session<'network> {
     /// Ports evaluated by the last step.
     evaluated: usize,
     /// Where steps cannot be taken one by one.
-    whole: Option<Bounds>,
+    complete: Option<Bounds>,
     /// None: what is kept is what is proven.
     slack: Option<Slack>,
     /// Ports of which something is kept that stands above what is proven, and all of them.
@@ -96,7 +96,7 @@ impl<'network> Session<'network> {
             runs: vec![false; network.streams.len()],
             disturbed: Vec::new(),
             evaluated: 0,
-            whole: analysed_whole(network).map(|_| nothing()),
+            complete: why_not_stepwise(network).map(|_| nothing()),
             slack: None,
             is_loose: vec![false; ports],
             loose: Vec::new(),
@@ -114,7 +114,7 @@ impl<'network> Session<'network> {
     /// proven of one may be more when another goes), and while ports depend on each other in a cycle (the least
     /// bounds that reproduce themselves are not always what is found there).
     pub fn allow_slack(&mut self, shift: Option<u32>) {
-        let can = self.whole.is_none() && self.analysis.plan.policers.is_empty();
+        let can = self.complete.is_none() && self.analysis.plan.policers.is_empty();
         self.slack = shift.filter(|_| can).map(|shift| Slack { shift: shift.min(63) });
         if self.slack.is_none() {
             self.tighten();
@@ -188,8 +188,8 @@ impl<'network> Session<'network> {
 
     /// Why every step analyses the whole network, if it does.
     #[must_use]
-    pub fn analysed_whole(&self) -> Option<&'static str> {
-        analysed_whole(self.analysis.plan.network)
+    pub fn why_not_stepwise(&self) -> Option<&'static str> {
+        why_not_stepwise(self.analysis.plan.network)
     }
 
     /// Whether a stream runs.
@@ -215,8 +215,8 @@ impl<'network> Session<'network> {
             assert!(!std::mem::replace(&mut self.runs[stream.index()], true), "it runs already");
             self.fill.note_talker(self.analysis.plan.stream(stream.0).talker.0);
         }
-        if self.whole.is_some() {
-            return self.solve_whole();
+        if self.complete.is_some() {
+            return self.solve_complete();
         }
         self.begin_step();
         let (mut touched, mut edges) = (Touched::default(), Vec::new());
@@ -254,8 +254,8 @@ impl<'network> Session<'network> {
     pub fn stop(&mut self, stream: StreamIndex) {
         assert!(std::mem::replace(&mut self.runs[stream.index()], false), "it runs");
         self.fill.note_talker(self.analysis.plan.stream(stream.0).talker.0);
-        if self.whole.is_some() {
-            return self.solve_whole();
+        if self.complete.is_some() {
+            return self.solve_complete();
         }
         let plan = &mut self.analysis.plan;
         let touched = plan.stop(stream.0);
@@ -286,7 +286,7 @@ impl<'network> Session<'network> {
     #[must_use]
     pub fn stream(&self, stream: StreamIndex) -> StreamBounds {
         assert!(self.is_running(stream), "only what runs has bounds");
-        match &self.whole {
+        match &self.complete {
             None => self.analysis.stream(stream.0),
             Some(bounds) => {
                 let place = self.runs[..stream.index()].iter().filter(|runs| **runs).count();
@@ -301,7 +301,7 @@ impl<'network> Session<'network> {
     /// If it does not run.
     #[must_use]
     pub fn delay_max(&self, stream: StreamIndex) -> Option<Duration> {
-        if self.whole.is_none() {
+        if self.complete.is_none() {
             return self.analysis.delay_max(stream.0);
         }
         let proven = self.stream(stream);
@@ -313,7 +313,7 @@ impl<'network> Session<'network> {
     /// as in this session.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        if let Some(bounds) = &self.whole {
+        if let Some(bounds) = &self.complete {
             return bounds.clone();
         }
         let streams = self.running().map(|stream| self.analysis.stream(stream.0)).collect();
@@ -324,7 +324,7 @@ impl<'network> Session<'network> {
     /// the limit that may be too small. Looked at is what steps have changed since it was asked last, and what was too small
     /// then.
     pub fn may_be_lost(&mut self, asks: impl Fn(&Stream) -> bool) -> Option<(StreamIndex, usize, Limit)> {
-        let overflows = match &self.whole {
+        let overflows = match &self.complete {
             Some(bounds) => bounds.overflows.clone(),
             None => self.fill.look(&self.analysis),
         };
@@ -348,13 +348,13 @@ impl<'network> Session<'network> {
         (0..self.runs.len()).filter(|number| self.runs[*number]).map(StreamIndex::at)
     }
 
-    fn solve_whole(&mut self) {
+    fn solve_complete(&mut self) {
         let running: Vec<StreamIndex> = self.running().collect();
         let network = self.analysis.plan.network.with_only(&running);
         self.disturbed = running.iter().map(|stream| stream.0).collect();
         let mut bounds = crate::bounds_by(&network, Accuracy::Curves);
         bounds.number_anew(&running);
-        self.whole = Some(bounds);
+        self.complete = Some(bounds);
     }
 
     fn begin_step(&mut self) {
@@ -544,7 +544,7 @@ impl<'network> Session<'network> {
 }
 
 /// Why a network is analysed as a whole.
-fn analysed_whole(network: &Network) -> Option<&'static str> {
+fn why_not_stepwise(network: &Network) -> Option<&'static str> {
     if let Some(why) = services::why_not_stepwise(network) {
         return Some(why);
     }

@@ -57,10 +57,10 @@ pub(crate) fn slowest(range: &ShaperRange, tick: Option<Duration>, frames: Frame
     };
     let quantum = u128::from(tick.as_ps().max(1));
     let bits_min = u128::from(frames.min * 8);
-    let octet_is_whole = (8 * PS_PER_S).is_multiple_of(low * quantum);
-    let bucket_is_whole = (burst * PS_PER_S).is_multiple_of(low * quantum);
+    let octet_is_exact = (8 * PS_PER_S).is_multiple_of(low * quantum);
+    let bucket_is_exact = (burst * PS_PER_S).is_multiple_of(low * quantum);
     // A tick, and 2⁻²⁴ of one for every octet.
-    let tau = if octet_is_whole { 0 } else { quantum + ((u128::from(frames.max) * quantum) >> 24) + 1 };
+    let tau = if octet_is_exact { 0 } else { quantum + ((u128::from(frames.max) * quantum) >> 24) + 1 };
     let fill = burst * PS_PER_S / low / quantum * quantum;
     let longest = (u128::from(frames.max * 8) * PS_PER_S).div_ceil(low) + tau;
     let delta = if deviation == 0 { longest.saturating_sub(fill) } else { tau + quantum };
@@ -73,17 +73,17 @@ pub(crate) fn slowest(range: &ShaperRange, tick: Option<Duration>, frames: Frame
         burst,
         late: u64::try_from(2 * quantum).unwrap_or(u64::MAX),
     };
-    let whole = burst * MICRO;
-    if octet_is_whole && bucket_is_whole && delta == 0 {
-        return [passes(low, whole); 2];
+    let full = burst * MICRO;
+    if octet_is_exact && bucket_is_exact && delta == 0 {
+        return [passes(low, full); 2];
     }
     let slower = rate(tau + delta);
     let filled = (fill + delta) * slower / (PS_PER_S / MICRO);
-    let first = passes(slower, filled.min(whole));
-    let step = delta + if bucket_is_whole { 0 } else { quantum };
+    let first = passes(slower, filled.min(full));
+    let step = delta + if bucket_is_exact { 0 } else { quantum };
     if frames.min == frames.max && burst.is_multiple_of(bits_min) {
         let held = burst / bits_min;
-        [first, passes(rate((held + 1) * tau + held * step), whole)]
+        [first, passes(rate((held + 1) * tau + held * step), full)]
     } else {
         [first; 2]
     }
@@ -98,10 +98,10 @@ pub(crate) fn lets_through(range: &ShaperRange) -> Line {
 /// By how many picoseconds frames may be closer at the times that a scheduler assigns than its bucket lets them be. With ticks
 /// every duration is rounded up; without, an assigned time is.
 pub(crate) fn closer(range: &ShaperRange, tick: Option<Duration>) -> u64 {
-    let is_whole = range.constant
+    let is_exact = range.constant
         && range.deviation_ppb == 0
         && PS_PER_S.is_multiple_of(u128::from(range.rate_min.max(1)));
-    u64::from(tick.is_none() && !is_whole)
+    u64::from(tick.is_none() && !is_exact)
 }
 
 /// How long a talker's own shaper holds a stream, on its clock: each stream has a bucket of its own.
@@ -138,7 +138,7 @@ mod tests {
     const FRAME: Frames = Frames { min: 1_522, max: 1_522 };
 
     #[test]
-    fn whole_ticks_cost_nothing() {
+    fn integral_ticks_cost_nothing() {
         let [exact, same] = slowest(&range(100_000_000, 12_176), Some(Duration::from_ps(8_000)), FRAME);
         assert_eq!(exact, Slowest { rate: 100_000_000, burst: 12_176 * MICRO, late: 16_000 });
         assert_eq!(exact, same);
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn without_a_tick_nothing_is_lost() {
-        let whole = Slowest { rate: 33_000_000, burst: 12_176 * MICRO, late: 2 };
-        assert_eq!(slowest(&range(33_000_000, 12_176), None, FRAME), [whole; 2]);
+        let full = Slowest { rate: 33_000_000, burst: 12_176 * MICRO, late: 2 };
+        assert_eq!(slowest(&range(33_000_000, 12_176), None, FRAME), [full; 2]);
         let closer = |rate, tick| super::closer(&range(rate, 12_176), tick);
         assert_eq!((closer(33_000_000, None), closer(100_000_000, None)), (1, 0));
         assert_eq!(closer(33_000_000, Some(Duration::from_ps(1))), 0);

@@ -117,7 +117,7 @@ impl Stairs {
     }
 
     /// Whether all of it comes in whole frames.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_integral(&self) -> bool {
         self.rest == Curve::zero()
     }
 

@@ -147,7 +147,7 @@ fn lanes_in_turn_bring_one_frame_each() {
 }
 
 #[test]
-fn too_much_for_a_port_is_told_with_port_and_class() {
+fn overload_of_a_port_is_reported_with_port_and_class() {
     let half = "traffic: {type: constant-rate, rate: 600 Mbit/s}";
     let text = format!(
         "name: by-hand\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 1 Gbit/s, device: ideal, traffic-class-table: identity}}\n\
@@ -185,7 +185,7 @@ fn traffic_without_a_promise_spoils_its_class_and_those_below() {
 }
 
 #[test]
-fn a_shaper_that_does_not_cover_its_stream_is_told() {
+fn a_shaper_that_does_not_cover_its_stream_is_reported() {
     let slow = "traffic: {type: periodic, interval: 1 ms}, shaper: {committed-information-rate: 12 Mbit/s, committed-burst-size: 1542 B}";
     let ats = ", classes: {6: {transmission-selection: ats}}";
     let text = stream("held", "a", 6, slow) + &stream("other", "b", 2, EVERY_MS);

@@ -28,8 +28,8 @@ fn first_lost(network: &Network, running: &[StreamIndex]) -> Option<(StreamIndex
 /// The same as the session has it.
 fn first_lost_of(network: &Network, session: &mut Session<'_>) -> Option<(StreamIndex, usize, String)> {
     let (stream, listener, limit) = session.may_be_lost(|_| true)?;
-    let told = |limit: &Limit| limit.text(network);
-    Some((stream, listener, told(&limit)))
+    let text_of = |limit: &Limit| limit.text(network);
+    Some((stream, listener, text_of(&limit)))
 }
 
 /// The first stream of which two differ, and how.
@@ -82,16 +82,16 @@ fn come_and_go(name: &str, network: &Network, dice: &mut Dice, steps: usize, eve
         evaluated += session.evaluated_ports();
         if step % every == 0 {
             let running = running(&session);
-            let (kept, whole) = (session.bounds(), anew(network, &running));
-            let difference = difference(&kept, &whole);
-            assert!(kept == whole, "{name}, step {step}, {stream:?} of {running:?}: {difference}");
-            let (told, lost) = (first_lost_of(network, &mut session), first_lost(network, &running));
-            assert_eq!(told, lost, "{name}, step {step}, {stream:?} of {running:?}");
+            let (kept, anew_bounds) = (session.bounds(), anew(network, &running));
+            let difference = difference(&kept, &anew_bounds);
+            assert!(kept == anew_bounds, "{name}, step {step}, {stream:?} of {running:?}: {difference}");
+            let (text_of, lost) = (first_lost_of(network, &mut session), first_lost(network, &running));
+            assert_eq!(text_of, lost, "{name}, step {step}, {stream:?} of {running:?}");
             for (place, stream) in running.iter().enumerate() {
                 let was = ran.iter().position(|one| one == stream).map(|place| &before.streams[place]);
-                let told = session.disturbed().any(|one| one == *stream);
+                let text_of = session.disturbed().any(|one| one == *stream);
                 assert!(
-                    told || was == Some(&whole.streams[place]),
+                    text_of || was == Some(&anew_bounds.streams[place]),
                     "{name}, step {step}: {stream:?} changed"
                 );
             }
@@ -118,7 +118,7 @@ fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> u
         evaluated += session.evaluated_ports();
         let running: Vec<StreamIndex> =
             (0..network.streams.len()).map(StreamIndex::at).filter(|one| session.is_running(*one)).collect();
-        let whole = anew(network, &running);
+        let anew_bounds = anew(network, &running);
         let one = usize::try_from(dice.between(0, count - 1)).expect("an index");
         if let Some(stream) = running.get(one)
             && dice.chance(50)
@@ -126,11 +126,11 @@ fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> u
             session.tighten_for(&[*stream]);
             assert_eq!(
                 session.stream(*stream),
-                whole.streams[one],
+                anew_bounds.streams[one],
                 "{name}, step {step}, {stream:?} tightened"
             );
         }
-        for (exact, stream) in whole.streams.iter().zip(&running) {
+        for (exact, stream) in anew_bounds.streams.iter().zip(&running) {
             let kept = session.stream(*stream);
             let above =
                 |kept: &Result<Duration, Unbounded>, exact: &Result<Duration, Unbounded>| match (kept, exact)
@@ -154,7 +154,7 @@ fn with_slack(name: &str, network: &Network, dice: &mut Dice, steps: usize) -> u
         if dice.chance(20) {
             session.tighten();
             assert!(session.is_tight());
-            assert_eq!(session.bounds(), whole, "{name}, step {step}, tightened");
+            assert_eq!(session.bounds(), anew_bounds, "{name}, step {step}, tightened");
         }
     }
     evaluated
@@ -192,7 +192,7 @@ fn of_virtual_links() {
         come_and_go(&format!("avionics {seed}"), &network, &mut Dice::new(seed), 40, 1);
         with_slack(&format!("avionics {seed} with slack"), &network, &mut Dice::new(seed + 1), 40);
         answered += u64::from(answers(&network));
-        stepwise += u64::from(Session::new(&network).analysed_whole().is_none());
+        stepwise += u64::from(Session::new(&network).why_not_stepwise().is_none());
     }
     assert!(
         answered * 10 > cases() && stepwise * 4 > cases(),
@@ -217,14 +217,14 @@ streams:
 ";
     let network = load(text);
     let mut session = Session::new(&network);
-    let (ask, tell) = (StreamIndex::at(0), StreamIndex::at(1));
-    session.start(tell);
-    assert!(session.delay_max(tell).is_some(), "of no frame");
-    assert_eq!(session.bounds(), anew(&network, &[tell]));
+    let (ask, answer) = (StreamIndex::at(0), StreamIndex::at(1));
+    session.start(answer);
+    assert!(session.delay_max(answer).is_some(), "of no frame");
+    assert_eq!(session.bounds(), anew(&network, &[answer]));
     session.start(ask);
-    assert_eq!(session.bounds(), anew(&network, &[ask, tell]));
+    assert_eq!(session.bounds(), anew(&network, &[ask, answer]));
     session.stop(ask);
-    assert_eq!(session.bounds(), anew(&network, &[tell]));
+    assert_eq!(session.bounds(), anew(&network, &[answer]));
 }
 
 /// Of every kind there is: those that are analysed as a whole, too.

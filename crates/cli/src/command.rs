@@ -45,14 +45,14 @@ pub(crate) fn run(command: &Command) -> Exit {
 }
 
 /// A remark on stderr with the command's name before it.
-fn say(text: &str) {
+fn message(text: &str) {
     output::note(&format!("tautwire: {text}\n"));
 }
 
 /// Reads a description; a file that cannot be read is wrong input.
 fn load(path: &Path) -> Result<Loaded, Exit> {
     tautwire_workbench::load(path).map_err(|error| {
-        say(&format!("cannot read {}: {error}", path.display()));
+        message(&format!("cannot read {}: {error}", path.display()));
         Exit::WrongInput
     })
 }
@@ -62,7 +62,7 @@ fn scenario(path: &Path) -> Result<Scenario, Exit> {
     let loaded = load(path)?;
     output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
     Scenario::new(path, loaded).map_err(|loaded| {
-        say(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
+        message(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
         Exit::WrongInput
     })
 }
@@ -72,7 +72,7 @@ fn stream(network: &Network, name: &str) -> Result<StreamIndex, Exit> {
     let found = network.streams.iter().position(|stream| stream.name == name);
     found.map(StreamIndex::at).ok_or_else(|| {
         let names = network.streams.iter().map(|stream| stream.name.as_str());
-        say(&format!("no stream `{name}`; nearest: {}", nearest::names(name, names, 5).join(", ")));
+        message(&format!("no stream `{name}`; nearest: {}", nearest::names(name, names, 5).join(", ")));
         Exit::WrongInput
     })
 }

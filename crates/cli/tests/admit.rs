@@ -50,7 +50,7 @@ fn requests_are_answered_in_order_and_kept() {
 }
 
 #[test]
-fn what_another_test_admitted_is_told_if_it_does_not_hold() {
+fn what_another_test_admitted_is_reported_if_it_does_not_hold() {
     let folder = folder("admit-otherwise");
     let arguments = ["admit", &scenario(), "--all", "--test", "bandwidth", "--state", "state"];
     assert_eq!(tautwire(&folder, &arguments).stderr, "");
@@ -65,7 +65,7 @@ fn what_another_test_admitted_is_told_if_it_does_not_hold() {
 }
 
 #[test]
-fn wrong_requests_and_damaged_logs_are_told() {
+fn wrong_requests_and_damaged_logs_are_reported() {
     let folder = folder("admit-wrong");
     for (line, part) in [
         ("reserve view-left", "a request looks like"),
@@ -89,13 +89,13 @@ fn wrong_requests_and_damaged_logs_are_told() {
 }
 
 #[test]
-fn a_log_of_which_lines_are_missing_is_told_and_can_be_accepted() {
+fn a_log_with_missing_lines_is_reported_and_can_be_accepted() {
     let folder = folder("admit-cut");
     let arguments = ["admit", &scenario(), "--all", "--state", "state"];
     assert_eq!(tautwire(&folder, &arguments).code, 1);
     let log = folder.join("state/reservations.jsonl");
-    let whole = fs::read_to_string(&log).unwrap();
-    for rest in ["", &whole[..whole.len() / 2]] {
+    let text = fs::read_to_string(&log).unwrap();
+    for rest in ["", &text[..text.len() / 2]] {
         fs::write(&log, rest).unwrap();
         let ended = tautwire(&folder, &arguments);
         assert_eq!(ended.code, 2);
@@ -148,9 +148,9 @@ fn clients_of_a_socket_are_limited_and_sent_away_when_they_idle() {
     };
     // The first asks for a letter now and then, and never for a line; the second for nothing.
     let (mut slow, mut idle, third) = (connect(), connect(), connect());
-    let mut told = String::new();
-    BufReader::new(third).read_line(&mut told).unwrap();
-    assert!(told.contains("2 clients are connected"), "{told}");
+    let mut replies = String::new();
+    BufReader::new(third).read_line(&mut replies).unwrap();
+    assert!(replies.contains("2 clients are connected"), "{replies}");
     let mut letters = 0;
     while slow.write_all(b"x").is_ok() {
         letters += 1;
@@ -243,24 +243,28 @@ fn requests_bring_streams_along_and_change_them() {
         extra("modify", 200),
         list.clone(),
     ];
-    let told = decisions(&folder, &state, &requests);
-    let outcomes: Vec<&str> = told.iter().map(|one| one["outcome"].as_str().unwrap()).collect();
+    let replies = decisions(&folder, &state, &requests);
+    let outcomes: Vec<&str> = replies.iter().map(|one| one["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["granted", "granted", "granted", "refused", "refused", "granted", "granted"]);
-    assert_eq!(told[3]["refused"][0]["reason"]["limit"], "already-admitted");
-    assert_eq!(told[4]["refused"][0]["reason"]["stream"], "view-left", "who would be late: {}", told[4]);
-    assert_eq!(told[5]["withdrawn"], told[5]["admitted"]);
-    assert_eq!(told[6]["admitted"], serde_json::json!(["view-left", "extra"]));
+    assert_eq!(replies[3]["refused"][0]["reason"]["limit"], "already-admitted");
+    assert_eq!(
+        replies[4]["refused"][0]["reason"]["stream"], "view-left",
+        "who would be late: {}",
+        replies[4]
+    );
+    assert_eq!(replies[5]["withdrawn"], replies[5]["admitted"]);
+    assert_eq!(replies[6]["admitted"], serde_json::json!(["view-left", "extra"]));
     // The description is kept with what is admitted, and after it is taken back.
     let withdraw = r#"{"op": "withdraw", "streams": ["extra"]}"#.to_owned();
     let again = r#"{"op": "reserve", "streams": ["extra"]}"#.to_owned();
-    let told = decisions(&folder, &state, &[list, withdraw, again]);
-    assert_eq!(told[0]["admitted"], serde_json::json!(["view-left", "extra"]));
-    assert_eq!(told[2]["outcome"], "granted", "{}", told[2]);
+    let replies = decisions(&folder, &state, &[list, withdraw, again]);
+    assert_eq!(replies[0]["admitted"], serde_json::json!(["view-left", "extra"]));
+    assert_eq!(replies[2]["outcome"], "granted", "{}", replies[2]);
     // What does not fit the description is said, and nothing has changed.
     let wrong = extra("reserve", 100).replace("recorder", "recoder").replace("extra", "other");
-    let told = decisions(&folder, &state, &[wrong, r#"{"op": "list"}"#.to_owned()]);
-    assert!(told[0]["error"].as_str().unwrap().contains("recoder"), "{}", told[0]);
-    assert_eq!(told[1]["admitted"].as_array().unwrap().len(), 2);
+    let replies = decisions(&folder, &state, &[wrong, r#"{"op": "list"}"#.to_owned()]);
+    assert!(replies[0]["error"].as_str().unwrap().contains("recoder"), "{}", replies[0]);
+    assert_eq!(replies[1]["admitted"].as_array().unwrap().len(), 2);
 }
 
 /// What is suggested is granted when it is asked for; a little more is not.
@@ -274,8 +278,8 @@ fn what_would_have_fitted_fits() {
         let third = if test == "bounds" { rear.clone() } else { rear.replace("view-rear", "view-rear-slow") };
         let fill = reserve.replace("\"view-right\"", "\"view-right\", \"view-rear\"");
         let fill = if test == "bounds" { reserve.clone() } else { fill };
-        let told = decisions(&folder, &state, &[fill.clone(), third]);
-        let fits = &told[1]["refused"][0]["fits"];
+        let replies = decisions(&folder, &state, &[fill.clone(), third]);
+        let fits = &replies[1]["refused"][0]["fits"];
         let payload = fits["payload_bytes"].as_u64();
         let with = |payload: u64| {
             let (interval, deadline) =
@@ -286,7 +290,7 @@ fn what_would_have_fitted_fits() {
             );
             format!(r#"{{"op": "what-if", "new": [{}]}}"#, stream.replace('\n', " "))
         };
-        let payload = payload.unwrap_or_else(|| panic!("{test}: a smaller one fits: {}", told[1]));
+        let payload = payload.unwrap_or_else(|| panic!("{test}: a smaller one fits: {}", replies[1]));
         let tried = decisions(&folder, &state, &[fill, with(payload), with(payload + 1)]);
         assert_eq!(tried[1]["outcome"], "granted", "{test}: {payload} B: {}", tried[1]);
         assert_eq!(tried[2]["outcome"], "refused", "{test}: {payload} B and one: {}", tried[2]);

@@ -41,7 +41,7 @@ fn stream(client: usize, name: &str, payload: u32) -> String {
 struct Asked {
     line: String,
     outcome: &'static str,
-    stands: Vec<&'static str>,
+    admitted: Vec<&'static str>,
 }
 
 /// What the clients and who kills the server know of each other.
@@ -67,7 +67,7 @@ fn request(client: usize, number: usize) -> Asked {
         format!("[{}]", all.join(", "))
     };
     let mut outcome = "granted";
-    let (op, rest, stands) = match number % ROUND {
+    let (op, rest, admitted) = match number % ROUND {
         0 => ("reserve", new(&[("a", 64)]), vec!["a"]),
         1 => ("what-if", new(&[("b", 64), ("c", 80)]), vec!["a"]),
         2 => {
@@ -90,7 +90,7 @@ fn request(client: usize, number: usize) -> Asked {
         _ => ("withdraw", format!(r#""streams": {}"#, by_name(&["e", "f"])), Vec::new()),
     };
     let line = format!(r#"{{"op": "{op}", "id": "{client}/{number}", {rest}}}"#);
-    Asked { line, outcome, stands }
+    Asked { line, outcome, admitted }
 }
 
 /// Waits until the whole line of a request is in the log, or the server is gone.
@@ -98,8 +98,8 @@ fn on_disk(log: &Path, client: usize, number: usize, shared: &Shared, killed: u6
     let id = format!(r#""id":"{client}/{number}""#);
     for _ in 0..60_000 {
         let text = fs::read_to_string(log).unwrap_or_default();
-        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        if whole.lines().rev().any(|line| line.contains(&id)) {
+        let complete = text.rsplit_once('\n').map_or("", |(complete, _)| complete);
+        if complete.lines().rev().any(|line| line.contains(&id)) {
             return true;
         }
         if shared.killed.load(Ordering::SeqCst) != killed {
@@ -143,14 +143,14 @@ fn ask(folder: &Path, client: usize, shared: &Shared) -> usize {
         let asked = request(client, number);
         // Known before it is sent: what is sent to a server that is gone by then waits for no other kill.
         let killed = shared.killed.load(Ordering::SeqCst);
-        let said = writeln!(open.get_mut(), "{}", asked.line);
+        let sent = writeln!(open.get_mut(), "{}", asked.line);
         let leave = UNREAD.contains(&(number % ROUND)) && !must_repeat && !shared.stop.load(Ordering::SeqCst);
-        if said.is_ok() && leave {
+        if sent.is_ok() && leave {
             must_repeat = leave_unread(folder, client, number, shared, killed);
             connection = None;
             continue;
         }
-        let heard = said.is_ok() && open.read_line(&mut answer).is_ok();
+        let heard = sent.is_ok() && open.read_line(&mut answer).is_ok();
         // An answer that was cut off is none.
         if !heard || !answer.ends_with('\n') {
             connection = None;
@@ -211,12 +211,12 @@ fn clients_that_ask_again_after_a_kill_lose_and_repeat_nothing() {
     let names = decision["admitted"].as_array().unwrap();
     let kept: BTreeSet<String> = names.iter().map(|name| name.as_str().unwrap().to_owned()).collect();
     assert_eq!(kept.len(), names.len(), "nothing is admitted twice");
-    let stands = |client: usize| {
+    let admitted = |client: usize| {
         let last =
-            done[client].checked_sub(1).map(|number| request(client, number).stands).unwrap_or_default();
+            done[client].checked_sub(1).map(|number| request(client, number).admitted).unwrap_or_default();
         last.into_iter().map(move |name| format!("c{client}-{name}"))
     };
-    assert_eq!(kept, (0..CLIENTS).flat_map(stands).collect(), "after {done:?} requests");
+    assert_eq!(kept, (0..CLIENTS).flat_map(admitted).collect(), "after {done:?} requests");
     let repeated = shared.repeated.load(Ordering::SeqCst);
     assert!(repeated > 0, "no answer was lost between disk and client: {done:?}");
     assert!(done.iter().any(|done| *done > UNREAD[0]), "no batch of which a part fits: {done:?}");

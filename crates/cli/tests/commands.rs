@@ -54,7 +54,7 @@ fn a_network_that_holds_is_proven_and_kept() {
 }
 
 #[test]
-fn exit_codes_say_how_it_stands() {
+fn exit_codes_give_the_verdict() {
     let folder = folder("exit-codes");
     // The loop's frame alone takes 11.4 us twice.
     for (deadline, code, verdict) in
@@ -97,7 +97,7 @@ fn bounds_are_kept_where_asked() {
 }
 
 #[test]
-fn discards_of_schedulers_are_said() {
+fn discards_of_schedulers_are_reported() {
     let folder = folder("discards");
     small(&folder, "500 us");
     assert!(!tautwire(&folder, &["simulate", "small.yaml"]).stdout.contains("ATS schedulers"));
@@ -142,7 +142,7 @@ fn the_command_line_overrules_the_description() {
 }
 
 #[test]
-fn traces_stand_beside_the_results() {
+fn traces_are_written_next_to_the_results() {
     let folder = folder("traces");
     small(&folder, "500 us");
     let arguments = ["simulate", "small.yaml", "--out", "run", "--trace", "parquet", "--trace", "pcapng"];
@@ -198,7 +198,7 @@ fn the_story_of_the_worst_frame_adds_up() {
 }
 
 #[test]
-fn an_unknown_stream_is_told_its_neighbours() {
+fn an_unknown_stream_gets_similar_names() {
     let folder = folder("unknown-stream");
     small(&folder, "500 us");
     for command in ["bounds", "simulate"] {

@@ -44,9 +44,9 @@ fn completions_know_the_subcommands() {
 }
 
 #[test]
-fn wrong_usage_ends_with_2_and_says_why_on_stderr() {
+fn wrong_usage_ends_with_2_and_a_reason_on_stderr() {
     let folder = folder("usage");
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["verify"][..], "<NETWORK>"),
         (&["veryfy", "a.yaml"][..], "'verify'"),
         (&["simulate", "a.yaml", "--duration", "5"][..], "unit"),
@@ -59,7 +59,7 @@ fn wrong_usage_ends_with_2_and_says_why_on_stderr() {
     ] {
         let ended = tautwire(&folder, arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{arguments:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(said), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{arguments:?}: {}", ended.stderr);
     }
 }
 

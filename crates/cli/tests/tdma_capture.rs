@@ -111,13 +111,13 @@ fn fragments_are_put_together_by_another_also_those_that_are_tunnelled() {
     let frames = decoded(&folder.join("run/frames.pcapng"), &fields);
     assert!(frames.iter().all(|frame| frame[4].is_empty()), "no frame is malformed");
     // Datagrams that are whole where their last piece leaves the camera: pieces, and length with the UDP header.
-    let whole = |port: &str, count: &str, length: &str| {
-        let is_whole =
+    let complete = |port: &str, count: &str, length: &str| {
+        let is_complete =
             |frame: &&Vec<String>| frame[0].starts_with("camera.") && frame[1..4] == [count, port, length];
-        frames.iter().filter(is_whole).count()
+        frames.iter().filter(is_complete).count()
     };
-    assert_eq!(whole("5000", "3", "4008"), 15, "every 20 ms of 300");
-    assert_eq!(whole("514", "2", "2508"), 20, "every 15 ms of 300");
+    assert_eq!(complete("5000", "3", "4008"), 15, "every 20 ms of 300");
+    assert_eq!(complete("514", "2", "2508"), 20, "every 15 ms of 300");
 }
 
 #[test]
@@ -138,11 +138,11 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
     let ended = tautwire(&folder, &["simulate", "missed.yaml", "--trace", "pcapng", "--out", "run"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let frames = decoded(&folder.join("run/frames.pcapng"), &["frame.interface_name", "frame.comment"]);
-    let told: Vec<&str> =
+    let comments_of: Vec<&str> =
         frames.iter().filter(|frame| frame[0].starts_with("s.p1")).map(|frame| frame[1].as_str()).collect();
-    let told: Vec<&str> = told.into_iter().filter(|comment| !comment.is_empty()).collect();
+    let comments_of: Vec<&str> = comments_of.into_iter().filter(|comment| !comment.is_empty()).collect();
     let expected = |question: usize| format!("missed the slot of slave at 300 us of cycle {}", 10 * question);
-    assert_eq!(told, (0..10).map(expected).collect::<Vec<_>>());
+    assert_eq!(comments_of, (0..10).map(expected).collect::<Vec<_>>());
     // The same in the table of slots, in which the slave's was missed ten times.
     let row = ended.stdout.lines().find(|line| line.starts_with("slave ")).expect("a row");
     let numbers: Vec<&str> = row.split_whitespace().rev().take(4).collect();
@@ -172,7 +172,7 @@ events:\n  - {at: 9500 us, cut-link: to-slave}\n  - {at: 12500 us, mend-link: to
     // What the master sees: what it sends, and what comes to it.
     let at_master =
         frames.iter().filter(|frame| frame[0].starts_with("master.") || frame[0].starts_with("s.p1"));
-    let told: Vec<(&str, &str)> = at_master
+    let comments_of: Vec<(&str, &str)> = at_master
         .filter(|frame| !frame[2].is_empty())
         .map(|frame| (frame[1].as_str(), frame[2].as_str()))
         .collect();
@@ -184,7 +184,7 @@ events:\n  - {at: 9500 us, cut-link: to-slave}\n  - {at: 12500 us, mend-link: to
         .iter()
         .map(|text| format!("frame 3 of report, never sent, {text}"))
         .collect::<Vec<_>>();
-    assert_eq!(told, [("", waited.as_str()), ("35", expired.join("; ").as_str())]);
+    assert_eq!(comments_of, [("", waited.as_str()), ("35", expired.join("; ").as_str())]);
     // The table counts them as missed, and as unheard.
     let row = ended.stdout.lines().find(|line| line.starts_with("slave ")).expect("a row");
     let numbers: Vec<&str> = row.split_whitespace().rev().take(4).collect();

@@ -95,7 +95,7 @@ fn the_pieces_of_a_datagram_are_those_of_its_message() {
     let ended = tautwire(&folder, &["simulate", "bed.yaml", "--trace", "pcapng", "--out", "run"]);
     assert!(ended.code <= 1, "{}", ended.stderr);
     let frames = decoded(&folder.join("run/frames.pcapng"));
-    let whole: Vec<Vec<u8>> = frames
+    let reassembled: Vec<Vec<u8>> = frames
         .iter()
         .filter(|frame| !frame[1].is_empty())
         .map(|frame| {
@@ -103,8 +103,8 @@ fn the_pieces_of_a_datagram_are_those_of_its_message() {
             (0..frame[1].len() / 2).map(octet).collect()
         })
         .collect();
-    assert_eq!((frames.len(), whole.len()), (63, 21), "three frames each");
-    for (number, octets) in (0_u32..).zip(&whole) {
+    assert_eq!((frames.len(), reassembled.len()), (63, 21), "three frames each");
+    for (number, octets) in (0_u32..).zip(&reassembled) {
         assert_eq!(octets.len(), 4_000);
         assert_eq!(octets[4..8], number.to_be_bytes());
         let sum = crc_32(octets[..8].iter().chain(&octets[12..]).copied());

@@ -100,7 +100,7 @@ fn lines_with(marks: &[[&str; 2]], endings: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_rust_file_says_what_it_is() {
+fn every_rust_file_has_a_header() {
     let faults: Vec<_> = files(&[".rs"])
         .into_iter()
         .filter(|(_, text)| !text.starts_with("//! "))
@@ -303,7 +303,7 @@ fn arrows_between_crates_point_one_way() {
 }
 
 #[test]
-fn the_core_stands_alone() {
+fn the_core_uses_no_other_crate() {
     let mut faults = Vec::new();
     for name in ["units", "wire", "core"] {
         let text = fs::read_to_string(root().join(format!("crates/{name}/src/lib.rs"))).unwrap();

@@ -99,7 +99,7 @@ pub enum PlantedFault {
     /// A datagram is whole when its last piece has come, whatever was lost.
     PieceForgotten,
     /// The first piece is taken for the datagram.
-    FirstPieceWhole,
+    FirstFragmentComplete,
     /// A leave-all of the neighbour is not answered with what is declared.
     LeaveAllNotAnswered,
     /// A registrar does not hear that an attribute is left.
@@ -187,7 +187,7 @@ impl PlantedFault {
         Self::LifetimeForgotten,
         Self::ManagementFirst,
         Self::PieceForgotten,
-        Self::FirstPieceWhole,
+        Self::FirstFragmentComplete,
     ];
 
     /// Those of time-triggered virtual links.

@@ -169,8 +169,8 @@ mod tests {
         let back = there.rescaled(sevenths, thirds);
         assert!(back >= octet && back.minus(octet, thirds).parts <= 2, "{octet:?} {back:?}");
         assert_eq!(FineTime::of_ticks(7).rescaled(thirds, sevenths), FineTime::of_ticks(7));
-        let all_but_whole = FineTime { ticks: 0, parts: thirds.0.get() - 1 };
-        let rounded = all_but_whole.rescaled(thirds, sevenths);
+        let largest_fraction = FineTime { ticks: 0, parts: thirds.0.get() - 1 };
+        let rounded = largest_fraction.rescaled(thirds, sevenths);
         assert!(rounded.ceil() == 1 && rounded >= FineTime { ticks: 0, parts: sevenths.0.get() - 2 });
     }
 

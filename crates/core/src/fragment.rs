@@ -69,7 +69,7 @@ pub struct Reassembly {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reassembled {
     /// The length of the datagram that it completes.
-    pub whole: Option<u32>,
+    pub complete: Option<u32>,
     /// Source and number of a datagram that gave way to this one.
     pub given_up: Option<(u32, u32)>,
 }
@@ -117,10 +117,10 @@ impl Reassembly {
         let here: u64 = open.pieces.iter().map(|(from, to)| u64::from(to - from)).sum();
         #[cfg(feature = "planted-faults")]
         if (is_planted(PlantedFault::PieceForgotten) && !piece.more)
-            || (is_planted(PlantedFault::FirstPieceWhole) && piece.offset == 0)
+            || (is_planted(PlantedFault::FirstFragmentComplete) && piece.offset == 0)
         {
             self.open.remove(place);
-            taken.whole = Some(end);
+            taken.complete = Some(end);
             return taken;
         }
         let Some(length) = open.length else { return taken };
@@ -128,7 +128,7 @@ impl Reassembly {
             return taken;
         }
         self.open.remove(place);
-        taken.whole = Some(length);
+        taken.complete = Some(length);
         taken
     }
 
@@ -168,9 +168,9 @@ mod tests {
             let count = pieces.len();
             pieces.rotate_left(turn % count);
             let mut reassembly = Reassembly::new(2);
-            let whole: Vec<_> = pieces.iter().map(|piece| reassembly.take(*piece)).collect();
-            prop_assert!(whole[..count - 1].iter().all(|taken| taken.whole.is_none()));
-            prop_assert_eq!(whole[count - 1].whole, Some(length));
+            let complete: Vec<_> = pieces.iter().map(|piece| reassembly.take(*piece)).collect();
+            prop_assert!(complete[..count - 1].iter().all(|taken| taken.complete.is_none()));
+            prop_assert_eq!(complete[count - 1].complete, Some(length));
         }
 
         #[test]
@@ -195,10 +195,10 @@ mod tests {
         // Another source's is under way meanwhile, and older than the next of the first.
         let other = Fragment { source: 1, ..first[0] };
         assert_eq!(reassembly.take(other), Reassembled::default());
-        let whole: Vec<_> = fragments(2, 1_480, 1_480).map(|piece| reassembly.take(piece)).collect();
-        assert_eq!(whole, [Reassembled { whole: Some(1_480), given_up: Some((0, 1)) }]);
+        let complete: Vec<_> = fragments(2, 1_480, 1_480).map(|piece| reassembly.take(piece)).collect();
+        assert_eq!(complete, [Reassembled { complete: Some(1_480), given_up: Some((0, 1)) }]);
         assert_eq!(reassembly.discarded(), 1);
-        assert_eq!(reassembly.take(Fragment { source: 1, ..first[1] }).whole, Some(2_000));
+        assert_eq!(reassembly.take(Fragment { source: 1, ..first[1] }).complete, Some(2_000));
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         let other = Fragment { source: 1, ..first };
         assert_eq!(reassembly.take(other).given_up, Some((0, 1)));
         let last = fragment(1, 2_000, 1_480, 1).expect("a piece");
-        assert_eq!(reassembly.take(last), Reassembled { whole: None, given_up: Some((1, 1)) });
+        assert_eq!(reassembly.take(last), Reassembled { complete: None, given_up: Some((1, 1)) });
         assert_eq!(fragment(1, 2_000, 1_480, 2), None);
     }
 }

@@ -138,7 +138,7 @@ fn a_frame_waits_for_its_eligibility_time() {
 }
 
 #[test]
-fn time_held_by_the_own_shaper_is_told_from_queueing() {
+fn time_held_by_the_own_shaper_is_distinguished_from_queueing() {
     let mut config = config(BitRate::from_gbps(1));
     config.classes[7].idle_slope = Some(BitRate::from_mbps(500));
     let mut port = EgressPort::new(config);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_must_wait_tells_until_when() {
+    fn a_head_that_must_wait_has_a_time() {
         let lanes = filled(LaneOrder::RoundRobin);
         assert_eq!(lanes.choose(at(5)), Some(Err(at(10))));
         assert_eq!(lanes.choose(at(10)), Some(Ok(1)));

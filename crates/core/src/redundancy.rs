@@ -220,7 +220,7 @@ mod tests {
     proptest::proptest! {
         /// With one network whole, every frame is accepted once and in order, whatever the other loses.
         #[test]
-        fn one_whole_network_suffices(
+        fn one_intact_network_suffices(
             frames in proptest::collection::vec((0_u64..400, 0_u64..400, proptest::bool::ANY), 1..700),
         ) {
             let mut manager = manager();

@@ -110,11 +110,11 @@ impl Cluster {
 
     fn put(&mut self, way: Way) {
         let took = 1 + self.draw(DELAY_MAX.as_ps() - 2);
-        let told = to_transparent_clock(Duration::from_ps(took));
+        let corrected = to_transparent_clock(Duration::from_ps(took));
         let way = match way {
-            Way::Up(to, frame) => Way::Up(to, ProtocolControlFrame { transparent_clock: told, ..frame }),
+            Way::Up(to, frame) => Way::Up(to, ProtocolControlFrame { transparent_clock: corrected, ..frame }),
             Way::Down(to, by, frame) => {
-                Way::Down(to, by, ProtocolControlFrame { transparent_clock: told, ..frame })
+                Way::Down(to, by, ProtocolControlFrame { transparent_clock: corrected, ..frame })
             }
         };
         self.sent += 1;

@@ -144,12 +144,12 @@ fn time_comes_over_a_bridge_though_all_clocks_run_wrong() {
 }
 
 #[test]
-fn asymmetry_is_an_error_unless_it_is_told() {
+fn asymmetry_is_an_error_unless_it_is_configured() {
     let uneven = [Link { to_here: 600_000, to_neighbor: 400_000 }, EVEN[1]];
     let off = error_behind_a_bridge(1, uneven, [0, 0]);
     assert!((off + 100_000).abs() < 1_000, "half the difference of the ways: {off} ps");
-    let told = error_behind_a_bridge(1, uneven, [100_000, 0]);
-    assert!(told.abs() < 1_000, "{told} ps");
+    let configured = error_behind_a_bridge(1, uneven, [100_000, 0]);
+    assert!(configured.abs() < 1_000, "{configured} ps");
 }
 
 #[test]

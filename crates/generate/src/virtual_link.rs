@@ -28,53 +28,53 @@ pub fn random_virtual_links(seed: u64) -> String {
         dice.one_of(&["ideal", "store-and-forward"]),
         hosts.default()
     );
-    let mut say = |line: String| text.push_str(&line);
+    let mut add = |line: String| text.push_str(&line);
     for network in ["a", "b"] {
-        (0..switches).for_each(|switch| say(format!("  {network}{switch}: {{type: bridge}}\n")));
+        (0..switches).for_each(|switch| add(format!("  {network}{switch}: {{type: bridge}}\n")));
     }
     // The last station babbles, if any does.
-    (0..=stations).for_each(|station| say(format!("  e{station}: {{type: end-station}}\n")));
-    say("links:\n".to_owned());
+    (0..=stations).for_each(|station| add(format!("  e{station}: {{type: end-station}}\n")));
+    add("links:\n".to_owned());
     let at: Vec<u64> = (0..=stations).map(|_| dice.between(0, switches - 1)).collect();
     let mut cables = 0;
     for network in ["a", "b"] {
         let rate = if network == "b" { uneven.rate() } else { "" };
         for switch in 1..switches {
-            say(format!(
+            add(format!(
                 "  - {{name: {network}-{cables}, between: [{network}{}, {network}{switch}]{rate}}}\n",
                 switch - 1
             ));
             cables += 1;
         }
         for (station, switch) in at.iter().enumerate() {
-            say(format!(
+            add(format!(
                 "  - {{name: {network}-{cables}, between: [e{station}, {network}{switch}]{rate}}}\n"
             ));
             cables += 1;
         }
     }
-    say("streams:\n".to_owned());
+    add("streams:\n".to_owned());
     let mut names = Vec::new();
     for id in 1..=dice.between(3, 9) {
         let mut link = Link::draw(&mut dice, stations);
         link.draw_places(&mut few);
         for sub_link in 1..=link.sub_links {
             names.push(format!("v{id}-{sub_link}"));
-            say(link.stream(&mut dice, id, sub_link, hosts.stack()));
+            add(link.stream(&mut dice, id, sub_link, hosts.stack()));
         }
         if let Some(answer) = hosts.answer(&link, id) {
             names.push(format!("answer-{id}"));
-            say(answer);
+            add(answer);
         }
         if let Some(answer) = uneven.answer(&link, id, hosts.stack()) {
             names.push(format!("queued-{id}"));
-            say(answer);
+            add(answer);
         }
     }
     if dice.chance(60) {
         let listener = dice.between(0, stations - 1);
         names.push("babble".to_owned());
-        say(format!(
+        add(format!(
             "  - {{name: babble, talker: e{stations}, listeners: e{listener}, priority: {}, payload: {} B, \
              traffic: {{type: periodic, interval: {} us}}, virtual-link: {{id: 999, bag: {} ms, regulated: false, \
              redundancy: {}, policing: {}}}}}\n",
@@ -86,19 +86,19 @@ pub fn random_virtual_links(seed: u64) -> String {
             dice.one_of(&["frames", "octets"]),
         ));
     }
-    say("events:\n".to_owned());
+    add("events:\n".to_owned());
     if dice.chance(60) {
         let cable = dice.between(0, cables - 1);
         let network = if cable < cables / 2 { "a" } else { "b" };
         let cut = dice.between(1_000, 60_000);
-        say(format!("  - {{at: {cut} us, cut-link: {network}-{cable}}}\n"));
+        add(format!("  - {{at: {cut} us, cut-link: {network}-{cable}}}\n"));
         if dice.chance(50) {
             let mended = cut + dice.between(100, 30_000);
-            say(format!("  - {{at: {mended} us, mend-link: {network}-{cable}}}\n"));
+            add(format!("  - {{at: {mended} us, mend-link: {network}-{cable}}}\n"));
         }
     }
     for name in names {
-        say(format!("  - {{at: 100 ms, stop-stream: {name}}}\n"));
+        add(format!("  - {{at: 100 ms, stop-stream: {name}}}\n"));
     }
     let _ = writeln!(text, "run: {{duration: {}, seed: {}}}", uneven.duration(), seed + 1);
     grain::drawn(&text, seed, &grain::COARSE)

@@ -59,7 +59,7 @@ const THREE: &str = "
     talker: b, listeners: y";
 
 #[test]
-fn without_a_function_every_stream_is_told_apart() {
+fn without_a_function_all_streams_are_distinguished() {
     let (network, warnings) = network("stream-identification: []", THREE);
     assert_eq!(schedulers(&network), [0, 1, 2]);
     assert_eq!(warnings.len(), 0);

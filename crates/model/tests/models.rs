@@ -42,7 +42,7 @@ fn keys_of_a_base_that_its_user_replaces_are_no_fault() {
 }
 
 #[test]
-fn a_tail_that_never_comes_and_delays_beside_stacks_are_nothing() {
+fn a_tail_that_never_comes_and_delays_of_ports_with_stacks_are_ignored() {
     let (network, _) = with_models(
         "hosts:\n  used:\n    transmit: 50 us\n    receive: 60 us\n    \
          threads: {never: {tail: {chance: 0, delay: 1 s}}, rarely: {tail: {chance: 1e-9, delay: 1 s}}}\n    \

@@ -114,7 +114,7 @@ events:
 /// A grant starts a stream again, of which no event tells: an event that stops it twice may stop it twice.
 #[test]
 fn what_is_granted_may_be_stopped_again() {
-    let told = |reservation: &str| {
+    let warnings = |reservation: &str| {
         let text = format!(
             "{ROW}stream-reservation: {{}}
 streams:
@@ -128,8 +128,8 @@ events: [{{at: 40 ms, stop-stream: x}}, {{at: 60 ms, stop-stream: x}}]\n"
         );
         load_text("test.yaml", &text).diagnostics.iter().filter(|one| one.code == "event::impossible").count()
     };
-    assert_eq!(told("\n    reservation: {advertise-at: 1 ms, attach-at: 5 ms, detach-at: 50 ms}"), 0);
-    assert_eq!(told(""), 1);
+    assert_eq!(warnings("\n    reservation: {advertise-at: 1 ms, attach-at: 5 ms, detach-at: 50 ms}"), 0);
+    assert_eq!(warnings(""), 1);
 }
 
 /// A stream that is not asked for starts when the timeline says so, and what a switch polices may come too often.

@@ -84,15 +84,15 @@ fn a_link_that_is_mended_later_is_a_way_only_where_there_is_no_other() {
     assert_eq!(way(&network, "ac"), ["a:p", "s:u", "u:c"]);
     let of_cables: Vec<bool> = network.links.chunks(2).map(|pair| pair[0].up).collect();
     assert_eq!(of_cables, [true, true, true, false, true, true]);
-    let told: Vec<(u64, &TimelineAction)> =
+    let warnings: Vec<(u64, &TimelineAction)> =
         network.events.iter().map(|event| (event.at.as_ps() / 1_000_000_000, &event.action)).collect();
     let (cut, mend) = (TimelineAction::CutCable(2), TimelineAction::MendCable);
-    assert_eq!(told, [(0, &cut), (3, &mend(3)), (4, &mend(2))]);
+    assert_eq!(warnings, [(0, &cut), (3, &mend(3)), (4, &mend(2))]);
 }
 
 #[test]
 fn events_that_change_what_there_is_are_no_fault() {
-    let told = |down: &str, events: &str| {
+    let warnings = |down: &str, events: &str| {
         let text = RING.replace("name: st,", &format!("name: st, up: {down},"));
         let text = text.replace("['c:p', 'u:c']", &format!("['c:p', 'u:c'], up: {down}"));
         let streams = format!(
@@ -106,16 +106,16 @@ fn events_that_change_what_there_is_are_no_fault() {
     };
     // Both are down at the start, the one a way none the less.
     let mended = "  - {at: 3 ms, mend-link: st}\n  - {at: 4 ms, mend-link: 'u:c'}\n";
-    assert_eq!((told("false", mended), told("true", mended)), (0, 2));
+    assert_eq!((warnings("false", mended), warnings("true", mended)), (0, 2));
     let again =
         "  - {at: 3 ms, cut-link: st}\n  - {at: 3 ms, mend-link: st}\n  - {at: 10 ms, cut-link: st}\n";
-    assert_eq!((told("true", again), told("false", again)), (0, 1), "cut at the start");
+    assert_eq!((warnings("true", again), warnings("false", again)), (0, 1), "cut at the start");
     // Traffic begins anew.
     let starts =
         "  - {at: 3 ms, start-stream: x}\n  - {at: 4 ms, stop-stream: y}\n  - {at: 5 ms, start-stream: y}\n";
-    assert_eq!(told("true", starts), 0);
+    assert_eq!(warnings("true", starts), 0);
     let node = "  - {at: 3 ms, stop-node: t}\n  - {at: 4 ms, start-node: t}\n  - {at: 5 ms, stop-node: t}\n";
-    assert_eq!(told("true", node), 0);
+    assert_eq!(warnings("true", node), 0);
 }
 
 #[test]
@@ -289,7 +289,7 @@ links:
 }
 
 #[test]
-fn a_promise_covers_the_whole_timeline() {
+fn a_promise_covers_the_full_timeline() {
     let network = ring(&format!(
         "streams:\n  - {{name: x, talker: a, listeners: c, {PERIODIC}}}\n  - {{name: y, talker: a, listeners: c, started: false, {PERIODIC}}}\nevents:\n  - {{at: 5 ms, change-traffic: {{stream: x, traffic: {{type: periodic, interval: 500 us}}}}}}\n  - {{at: 2 ms, start-stream: y}}\n  - {{at: 3 ms, stop-stream: y}}\n  - {{at: 4 ms, start-stream: y}}\n  - {{at: 4 ms, cut-link: st}}\n  - {{at: 6 ms, mend-link: 's:t'}}\n"
     ));
@@ -309,7 +309,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn a_table_says_the_same_as_the_description() {
+fn a_table_gives_the_same_as_the_description() {
     let table = "name,talker,listeners,priority,payload,traffic.type,traffic.interval,shaper.committed-information-rate,shaper.committed-burst-size\n\
                  # a comment\n\
                  x,a,b c,6,100 B,periodic,1 ms,,\n\
@@ -375,9 +375,9 @@ fn the_last_frame_of_a_file_is_its_smallest() {
 #[test]
 fn a_stream_has_the_sizes_of_all_traffic_that_it_ever_has() {
     std::fs::write(folder().join("sizes.csv"), "time,payload\n0 us,46 B\n500 us,1400 B\n").expect("a file");
-    let of = |stream_says: &str, event: &str| {
+    let of = |stream_key: &str, event: &str| {
         let text = format!(
-            "{RING}streams:\n  - {{name: x, talker: a, listeners: b, {stream_says}}}\nevents:\n  - {{at: 5 ms, \
+            "{RING}streams:\n  - {{name: x, talker: a, listeners: b, {stream_key}}}\nevents:\n  - {{at: 5 ms, \
              change-traffic: {{stream: x, traffic: {{{event}}}}}}}\n"
         );
         std::fs::write(folder().join("sizes.yaml"), text).expect("a file");

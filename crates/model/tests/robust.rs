@@ -79,7 +79,7 @@ fn texts_with_changed_octets_give_a_diagnostic() {
 }
 
 #[test]
-fn no_value_is_too_large_to_be_told_so() {
+fn no_value_is_too_large_for_its_diagnostic() {
     let huge = [
         "18446744073709551615 ps",
         "18446744073709551615 B",

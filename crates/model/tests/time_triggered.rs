@@ -92,7 +92,7 @@ fn windows_hold_what_can_come_and_nothing_else() {
 }
 
 #[test]
-fn other_points_are_taken_or_refused_as_a_whole() {
+fn other_points_are_all_taken_or_all_refused() {
     let network = network("", &["period: 4 ms, offset: 0 us", "id: 9, period: 2 ms, offset: 700 us"]);
     let (first, second) = (StreamIndex(1), StreamIndex(2));
     let us = |all: [u64; 4]| all.map(Duration::from_us).to_vec();

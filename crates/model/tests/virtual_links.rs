@@ -114,7 +114,7 @@ fn the_jitter_of_an_end_system_follows_the_rule() {
 
 /// The development switch of the other profile takes every whole millisecond up to 255.
 #[test]
-fn the_development_switch_has_bags_of_whole_milliseconds() {
+fn the_development_switch_has_bags_of_integral_milliseconds() {
     for bag in [1, 3, 100, 255] {
         let link = format!("id: 1, bag: {bag} ms, profile: development-switch, buffer: overwriting");
         let network = network(&stream("one", "64 B", &link));

@@ -56,8 +56,8 @@ impl Summary {
         rows: impl Iterator<Item = AdversaryRow>,
         contradictions: &[Contradiction],
     ) {
-        let told: Vec<String> = contradictions.iter().map(|one| format!("{one} (adversary)")).collect();
-        self.adversary = Some(AdversarySearch { runs, contradictions: told.clone() });
+        let texts: Vec<String> = contradictions.iter().map(|one| format!("{one} (adversary)")).collect();
+        self.adversary = Some(AdversarySearch { runs, contradictions: texts.clone() });
         for row in rows {
             let is_contradicted = contradictions.iter().any(|one| one.is_of(row.stream, row.listener));
             let stream = &mut self.streams[row.stream.index()];
@@ -68,9 +68,9 @@ impl Summary {
                 stream.verdict = Some(Verdict::Contradiction);
             }
         }
-        let Some(verification) = self.verification.as_mut().filter(|_| !told.is_empty()) else { return };
+        let Some(verification) = self.verification.as_mut().filter(|_| !texts.is_empty()) else { return };
         verification.verdict = Verdict::Contradiction;
-        verification.contradictions.extend(told);
+        verification.contradictions.extend(texts);
         verification.streams.clear();
         for verdict in self.streams.iter().filter_map(|stream| stream.verdict) {
             *verification.streams.entry(name::kebab(&format!("{verdict:?}"))).or_default() += 1;

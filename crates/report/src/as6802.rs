@@ -257,25 +257,25 @@ pub fn table(summary: &Summary) -> String {
     };
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
     let mut text = String::new();
-    let mut say = |line: String| writeln!(text, "{line}").expect("a string can be written");
-    say(format!(
+    let mut push = |line: String| writeln!(text, "{line}").expect("a string can be written");
+    push(format!(
         "clock precision us: {} stated, {} proven, {} observed",
         us(Some(time.precision_ps)),
         us(time.precision_bound_ps),
         us(time.precision_observed_ps)
     ));
     if let Some(jitter) = time.jitter_observed_ps {
-        say(format!("jitter of links in network time us: {} observed", us(Some(jitter))));
+        push(format!("jitter of links in network time us: {} observed", us(Some(jitter))));
     }
     if let Some(at) = time.synchronised_ps {
-        say(format!("all nodes synchronised after {} us", us(Some(at))));
+        push(format!("all nodes synchronised after {} us", us(Some(at))));
     }
     for what in &time.not_contained {
-        say(format!("not contained: {what}"));
+        push(format!("not contained: {what}"));
     }
     if !time.late_control_frames.is_empty() {
         let of = time.late_control_frames.join(", ");
-        say(format!(
+        push(format!(
             "protocol control frames may exceed max-transmission-delay, so nothing in network time is proven: {of}"
         ));
     }
@@ -285,7 +285,7 @@ pub fn table(summary: &Summary) -> String {
             above => format!(", gives way to {}", above.join(", ")),
         };
         let nodes = cluster.nodes_at_end.map_or(String::new(), |nodes| format!(", {nodes} nodes at the end"));
-        say(format!(
+        push(format!(
             "cluster {} (domain {}, priority {}{above}): precision us: {} proven, {} observed{nodes}",
             cluster.name,
             cluster.domain,
@@ -295,7 +295,7 @@ pub fn table(summary: &Summary) -> String {
         ));
     }
     for node in &time.without {
-        say(without(node));
+        push(without(node));
     }
     let frames = summary.streams.iter().filter(|stream| stream.name.starts_with("pcf:"));
     for stream in frames {
@@ -303,7 +303,7 @@ pub fn table(summary: &Summary) -> String {
             stream.listeners.iter().map(|one| one.bound.as_ref().and_then(|bound| bound.delay_max_ps));
         let bound: Option<Option<u64>> = bound.reduce(|one, other| one.zip(other).map(|(a, b)| a.max(b)));
         let seen = stream.listeners.iter().filter_map(|one| one.observed.as_ref()?.delays.delay_max_ps).max();
-        say(format!(
+        push(format!(
             "protocol control frames of {}: bound {} us, observed {} us, max-transmission-delay {} us",
             stream.talker,
             us(bound.flatten()),

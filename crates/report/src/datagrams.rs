@@ -19,10 +19,10 @@ pub struct DatagramSummary {
     /// Datagrams that the talker's application created.
     pub sent: u64,
     /// Datagrams that the listener put together.
-    pub whole: u64,
-    /// Datagrams that gave way to others before they were whole.
+    pub reassembled: u64,
+    /// Datagrams that gave way to others before they were complete.
     pub given_up: u64,
-    /// Least delay of a whole one.
+    /// Least delay of a complete one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_min_ps: Option<u64>,
     /// Mean delay, to the nearest.
@@ -39,7 +39,7 @@ pub(crate) fn summary(stream: &Stream, seen: Option<&DatagramObservation>) -> Op
     Some(DatagramSummary {
         fragments: cut.fragments(),
         sent: seen.sent,
-        whole: seen.whole,
+        reassembled: seen.reassembled,
         given_up: seen.given_up,
         delay_min_ps: seen.delay.min().map(Duration::as_ps),
         delay_mean_ps: seen.delay.mean().map(Duration::as_ps),
@@ -65,7 +65,7 @@ pub fn table(summary: &Summary) -> String {
     let second = width(8, &mut rows.iter().map(|(_, listener, _)| listener.listener.chars().count()));
     let mut text = String::new();
     let rule = |width: usize| "─".repeat(width);
-    let heads = ["frames", "sent", "whole", "given up", "mean us", "greatest us"];
+    let heads = ["frames", "sent", "reassembled", "given up", "mean us", "greatest us"];
     writeln!(
         text,
         "{:first$}  {:second$}  {:>6}  {:>8}  {:>8}  {:>8}  {:>11}  {:>11}\n{}",
@@ -89,7 +89,7 @@ pub fn table(summary: &Summary) -> String {
             listener.listener,
             seen.fragments,
             seen.sent,
-            seen.whole,
+            seen.reassembled,
             seen.given_up,
             us(seen.delay_mean_ps),
             us(seen.delay_max_ps)

@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn elements_of_lists_stand_in_a_row() {
+    fn elements_of_lists_are_in_one_line() {
         let value = json!({
             "empty": [],
             "name": "x",

@@ -160,7 +160,7 @@ mod tests {
 
     /// One that looked for abandoned folders took away those that another had made and not yet locked.
     #[test]
-    fn folders_that_are_begun_beside_one_another_stay() {
+    fn folders_that_are_begun_at_once_stay() {
         use std::sync::atomic::AtomicBool;
         let folder = std::env::temp_dir().join(format!("tautwire-beside-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slots_of_a_tdma_cycle_stand_by_owner() {
+    fn the_slots_of_a_tdma_cycle_are_listed_by_owner() {
         let schedule = of("tdma.yaml").expect("slots");
         assert_eq!((schedule.cycle_ps, schedule.basic_cycle_ps), (2_000_000_000, 1_000_000_000));
         let names: Vec<&str> = schedule.rows.iter().map(|row| row.name.as_str()).collect();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_several_clusters_and_control_frames_stand_by_port() {
+    fn links_of_several_clusters_and_control_frames_are_listed_by_port() {
         let schedule = of("as6802-clusters.yaml").expect("links with points");
         assert_eq!((schedule.cycle_ps, schedule.basic_cycle_ps), (4_000_000_000, 2_000_000_000));
         let slots = |row: &str| {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_of_time_triggered_links_stand_by_port() {
+    fn slots_of_time_triggered_links_are_listed_by_port() {
         let text = "nodes: {a: {type: end-station}, b: {type: end-station}, s: {type: bridge}}
 network-control: none
 vlans:

@@ -122,7 +122,7 @@ fn answer(
     let reserved = observation.reservations.iter().find(|seen| seen.stream == stream);
     let harts = observation.harts.as_ref();
     let answer =
-        reserved.map(|seen| seen.told(node)).or_else(|| harts.and_then(|seen| seen.told(stream, node)));
+        reserved.map(|seen| seen.outcome(node)).or_else(|| harts.and_then(|seen| seen.outcome(stream, node)));
     answer.unwrap_or_default()
 }
 

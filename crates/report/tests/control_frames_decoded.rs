@@ -62,7 +62,7 @@ fn protocol_control_frames_of_a_run_are_decoded_and_none_is_malformed() {
 
 /// Frames of a cluster have its domain and priority; who gives way sends none any more.
 #[test]
-fn frames_of_several_clusters_are_told_apart() {
+fn frames_of_several_clusters_are_distinguished() {
     let text = include_str!("../../../scenarios/as6802-clusters.yaml");
     let (_, _, capture) = run("as6802-clusters", text, Duration::from_ms(250));
     let lines = fields(&capture, &["-e", "frame.time_relative", "-e", "tte_pcf.sd", "-e", "tte_pcf.sp"]);

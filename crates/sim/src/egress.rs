@@ -198,8 +198,8 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             let passage = Passage { octets, class: frame.class.number(), cut_through: false };
             let ready = port.stages.pass(stages, selected, passage, &mut link.random);
             let start = ready.max(port.line_free);
-            let whole = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
-            port.line_free = port.clock.true_at(port.clock.local(start) + whole);
+            let occupied = port.egress.wire_time(octets + Bytes::MEDIA_OVERHEAD.get());
+            port.line_free = port.clock.true_at(port.clock.local(start) + occupied);
             (start, port.line_free)
         } else {
             (selected, busy_until)

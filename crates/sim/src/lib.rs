@@ -53,8 +53,8 @@ mod virtual_links;
 pub use central::{AdmissionControl, ControlNote};
 pub use clock::SimTime;
 pub use control::{
-    Attached, Attachment, Beside, CYCLES, CycleFrame, Cycles, Fault, Filtering, Frame, HandedDown,
-    HandingDown, Machines, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling, Seen, Servers,
+    Attached, Attachment, CYCLES, CycleFrame, Cycles, Fault, Filtering, Frame, HandedDown, HandingDown,
+    Machines, Metadata, NetworkTime, Notes, Passing, Plane, PlugIn, Policing, Pooling, Seen, Servers,
     Shaping, Shut, Stamping, Talkers,
 };
 pub use gptp::{ClockObservation, CorrectedObservation};

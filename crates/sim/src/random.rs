@@ -94,7 +94,7 @@ impl Random {
     /// An exponentially distributed number of the given mean, rounded down (von Neumann's method:
     /// comparisons alone, no logarithm that differs between machines).
     pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
-        let mut whole = 0_u64;
+        let mut integral = 0_u64;
         loop {
             let first = self.0.next_u64();
             let (mut last, mut run) = (first, 1_u32);
@@ -108,9 +108,9 @@ impl Random {
             }
             if run % 2 == 1 {
                 let fraction = ((u128::from(mean) * u128::from(first)) >> 64) as u64;
-                return mean.saturating_mul(whole).saturating_add(fraction);
+                return mean.saturating_mul(integral).saturating_add(fraction);
             }
-            whole += 1;
+            integral += 1;
         }
     }
 

@@ -257,7 +257,7 @@ pub struct DatagramObservation {
     /// Datagrams that the talker's application created.
     pub sent: u64,
     /// Datagrams that were put together.
-    pub whole: u64,
+    pub reassembled: u64,
     /// Datagrams of which pieces came, and that gave way to others before they were whole.
     pub given_up: u64,
     /// Delays of those that are whole.

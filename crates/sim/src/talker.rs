@@ -141,7 +141,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             self.talkers[stream as usize].number += 1;
             let payload = answer.datagrams.map_or(answer.payload_max, |datagrams| datagrams.payload(number));
             if let Traffic::Response { to, .. } = answer.traffic {
-                self.tell_answer(StreamIndex(stream), number, to);
+                self.announce_answer(StreamIndex(stream), number, to);
             }
             self.create(stream, number, payload, since);
         }

@@ -44,7 +44,7 @@ impl Recorder for Channels {
 }
 
 #[test]
-fn every_transmission_of_a_channel_tells_its_octets() {
+fn every_transmission_of_a_channel_has_its_octets() {
     let loaded = tautwire_model::load_text("central.yaml", SCENARIO);
     let mut network = loaded.network.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
     network.set_duration(Duration::from_ms(2_000));

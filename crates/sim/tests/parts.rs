@@ -34,7 +34,7 @@ run: {duration: 100 ms}
 
 /// Events that widen what a stream sends do not change the frames of its other traffic.
 #[test]
-fn traffic_beside_a_file_keeps_its_sizes() {
+fn traffic_next_to_a_file_keeps_its_sizes() {
     let text = |events: &str| {
         format!(
             "name: sizes\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s}}\nnodes: {{a: {{type: end-station}}, b: {{type: \

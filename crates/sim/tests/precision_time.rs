@@ -68,7 +68,7 @@ fn steps_of_stamps_are_errors_of_the_time() {
 }
 
 #[test]
-fn half_of_an_asymmetry_that_is_not_told_is_an_error() {
+fn half_of_an_asymmetry_that_is_not_configured_is_an_error() {
     let uneven = "{between: [listener, three], length: 50 m}";
     let even = exact();
     assert!(even.contains(uneven));
@@ -79,10 +79,10 @@ fn half_of_an_asymmetry_that_is_not_told_is_an_error() {
     let (network, seen) = run(&skewed);
     let offset = of(&network, &seen, "listener").offset.mean_ps().expect("samples");
     assert!((offset.abs() - 200_000).abs() < 5_000, "{offset} ps");
-    let told = if offset > 0 { "-200 ns" } else { "200 ns" };
+    let configured = if offset > 0 { "-200 ns" } else { "200 ns" };
     let skewed = skewed.replace(
         "    reserve: {priority1: 101}",
-        &format!("    reserve: {{priority1: 101}}\n    listener: {{asymmetries: {{p1: {told}}}}}"),
+        &format!("    reserve: {{priority1: 101}}\n    listener: {{asymmetries: {{p1: {configured}}}}}"),
     );
     let (network, seen) = run(&skewed);
     let offset = of(&network, &seen, "listener").offset.mean_ps().expect("samples");

@@ -108,7 +108,7 @@ fn the_listener_s_join_delay_is_in_the_set_up_time() {
 /// The second of two talkers at a station, a tenth of a join time behind the first: said three times at once, the first one takes the
 /// whole limit, and the second waits; where a repetition waits for the repeat time, it does not.
 #[test]
-fn what_is_new_does_not_wait_behind_what_is_said_again() {
+fn new_declarations_do_not_wait_behind_repeated_ones() {
     const TEXT: &str = "name: repeat
 vlans: {1: {tagged: all}}
 defaults: {rate: 100 Mbit/s, traffic-class-table: stream-reservation}
@@ -238,10 +238,10 @@ fn an_emergency_takes_a_place_for_a_while_and_a_listener_leaves_alone() {
     let stopped = conference.first(|rung| rung.event == RungEvent::Stopped).expect("it gives way");
     assert!(stopped > Duration::from_s(2) && stopped <= begun);
     assert_eq!(ended, Duration::from_s(4), "a talker that offers no more sends no more");
-    let told = |rung: &tautwire_sim::Rung| {
+    let is_expected = |rung: &tautwire_sim::Rung| {
         matches!(rung.event, RungEvent::Received(_, Declaration::TalkerFailed(6)))
     };
-    assert!(conference.first(told).is_some());
+    assert!(conference.first(is_expected).is_some());
     let [first, again] = started(conference)[..] else { panic!("it starts twice") };
     assert!(first < stopped && again > ended);
 

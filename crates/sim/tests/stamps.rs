@@ -41,7 +41,7 @@ fn stamped(network: &Network) -> StampedObservation {
 }
 
 #[test]
-fn stations_that_do_not_stamp_say_nothing() {
+fn stations_that_do_not_stamp_have_no_stamps() {
     let observation = observe(&cable("transmit: 1 us", ""), Driver::Eliding);
     assert_eq!(observation.streams[0].listeners[0].stamped, None);
 }

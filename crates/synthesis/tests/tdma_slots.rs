@@ -175,16 +175,19 @@ fn checked(problem: &SlotProblem, plan: &SlotPlan, seed: u64) -> (u64, u64) {
     let place = |owner: u32| problem.transfers.iter().position(|one| one.owner == owner).expect("an owner");
     let table: Vec<(usize, u64)> =
         plan.slots.iter().map(|slot| (place(slot.owner), steps(slot.offset))).collect();
-    let whole = steps(plan.cycle);
-    assert!(is_valid(problem, whole, &table), "TAUTWIRE_SEED={seed}: {table:?} in {whole}\n{problem:?}");
-    let found = worst(problem, whole, &table).expect("all are answered in their cycle");
+    let cycle_steps = steps(plan.cycle);
+    assert!(
+        is_valid(problem, cycle_steps, &table),
+        "TAUTWIRE_SEED={seed}: {table:?} in {cycle_steps}\n{problem:?}"
+    );
+    let found = worst(problem, cycle_steps, &table).expect("all are answered in their cycle");
     assert!(found <= steps(plan.round_trip), "TAUTWIRE_SEED={seed}: {found} {table:?}");
     let exact = problem.pairs.len() == 1 || plan.rounds == 1;
     assert!(!exact || found == steps(plan.round_trip), "TAUTWIRE_SEED={seed}: {found} {table:?}");
     for answer in &plan.answers {
         assert!(answer.ready <= answer.response && answer.response < plan.cycle, "TAUTWIRE_SEED={seed}");
     }
-    (whole, steps(plan.round_trip))
+    (cycle_steps, steps(plan.round_trip))
 }
 
 fn least(problem: &SlotProblem, cycle: u64, of: &[usize]) -> Option<u64> {

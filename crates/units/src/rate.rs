@@ -135,7 +135,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn a_bit_is_a_whole_number_of_picoseconds_at_every_standard_rate() {
+    fn a_bit_is_an_integral_number_of_picoseconds_at_every_standard_rate() {
         for mbps in [10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000] {
             let rate = BitRate::from_mbps(mbps);
             let bit = Bits::new(1);

@@ -73,8 +73,8 @@ fn parse<Q: Quantity>(text: &str) -> Result<u64, ParseUnitError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim_start());
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || fraction.contains('.') || (number.contains('.') && fraction.is_empty()) {
+    let (integral, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if integral.is_empty() || fraction.contains('.') || (number.contains('.') && fraction.is_empty()) {
         return Err(ParseUnitError::NoNumber);
     }
     let units = || Q::UNITS.iter().map(|(name, _)| *name).collect::<alloc::vec::Vec<_>>().join(", ");
@@ -90,7 +90,7 @@ fn parse<Q: Quantity>(text: &str) -> Result<u64, ParseUnitError> {
     let too_large = ParseUnitError::TooLarge { name: Q::NAME };
     let mut value: u128 = 0;
     let mut scale: u128 = 1;
-    for (digits, is_fraction) in [(whole, false), (fraction, true)] {
+    for (digits, is_fraction) in [(integral, false), (fraction, true)] {
         for digit in digits.bytes().filter(|byte| *byte != b'_') {
             if value > u128::MAX / 100 || scale > u128::MAX / 100 {
                 return Err(too_large);

@@ -71,8 +71,8 @@ impl Ipv4Header {
         if header_length < fixed.len() || total < header_length {
             return Err(WireError::Length);
         }
-        let whole = octets.get(..total).ok_or(WireError::Truncated)?;
-        let (header, payload) = whole.split_at(header_length);
+        let packet = octets.get(..total).ok_or(WireError::Truncated)?;
+        let (header, payload) = packet.split_at(header_length);
         if Checksum::default().add(header).finish() != 0 {
             return Err(WireError::Checksum);
         }

@@ -56,12 +56,12 @@ impl UdpHeader {
         if usize::from(length) < Self::OCTETS {
             return Err(WireError::Length);
         }
-        let whole = octets.get(..usize::from(length)).ok_or(WireError::Truncated)?;
-        if word(6) != 0 && pseudo_header(source, destination, length).add(whole).finish() != 0 {
+        let datagram = octets.get(..usize::from(length)).ok_or(WireError::Truncated)?;
+        if word(6) != 0 && pseudo_header(source, destination, length).add(datagram).finish() != 0 {
             return Err(WireError::Checksum);
         }
         let header = Self { source_port: word(0), destination_port: word(2) };
-        Ok((header, &whole[Self::OCTETS..]))
+        Ok((header, &datagram[Self::OCTETS..]))
     }
 }
 

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_stand_where_the_standard_says() {
+    fn the_fields_have_the_positions_of_the_standard() {
         let mut octets = vec![];
         let tag = VlanTag { drop_eligible: true, ..VlanTag::new(5, VlanId::new(10)).expect("valid") };
         tag.emit(&mut octets);

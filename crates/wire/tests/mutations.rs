@@ -32,9 +32,9 @@ fn changed(mut octets: Vec<u8>, (flips, cut, behind): &Change) -> Vec<u8> {
 }
 
 /// Whether a part stands within the whole, as what a parser gives back must.
-fn is_within(part: &[u8], whole: &[u8]) -> bool {
-    let (part, whole) = (part.as_ptr_range(), whole.as_ptr_range());
-    part.start >= whole.start && part.end <= whole.end
+fn is_within(part: &[u8], unchanged: &[u8]) -> bool {
+    let (part, unchanged) = (part.as_ptr_range(), unchanged.as_ptr_range());
+    part.start >= unchanged.start && part.end <= unchanged.end
 }
 
 fn tdma_frames(numbers: [u64; 4], cycle: u32) -> [TdmaFrame; 3] {
@@ -152,12 +152,12 @@ proptest! {
         let kind = if random { PayloadType::Random } else { PayloadType::Sequential };
         let mut octets = Vec::new();
         TestMessage { id, sequence }.emit(kind, length, &mut octets);
-        let whole = octets.clone();
+        let unchanged = octets.clone();
         let octets = changed(octets, &change);
         if let Ok((message, contents)) = TestMessage::parse(&octets) {
             prop_assert!(is_within(contents, &octets));
             // 32 bits of check do not let through what a few flips and a cut make of a message.
-            prop_assert_eq!((message, &octets), (TestMessage { id, sequence }, &whole));
+            prop_assert_eq!((message, &octets), (TestMessage { id, sequence }, &unchanged));
         }
     }
 }

@@ -134,8 +134,8 @@ fn optional_values_are_sent_where_they_join_others() {
     let entries =
         [vlan(1, true), vlan(2, false), vlan(3, true), vlan(4, false), vlan(5, true), vlan(9, true)];
     let pdus = pack(&entries, &[]);
-    let said: Vec<_> = pdus[0].declarations().map(|declared| declared.value.0).collect();
-    assert_eq!(said, [2, 3, 4]);
+    let values: Vec<_> = pdus[0].declarations().map(|declared| declared.value.0).collect();
+    assert_eq!(values, [2, 3, 4]);
     assert!(pack(&[vlan(1, true)], &[]).is_empty());
     assert_eq!(pack::<MvrpValue>(&[], &[1]).len(), 1, "a leave-all alone");
 }
@@ -290,7 +290,7 @@ proptest! {
 
     #[test]
     fn packed_values_come_out_again(entries in any_entries(), left in prop::sample::subsequence(vec![1_u8, 2, 3, 4], 0..=4)) {
-        let mut said = BTreeMap::new();
+        let mut values = BTreeMap::new();
         let mut leaves = [false; 5];
         for pdu in pack(&entries, &left) {
             let mut octets = Vec::new();
@@ -300,7 +300,7 @@ proptest! {
             prop_assert_eq!(&read, &pdu);
             prop_assert!(rest.is_empty());
             for declared in read.declarations() {
-                let before = said.insert(declared.value, (declared.event, declared.declaration));
+                let before = values.insert(declared.value, (declared.event, declared.declaration));
                 prop_assert!(before.is_none(), "said twice");
             }
             for attribute_type in 1..5 {
@@ -308,11 +308,11 @@ proptest! {
             }
         }
         for entry in &entries {
-            let found = said.remove(&entry.value);
+            let found = values.remove(&entry.value);
             prop_assert!(found.is_some() || entry.optional, "{:?} is not said", entry);
             prop_assert!(found.is_none_or(|found| found == (entry.event, entry.declaration)));
         }
-        prop_assert!(said.is_empty(), "{:?} came from nowhere", said);
+        prop_assert!(values.is_empty(), "{:?} came from nowhere", values);
         for attribute_type in 1..5 {
             prop_assert_eq!(leaves[usize::from(attribute_type)], left.contains(&attribute_type));
         }

@@ -128,7 +128,7 @@ fn reached(
     let observed = &observation.streams[stream.index()];
     let passed = |hop: usize| !observed.hops[hop].max.is_zero();
     let was_granted = |place: usize| {
-        let answer = seen.told(stream, described.listeners[place]);
+        let answer = seen.outcome(stream, described.listeners[place]);
         answer.is_some_and(|answer| answer.granted) || observed.listeners[place].delivered > 0
     };
     let mut is_reached: Vec<bool> = (0..described.listeners.len()).map(was_granted).collect();

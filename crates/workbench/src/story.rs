@@ -121,7 +121,7 @@ fn stories_of(network: &Network, observation: &Observation, streams: &[StreamInd
         let worst = worst?;
         let own: Vec<usize> =
             (0..found.len()).filter(|place| found[*place].stream == worst.stream.0).collect();
-        Some(tell(network, &worst, own.iter().map(|place| (&found[*place], others[*place].as_slice()))))
+        Some(describe(network, &worst, own.iter().map(|place| (&found[*place], others[*place].as_slice()))))
     };
     worst.into_iter().map(reason).collect()
 }
@@ -150,7 +150,7 @@ fn worst(network: &Network, observation: &Observation, stream: StreamIndex) -> O
     Some(Worst { stream, listener, number: worst.number, created: worst.created, delay: worst.delay, paths })
 }
 
-fn tell<'a>(
+fn describe<'a>(
     network: &Network,
     worst: &Worst,
     found: impl Iterator<Item = (&'a Transmission, &'a [Transmission])>,

@@ -79,14 +79,14 @@ pub struct PortConfig {
     /// What it takes part in.
     pub status: AdminStatus,
     /// What it tells.
-    pub tells: Lldpdu,
+    pub local: Lldpdu,
 }
 
 /// Who was heard at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     /// What it told last.
-    pub told: Lldpdu,
+    pub remote: Lldpdu,
     /// Seconds until it is forgotten.
     pub seconds: u16,
 }
@@ -190,7 +190,7 @@ impl Agent {
         port.wants_to_send = false;
         port.credit -= 1;
         port.statistics.sent += 1;
-        let octets = port.config.tells.emit();
+        let octets = port.config.local.emit();
         self.out.push_back(Output { port: number, ether_type: ETHER_TYPE, octets, addresses: None });
     }
 
@@ -223,22 +223,24 @@ impl Agent {
             return;
         }
         port.statistics.received += 1;
-        let Ok(told) = Lldpdu::parse(octets) else {
+        let Ok(remote) = Lldpdu::parse(octets) else {
             port.statistics.discarded += 1;
             return;
         };
-        let same = |known: &Neighbour| (&known.told.chassis, &known.told.port) == (&told.chassis, &told.port);
+        let same = |known: &Neighbour| {
+            (&known.remote.chassis, &known.remote.port) == (&remote.chassis, &remote.port)
+        };
         let place = port.neighbours.iter().position(same);
-        let seconds = told.time_to_live;
+        let seconds = remote.time_to_live;
         match (place, seconds) {
             (Some(place), 0) => {
                 port.neighbours.remove(place);
             }
             (None, 0) => {}
-            (Some(place), _) => port.neighbours[place] = Neighbour { told, seconds },
+            (Some(place), _) => port.neighbours[place] = Neighbour { remote, seconds },
             (None, _) if port.neighbours.len() == NEIGHBOURS_MAX => port.statistics.dropped += 1,
             (None, _) => {
-                port.neighbours.push(Neighbour { told, seconds });
+                port.neighbours.push(Neighbour { remote, seconds });
                 if port.config.status.sends() {
                     // It is told at once, and again soon.
                     if port.fast == 0 {
@@ -289,7 +291,7 @@ mod tests {
     use crate::pdu::Identifier;
     use tautwire_wire::MacAddress;
 
-    fn tells(number: u8) -> Lldpdu {
+    fn local(number: u8) -> Lldpdu {
         Lldpdu {
             chassis: Identifier::chassis(MacAddress([2, 0, 0, 0, 0, number])),
             port: Identifier::interface("p"),
@@ -300,7 +302,7 @@ mod tests {
     }
 
     fn agent(settings: Settings, status: AdminStatus) -> Agent {
-        Agent::new(settings, vec![PortConfig { status, tells: tells(1) }], Instant::ZERO)
+        Agent::new(settings, vec![PortConfig { status, local: local(1) }], Instant::ZERO)
     }
 
     fn second(number: u64) -> Instant {
@@ -336,15 +338,15 @@ mod tests {
     }
 
     #[test]
-    fn a_port_alone_tells_at_once_and_then_every_interval() {
+    fn a_port_alone_sends_at_once_and_then_every_interval() {
         let mut agent = agent(Settings { interval: 7, ..Settings::default() }, AdminStatus::TxAndRx);
         assert_eq!(sent(&mut agent, 22, |_| None), [(0, 1), (7, 1), (14, 1), (21, 1)]);
     }
 
     #[test]
-    fn a_new_neighbour_is_told_at_once_and_fast_until_it_knows() {
+    fn a_new_neighbour_gets_a_frame_at_once_and_fast_ones_until_it_knows() {
         let mut agent = agent(Settings::default(), AdminStatus::TxAndRx);
-        let hears = |at| (at >= 2).then(|| tells(2));
+        let hears = |at| (at >= 2).then(|| local(2));
         // Four of them, the first at once; then an interval.
         assert_eq!(sent(&mut agent, 36, hears), [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1), (35, 1)]);
         assert_eq!(agent.neighbours(0).len(), 1);
@@ -354,13 +356,13 @@ mod tests {
     #[test]
     fn a_neighbour_that_falls_silent_is_forgotten_when_its_time_has_passed_and_one_that_leaves_at_once() {
         let mut agent = agent(Settings::default(), AdminStatus::RxOnly);
-        assert_eq!(sent(&mut agent, 4, |at| (at == 2).then(|| tells(2))), []);
+        assert_eq!(sent(&mut agent, 4, |at| (at == 2).then(|| local(2))), []);
         assert_eq!((agent.neighbours(0).len(), agent.statistics(0).aged_out), (1, 0));
         agent.handle(second(5), Event::Due);
         assert_eq!((agent.neighbours(0).len(), agent.statistics(0).aged_out), (0, 1));
-        sent(&mut agent, 0, |_| Some(tells(2)));
+        sent(&mut agent, 0, |_| Some(local(2)));
         assert_eq!(agent.neighbours(0).len(), 1);
-        sent(&mut agent, 0, |_| Some(Lldpdu { time_to_live: 0, ..tells(2) }));
+        sent(&mut agent, 0, |_| Some(Lldpdu { time_to_live: 0, ..local(2) }));
         assert_eq!((agent.neighbours(0).len(), agent.statistics(0).aged_out), (0, 1));
     }
 
@@ -368,7 +370,7 @@ mod tests {
     fn never_more_than_its_credit_at_once_and_one_a_second() {
         let mut agent = agent(Settings { credit_max: 3, ..Settings::default() }, AdminStatus::TxAndRx);
         // Another neighbour every second: each is new, and the one before it is still there.
-        let hears = |at| u8::try_from(at + 2).ok().map(|number| Lldpdu { time_to_live: 2, ..tells(number) });
+        let hears = |at| u8::try_from(at + 2).ok().map(|number| Lldpdu { time_to_live: 2, ..local(number) });
         let mut sent = sent(&mut agent, 30, hears);
         assert_eq!(sent.remove(0), (0, 2));
         assert!(sent.iter().all(|(_, frames)| *frames <= 2), "{sent:?}");
@@ -377,19 +379,19 @@ mod tests {
     }
 
     #[test]
-    fn a_port_whose_status_says_so_neither_sends_nor_learns() {
+    fn a_disabled_port_neither_sends_nor_learns() {
         for (status, frames, known) in
             [(AdminStatus::TxOnly, 1, 0), (AdminStatus::RxOnly, 0, 1), (AdminStatus::Disabled, 0, 0)]
         {
             let mut agent = agent(Settings::default(), status);
-            let all: usize = sent(&mut agent, 2, |_| Some(tells(2))).iter().map(|(_, frames)| frames).sum();
+            let all: usize = sent(&mut agent, 2, |_| Some(local(2))).iter().map(|(_, frames)| frames).sum();
             assert_eq!((all, agent.neighbours(0).len()), (frames, known), "{status:?}");
             assert_eq!(agent.deadline().is_none(), status == AdminStatus::Disabled);
         }
     }
 
     #[test]
-    fn a_link_that_is_back_is_told_at_once() {
+    fn a_link_that_is_back_gets_a_frame_at_once() {
         let mut agent = agent(Settings::default(), AdminStatus::TxAndRx);
         sent(&mut agent, 3, |_| None);
         agent.handle(second(4), Event::Link { port: 0, up: false });

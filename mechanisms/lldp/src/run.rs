@@ -107,7 +107,7 @@ impl Attachment for Run<'_> {
         let mut known = Known::new();
         for (number, port) in self.ports_of(node).enumerate() {
             for neighbour in machine.neighbours(number) {
-                let key = (port, neighbour.told.chassis.clone(), neighbour.told.port.clone());
+                let key = (port, neighbour.remote.chassis.clone(), neighbour.remote.port.clone());
                 let learned = before.get(&key).copied().unwrap_or(now);
                 known.insert(key, learned);
             }
@@ -126,13 +126,13 @@ impl Attachment for Run<'_> {
             let Some(agent) = machines.of(node) else { continue };
             for (number, port) in self.ports_of(node).enumerate() {
                 let of = |neighbour: &crate::agent::Neighbour| {
-                    let told = &neighbour.told;
-                    let key = (port, told.chassis.clone(), told.port.clone());
+                    let remote = &neighbour.remote;
+                    let key = (port, remote.chassis.clone(), remote.port.clone());
                     NeighbourObservation {
                         learned: self.known[node.index()].get(&key).copied().unwrap_or_default(),
                         chassis: key.1,
                         port: key.2,
-                        system_name: told.system_name.clone(),
+                        system_name: remote.system_name.clone(),
                         seconds: neighbour.seconds,
                     }
                 };

@@ -31,7 +31,7 @@ static LLDP: Shape = Shape {
 };
 
 /// A key whose values are a number of seconds that fits its timer.
-const fn whole_seconds(name: &'static str, about: &'static str) -> Key {
+const fn integral_seconds(name: &'static str, about: &'static str) -> Key {
     Key::optional(name, Kind::Duration, about).at_least("1 s").at_most("3600 s").in_steps_of("1 s")
 }
 
@@ -41,14 +41,15 @@ const PRIORITY: Key = Key::optional(
     "Priority of its frames, which determines their traffic class at every port.",
 )
 .or("7");
-const INTERVAL: Key = whole_seconds("message-tx-interval", "Interval of frames.").or("30 s");
+const INTERVAL: Key = integral_seconds("message-tx-interval", "Interval of frames.").or("30 s");
 const HOLD: Key = Key::optional(
     "message-tx-hold-multiplier",
     Kind::Integer(2, 10),
     "Number of these intervals for which a neighbour is stored, plus a second.",
 )
 .or("4");
-const FAST: Key = whole_seconds("message-fast-tx", "Interval of frames while a neighbour is new.").or("1 s");
+const FAST: Key =
+    integral_seconds("message-fast-tx", "Interval of frames while a neighbour is new.").or("1 s");
 const FAST_INIT: Key =
     Key::optional("tx-fast-init", Kind::Integer(1, 8), "Number of frames in the short interval.").or("4");
 const CREDIT_MAX: Key = Key::optional(
@@ -130,7 +131,7 @@ impl Section for Lldp {
                 ports.push(None);
                 continue;
             }
-            let config = PortConfig { status, tells: tells(draft, port, settings) };
+            let config = PortConfig { status, local: local_lldpdu(draft, port, settings) };
             let stream = if status.sends() {
                 let frames = frames(draft, port, &config, (settings, priority));
                 Some(draft.send_to_neighbour(port, &frames, node.anchor())?)
@@ -197,7 +198,7 @@ fn statuses(node: &Node<'_>, draft: &mut Resolving<'_, '_, '_>) -> Vec<AdminStat
 }
 
 /// What a port tells.
-fn tells(draft: &Resolving<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
+fn local_lldpdu(draft: &Resolving<'_, '_, '_>, port: PortIndex, settings: Settings) -> Lldpdu {
     let described = &draft.ports()[port.index()];
     let node = &draft.nodes()[described.node.index()];
     let kind = match node.kind {
@@ -220,7 +221,7 @@ fn frames(
     config: &PortConfig,
     (settings, priority): (Settings, Priority),
 ) -> ControlFrames {
-    let payload = Bytes::new(config.tells.emit().len() as u64).max(PAYLOAD_MIN);
+    let payload = Bytes::new(config.local.emit().len() as u64).max(PAYLOAD_MIN);
     let frame = wire_bits(payload, false);
     let node: NodeIndex = draft.ports()[port.index()].node;
     let fast = u64::from(draft.nodes()[node.index()].clock.tolerance_ppb);

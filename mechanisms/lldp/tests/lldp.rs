@@ -50,7 +50,7 @@ fn expected(network: &Network, section: &LldpSection) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_port_that_learns_knows_the_neighbour_that_tells_and_nobody_else() {
+fn every_receiving_port_knows_the_transmitting_neighbour_and_nobody_else() {
     let lldp = MECHANISMS.iter().find(|mechanism| mechanism.key().name == "lldp").expect("in the list");
     let mut neighbours = 0;
     for seed in 0..60 {
@@ -80,7 +80,7 @@ fn a_station_that_falls_silent_is_forgotten_when_its_time_has_passed() {
 }
 
 #[test]
-fn a_node_that_is_back_tells_and_is_told_at_once() {
+fn a_node_that_is_back_sends_and_gets_a_frame_at_once() {
     let text = SCENARIO.replace(
         "{at: 12 s, stop-node: camera}",
         "{at: 12 s, stop-node: camera}\n  - {at: 13 s, start-node: camera}",
@@ -106,7 +106,7 @@ fn what_a_node_knew_before_it_stopped_is_not_what_it_knows_since() {
 }
 
 #[test]
-fn a_cable_that_is_mended_is_told_at_once_whatever_its_ends_did_meanwhile() {
+fn a_mended_cable_carries_frames_at_once_whatever_its_ends_did_meanwhile() {
     let text = SCENARIO.replace(
         "{at: 12 s, stop-node: camera}",
         "{at: 2 s, cut-link: \"camera:p1\"}\n  - {at: 3 s, stop-node: camera}\n  - {at: 4 s, start-node: camera}\n  - {at: 21500 ms, mend-link: \"camera:p1\"}",
@@ -200,7 +200,7 @@ fn bounds_of_its_ranges_are_taken() {
 }
 
 #[test]
-fn what_a_description_may_not_say_of_it_is_told() {
+fn wrong_keys_of_a_description_are_diagnosed() {
     for (from, to, code) in [
         ("message-tx-interval: 5 s", "message-tx-interval: 1500 ms", "value::range"),
         ("message-tx-interval: 5 s", "message-tx-interval: 2 h", "value::range"),

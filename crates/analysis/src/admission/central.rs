@@ -173,13 +173,13 @@ impl Central<'_> {
         }
         for (from, to) in directions {
             let messages = load.messages.get(&(from, to)).copied().unwrap_or(0);
-            let whole =
+            let retried =
                 self.frame(from, to)?.saturating_add(self.frame(to, from)?).saturating_add(self.pace());
             let retry = self.context.deviation.shrink(self.settings.timing.retry.as_ps());
-            if whole >= retry {
+            if retried >= retry {
                 return Err(NoAdmissionBound::Repeated(self.settings.timing.retry));
             }
-            sum = sum.saturating_add(whole.saturating_add(self.pace()).saturating_mul(messages));
+            sum = sum.saturating_add(retried.saturating_add(self.pace()).saturating_mul(messages));
         }
         Ok(sum.saturating_add(load.work_of(takers.into_iter())))
     }
@@ -295,12 +295,12 @@ impl Central<'_> {
             pair.bridges.iter().flat_map(|bridge| self.configure(*bridge)).collect();
         match self.settings.cuc {
             Some(cuc) => {
-                let told = &self.settings.cuc_processing;
+                let at_cuc = &self.settings.cuc_processing;
                 messages.extend([
-                    self.message(pair.talker, cuc.0, told),
-                    self.message(pair.listener, cuc.0, told),
+                    self.message(pair.talker, cuc.0, at_cuc),
+                    self.message(pair.listener, cuc.0, at_cuc),
                 ]);
-                messages.extend([self.to_cnc(cuc.0), self.to_cnc(cuc.0), self.message(cnc, cuc.0, told)]);
+                messages.extend([self.to_cnc(cuc.0), self.to_cnc(cuc.0), self.message(cnc, cuc.0, at_cuc)]);
                 messages.extend([self.to_node(cuc.0, pair.listener), self.to_node(cuc.0, pair.listener)]);
                 messages.push(self.to_node(cuc.0, pair.talker));
             }
@@ -323,17 +323,17 @@ impl Central<'_> {
         let listener_port = pair.ends.map(|(_, last)| last);
         let mut legs = Vec::new();
         if let Some(cuc) = self.settings.cuc {
-            let told = &self.settings.cuc_processing;
+            let at_cuc = &self.settings.cuc_processing;
             let ask = [
-                self.message(pair.talker, cuc.0, told),
+                self.message(pair.talker, cuc.0, at_cuc),
                 self.to_node(cuc.0, pair.listener),
-                self.message(pair.listener, cuc.0, told),
+                self.message(pair.listener, cuc.0, at_cuc),
                 self.to_cnc(cuc.0),
                 self.test(),
             ];
             legs.extend(ask.map(Leg::Message));
             legs.extend(of(made));
-            let answer = [self.message(cnc, cuc.0, told), self.to_node(cuc.0, pair.talker)];
+            let answer = [self.message(cnc, cuc.0, at_cuc), self.to_node(cuc.0, pair.talker)];
             legs.extend(answer.map(Leg::Message));
             return legs;
         }

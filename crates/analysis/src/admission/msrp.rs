@@ -105,14 +105,14 @@ impl<'a> Msrp<'a> {
     }
 
     fn passes(&self, port: PortIndex, stream: StreamIndex) -> Result<u64, NoAdmissionBound> {
-        let said = self.say(self.context.network.ports[port.index()].node)?;
+        let pdus_of_port = self.declare_max(self.context.network.ports[port.index()].node)?;
         let there = self.context.network.ports[self.context.far(port).index()].node;
-        Ok(said.saturating_add(self.context.frame(stream)?).saturating_add(self.hear(there)?))
+        Ok(pdus_of_port.saturating_add(self.context.frame(stream)?).saturating_add(self.hear(there)?))
     }
 
     /// From a declaration to the MRPDU that says it. By induction over the MRPDUs of a port: the n-th comes when the one three
     /// before it is a window old, or its own delay behind the one before it, and the node looks.
-    fn say(&self, node: NodeIndex) -> Result<u64, NoAdmissionBound> {
+    fn declare_max(&self, node: NodeIndex) -> Result<u64, NoAdmissionBound> {
         let settings = self.settings(node);
         let looks = self.looks(node)?;
         let span = |span: u64| self.context.late(span).saturating_add(looks);
@@ -186,8 +186,9 @@ impl<'a> Msrp<'a> {
             let neighbour = self.context.network.ports[far.index()].node;
             let settings = self.settings(neighbour);
             let apart = self.context.deviation.shrink(window(settings)).saturating_sub(2).max(1);
-            let said = [self.reservation.pdus[far.index()], of_vlans.and_then(|pdus| pdus[far.index()])];
-            for (sum, stream) in sums.iter_mut().zip(said) {
+            let pdus_of_port =
+                [self.reservation.pdus[far.index()], of_vlans.and_then(|pdus| pdus[far.index()])];
+            for (sum, stream) in sums.iter_mut().zip(pdus_of_port) {
                 let Some(stream) = stream else { continue };
                 if settings.timing.rule == JoinRule::Random {
                     return Err(NoAdmissionBound::NoLimit(neighbour));

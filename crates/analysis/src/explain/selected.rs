@@ -41,7 +41,7 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
         if control < own {
             lower.push(Part { name, bits: Some(Bits::new(bits)), rate: None });
         } else {
-            let part = Part { name, bits: whole(line), rate };
+            let part = Part { name, bits: integral_bits(line), rate };
             if control > own { higher.push(part) } else { same.push(part) }
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn hop(analysis: &mut Analysis<'_>, number: u32, bounds: HopBounds) -
         blocking,
         higher,
         same,
-        reckoned: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
+        counted: bound.map(|bound| (bits(bound.higher.burst), bits(bound.own.burst))),
         credit_max: class.bounds.hi_credit_bits,
         times: times(analysis, &entry, own, class, &bounds),
         reason: None,
@@ -132,7 +132,7 @@ fn parts(
             let line = arriving.brought.least_burst();
             Part {
                 name: network.streams[entry.stream as usize].name.clone(),
-                bits: line.and_then(whole),
+                bits: line.and_then(integral_bits),
                 rate: line.map(|line| BitRate::from_bps(deviation.fastest(line.rate))),
             }
         })
@@ -146,7 +146,7 @@ fn taken(plan: &PortPlan, class: usize) -> impl Iterator<Item = Part> {
     let least = lines.filter_map(|(name, lines)| Some((name, lines.last()?)));
     least.filter(|(_, line)| line.rate > 0 || line.burst > 0).map(|(name, line)| Part {
         name: (*name).to_owned(),
-        bits: whole(*line),
+        bits: integral_bits(*line),
         rate: Some(BitRate::from_bps(line.rate)),
     })
 }
@@ -167,7 +167,7 @@ fn bits(micro_bits: u128) -> Bits {
     Bits::new(u64::try_from(micro_bits.div_ceil(MICRO)).unwrap_or(u64::MAX))
 }
 
-fn whole(line: Line) -> Option<Bits> {
+fn integral_bits(line: Line) -> Option<Bits> {
     u64::try_from(line.burst.div_ceil(MICRO)).ok().map(Bits::new)
 }
 

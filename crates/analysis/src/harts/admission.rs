@@ -186,11 +186,11 @@ impl<'a> Admissions<'a> {
     ) -> Result<(), NoAdmissionBound> {
         let Some(standby) = self.settings.standby else { return Ok(()) };
         let alive = self.context.deviation.shrink(self.settings.alive.as_ps() * 3);
-        let told = self.leg(self.settings.master.0, standby.0, Entity::Standby, &self.settings.handling);
+        let notice = self.leg(self.settings.master.0, standby.0, Entity::Standby, &self.settings.handling);
         for at in instants {
             let load = self.load(items, *at, longest);
             let late = self.context.late(self.settings.alive.as_ps());
-            if self.way(&[told], &load)?.saturating_add(late) >= alive {
+            if self.way(&[notice], &load)?.saturating_add(late) >= alive {
                 return Err(NoAdmissionBound::Repeated(self.settings.alive));
             }
         }
@@ -205,12 +205,12 @@ impl<'a> Admissions<'a> {
             let alive = self.context.deviation.shrink(self.settings.alive.as_ps()).saturating_sub(2).max(1);
             let count = longest.saturating_mul(2) / alive + 2;
             let (master, handling) = (self.settings.master.0, &self.settings.handling);
-            let mut told = vec![self.leg(master, standby.0, Entity::Standby, handling)];
-            told.extend(
+            let mut notice = vec![self.leg(master, standby.0, Entity::Standby, handling)];
+            notice.extend(
                 self.switches()
                     .map(|switch| self.leg(master, switch, Entity::Node(switch), &self.settings.relay)),
             );
-            told.iter().for_each(|message| load.add(&Message { count, ..*message }));
+            notice.iter().for_each(|message| load.add(&Message { count, ..*message }));
         }
         load
     }
@@ -240,8 +240,8 @@ impl<'a> Admissions<'a> {
     }
 
     fn configured(&self, switch: u32) -> [Message<Entity>; 2] {
-        let told = self.leg(self.settings.master.0, switch, Entity::Node(switch), &self.settings.configure);
-        [told, self.to_master(switch)]
+        let notice = self.leg(self.settings.master.0, switch, Entity::Node(switch), &self.settings.configure);
+        [notice, self.to_master(switch)]
     }
 
     fn test(&self) -> Message<Entity> {
@@ -252,11 +252,11 @@ impl<'a> Admissions<'a> {
     }
 
     fn replicated(&self) -> Vec<Message<Entity>> {
-        let told = |standby: NodeIndex| {
+        let notice = |standby: NodeIndex| {
             let out = self.leg(self.settings.master.0, standby.0, Entity::Standby, &self.settings.handling);
             [out, self.to_master(standby.0)]
         };
-        self.settings.standby.into_iter().flat_map(told).collect()
+        self.settings.standby.into_iter().flat_map(notice).collect()
     }
 
     fn switch_of(&self, node: u32) -> u32 {

@@ -124,14 +124,14 @@ impl Servers<'_> {
                     return;
                 }
                 let kind = LimitKind::ReshapePool(number);
-                let mut told = Limit { kind, limit, needed };
+                let mut limit_of = Limit { kind, limit, needed };
                 // Where frames come faster than its clock lets them go, no pool is enough.
                 let pace = come.map(|come| self.deviation.shrink(come.pace()));
                 if let Some(pace) = pace.filter(|pace| needed.is_none() && *pace < police.distance.as_ps()) {
                     let (kind, limit) = (LimitKind::PolicedDistance(number), police.distance.as_ps());
-                    told = Limit { kind, limit, needed: Some(pace) };
+                    limit_of = Limit { kind, limit, needed: Some(pace) };
                 }
-                found.push(Overflow { whose, limit: told });
+                found.push(Overflow { whose, limit: limit_of });
             }
         }
     }

@@ -77,10 +77,10 @@ impl Servers<'_> {
         let port = &self.network.ports[hop.port.index()];
         let link = &self.network.links[port.links.expect("a hop's port has a cable").egress.index()];
         let cable = link.propagation.as_ps();
-        let whole =
+        let transfer =
             link.rate.duration_floor((frame_length(stream.payload_min, hop.tagged) + Bytes::new(8)).bits());
         // The port reads its clock when it begins, and is told the end by it.
-        let least = self.deviation.shrink(whole.as_ps()).saturating_sub(self.slack);
+        let least = self.deviation.shrink(transfer.as_ps()).saturating_sub(self.slack);
         let mut line = Range {
             min: (least + cable + link.phy_delay.min.as_ps()).saturating_sub(2),
             max: cable + link.phy_delay.max.as_ps() + 2,

@@ -31,7 +31,7 @@ impl Cycle<'_> {
         let master = network.streams[self.tdma.synchronisation.index()].talker;
         let port = network.streams[self.tdma.synchronisation.index()].hops.first()?.port;
         let fails = SYNCHRONISATION_LOST.at(port);
-        let beside = TWO_RASTERS.at(port);
+        let doubled = TWO_RASTERS.at(port);
         if self.cycles > CYCLES_MAX {
             return Some(fails);
         }
@@ -45,9 +45,9 @@ impl Cycle<'_> {
             || network.events.iter().any(|event| changes(&event.action));
         if errs {
             self.lifetime = lives.filter(|_| is_alone || in_a_row.is_some());
-            self.beside = in_a_row.unwrap_or(0);
+            self.doubled = in_a_row.unwrap_or(0);
             if self.lifetime.is_none() {
-                return Some(if is_alone { fails } else { beside });
+                return Some(if is_alone { fails } else { doubled });
             }
         }
         if !is_alone && self.stops_unheard(master) {
@@ -84,13 +84,13 @@ impl Cycle<'_> {
                 // Its applications run at once, and it has to hear of a cycle first; behind a start-up it has.
                 TimelineAction::StartNode(_) if self.tdma.start_up.is_none() => {
                     self.lost += 1;
-                    self.lost_whole += 1;
+                    self.lost_entirely += 1;
                     true
                 }
                 _ => true,
             };
             if !bears {
-                return Some(if is_alone { fails } else { beside });
+                return Some(if is_alone { fails } else { doubled });
             }
         }
         None
@@ -145,7 +145,7 @@ impl Cycle<'_> {
         self.lifetime = self.tdma.lifetime.map(Duration::as_ps);
         if self.tdma.standby.is_some() && !slaves_cable {
             let Some(cycles) = self.cycles_apart() else { return false };
-            self.beside = self.beside.saturating_add(cycles);
+            self.doubled = self.doubled.saturating_add(cycles);
         }
         self.lifetime.is_some()
     }

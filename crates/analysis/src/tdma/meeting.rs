@@ -64,19 +64,19 @@ impl Cycle<'_> {
 
     /// Starts of the slots that carry a stream, in order, in the first `cycles`.
     pub(super) fn starts(&self, stream: StreamIndex, cycles: u64) -> Vec<u64> {
-        let whole = self.tdma.cycle.as_ps();
+        let cycle_ps = self.tdma.cycle.as_ps();
         let standby = self.tdma.standby.filter(|standby| standby.synchronisation == stream);
         let mut starts = Vec::new();
         for cycle in 0..cycles {
             if matches!(self.network.streams[stream.index()].traffic, Traffic::Synchronisation { .. }) {
-                starts.push(cycle * whole);
-                starts.extend(standby.map(|standby| cycle * whole + standby.offset.as_ps()));
+                starts.push(cycle * cycle_ps);
+                starts.extend(standby.map(|standby| cycle * cycle_ps + standby.offset.as_ps()));
                 continue;
             }
             let carries = self.tdma.slots.iter().filter(|slot| self.network.is_carried(slot, stream));
             let here =
                 carries.filter(|slot| cycle % u64::from(slot.slot.period) == u64::from(slot.slot.phase));
-            starts.extend(here.map(|slot| cycle * whole + slot.slot.offset.as_ps()));
+            starts.extend(here.map(|slot| cycle * cycle_ps + slot.slot.offset.as_ps()));
         }
         starts
     }

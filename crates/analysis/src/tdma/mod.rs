@@ -71,11 +71,11 @@ struct Cycle<'network> {
     /// Cycles of which a failing master, or a node that comes back, may cost the slots before the standby's frame, or all.
     lost: u64,
     /// How many of them a station may lose whole.
-    lost_whole: u64,
+    lost_entirely: u64,
     /// From the start of a cycle that the standby opens until all have heard of it, at most.
     taken_over: u64,
     /// Cycles in a row that a standby may open beside the master; zero if it opens none.
-    beside: u32,
+    doubled: u32,
     /// How long a frame waits at most whatever fails, if something does that costs any number of slots.
     lifetime: Option<u64>,
     /// Why nothing holds, if so.
@@ -106,9 +106,9 @@ impl<'network> Cycle<'network> {
             early: 0,
             late: 0,
             lost: 0,
-            lost_whole: 0,
+            lost_entirely: 0,
             taken_over: 0,
-            beside: 0,
+            doubled: 0,
             lifetime: None,
             reason: None,
             waits: Vec::new(),
@@ -123,12 +123,12 @@ impl<'network> Cycle<'network> {
         cycle.reason = cycle.what_fails();
         // Both clocks, the sender's and the listener's, over a cycle and the watch of a standby; a standby that misses
         // the master's frames is not corrected meanwhile.
-        let span = (2 + u64::from(cycle.beside)) * tdma.cycle.as_ps();
+        let span = (2 + u64::from(cycle.doubled)) * tdma.cycle.as_ps();
         let drift = 2 * (deviation.stretch(span) - span) + 2 * slack + 2;
         cycle.drift = drift;
         let (early, late) = cycle.travel_errors(tdma.synchronisation);
         (cycle.early, cycle.late) = (early + drift, late + drift);
-        if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0 || cycle.beside > 0) {
+        if let Some(standby) = tdma.standby.filter(|_| cycle.lost > 0 || cycle.doubled > 0) {
             // The standby reckons by its own clock, and the others from its frames.
             let (early, late) = cycle.travel_errors(standby.synchronisation);
             (cycle.early, cycle.late) = (cycle.early + early + drift, cycle.late + late + drift);
@@ -279,7 +279,7 @@ impl<'network> Cycle<'network> {
             let class = &mut classes[hop.class.index()];
             class.used = true;
             let opens = matches!(stream.traffic, Traffic::Synchronisation { .. });
-            let frames = if self.beside > 0 && opens { 2 } else { 1 };
+            let frames = if self.doubled > 0 && opens { 2 } else { 1 };
             let bits: Bits = frame_length(stream.payload_max, hop.tagged).bits() * frames;
             let most = class.backlog.map_or(bits, |known| known.max(bits));
             class.backlog = self.reason.is_none().then_some(most);

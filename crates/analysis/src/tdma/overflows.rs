@@ -85,7 +85,7 @@ impl Cycle<'_> {
             let octets = tautwire_model::frame_length(stream.payload_max, hop.tagged).get();
             most[hop.class.index()] = most[hop.class.index()].max(octets);
         }
-        let frames = if self.beside > 0 { 2 } else { 1 };
+        let frames = if self.doubled > 0 { 2 } else { 1 };
         let settings = &self.network.ports[port.index()];
         // Of the shared buffer: one class at a time has frames there, beside what is reserved for the others.
         let cells = settings.shared_buffer.as_ref().map(|buffer| {

@@ -48,7 +48,7 @@ impl Cycle<'_> {
         let least = self.requests_apart(to);
         let near =
             |one: u64, other: u64| self.deviation.stretch(other - one) + self.early + self.late < least;
-        let whole = self.cycles * self.tdma.cycle.as_ps();
+        let cycle_ps = self.cycles * self.tdma.cycle.as_ps();
         let requests = self.starts(to, self.cycles);
         let looked_at = 2 * self.cycles + self.cycles_of(ready.max) + 1;
         if looked_at > LOOKED_AT_MAX {
@@ -69,7 +69,7 @@ impl Cycle<'_> {
             most = most.max(slot - request);
         }
         // The first request of the next round finds its slot behind the last one's.
-        if before?.0 >= first? + whole {
+        if before?.0 >= first? + cycle_ps {
             return None;
         }
         Some(self.deviation.stretch(most) + self.early + self.late)

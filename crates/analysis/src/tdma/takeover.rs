@@ -142,7 +142,7 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
     let (_, late) = cycle.travel_errors(tdma.synchronisation);
     let longest = cycle.deviation.stretch(span.as_ps()).saturating_add(late + cycle.drift);
     let error = Duration::from_ps(longest).saturating_sub(span);
-    let whole = crate::bounds(&with_only(network, None));
+    let undisturbed = crate::bounds(&with_only(network, None));
     // Late enough that the standby has heard of cycles, whatever their length.
     let action = TimelineAction::StopNode(talker(tdma.synchronisation));
     let event = TimelineEvent { at: Duration::from_ps(u64::MAX), action };
@@ -153,7 +153,7 @@ pub fn takeover(network: &Network) -> Option<Takeover> {
         watch: standby.offset,
         error,
         silence: cycle.reason.map_or_else(|| Ok(span + error), Err),
-        added: added(&whole, &crate::bounds(&stops)),
+        added: added(&undisturbed, &crate::bounds(&stops)),
     })
 }
 
@@ -170,7 +170,7 @@ pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
     if kinds.is_empty() {
         return None;
     }
-    let whole = crate::bounds(&with_only(network, None));
+    let undisturbed = crate::bounds(&with_only(network, None));
     let cost = |failure: Failure| {
         let failing = with_only(network, Some(failure));
         let mut cycle = Cycle::new(&failing, tdma);
@@ -187,10 +187,10 @@ pub fn failure_costs(network: &Network) -> Option<FailureCosts> {
             (None, None) if cycle.lost > 0 => Ok(CostRule::Slots),
             (None, None) => Ok(CostRule::Nothing),
         };
-        FailureCost { failure, rule, added: added(&whole, &crate::bounds(&failing)) }
+        FailureCost { failure, rule, added: added(&undisturbed, &crate::bounds(&failing)) }
     };
     let kinds = kinds.into_iter().map(cost).collect();
-    Some(FailureCosts { without: whole, kinds })
+    Some(FailureCosts { without: undisturbed, kinds })
 }
 
 /// A network in which nothing fails but what is of a kind, if any.
@@ -207,10 +207,10 @@ fn with_only(network: &Network, failure: Option<Failure>) -> Network {
     })
 }
 
-fn added(whole: &Bounds, failing: &Bounds) -> Vec<Option<Duration>> {
-    let pairs = whole.streams.iter().zip(&failing.streams);
-    let worst = pairs.map(|(whole, failing)| {
-        let listeners = whole.listeners.iter().zip(&failing.listeners);
+fn added(undisturbed: &Bounds, failing: &Bounds) -> Vec<Option<Duration>> {
+    let pairs = undisturbed.streams.iter().zip(&failing.streams);
+    let worst = pairs.map(|(undisturbed, failing)| {
+        let listeners = undisturbed.listeners.iter().zip(&failing.listeners);
         let more = listeners.map(|(one, other)| match (&one.delay, &other.delay) {
             (Ok(one), Ok(other)) => Some(other.saturating_sub(*one)),
             _ => None,

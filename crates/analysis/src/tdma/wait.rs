@@ -74,14 +74,14 @@ impl Cycle<'_> {
         let streams = || (0..self.network.streams.len()).map(StreamIndex::at);
         let talker = self.network.streams[number.index()].talker;
         let real_time = self.network.is_real_time(number);
-        let beside = |other: &StreamIndex| {
+        let competes = |other: &StreamIndex| {
             let stream = &self.network.streams[other.index()];
             // A start-up is over before any stream begins.
             let own = stream.traffic.is_control();
             stream.talker == talker && !own
         };
         let arrivals = |wanted: bool| -> Option<Vec<Arrivals>> {
-            let same = streams().filter(beside).filter(|other| self.network.is_real_time(*other) == wanted);
+            let same = streams().filter(competes).filter(|other| self.network.is_real_time(*other) == wanted);
             same.map(|other| self.arrivals(other)).collect()
         };
         let same = arrivals(real_time)?;
@@ -125,8 +125,8 @@ impl Cycle<'_> {
             let most = (0..self.cycles).map(|number| in_one(number).count()).max().unwrap_or(0);
             u64::try_from(most).unwrap_or(u64::MAX).max(1)
         };
-        let taken_over = (self.lost - self.lost_whole).saturating_mul(most_before(self.taken_over));
-        taken_over.saturating_add(self.lost_whole.saturating_mul(most_before(cycle)))
+        let taken_over = (self.lost - self.lost_entirely).saturating_mul(most_before(self.taken_over));
+        taken_over.saturating_add(self.lost_entirely.saturating_mul(most_before(cycle)))
     }
 
     /// The longest that `count` slots are waited for, from any instant; true time.
@@ -140,13 +140,13 @@ impl Cycle<'_> {
         if starts.is_empty() || count > FRAMES_MAX {
             return None;
         }
-        let whole = self.tdma.cycle.as_ps().checked_mul(self.cycles)?;
+        let repetition = self.tdma.cycle.as_ps().checked_mul(self.cycles)?;
         let of = u64::try_from(starts.len()).ok()?;
         let from = |first: usize| {
             let last = u64::try_from(first).ok()? + count;
             let place = usize::try_from(last % of).ok()?;
-            let whole = (last / of).checked_mul(whole)?;
-            whole.checked_add(starts[place])?.checked_sub(starts[first])
+            let repetition = (last / of).checked_mul(repetition)?;
+            repetition.checked_add(starts[place])?.checked_sub(starts[first])
         };
         let longest = (0..starts.len()).map(from).try_fold(0, |most, one| Some(one?.max(most)))?;
         Some(self.deviation.stretch(longest) + self.early + self.late)

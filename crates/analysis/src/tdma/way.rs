@@ -48,7 +48,7 @@ impl Cycle<'_> {
         let rate = self.network.links[links.egress.index()].rate;
         let octets = frame_length(stream.payload_max, hop.tagged) + Bytes::MEDIA_OVERHEAD;
         let line = self.deviation.stretch(rate.duration_ceil(octets.bits()).as_ps()) + self.grain + 1;
-        let wait = self.wait_beside(stream);
+        let wait = self.wait_for_second_master(stream);
         (queued, queued.max.saturating_add(latency.max + line + occupancy + occupied + wait))
     }
 
@@ -72,12 +72,12 @@ impl Cycle<'_> {
                 + 2,
         };
         let line = line.plus(self.stages(stream, place, &[StagePosition::Transmission]).0);
-        Range { max: line.max + self.wait_beside(stream), ..line }
+        Range { max: line.max + self.wait_for_second_master(stream), ..line }
     }
 
     /// How long a synchronisation frame waits at a port at most: for that of a standby, or of the master, of the same time.
-    fn wait_beside(&self, stream: &Stream) -> u64 {
-        if self.beside == 0 || !matches!(stream.traffic, Traffic::Synchronisation { .. }) {
+    fn wait_for_second_master(&self, stream: &Stream) -> u64 {
+        if self.doubled == 0 || !matches!(stream.traffic, Traffic::Synchronisation { .. }) {
             return 0;
         }
         let both =

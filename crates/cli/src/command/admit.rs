@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use tautwire_workbench::admission::{
-    Channel, Decision, Desk, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request, RequestError,
+    AdmissionServer, Channel, Decision, Fits, LogError, Mode, Operation, Outcome, RefusalReason, Request,
+    RequestError,
 };
 use tautwire_workbench::{Duration, Network, grammar};
 
 use super::admit_socket::{self, Limits};
-use super::{say, scenario};
+use super::{message, scenario};
 use crate::args::{Admit, Test};
 use crate::exit::Exit;
 use crate::{nearest, output};
@@ -19,29 +20,30 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     let path = &arguments.input.path;
     let network = scenario(path)?.network;
     if arguments.test == Test::ResponseTime && network.harts.is_none() {
-        say("the test `response-time` is that of HaRTES: the description has no `harts`");
+        message("the test `response-time` is that of HaRTES: the description has no `harts`");
         return Err(Exit::WrongInput);
     }
     let text = std::fs::read_to_string(path).map_err(|error| {
-        say(&format!("cannot read {}: {error}", path.display()));
+        message(&format!("cannot read {}: {error}", path.display()));
         Exit::WrongInput
     })?;
     let name = path.display().to_string();
     if let Some(folder) = arguments.state.as_deref().filter(|_| arguments.accept_log)
-        && let Some(copy) = Desk::accept_log(folder)?
+        && let Some(copy) = AdmissionServer::accept_log(folder)?
     {
-        say(&format!("the log is accepted as it is; a copy of it is in {}", copy.display()));
+        message(&format!("the log is accepted as it is; a copy of it is in {}", copy.display()));
     }
-    let desk = Desk::open(grammar(), &name, &text, arguments.test.into(), arguments.state.as_deref())?;
-    if let Some(reason) = desk.no_longer_holds() {
+    let server =
+        AdmissionServer::open(grammar(), &name, &text, arguments.test.into(), arguments.state.as_deref())?;
+    if let Some(reason) = server.no_longer_holds() {
         let why = why((&network, arguments.test), "", &reason);
-        say(&format!(
+        message(&format!(
             "the admitted streams would not be admitted now, because test or description has changed: {why}"
         ));
     }
     if let Some(socket) = &arguments.listen {
         let limits = Limits { connections: arguments.connections, idle: arguments.idle_timeout };
-        return admit_socket::serve(socket, desk, limits);
+        return admit_socket::serve(socket, server, limits);
     }
     let requests: Box<dyn Iterator<Item = Asked>> = if arguments.all {
         let asks = network.streams.iter().filter(|stream| !stream.traffic.is_control());
@@ -52,7 +54,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
         let lines: Box<dyn BufRead> = match &arguments.requests {
             None => Box::new(io::stdin().lock()),
             Some(path) => Box::new(BufReader::new(File::open(path).map_err(|error| {
-                say(&format!("cannot read {}: {error}", path.display()));
+                message(&format!("cannot read {}: {error}", path.display()));
                 Exit::WrongInput
             })?)),
         };
@@ -61,7 +63,7 @@ pub(super) fn run(arguments: &Admit) -> Result<Exit, Exit> {
     };
     let mut console =
         Console { requests, test: arguments.test, json: arguments.input.json, worst: Exit::Holds };
-    desk.serve(&mut console)?;
+    server.serve(&mut console)?;
     Ok(console.worst)
 }
 
@@ -81,7 +83,7 @@ impl Channel for Console<'_> {
 
     fn next(&mut self) -> Result<Option<Result<Request, RequestError>>, Exit> {
         self.requests.next().transpose().map_err(|error| {
-            say(&format!("cannot read the requests: {error}"));
+            message(&format!("cannot read the requests: {error}"));
             Exit::WrongInput
         })
     }
@@ -108,9 +110,9 @@ impl From<LogError> for Exit {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Damaged { .. } | LogError::CutOff { .. } | LogError::NoAnchor { .. } => {
-                say(&format!("{error}, or accept the log as it is: --accept-log"));
+                message(&format!("{error}, or accept the log as it is: --accept-log"));
             }
-            _ => say(&error.to_string()),
+            _ => message(&error.to_string()),
         }
         if let LogError::Io(..) = error { Self::Failure } else { Self::WrongInput }
     }

@@ -15,10 +15,10 @@ use std::thread;
 use std::time::{self, Instant};
 
 use serde_json::json;
-use tautwire_workbench::admission::{Channel, Decision, Desk, Request, RequestError};
+use tautwire_workbench::admission::{AdmissionServer, Channel, Decision, Request, RequestError};
 use tautwire_workbench::{Duration, Network};
 
-use super::say;
+use super::message;
 use crate::exit::Exit;
 use crate::signals;
 
@@ -40,15 +40,15 @@ pub(super) struct Limits {
 type Asked = (String, Sender<String>);
 
 /// Answers until a decision cannot be kept.
-pub(super) fn serve(socket: &Path, desk: Desk, limits: Limits) -> Result<Exit, Exit> {
+pub(super) fn serve(socket: &Path, server: AdmissionServer, limits: Limits) -> Result<Exit, Exit> {
     let listener = bind(socket).map_err(|error| {
-        say(&format!("cannot listen on {}: {error}", socket.display()));
+        message(&format!("cannot listen on {}: {error}", socket.display()));
         if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }
     })?;
     signals::remove_on_kill(socket);
     let (sender, asked) = channel::<Asked>();
     thread::spawn(move || welcome(&listener, &sender, limits));
-    desk.serve(&mut Clients { asked, reply: None })?;
+    server.serve(&mut Clients { asked, reply: None })?;
     Ok(Exit::Holds)
 }
 

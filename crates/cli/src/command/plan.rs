@@ -2,7 +2,7 @@
 
 use tautwire_workbench::{NotPlanned, SlotDocument, plan_slots};
 
-use super::{say, scenario};
+use super::{message, scenario};
 use crate::args::Plan;
 use crate::exit::Exit;
 use crate::output;
@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &Plan) -> Result<Exit, Exit> {
     let kept = arguments.cycle.or_else(|| network.tdma.as_ref().map(|tdma| tdma.cycle));
     let cycle = if arguments.shortest { None } else { kept };
     let planned = plan_slots(network, cycle).map_err(|reason| {
-        say(&match reason {
+        message(&match reason {
             NotPlanned::NoTdma => "the description has no `tdma:`".to_owned(),
             NotPlanned::NoPairs => "no stream answers another: nothing to plan".to_owned(),
             NotPlanned::TooShort { needed } => format!("the cycle is too short: one round needs {needed}"),

@@ -7,19 +7,19 @@ use std::path::Path;
 use serde_json::json;
 use tautwire_workbench::RunFolder;
 
-use super::say;
+use super::message;
 use crate::args::Report;
 use crate::exit::Exit;
 use crate::{output, signals};
 
 pub(super) fn run(arguments: &Report) -> Result<Exit, Exit> {
     let run = RunFolder::read(&arguments.run).map_err(|error| {
-        say(&format!("{} is not a run folder: {error}", arguments.run.display()));
+        message(&format!("{} is not a run folder: {error}", arguments.run.display()));
         Exit::WrongInput
     })?;
     let place = arguments.out.clone().unwrap_or_else(|| arguments.run.join("report.html"));
     write_atomically(&place, &tautwire_workbench::html(&run)).map_err(|error| {
-        say(&format!("cannot write {}: {error}", place.display()));
+        message(&format!("cannot write {}: {error}", place.display()));
         Exit::Failure
     })?;
     output::result(&if arguments.json {

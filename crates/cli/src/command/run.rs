@@ -8,7 +8,7 @@ use tautwire_workbench::{
     RunFolderWriter, Scenario, Summary, TraceRecorder, Verdict, adversary, judge,
 };
 
-use super::{exit, say, scenario, stream, tables};
+use super::{exit, message, scenario, stream, tables};
 use crate::args::{Run, Simulate, Trace, Verify};
 use crate::exit::Exit;
 use crate::output;
@@ -51,10 +51,10 @@ pub(super) fn verify(arguments: &Verify) -> Result<Exit, Exit> {
     output::result(&if arguments.input.json { summary.to_json() } else { tables(&summary) })?;
     let verification = judge(&scenario.network, bounds.as_ref(), Some(&observation));
     for contradiction in &verification.contradictions {
-        say(&format!("above its bound, which is a fault of this program: {contradiction}"));
+        message(&format!("above its bound, which is a fault of this program: {contradiction}"));
     }
     for contradiction in summary.adversary.iter().flat_map(|search| &search.contradictions) {
-        say(&format!("above its bound, which is a fault of this program: {contradiction}"));
+        message(&format!("above its bound, which is a fault of this program: {contradiction}"));
     }
     let found = summary.verification.as_ref().map_or(verification.verdict, |found| found.verdict);
     Ok(exit(verification.verdict.max(found)))
@@ -73,7 +73,7 @@ enum Proof {
 fn chosen(mut scenario: Scenario, arguments: &Simulate) -> Result<Scenario, Exit> {
     let Some(path) = &arguments.choices else { return Ok(scenario) };
     let wrong = |why: String| {
-        say(&format!("{}: {why}", path.display()));
+        message(&format!("{}: {why}", path.display()));
         Exit::WrongInput
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
@@ -92,7 +92,7 @@ fn with_settings(mut scenario: Scenario, run: &Run) -> Result<Scenario, Exit> {
     if let Some(duration) = run.duration {
         let warm_up = network.run.warm_up;
         if duration <= warm_up {
-            say(&format!("--duration {duration}: not longer than the warm-up of {warm_up}"));
+            message(&format!("--duration {duration}: not longer than the warm-up of {warm_up}"));
             return Err(Exit::WrongInput);
         }
         network.set_duration(duration);
@@ -136,9 +136,9 @@ fn run_and_keep(
         written.map_err(|error| not_written(&place, &error))?;
     }
     writer.finish_with(&kept).map_err(|error| not_written(&place, &error))?;
-    say(&format!("results in {}", place.display()));
+    message(&format!("results in {}", place.display()));
     if let Some(OtherRun { place, file }) = other {
-        say(&format!("{} is kept, as it has results of {file}", place.display()));
+        message(&format!("{} is kept, as it has results of {file}", place.display()));
     }
     Ok((observation, bounds, kept.summary))
 }
@@ -165,6 +165,6 @@ fn observe(
 
 /// Says that results cannot be written. A place that is taken is wrong usage, all else a failure.
 pub(super) fn not_written(place: &Path, error: &io::Error) -> Exit {
-    say(&format!("cannot write results to {}: {error}", place.display()));
+    message(&format!("cannot write results to {}: {error}", place.display()));
     if error.kind() == ErrorKind::AlreadyExists { Exit::WrongInput } else { Exit::Failure }
 }

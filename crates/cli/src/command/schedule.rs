@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tautwire_workbench::{Network, ScheduleVerdict, Scheduled, with_dispatch_points};
 
-use super::{load, say};
+use super::{load, message};
 use crate::args::Schedule;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -15,14 +15,14 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
     let path = &arguments.input.path;
     let network = network(path)?;
     let Some(found) = Scheduled::find(&network) else {
-        say(&format!(
+        message(&format!(
             "{}: no time-triggered virtual links: give streams a `time-triggered:`",
             path.display()
         ));
         return Err(Exit::WrongInput);
     };
     let found = found.map_err(|faults| {
-        say(&format!(
+        message(&format!(
             "{}: the raster or the ports do not allow the schedule: {}",
             path.display(),
             faults.join("; ")
@@ -33,21 +33,21 @@ pub(super) fn run(arguments: &Schedule) -> Result<Exit, Exit> {
         let name = path.display().to_string();
         // Of this file alone: what it names stays where it is.
         let own = std::fs::read_to_string(path).map_err(|error| {
-            say(&format!("cannot read {name}: {error}"));
+            message(&format!("cannot read {name}: {error}"));
             Exit::WrongInput
         })?;
         let Some(text) = with_dispatch_points(&name, &own, &found.network) else {
-            say(&format!(
+            message(&format!(
                 "{}: the links are described in a table or by an alias, not in this text; use --json",
                 path.display()
             ));
             return Err(Exit::WrongInput);
         };
         std::fs::write(place, text).map_err(|error| {
-            say(&format!("cannot write {}: {error}", place.display()));
+            message(&format!("cannot write {}: {error}", place.display()));
             Exit::Failure
         })?;
-        say(&format!("description with its schedule in {}", place.display()));
+        message(&format!("description with its schedule in {}", place.display()));
     }
     let text = if arguments.input.json { format!("{:#}\n", found.to_json()) } else { table(&found) };
     output::result(&text)?;
@@ -63,7 +63,7 @@ fn network(path: &Path) -> Result<Network, Exit> {
     loaded.diagnostics.retain(|found| found.code != "time-triggered::unscheduled");
     output::note(&diagnostics::drawn(&loaded, Terminal::of_stderr()));
     loaded.network.ok_or_else(|| {
-        say(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
+        message(&format!("{}: {}", path.display(), diagnostics::counted(&loaded.diagnostics)));
         Exit::WrongInput
     })
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tautwire_workbench::{NotTuned, TUNE_RUNS, TuneKind, TuneOptions, Tuned};
 
-use super::{load, say, scenario};
+use super::{load, message, scenario};
 use crate::args::{self, Budget, Tune};
 use crate::exit::Exit;
 use crate::output;
@@ -16,21 +16,21 @@ pub(super) fn run(arguments: &Tune) -> Result<Exit, Exit> {
     scenario(path)?;
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        say(&format!("cannot read {name}: {error}"));
+        message(&format!("cannot read {name}: {error}"));
         Exit::WrongInput
     })?;
     let tuned = tuned(arguments, &name, &text)?;
     if let Some(place) = &arguments.out {
         write(&tuned, place)?;
     }
-    let told = tuned.to_text();
+    let report = tuned.to_text();
     match (&arguments.out, &tuned.text) {
         _ if arguments.input.json => output::result(&format!("{:#}\n", tuned.to_json()))?,
         (None, Some(text)) => {
-            output::note(&told);
+            output::note(&report);
             output::result(text)?;
         }
-        _ => output::result(&told)?,
+        _ => output::result(&report)?,
     }
     Ok(if tuned.text.is_some() { Exit::Holds } else { Exit::DeadlineMissed })
 }
@@ -56,7 +56,7 @@ fn tuned(arguments: &Tune, name: &str, text: &str) -> Result<Tuned, Exit> {
     let stop = &mut || time.is_some_and(|time| begin.elapsed() > time);
     let mut options = TuneOptions { kinds, least: arguments.least, runs, stop };
     tautwire_workbench::tune(name, text, &mut options).map_err(|reason| {
-        say(&match reason {
+        message(&match reason {
             NotTuned::Faulty => format!("{name} has faults"),
             NotTuned::NoDeadline => format!("{name}: no stream has a deadline: nothing to prove"),
         });
@@ -67,20 +67,20 @@ fn tuned(arguments: &Tune, name: &str, text: &str) -> Result<Tuned, Exit> {
 /// Writes the description, and holds what is read again against what is told of it.
 fn write(tuned: &Tuned, place: &Path) -> Result<(), Exit> {
     let Some(text) = &tuned.text else {
-        say(&format!("{} is not written: no such values are found", place.display()));
+        message(&format!("{} is not written: no such values are found", place.display()));
         return Ok(());
     };
     std::fs::write(place, text).map_err(|error| {
-        say(&format!("cannot write {}: {error}", place.display()));
+        message(&format!("cannot write {}: {error}", place.display()));
         Exit::Failure
     })?;
     if !load(place)?.network.is_some_and(|network| tuned.is_of(&network)) {
-        say(&format!(
+        message(&format!(
             "{} has other bounds than are told: files that the description names are sought beside it",
             place.display()
         ));
         return Err(Exit::Failure);
     }
-    say(&format!("description with these values in {}", place.display()));
+    message(&format!("description with these values in {}", place.display()));
     Ok(())
 }

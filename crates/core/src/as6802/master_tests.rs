@@ -239,9 +239,9 @@ fn of_three_cliques_one_stays() {
         };
         let stays = |own: usize| !others(own).any(|other| super::is_before(other, cliques[own]));
         assert_eq!((0..3).filter(|own| stays(*own)).count(), 1, "{cliques:?}");
-        let stays_beside_all =
+        let is_apart_from_all =
             |own: usize| !super::is_before(others(own).fold(0, |all, one| all | one), cliques[own]);
-        summed += u32::from(!(0..3).any(stays_beside_all));
+        summed += u32::from(!(0..3).any(is_apart_from_all));
         cases += 1;
     }
     assert_eq!((cases, summed), (90, 90), "counted together, all of them would give way");

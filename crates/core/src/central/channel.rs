@@ -111,11 +111,11 @@ impl<M: Clone> Channel<M> {
             self.again_at = None;
         }
         let mut message = None;
-        if let Some((number, said)) = &segment.message {
+        if let Some((number, received)) = &segment.message {
             self.owes = true;
             if *number == self.expects {
                 self.expects += 1;
-                message = Some(said.clone());
+                message = Some(received.clone());
             }
         }
         Heard { restarted, message }

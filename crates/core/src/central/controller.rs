@@ -88,7 +88,7 @@ pub struct Controller {
     broken: BTreeSet<u32>,
     arrivals: u64,
     /// What the talkers' edge bridges were told last.
-    told: BTreeMap<u32, Option<ListenerDeclaration>>,
+    declared: BTreeMap<u32, Option<ListenerDeclaration>>,
     actions: VecDeque<ControllerAction>,
 }
 
@@ -109,7 +109,7 @@ impl Controller {
             listeners,
             broken: BTreeSet::new(),
             arrivals: 0,
-            told: BTreeMap::new(),
+            declared: BTreeMap::new(),
             actions: VecDeque::new(),
         }
     }
@@ -141,7 +141,7 @@ impl Controller {
             Err(_) if !wanted => listener.state = State::Idle,
             Err(code) => {
                 listener.state = State::Refused(code);
-                self.tell_users(pair, Err(code));
+                self.notify_users(pair, Err(code));
             }
         }
     }
@@ -155,14 +155,14 @@ impl Controller {
             }
             match self.listeners.get_mut(pair).map(|listener| &mut listener.state) {
                 Some(State::Ready) => {
-                    self.tell_users(*pair, Err(FailureCode(0)));
+                    self.notify_users(*pair, Err(FailureCode(0)));
                     self.set(*pair, State::Configuring(BTreeSet::from([node])));
-                    self.tell_bridge(*pair, node, true);
-                    self.tell_listeners(pair.stream);
+                    self.configure_bridge(*pair, node, true);
+                    self.notify_listeners(pair.stream);
                 }
                 Some(State::Configuring(bridges)) => {
                     bridges.insert(node);
-                    self.tell_bridge(*pair, node, true);
+                    self.configure_bridge(*pair, node, true);
                 }
                 Some(State::Releasing(_)) => self.confirmed(node, *pair, false),
                 _ => {}
@@ -181,7 +181,7 @@ impl Controller {
             UserSide::Edges(edges) => {
                 for (stream, (talker, listeners)) in (0..).zip(edges) {
                     if talker == node {
-                        self.told.remove(&stream);
+                        self.declared.remove(&stream);
                         self.offer(stream, false);
                     }
                     for (listener, edge) in (0..).zip(listeners) {
@@ -262,7 +262,7 @@ impl Controller {
                 bridges.remove(&bridge);
                 if bridges.is_empty() {
                     listener.state = State::Ready;
-                    self.tell_users(pair, Ok(()));
+                    self.notify_users(pair, Ok(()));
                 }
             }
             State::Releasing(bridges) if !reserved => {
@@ -307,7 +307,7 @@ impl Controller {
         for pair in self.pairs(|_| true).into_iter().filter(|pair| pair.stream == stream) {
             self.settle(pair);
         }
-        self.tell_listeners(stream);
+        self.notify_listeners(stream);
     }
 
     fn is_wanted(&self, pair: Pair) -> bool {
@@ -339,7 +339,7 @@ impl Controller {
             }
             (State::Refused(_), false) => {
                 listener.state = State::Idle;
-                self.tell_listeners(pair.stream);
+                self.notify_listeners(pair.stream);
             }
             (State::Configuring(_) | State::Ready, false) => self.release(pair),
             _ => {}
@@ -356,7 +356,7 @@ impl Controller {
         own.map(|share| share.share).collect()
     }
 
-    fn tell_bridge(&mut self, pair: Pair, bridge: u32, reserve: bool) {
+    fn configure_bridge(&mut self, pair: Pair, bridge: u32, reserve: bool) {
         let shares = self.shares_at(pair, bridge);
         self.send(bridge, Message::Configure { pair, reserve, shares });
     }
@@ -365,11 +365,11 @@ impl Controller {
         let bridges = self.bridges(pair);
         self.set(pair, State::Configuring(bridges.clone()));
         for bridge in &bridges {
-            self.tell_bridge(pair, *bridge, true);
+            self.configure_bridge(pair, *bridge, true);
         }
         if bridges.is_empty() {
             self.set(pair, State::Ready);
-            self.tell_users(pair, Ok(()));
+            self.notify_users(pair, Ok(()));
         }
     }
 
@@ -378,17 +378,17 @@ impl Controller {
         let was_ready = self.is_ready(pair);
         self.set(pair, State::Releasing(bridges.clone()));
         if was_ready {
-            self.tell_users(pair, Err(FailureCode(0)));
+            self.notify_users(pair, Err(FailureCode(0)));
         }
         for bridge in &bridges {
-            self.tell_bridge(pair, *bridge, false);
+            self.configure_bridge(pair, *bridge, false);
         }
         if bridges.is_empty() {
             self.freed(pair);
         }
     }
 
-    fn tell_users(&mut self, pair: Pair, verdict: Result<(), FailureCode>) {
+    fn notify_users(&mut self, pair: Pair, verdict: Result<(), FailureCode>) {
         match &self.users {
             UserSide::Configuration(users) => {
                 let users = *users;
@@ -401,13 +401,13 @@ impl Controller {
                 if let Some(edge) = edge.filter(|_| verdict != Err(FailureCode(0))) {
                     self.send(edge, Message::Verdict(pair, verdict));
                 }
-                self.tell_listeners(pair.stream);
+                self.notify_listeners(pair.stream);
             }
         }
     }
 
     /// Tells the talker's edge bridge what its listeners say together, if it is something else than before.
-    fn tell_listeners(&mut self, stream: u32) {
+    fn notify_listeners(&mut self, stream: u32) {
         let UserSide::Edges(edges) = &self.users else { return };
         let Some((edge, _)) = edges.get(stream as usize) else { return };
         let edge = *edge;
@@ -424,8 +424,8 @@ impl Controller {
             (false, true) => Some(ListenerDeclaration::AskingFailed),
             (false, false) => None,
         };
-        if self.told.get(&stream).copied().flatten() != merged {
-            self.told.insert(stream, merged);
+        if self.declared.get(&stream).copied().flatten() != merged {
+            self.declared.insert(stream, merged);
             self.send(edge, Message::Listeners(stream, merged));
         }
     }
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_told_when_all_bridges_have_confirmed() {
+    fn users_are_notified_when_all_bridges_have_confirmed() {
         let mut controller = controller();
         controller.hear(20, &Message::Ask(PAIR));
         assert!(all(&mut controller).is_empty(), "nobody offers it");
@@ -474,8 +474,8 @@ mod tests {
         controller.hear(10, &Message::Configured { pair: PAIR, reserve: true });
         assert!(all(&mut controller).is_empty() && !controller.is_ready(PAIR));
         controller.hear(11, &Message::Configured { pair: PAIR, reserve: true });
-        let told = ControllerAction::Send(20, Message::Verdict(PAIR, Ok(())));
-        assert_eq!(all(&mut controller), [told]);
+        let declared = ControllerAction::Send(20, Message::Verdict(PAIR, Ok(())));
+        assert_eq!(all(&mut controller), [declared]);
         assert!(controller.is_ready(PAIR) && controller.is_settled());
     }
 

@@ -127,14 +127,14 @@ impl EdgeBridge {
         now: Instant,
         port: usize,
         stream: StreamId,
-        said: Option<ListenerDeclaration>,
+        declaration: Option<ListenerDeclaration>,
     ) {
         let value = MsrpValue::Listener(stream);
         let Some(participant) = &mut self.ports[port] else { return };
         let before = participant.declared().find(|(declared, _)| *declared == value);
-        match said {
-            Some(said) if before.is_none_or(|(_, before)| before != Some(said)) => {
-                participant.join(now, value, Some(said), before.is_none());
+        match declaration {
+            Some(declaration) if before.is_none_or(|(_, before)| before != Some(declaration)) => {
+                participant.join(now, value, Some(declaration), before.is_none());
             }
             None if before.is_some() => participant.leave(now, value),
             _ => {}
@@ -151,10 +151,10 @@ impl EdgeBridge {
     /// Says again all that the users declare: the CNC has restarted.
     pub fn repeat_notes(&mut self) {
         for (port, participant) in self.ports.iter().enumerate() {
-            for (value, said) in participant.iter().flat_map(Participant::registered) {
+            for (value, declaration) in participant.iter().flat_map(Participant::registered) {
                 let note = match value {
                     MsrpValue::TalkerAdvertise(talker) => EdgeNote::Talker(talker.stream, true),
-                    MsrpValue::Listener(stream) => EdgeNote::Listener(stream, said),
+                    MsrpValue::Listener(stream) => EdgeNote::Listener(stream, declaration),
                     MsrpValue::TalkerFailed(..) | MsrpValue::Domain(_) => continue,
                 };
                 self.notes.push_back((port, note));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_bridge_says_what_it_is_told_and_nothing_else() {
+    fn an_edge_bridge_declares_what_it_is_configured_to_and_nothing_else() {
         let mut now = Instant::ZERO;
         let classes = [SrClass::a()];
         let mut edge = EdgeBridge::new(&[true, false], MrpTiming::default(), 1, &classes, now);

@@ -214,7 +214,8 @@ impl CentralNode {
 
     fn receive(&mut self, source: MacAddress, octets: &[u8]) {
         let frame = ControlFrame::parse(octets).ok().map(|(frame, _)| frame);
-        let known = frame.filter(|frame| frame.message.as_ref().is_none_or(|(_, said)| self.is_known(said)));
+        let known =
+            frame.filter(|frame| frame.message.as_ref().is_none_or(|(_, payload)| self.is_known(payload)));
         let is_from = |from: &u32| self.channels.get(from).is_some_and(|(address, _)| *address == source);
         match known.filter(|frame| frame.to == self.number && is_from(&frame.from)) {
             Some(frame) => self.take(frame),
@@ -319,9 +320,9 @@ mod tests {
     fn octets_carry_messages_and_acknowledgements() {
         let (mut one, mut other) = (node(1, 2), node(2, 1));
         one.send(2, Message::Offer(7), Role::Network);
-        let said = sent(&mut one);
-        assert_eq!(said.len(), 1);
-        bring(1, &mut other, &said[0]);
+        let outputs = sent(&mut one);
+        assert_eq!(outputs.len(), 1);
+        bring(1, &mut other, &outputs[0]);
         assert_eq!(other.poll_heard(), Some((1, Message::Offer(7))));
         assert_eq!(other.take_work(), Some(Work::Heard(1, Message::Offer(7), Role::Network)));
         let answer = sent(&mut other);
@@ -359,16 +360,16 @@ mod tests {
         let (mut one, mut other) = (node(1, 2), node(2, 1));
         let before = other.clone();
         one.send(2, Message::Offer(7), Role::Network);
-        let said = sent(&mut one);
-        bring(3, &mut other, &said[0]);
+        let outputs = sent(&mut one);
+        bring(3, &mut other, &outputs[0]);
         let octets = alloc::vec![0xff; 46];
-        bring(1, &mut other, &Output { octets, ..said[0].clone() });
+        bring(1, &mut other, &Output { octets, ..outputs[0].clone() });
         assert_eq!(
             other,
             CentralNode { refused: 2, ..before },
             "node 3 says that it is node 1; nothing to read"
         );
-        bring(1, &mut other, &said[0]);
+        bring(1, &mut other, &outputs[0]);
         assert_eq!(other.poll_heard(), Some((1, Message::Offer(7))));
     }
 

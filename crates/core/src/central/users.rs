@@ -48,11 +48,11 @@ impl UserConfiguration {
         match message {
             Message::Offer(stream) if self.offered.insert(*stream) => {
                 self.out.push_back((controller, message.clone()));
-                self.tell_listeners(*stream, true);
+                self.notify_listeners(*stream, true);
             }
             Message::Withdraw(stream) if self.offered.remove(stream) => {
                 self.out.push_back((controller, message.clone()));
-                self.tell_listeners(*stream, false);
+                self.notify_listeners(*stream, false);
             }
             Message::Ask(pair) if self.asked.insert(*pair) => {
                 self.out.push_back((controller, message.clone()));
@@ -109,11 +109,12 @@ impl UserConfiguration {
         self.streams.get(pair.stream as usize)?.listeners.get(pair.listener as usize).copied()
     }
 
-    fn tell_listeners(&mut self, stream: u32, available: bool) {
+    fn notify_listeners(&mut self, stream: u32, available: bool) {
         let listeners = self.streams.get(stream as usize).map_or(&[][..], |users| &users.listeners);
-        let told = (0..).zip(listeners);
+        let messages = (0..).zip(listeners);
         self.out.extend(
-            told.map(|(listener, node)| (*node, Message::Available(Pair { stream, listener }, available))),
+            messages
+                .map(|(listener, node)| (*node, Message::Available(Pair { stream, listener }, available))),
         );
     }
 
@@ -138,12 +139,12 @@ mod tests {
         let stream = UserStream { talker: 1, listeners: vec![2, 3] };
         let mut users = UserConfiguration::new(vec![stream], 9);
         let pair = |listener| Pair { stream: 0, listener };
-        let told = |users: &mut UserConfiguration| -> Vec<(u32, Message)> {
+        let messages = |users: &mut UserConfiguration| -> Vec<(u32, Message)> {
             core::iter::from_fn(|| users.poll()).collect()
         };
         users.hear(&Message::Offer(0));
         users.hear(&Message::Offer(0));
-        let out = told(&mut users);
+        let out = messages(&mut users);
         assert_eq!(out.len(), 3, "the controller and both listeners, once: {out:?}");
         users.hear(&Message::Ask(pair(0)));
         users.hear(&Message::Ask(pair(1)));
@@ -152,12 +153,12 @@ mod tests {
         let starts = |out: &[(u32, Message)]| {
             out.iter().filter(|(to, message)| *to == 1 && matches!(message, Message::Send(0, true))).count()
         };
-        assert_eq!(starts(&told(&mut users)), 1);
+        assert_eq!(starts(&messages(&mut users)), 1);
         let gone = Err(tautwire_wire::srp::FailureCode(0));
         users.hear(&Message::Verdict(pair(0), gone));
-        assert!(!told(&mut users).contains(&(1, Message::Send(0, false))));
+        assert!(!messages(&mut users).contains(&(1, Message::Send(0, false))));
         users.restarted(3);
         users.hear(&Message::Verdict(pair(1), gone));
-        assert!(told(&mut users).contains(&(1, Message::Send(0, false))));
+        assert!(messages(&mut users).contains(&(1, Message::Send(0, false))));
     }
 }

@@ -163,11 +163,11 @@ impl GptpNode {
     pub fn sent(&mut self, port: usize, message: &PtpMessage, left: Instant) {
         match &message.body {
             PtpBody::PdelayReq(_) => self.ports[port].delay.sent(left),
-            PtpBody::PdelayResp(said) => {
+            PtpBody::PdelayResp(times) => {
                 let own = &mut self.ports[port];
                 let answered = |request: &PtpMessage| {
                     (request.header.source, request.header.sequence)
-                        == (said.requester, message.header.sequence)
+                        == (times.requester, message.header.sequence)
                 };
                 if let Some(place) = own.requests.iter().position(answered) {
                     let request = own.requests.remove(place).expect("it was found");
@@ -175,13 +175,13 @@ impl GptpNode {
                 }
             }
             PtpBody::Sync(_) => {
-                let said = if self.is_grandmaster() {
+                let times = if self.is_grandmaster() {
                     let (origin, correction) = time_fields(reading_ps(left));
                     Some((origin, correction, FollowUpInformation::default()))
                 } else {
                     self.time.as_ref().and_then(|(time, ..)| time.relayed(left))
                 };
-                if let Some((origin, correction, information)) = said {
+                if let Some((origin, correction, information)) = times {
                     let header = PtpHeader { flags: 0, correction, ..message.header };
                     let tlvs = alloc::vec![PtpTlv::FollowUpInformation(information)];
                     self.out.push_back((port, PtpMessage { header, body: PtpBody::FollowUp(origin), tlvs }));

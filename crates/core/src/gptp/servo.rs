@@ -115,8 +115,8 @@ mod tests {
                 Reading { before: 0, other: offset + at + 1_500_000, after: long }
             };
             let readings: [Reading; 5] = core::array::from_fn(|_| read());
-            let told = quickest(&readings).expect("five readings");
-            if let Adjustment::Rate(set) = servo.sample(told, interval) {
+            let quickest_reading = quickest(&readings).expect("five readings");
+            if let Adjustment::Rate(set) = servo.sample(quickest_reading, interval) {
                 rate = set;
             }
             offset += 20_000_000 - i128::from(rate);

@@ -433,7 +433,7 @@ impl AcMaster {
         // The standby hears of it when all switches carry it: what it knows stands everywhere.
         if let Some(to) = self.config.other.filter(|_| entry.unknown && entry.missing.is_empty()) {
             let asked = [entry.produced.unwrap_or_default(), by];
-            let message = stands(stream, consumer, (self.number, self.config.life), asked);
+            let message = replicate(stream, consumer, (self.number, self.config.life), asked);
             self.out.push_back(AcAction::Send { to, message });
             entry.notices += 1;
         }
@@ -473,7 +473,7 @@ impl AcMaster {
 }
 
 /// What the standby is told of a consumer that stands, with the numbers of the producer's and its own request.
-pub(super) fn stands(
+pub(super) fn replicate(
     stream: FttStream,
     consumer: u16,
     (number, life): (u32, u32),

@@ -211,25 +211,25 @@ impl AcMaster {
         ending.again = Some(now + self.config.patience);
         let reached = |to: u16| topology.cut(me, to).is_none();
         let (stream, cut) = (ending.stream, Some(ending.link));
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         if let Some(number) = ending.pausing.filter(|_| reached(stream.producer)) {
-            said.push((stream.producer, FttMessage::Pause { stream: id, number, cut }));
+            messages.push((stream.producer, FttMessage::Pause { stream: id, number, cut }));
             ending.pauses = ending.pauses.saturating_add(1);
         }
         if let Some(number) = ending.telling.filter(|_| reached(consumer)) {
-            said.push((consumer, FttMessage::Pause { stream: id, number, cut }));
+            messages.push((consumer, FttMessage::Pause { stream: id, number, cut }));
         }
         let waits = ending.waits_for_the_producer(reached);
         for to in ending.missing.iter().filter(|to| !waits && reached(**to) && !ending.is_held_by(**to)) {
             let (between, number) = (None, self.number);
-            said.push((*to, FttMessage::Config { stream, consumer, between, number }));
+            messages.push((*to, FttMessage::Config { stream, consumer, between, number }));
         }
         let is_off = !waits && !ending.waits_for_switches(reached);
         if let Some(to) = self.config.other.filter(|_| is_off && ending.unknown) {
-            said.push((to, gone(stream, consumer, self.number, self.config.life)));
+            messages.push((to, gone(stream, consumer, self.number, self.config.life)));
             ending.notices = ending.notices.saturating_add(1);
         }
-        self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
+        self.out.extend(messages.into_iter().map(|(to, message)| AcAction::Send { to, message }));
         self.is_ended(key);
     }
 
@@ -259,7 +259,7 @@ impl AcMaster {
         if is_done && !unknown {
             self.endings.remove(&key);
         }
-        self.tell_complete();
+        self.send_complete();
     }
 
     /// A node does not use a grant that ends.
@@ -278,8 +278,8 @@ impl AcMaster {
             }
         }
         // Whom it was said to when it was granted again is invited: it waits for that.
-        let stands = self.entries.get(&id).filter(|entry| !entry.granted.is_empty());
-        let producer = stands.and_then(|entry| entry.stream).map(|stream| stream.producer);
+        let granted_entry = self.entries.get(&id).filter(|entry| !entry.granted.is_empty());
+        let producer = granted_entry.and_then(|entry| entry.stream).map(|stream| stream.producer);
         if number.is_none() && heard.is_empty() && producer == Some(node) {
             self.out.push_back(AcAction::Send { to: node, message: FttMessage::Invite { stream: id } });
         }

@@ -51,22 +51,22 @@ impl AcMaster {
         let (other, heir) = (self.config.other, self.heir);
         let known = self.entries.get_mut(&id).and_then(|entry| Some((entry.stream?, entry)));
         let Some((stream, entry)) = known else { return self.remove_unknown(now, id, node) };
-        let whole = node == stream.producer;
+        let by_producer = node == stream.producer;
         // What ended a request before this one comes late.
-        let own = if whole { entry.produced } else { entry.number_of(node) };
+        let own = if by_producer { entry.produced } else { entry.number_of(node) };
         if own.is_some_and(|own| number != own && number.wrapping_sub(own) > u16::MAX / 2) {
             return;
         }
-        let (stands, alone) = (entry.granted.contains_key(&node), entry.granted.len() == 1);
+        let (is_granted, alone) = (entry.granted.contains_key(&node), entry.granted.len() == 1);
         // What is being decided is decided first; the node says it again. So does the last one that stands beside one that is decided.
-        if entry.current.is_some() && (whole || entry.is_current(node) || (stands && alone)) {
+        if entry.current.is_some() && (by_producer || entry.is_current(node) || (is_granted && alone)) {
             return;
         }
         // Nor is the last one let go before its producer, of whom one that came back knows nothing, can be told.
-        if entry.produced.is_none() && !whole && stands && alone {
+        if entry.produced.is_none() && !by_producer && is_granted && alone {
             return;
         }
-        let gone: BTreeSet<u16> = if whole {
+        let gone: BTreeSet<u16> = if by_producer {
             // With those that leave already: it is told when none of them is left either.
             let leaving = self.leaving.range((id, 0)..=(id, u16::MAX)).map(|(_, leaving)| leaving);
             let leaving = leaving.filter(|leaving| !leaving.confirmed).flat_map(|leaving| &leaving.gone);
@@ -75,23 +75,23 @@ impl AcMaster {
             entry.asking.remove(&node);
             entry.granted.remove(&node).map(|_| node).or(heir.then_some(node)).into_iter().collect()
         };
-        let pausing = entry.produced.filter(|_| !whole && stands && alone);
-        if whole || pausing.is_some() || entry.is_empty() {
+        let pausing = entry.produced.filter(|_| !by_producer && is_granted && alone);
+        if by_producer || pausing.is_some() || entry.is_empty() {
             self.entries.remove(&id);
         }
-        if whole {
+        if by_producer {
             self.offers.remove(&id);
         } else if let Some(number) = pausing {
             self.offers.insert(id, Offer { producer: stream.producer, number, refused: None });
         }
-        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
-        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
-        self.unnotified.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
+        self.refused.retain(|(known, consumer), _| *known != id || !(by_producer || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(by_producer || *consumer == node));
+        self.unnotified.retain(|(known, consumer), _| *known != id || !(by_producer || *consumer == node));
         let topology = &self.config.topology;
         let way = |consumer: &u16| topology.switches(stream.producer, *consumer).unwrap_or_default();
         let missing: BTreeSet<u16> = gone.iter().flat_map(way).collect();
         // One that it took over from may have begun to set it up.
-        let missing = if whole && heir { topology.all_switches() } else { missing };
+        let missing = if by_producer && heir { topology.all_switches() } else { missing };
         let missing = if planted!(NotTakenOut) { BTreeSet::new() } else { missing };
         let unknown = other.is_some();
         self.number += 1;
@@ -109,10 +109,10 @@ impl AcMaster {
         if self.leaving.iter().any(|((known, _), leaving)| *known == id && !leaving.confirmed) {
             return;
         }
-        let whole = self.offers.get(&id).is_some_and(|offer| offer.producer == node);
-        self.refused.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
-        self.cut.retain(|(known, consumer), _| *known != id || !(whole || *consumer == node));
-        if whole {
+        let by_producer = self.offers.get(&id).is_some_and(|offer| offer.producer == node);
+        self.refused.retain(|(known, consumer), _| *known != id || !(by_producer || *consumer == node));
+        self.cut.retain(|(known, consumer), _| *known != id || !(by_producer || *consumer == node));
+        if by_producer {
             self.offers.remove(&id);
         }
         if !self.heir {
@@ -161,16 +161,16 @@ impl AcMaster {
             let message = FttMessage::Pause { stream: id, number: Some(number), cut: None };
             return self.out.push_back(AcAction::Send { to: stream.producer, message });
         }
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for to in &leaving.missing {
             let (between, number) = (None, self.number);
-            said.push((*to, FttMessage::Config { stream, consumer: node, between, number }));
+            messages.push((*to, FttMessage::Config { stream, consumer: node, between, number }));
         }
         if let Some(to) = self.config.other.filter(|_| leaving.unknown && leaving.missing.is_empty()) {
-            said.push((to, gone(stream, node, self.number, self.config.life)));
+            messages.push((to, gone(stream, node, self.number, self.config.life)));
             leaving.notices = leaving.notices.saturating_add(1);
         }
-        self.out.extend(said.into_iter().map(|(to, message)| AcAction::Send { to, message }));
+        self.out.extend(messages.into_iter().map(|(to, message)| AcAction::Send { to, message }));
         self.is_out(id, node);
     }
 
@@ -210,7 +210,7 @@ impl AcMaster {
         if self.leaving.get(&(id, node)).is_some_and(|leaving| !leaving.unknown) {
             self.leaving.remove(&(id, node));
         }
-        self.tell_complete();
+        self.send_complete();
     }
 
     pub(super) fn confirm(&mut self, stream: u16, to: u16) {
@@ -247,7 +247,7 @@ impl AcMaster {
     }
 
     /// Tells a standby that is heard again what went meanwhile.
-    pub(super) fn tell_gone(&mut self) {
+    pub(super) fn send_gone(&mut self) {
         let Some(to) = self.config.other else { return };
         let leaving = self.leaving.iter().filter(|(_, leaving)| leaving.confirmed);
         let leaving = leaving.map(|((_, node), leaving)| (leaving.stream, *node));

@@ -56,7 +56,7 @@ impl SwitchMaster {
         }
         let number = self.lines.changed.get(&neighbour).map_or(0, |line| line.number) + 1;
         self.lines.changed.insert(neighbour, Line { up, number, again: None });
-        self.say_link(now, neighbour);
+        self.send_link(now, neighbour);
         if up {
             return;
         }
@@ -67,7 +67,7 @@ impl SwitchMaster {
                 }
             }
         }
-        self.say_broken(now);
+        self.send_broken(now);
     }
 
     /// Lets time pass: what is not answered is said again.
@@ -76,10 +76,10 @@ impl SwitchMaster {
         let lines = &self.lines.changed;
         let due: Vec<u16> = lines.iter().filter(|(_, line)| due(line)).map(|(to, _)| *to).collect();
         for neighbour in due {
-            self.say_link(now, neighbour);
+            self.send_link(now, neighbour);
         }
         if self.lines.again.is_some_and(|at| at <= now) {
-            self.say_broken(now);
+            self.send_broken(now);
         }
     }
 
@@ -124,23 +124,23 @@ impl SwitchMaster {
     }
 
     /// Another one is the active ACMaster, or has forgotten all.
-    pub(super) fn say_links(&mut self, now: Instant) {
+    pub(super) fn send_links(&mut self, now: Instant) {
         let all: Vec<u16> = self.lines.changed.keys().copied().collect();
         for neighbour in all {
-            self.say_link(now, neighbour);
+            self.send_link(now, neighbour);
         }
-        self.say_broken(now);
+        self.send_broken(now);
     }
 
     /// It was told that a stream is gone, or set up, to a consumer, or to all of them.
-    pub(super) fn is_new(&mut self, id: u16, consumer: u16, whole: bool) {
-        self.lines.broken.retain(|(known, to), _| *known != id || !(whole || *to == consumer));
+    pub(super) fn is_new(&mut self, id: u16, consumer: u16, of_producer: bool) {
+        self.lines.broken.retain(|(known, to), _| *known != id || !(of_producer || *to == consumer));
         if self.lines.broken.is_empty() {
             self.lines.again = None;
         }
     }
 
-    fn say_link(&mut self, now: Instant, neighbour: u16) {
+    fn send_link(&mut self, now: Instant, neighbour: u16) {
         let (switch, patience) = (self.config.switch, self.config.patience);
         let Some(line) = self.lines.changed.get_mut(&neighbour) else { return };
         line.again = Some(now + patience);
@@ -148,7 +148,7 @@ impl SwitchMaster {
         self.out.push_back((self.acmaster, FttMessage::Link { switch, neighbour, up, number }));
     }
 
-    fn say_broken(&mut self, now: Instant) {
+    fn send_broken(&mut self, now: Instant) {
         let switch = self.config.switch;
         self.lines.again = (!self.lines.broken.is_empty()).then(|| now + self.config.patience);
         for ((id, consumer), neighbour) in &self.lines.broken {

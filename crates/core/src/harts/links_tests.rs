@@ -65,7 +65,7 @@ fn what_streams_reserve_of_a_link_is_known() {
 }
 
 #[test]
-fn a_change_is_said_until_it_is_acknowledged() {
+fn a_change_is_repeated_until_it_is_acknowledged() {
     let mut switch = switch();
     let link = |up, number| FttMessage::Link { switch: 11, neighbour: 2, up, number };
     switch.link(at(0), 2, true);

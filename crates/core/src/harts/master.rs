@@ -67,23 +67,23 @@ impl SwitchMaster {
             }
             FttMessage::Alive { master, .. } if self.acmaster != *master => {
                 self.acmaster = *master;
-                self.say_links(now);
+                self.send_links(now);
             }
             FttMessage::Linked { neighbour, number } => self.linked(*neighbour, *number),
             FttMessage::Survey { master, account } => {
-                self.say_links(now);
+                self.send_links(now);
                 let carried = self.streams.values().flat_map(|carried| {
                     let part = |consumer: &u16| {
                         (carried.stream, *consumer, self.is_broken(carried.stream.id, *consumer))
                     };
                     carried.consumers.keys().map(part)
                 });
-                let said = account_of(self.config.switch, carried, *account);
+                let messages = account_of(self.config.switch, carried, *account);
                 let (switch, account, to) = (self.config.switch, *account, *master);
                 let number = self.heard.values().copied().max().unwrap_or(0);
-                let digest = FttMessage::digest(said.iter().cloned());
+                let digest = FttMessage::digest(messages.iter().cloned());
                 let all = FttMessage::Surveyed { switch, account, number, digest };
-                self.out.extend(said.into_iter().chain([all]).map(|message| (to, message)));
+                self.out.extend(messages.into_iter().chain([all]).map(|message| (to, message)));
             }
             _ => {}
         }
@@ -92,8 +92,8 @@ impl SwitchMaster {
     /// A stream is to be carried to a consumer, or no more.
     fn configure(&mut self, stream: &FttStream, consumer: u16, between: Option<[u16; 2]>, number: u32) {
         // What is older than what it knows comes late. The same message twice changes nothing and is answered twice.
-        let (id, whole) = (stream.id, stream.producer);
-        let range = if consumer == whole { 0..=u16::MAX } else { whole..=whole };
+        let (id, producer) = (stream.id, stream.producer);
+        let range = if consumer == producer { 0..=u16::MAX } else { producer..=producer };
         let of_stream = self.heard.range((id, *range.start())..=(id, *range.end()));
         let own = self.heard.get(&(id, consumer)).copied().unwrap_or(0);
         if of_stream.map(|(_, heard)| *heard).fold(own, u32::max) > number {
@@ -113,7 +113,7 @@ impl SwitchMaster {
             }
             None => self.take_out(id, consumer),
         }
-        self.is_new(id, consumer, consumer == whole);
+        self.is_new(id, consumer, consumer == producer);
         self.heard.insert((id, consumer), number);
         let (switch, installed) = (self.config.switch, between.is_some());
         let reply = FttMessage::Reply { stream: id, consumer, switch, installed, number };

@@ -142,8 +142,8 @@ impl FttNode {
                     }
                     _ => {}
                 }
-                let said = FttMessage::Paused { stream: *stream, node: self.node, number: *number };
-                self.out.push_back((self.master, said));
+                let paused = FttMessage::Paused { stream: *stream, node: self.node, number: *number };
+                self.out.push_back((self.master, paused));
             }
             FttMessage::Trigger { master, cycle, polled } => {
                 // Several cables to a switch bring it several times.

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_gives_what_comes_in_whole_cycles() {
+    fn a_server_gives_its_capacity_in_full_cycles() {
         let server = of(STREAM, 1, &[2, 3]).servers[&3];
         assert_eq!((server.capacity, server.period, server.priority), (Some(100), 3, 3));
         // Two clocks that differ: the period is not three whole cycles any more, and two messages may come in two.

@@ -220,7 +220,7 @@ fn each_window_has_frames_of_its_own() {
 
 /// One that is installed in a run has its whole capacity, and as much as its memory pool holds waits in it.
 #[test]
-fn a_server_is_installed_beside_others() {
+fn a_server_is_installed_with_others() {
     let closed = ServerConfig { capacity: Some(0), ..server(None, 0, 1, 0) };
     let mut port = port(vec![server(None, 1_000, 1, 3), closed, server(None, 500, 1, 1)]);
     put(&mut port, 0, 1, 1, 100);

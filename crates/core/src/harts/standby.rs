@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use tautwire_units::Instant;
 use tautwire_wire::harts::{FttMessage, FttStream};
 
-use super::acmaster::{AcAction, AcMaster, stands};
+use super::acmaster::{AcAction, AcMaster, replicate};
 use super::ending::Ending;
 use super::leaving::Leaving;
 
@@ -42,7 +42,7 @@ impl AcMaster {
         for to in self.config.other.into_iter().chain(switches) {
             self.out.push_back(AcAction::Send { to, message: message.clone() });
         }
-        self.tell_again();
+        self.repeat_to_other();
         if is_heir {
             for ((_, node), (stream, number)) in core::mem::take(&mut self.pending) {
                 self.add(now, stream, node, number);
@@ -69,7 +69,7 @@ impl AcMaster {
                 self.recall();
             }
         }
-        self.tell_again();
+        self.repeat_to_other();
     }
 
     fn hear_life(&mut self, life: u32) {
@@ -84,7 +84,7 @@ impl AcMaster {
             return self.survey();
         }
         let (master, life, attempt) = (self.config.me, self.config.life, self.attempt);
-        self.say_to_other(FttMessage::Recall { master, life, attempt });
+        self.send_to_other(FttMessage::Recall { master, life, attempt });
     }
 
     /// The other one came back and asks for all that stands.
@@ -105,8 +105,8 @@ impl AcMaster {
         if is_new {
             self.all_is_unnotified();
         }
-        self.tell_again();
-        self.tell_complete();
+        self.repeat_to_other();
+        self.send_complete();
     }
 
     /// The other one knows nothing any more: all that stands is to be told, under a number that it has not answered.
@@ -134,21 +134,21 @@ impl AcMaster {
     }
 
     /// Tells the other one of what stands and was never confirmed.
-    pub(super) fn tell_again(&mut self) {
-        self.tell_gone();
+    pub(super) fn repeat_to_other(&mut self) {
+        self.send_gone();
         let Some(to) = self.config.other else { return };
         for (id, consumer) in self.unnotified.keys() {
             let Some(entry) = self.entries.get(id) else { continue };
             if let (Some(stream), Some(by)) = (entry.stream, entry.granted.get(consumer)) {
                 let asked = [entry.produced.unwrap_or_default(), by.unwrap_or_default()];
-                let message = stands(stream, *consumer, (self.number, self.config.life), asked);
+                let message = replicate(stream, *consumer, (self.number, self.config.life), asked);
                 self.out.push_back(AcAction::Send { to, message });
             }
         }
     }
 
     /// Tells one that came back, and has said that it knows all that stands, of what is asked and refused, and that this is all.
-    pub(super) fn tell_complete(&mut self) {
+    pub(super) fn send_complete(&mut self) {
         let is_notified = |(id, consumer): &(u16, u16)| {
             let entry = self.entries.get(id);
             entry.is_some_and(|entry| entry.granted.contains_key(consumer) || entry.is_notified_of(*consumer))
@@ -177,10 +177,10 @@ impl AcMaster {
             self.related.insert(stream.id);
         }
         let digest = self.digest(&asked);
-        self.records(&asked, account).into_iter().for_each(|message| self.say_to_other(message));
+        self.records(&asked, account).into_iter().for_each(|message| self.send_to_other(message));
         let (master, life) = (self.config.me, self.config.life);
         let (to, number) = (self.other_life, self.number);
-        self.say_to_other(FttMessage::Complete { master, life, to, number, account, digest });
+        self.send_to_other(FttMessage::Complete { master, life, to, number, account, digest });
     }
 
     /// These requests, and the refusals that stand.
@@ -201,7 +201,7 @@ impl AcMaster {
             granted.flat_map(move |(stream, granted)| {
                 granted
                     .iter()
-                    .map(move |(to, by)| stands(stream, *to, (0, 0), [asked, by.unwrap_or_default()]))
+                    .map(move |(to, by)| replicate(stream, *to, (0, 0), [asked, by.unwrap_or_default()]))
             })
         });
         FttMessage::digest(standing.chain(self.records(asked, 0)))
@@ -213,7 +213,7 @@ impl AcMaster {
             && let Some((stream, subject)) = self.refused.get(&(id, consumer)).copied()
         {
             let (number, account, refused) = (0, self.account, Some(subject));
-            self.say_to_other(FttMessage::Record { stream, node: consumer, number, account, refused });
+            self.send_to_other(FttMessage::Record { stream, node: consumer, number, account, refused });
         }
     }
 
@@ -288,7 +288,7 @@ impl AcMaster {
                 entry.unknown &= !entry.is_current(consumer);
             }
             self.go_on(id);
-            self.tell_complete();
+            self.send_complete();
         }
     }
 
@@ -313,20 +313,20 @@ impl AcMaster {
             }
         } else {
             self.refused.clear();
-            let whole = consumer == stream.producer;
-            self.pending.retain(|(id, node), _| *id != stream.id || !(whole || *node == consumer));
+            let by_producer = consumer == stream.producer;
+            self.pending.retain(|(id, node), _| *id != stream.id || !(by_producer || *node == consumer));
             if let Some(entry) = self.entries.get_mut(&stream.id) {
                 entry.granted.remove(&consumer);
-                if whole || entry.granted.is_empty() {
+                if by_producer || entry.granted.is_empty() {
                     self.entries.remove(&stream.id);
                 }
             }
         }
         let stream = stream.id;
-        self.say_to_other(FttMessage::Replicated { stream, consumer, installed, number });
+        self.send_to_other(FttMessage::Replicated { stream, consumer, installed, number });
     }
 
-    fn say_to_other(&mut self, message: FttMessage) {
+    fn send_to_other(&mut self, message: FttMessage) {
         self.out.extend(self.config.other.map(|to| AcAction::Send { to, message }));
     }
 }

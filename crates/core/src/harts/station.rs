@@ -64,7 +64,7 @@ impl CycleMaster {
         self.next += self.cycle;
         let opened = Opened {
             cycle,
-            is_told: true,
+            is_announced: true,
             released: self.scheduler.released().to_vec(),
             relayed: self.scheduler.relayed().to_vec(),
             missed: self.scheduler.missed(),
@@ -80,7 +80,7 @@ pub struct Opened {
     /// Its number.
     pub cycle: u32,
     /// Whether nodes are told of it; not while the switch is stopped.
-    pub is_told: bool,
+    pub is_announced: bool,
     /// What it polls, message by message: the stream, and the cycle in which that was released.
     pub released: Vec<(u16, u32)>,
     /// The streams of which a message leaves its pool, message by message.
@@ -191,7 +191,7 @@ impl Station {
         self.out.clear();
         while let Some(master) = self.cycles.as_mut().filter(|master| master.next < now) {
             let (opened, _) = master.open();
-            self.happened.push_back(Happened::Opened(Opened { is_told: false, ..opened }));
+            self.happened.push_back(Happened::Opened(Opened { is_announced: false, ..opened }));
         }
     }
 
@@ -301,21 +301,21 @@ impl Station {
     }
 
     /// Gives on what its entities have to say; that is what polling does, too.
-    pub fn say(&mut self) {
+    pub fn collect_messages(&mut self) {
         let me = self.me;
         let mut sent: Vec<(u16, u16, FttMessage)> = Vec::new();
         let node = self.node.as_mut();
         sent.extend(
             node.into_iter()
                 .flat_map(|node| core::iter::from_fn(|| node.poll()))
-                .map(|(to, said)| (me, to, said)),
+                .map(|(to, message)| (me, to, message)),
         );
         let switch = self.switch.as_mut();
         sent.extend(
             switch
                 .into_iter()
                 .flat_map(|switch| core::iter::from_fn(|| switch.poll()))
-                .map(|(to, said)| (me, to, said)),
+                .map(|(to, message)| (me, to, message)),
         );
         for (id, (master, _)) in &mut self.acmasters {
             while let Some(action) = master.poll() {
@@ -356,7 +356,7 @@ impl Machine for Station {
     }
 
     fn poll(&mut self) -> Option<Output> {
-        self.say();
+        self.collect_messages();
         self.out.pop_front()
     }
 
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standby_that_is_asked_for_all_that_stands_has_taken_over_and_says_so() {
+    fn a_standby_that_is_asked_for_all_granted_streams_has_taken_over_and_replies() {
         let config = AcConfig {
             me: 9,
             other: Some(8),
@@ -435,18 +435,18 @@ mod tests {
         };
         let mut station = station();
         station.install(9, AcMaster::new(config, Instant::ZERO));
-        let tell = |station: &mut Station, ms, message| {
+        let receive_at = |station: &mut Station, ms, message| {
             station.process(Instant::ZERO + Duration::from_ms(ms), 9, &message);
             core::iter::from_fn(|| station.take_happened()).filter(|it| *it == Happened::TookOver).count()
         };
         // The other one was gone for less than it takes to be missed.
         let came_back = FttMessage::Recall { master: 8, life: 1, attempt: 0 };
-        assert_eq!(tell(&mut station, 1, came_back.clone()), 1);
+        assert_eq!(receive_at(&mut station, 1, came_back.clone()), 1);
         assert!(station.acmaster(9).is_some_and(AcMaster::is_active));
-        assert_eq!(tell(&mut station, 2, came_back), 0, "it is told once");
-        assert_eq!(tell(&mut station, 3, FttMessage::Alive { master: 8, life: 1, number: 0 }), 0);
+        assert_eq!(receive_at(&mut station, 2, came_back), 0, "it is told once");
+        assert_eq!(receive_at(&mut station, 3, FttMessage::Alive { master: 8, life: 1, number: 0 }), 0);
         assert!(!station.acmaster(9).is_some_and(AcMaster::is_active), "the lower identifier stays it");
-        assert_eq!(tell(&mut station, 4, FttMessage::Recall { master: 8, life: 2, attempt: 0 }), 1);
+        assert_eq!(receive_at(&mut station, 4, FttMessage::Recall { master: 8, life: 2, attempt: 0 }), 1);
     }
 
     #[test]
@@ -463,12 +463,12 @@ mod tests {
         station.come_back(us(400));
         assert_eq!((station.poll(), station.deadline()), (None, Some(us(400))));
         let cycles = core::iter::from_fn(|| station.take_happened());
-        let told: Vec<(u32, bool)> = cycles
+        let announced: Vec<(u32, bool)> = cycles
             .filter_map(|happened| match happened {
-                Happened::Opened(opened) => Some((opened.cycle, opened.is_told)),
+                Happened::Opened(opened) => Some((opened.cycle, opened.is_announced)),
                 _ => None,
             })
             .collect();
-        assert_eq!(told, [(0, true), (1, false), (2, false)]);
+        assert_eq!(announced, [(0, true), (1, false), (2, false)]);
     }
 }

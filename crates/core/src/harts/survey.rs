@@ -69,8 +69,8 @@ impl AcMaster {
         }
         let of_switch = self.survey.carried.range((switch, 0, 0)..=(switch, u16::MAX, u16::MAX));
         let of_switch = of_switch.map(|((.., consumer), (stream, broken))| (*stream, *consumer, *broken));
-        let said = account_of(switch, of_switch, account);
-        if FttMessage::digest(said.into_iter()) != digest {
+        let reported = account_of(switch, of_switch, account);
+        if FttMessage::digest(reported.into_iter()) != digest {
             // Asked again when the patience is over.
             return;
         }
@@ -92,10 +92,10 @@ impl AcMaster {
         for ((switch, _, consumer), (stream, broken)) in carried {
             parts.entry((stream, consumer)).or_default().insert(switch, broken);
         }
-        for ((stream, consumer), said) in parts {
-            let switches: BTreeSet<u16> = said.keys().copied().collect();
+        for ((stream, consumer), reported) in parts {
+            let switches: BTreeSet<u16> = reported.keys().copied().collect();
             let broken: BTreeSet<u16> =
-                said.into_iter().filter(|(_, broken)| *broken).map(|(switch, _)| switch).collect();
+                reported.into_iter().filter(|(_, broken)| *broken).map(|(switch, _)| switch).collect();
             let way = self.config.topology.switches(stream.producer, consumer).unwrap_or_default();
             let entry = self.entries.entry(stream.id).or_default();
             let agrees = entry.stream.is_none_or(|known| known == stream);

@@ -12,7 +12,7 @@ pub struct Topology {
     at: BTreeMap<u16, u16>,
     links: BTreeSet<(u16, u16)>,
     /// What a switch said last of its link to a neighbour: whether it is up, and under which number.
-    said: BTreeMap<(u16, u16), (bool, u32)>,
+    reported: BTreeMap<(u16, u16), (bool, u32)>,
 }
 
 impl Topology {
@@ -55,30 +55,30 @@ impl Topology {
 
     /// A switch says whether its link to a neighbour is up. False if that is older than what it said last.
     pub fn report(&mut self, switch: u16, neighbour: u16, up: bool, number: u32) -> bool {
-        let known = self.said.get(&(switch, neighbour)).map_or(0, |(_, known)| *known);
+        let known = self.reported.get(&(switch, neighbour)).map_or(0, |(_, known)| *known);
         let is_new = number >= known;
         if is_new {
-            self.said.insert((switch, neighbour), (up, number));
+            self.reported.insert((switch, neighbour), (up, number));
         }
         is_new
     }
 
     /// Forgets what was said of links: all are up.
     pub fn forget_links(&mut self) {
-        self.said.clear();
+        self.reported.clear();
     }
 
     /// The first link that is down on the way from one node or switch to another.
     #[must_use]
     pub fn cut(&self, from: u16, to: u16) -> Option<[u16; 2]> {
-        if self.said.values().all(|(up, _)| *up) {
+        if self.reported.values().all(|(up, _)| *up) {
             return None;
         }
         let switches = self.switches(from, to)?;
         let ends = [from, to].map(|end| Some(end).filter(|end| self.at.contains_key(end)));
         let way = ends[0].into_iter().chain(switches).chain(ends[1]);
         let way: Vec<u16> = way.collect();
-        let down = |one: u16, other: u16| self.said.get(&(one, other)).is_some_and(|(up, _)| !*up);
+        let down = |one: u16, other: u16| self.reported.get(&(one, other)).is_some_and(|(up, _)| !*up);
         way.windows(2).find_map(|pair| {
             let [one, other] = [pair[0], pair[1]];
             // As the switch that says so names it.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_down_while_one_of_its_ends_says_so() {
+    fn a_link_is_down_while_one_of_its_ends_reports_it() {
         let mut topology = Topology::default();
         topology.link(11, 12);
         topology.link(12, 13);

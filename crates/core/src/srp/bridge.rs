@@ -370,8 +370,9 @@ impl SrpBridge {
         }
         let class = self.class(&registration.talker).expect("others were refused");
         let slope = idle_slope(&registration.talker, &self.config.classes[class]);
-        let asked =
-            self.listener(egress, stream).is_some_and(|said| said != ListenerDeclaration::AskingFailed);
+        let asked = self
+            .listener(egress, stream)
+            .is_some_and(|declaration| declaration != ListenerDeclaration::AskingFailed);
         let (rank, arrived) = (registration.talker.rank, entry.arrived);
         Some(Ok(Candidate { class, slope, rank, asked, arrived }))
     }
@@ -421,8 +422,8 @@ impl SrpBridge {
     fn merged(&self, stream: &StreamId) -> Option<ListenerDeclaration> {
         let at = |port: usize| {
             let verdict = self.egress[port].verdict(stream)?;
-            let said = self.listener(port, stream)?;
-            Some(if verdict.is_ok() { said } else { ListenerDeclaration::AskingFailed })
+            let declaration = self.listener(port, stream)?;
+            Some(if verdict.is_ok() { declaration } else { ListenerDeclaration::AskingFailed })
         };
         (0..self.ports.len()).filter_map(at).reduce(merge)
     }

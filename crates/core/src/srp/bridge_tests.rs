@@ -363,7 +363,7 @@ fn merge(one: ListenerDeclaration, other: ListenerDeclaration) -> ListenerDeclar
 
 use proptest::prelude::*;
 use tautwire_wire::MacAddress;
-use tautwire_wire::srp::{AttributeEvent, DomainValue, Entry as Said, pack};
+use tautwire_wire::srp::{AttributeEvent, DomainValue, Entry as PduEntry, pack};
 
 const STREAMS: u16 = 8;
 const PORTS: usize = 3;
@@ -392,7 +392,7 @@ fn talker(stream: u16, size: u16, priority: u8, rank: Rank, shared: bool) -> Tal
     }
 }
 
-fn entry(event: Event) -> Option<Said<MsrpValue>> {
+fn entry(event: Event) -> Option<PduEntry<MsrpValue>> {
     let declared = |leaves: bool| if leaves { AttributeEvent::Lv } else { AttributeEvent::JoinIn };
     let (value, event, declaration) = match event {
         Event::Talker { stream, size, class, emergency, failed, shared, leaves } => {
@@ -416,7 +416,7 @@ fn entry(event: Event) -> Option<Said<MsrpValue>> {
         }
         Event::Down | Event::Wait(_) => return None,
     };
-    Some(Said { value, event, declaration, optional: false })
+    Some(PduEntry { value, event, declaration, optional: false })
 }
 
 fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
@@ -530,7 +530,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_changed_alone_gives_what_the_whole_gives(events in events()) {
+    fn the_state_of_changed_streams_alone_is_that_of_all_streams(events in events()) {
         hold(config(100, 100, 100), &events)?;
     }
 

@@ -104,7 +104,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_stream_costs_42_octets_and_one_beside_its_payload() {
+    fn a_stream_costs_43_octets_besides_its_payload() {
         assert_eq!(idle_slope(&talker(1, 500), &SrClass::a()), 34_752_000, "8 x (500 + 43) x 8000");
         assert_eq!(idle_slope(&talker(1, 900), &SrClass::a()), 60_352_000);
         assert_eq!(idle_slope(&talker(1, 500), &SrClass::b()), 34_752_000 / 2);

@@ -219,9 +219,9 @@ mod tests {
         part.advertise(Instant::ZERO, offered);
         let due = one.deadline().expect("it declares");
         one.handle(due, Event::Due);
-        let said: Vec<Output> = core::iter::from_fn(|| one.poll()).collect();
-        assert!(said.iter().any(|output| output.ether_type == MsrpValue::ETHER_TYPE), "{said:?}");
-        for output in &said {
+        let outputs: Vec<Output> = core::iter::from_fn(|| one.poll()).collect();
+        assert!(outputs.iter().any(|output| output.ether_type == MsrpValue::ETHER_TYPE), "{outputs:?}");
+        for output in &outputs {
             bring(&mut other, due, output);
         }
         assert!(other.take_changed() && !other.take_changed());

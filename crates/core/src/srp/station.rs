@@ -142,11 +142,11 @@ impl SrpStation {
         let mut wanted = self.domains.clone();
         wanted.extend(self.talks.values().map(|talker| (MsrpValue::TalkerAdvertise(*talker), None)));
         for stream in self.wants.keys() {
-            let said = match self.offer(*stream) {
+            let declaration = match self.offer(*stream) {
                 Offer::Advertised(_) => ListenerDeclaration::Ready,
                 Offer::None | Offer::Late(_) | Offer::Failed(_) => ListenerDeclaration::AskingFailed,
             };
-            wanted.insert(MsrpValue::Listener(*stream), Some(said));
+            wanted.insert(MsrpValue::Listener(*stream), Some(declaration));
         }
         declare(&mut self.participant, now, &wanted);
     }

@@ -530,9 +530,9 @@ impl<F: Copy> TdmaStation<F> {
 /// inner ones by the master's.
 #[must_use]
 pub fn travel_time(requested: Instant, received: Instant, replied: Instant, heard: Instant) -> Duration {
-    let whole = heard.as_ps().saturating_sub(requested.as_ps());
+    let round_trip = heard.as_ps().saturating_sub(requested.as_ps());
     let there = replied.as_ps().saturating_sub(received.as_ps());
-    Duration::from_ps(whole.saturating_sub(there) >> 1)
+    Duration::from_ps(round_trip.saturating_sub(there) >> 1)
 }
 
 #[cfg(test)]

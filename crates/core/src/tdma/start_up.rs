@@ -112,7 +112,7 @@ struct Client {
     /// Octets that it has acknowledged; none before it has announced itself.
     acknowledged: Option<u32>,
     /// When pieces were last sent to it.
-    told: Option<Instant>,
+    sent_at: Option<Instant>,
     /// When it was last heard.
     heard: Instant,
 }
@@ -213,7 +213,7 @@ impl StartUp {
                 let known = &mut self.clients[from as usize].acknowledged;
                 if self.config.own == self.config.server && known.is_some_and(|known| known < received) {
                     *known = Some(received.min(self.config.configuration));
-                    self.clients[from as usize].told = None;
+                    self.clients[from as usize].sent_at = None;
                     self.configure(now, from);
                 }
             }
@@ -257,7 +257,7 @@ impl StartUp {
         }
         if self.repeats() && now >= self.next {
             self.next = now + self.config.interval;
-            self.say_again(now);
+            self.repeat(now);
         }
         self.go_on(now);
     }
@@ -277,7 +277,7 @@ impl StartUp {
         waits || self.is_server() && !self.is_configured()
     }
 
-    fn say_again(&mut self, now: Instant) {
+    fn repeat(&mut self, now: Instant) {
         if self.is_server() {
             let own = self.config.own;
             for station in (0..self.config.stations).filter(|station| *station != own) {
@@ -344,7 +344,7 @@ impl StartUp {
             }
             let client = &mut self.clients[from as usize];
             if was_ready && !ready {
-                (client.acknowledged, client.told) = (None, None);
+                (client.acknowledged, client.sent_at) = (None, None);
             }
             client.acknowledged.get_or_insert(0);
             self.configure(now, from);
@@ -360,11 +360,11 @@ impl StartUp {
     fn configure(&mut self, now: Instant, station: u32) {
         let client = &mut self.clients[station as usize];
         let Some(mut offset) = client.acknowledged else { return };
-        let under_way = client.told.is_some_and(|told| now < told + self.config.interval);
+        let under_way = client.sent_at.is_some_and(|sent_at| now < sent_at + self.config.interval);
         if under_way || offset >= self.config.configuration {
             return;
         }
-        client.told = Some(now);
+        client.sent_at = Some(now);
         for _ in 0..self.config.burst {
             let length = self.config.piece.min(self.config.configuration - offset);
             if length == 0 {
@@ -382,8 +382,11 @@ impl StartUp {
             self.received = self.received.saturating_add(length).min(self.config.configuration);
             self.pieces += 1;
         }
-        let whole = self.received == self.config.configuration;
-        if whole || offset != self.received - length.min(self.received) || self.pieces == self.config.burst {
+        let is_complete = self.received == self.config.configuration;
+        if is_complete
+            || offset != self.received - length.min(self.received)
+            || self.pieces == self.config.burst
+        {
             self.pieces = 0;
             let acknowledgement = StartUpMessage::Acknowledgement { received: self.received };
             self.out.push_back((Addressee::Station(self.config.server), acknowledgement));

@@ -20,17 +20,17 @@ fn run(stations: u32, configuration: u32, lost: impl Fn(u32) -> bool, most_ms: u
     let mut sent = 0;
     for us in 0..most_ms * 1_000 {
         let now = Instant::from_ps(us * 1_000_000);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for (from, station) in all.iter_mut().enumerate() {
             station.act(now);
             if station.phase() == StartUpPhase::Calibrating {
                 station.calibrated(now);
             }
             while let Some((to, message)) = station.poll() {
-                said.push((u32::try_from(from).unwrap(), to, message));
+                messages.push((u32::try_from(from).unwrap(), to, message));
             }
         }
-        for (from, to, message) in said {
+        for (from, to, message) in messages {
             for (number, station) in all.iter_mut().enumerate() {
                 let number = u32::try_from(number).unwrap();
                 let meant = number != from && (to == Addressee::All || to == Addressee::Station(number));
@@ -126,10 +126,10 @@ fn live(
         silent_heartbeats: 2,
     };
     let mut all: Vec<StartUp> = (0..stations).map(|own| StartUp::new(config(own), Instant::ZERO)).collect();
-    let (mut told, mut sent) = (vec![], 0);
+    let (mut logged, mut sent) = (vec![], 0);
     for step in 0..most_ms * 10 {
         let (now, ms) = (Instant::from_ps(step * 100_000_000), step / 10);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for (from, station) in (0_u32..).zip(all.iter_mut()) {
             if is_up(from, ms) && step % 10 == 0 && ms > 0 && !is_up(from, ms - 1) {
                 station.restart(now);
@@ -142,11 +142,11 @@ fn live(
                 station.calibrated(now);
             }
             while let Some((to, message)) = station.poll() {
-                told.push((ms, from, message));
-                said.push((from, to, message));
+                logged.push((ms, from, message));
+                messages.push((from, to, message));
             }
         }
-        for (from, to, message) in said {
+        for (from, to, message) in messages {
             for (number, station) in (0_u32..).zip(all.iter_mut()) {
                 let meant = number != from && (to == Addressee::All || to == Addressee::Station(number));
                 sent += u32::from(meant);
@@ -156,20 +156,20 @@ fn live(
             }
         }
     }
-    (all, told)
+    (all, logged)
 }
 
 #[test]
-fn who_falls_silent_is_told_of_and_starts_up_anew_while_the_others_run_on() {
+fn a_silent_station_is_reported_dead_and_starts_up_anew_while_the_others_run_on() {
     let up = |station: u32, ms: u64| station != 2 || !(40..60).contains(&ms);
-    let (all, told) = live(4, up, |_| false, 100);
+    let (all, logged) = live(4, up, |_| false, 100);
     assert!(all.iter().all(|station| station.phase() == StartUpPhase::Running && station.known() == 4));
     let dead: Vec<_> =
-        told.iter().filter(|(_, _, said)| matches!(said, StartUpMessage::Dead { .. })).collect();
+        logged.iter().filter(|(_, _, messages)| matches!(messages, StartUpMessage::Dead { .. })).collect();
     let [(at, 0, StartUpMessage::Dead { station: 2 })] = dead[..] else { panic!("{dead:?}") };
     assert!((48..=53).contains(at), "two heartbeats of silence: {at} ms");
     let again = |message: StartUpMessage, from: u32| {
-        told.iter().filter(|(ms, who, said)| *ms >= 60 && *who == from && *said == message).count()
+        logged.iter().filter(|(ms, who, messages)| *ms >= 60 && *who == from && *messages == message).count()
     };
     assert!(again(StartUpMessage::Announcement { ready: false }, 2) > 0, "it announces itself anew");
     assert!(
@@ -191,10 +191,10 @@ fn without_heartbeats_nobody_is_missed_and_running_stations_fall_silent() {
 #[test]
 fn a_server_that_comes_back_learns_who_runs() {
     let up = |station: u32, ms: u64| station != 0 || !(40..60).contains(&ms);
-    let (all, told) = live(3, up, |_| false, 120);
+    let (all, logged) = live(3, up, |_| false, 120);
     assert!(all.iter().all(|station| station.phase() == StartUpPhase::Running && station.known() == 3));
-    assert!(told.iter().any(|(ms, who, said)| {
-        *ms >= 60 && *who != 0 && *said == StartUpMessage::Announcement { ready: true }
+    assert!(logged.iter().any(|(ms, who, messages)| {
+        *ms >= 60 && *who != 0 && *messages == StartUpMessage::Announcement { ready: true }
     }));
 }
 
@@ -215,11 +215,11 @@ fn a_station_that_comes_back_does_not_wait_for_one_that_is_dead() {
 fn lost_heartbeats_bury_the_living_who_come_back_by_themselves() {
     for step in 2..7 {
         let lost = |number: u32| (number.wrapping_mul(2_654_435_769) >> 16).is_multiple_of(step);
-        let (all, told) = live(3, |_, _| true, lost, 600);
+        let (all, logged) = live(3, |_, _| true, lost, 600);
         assert!(all.iter().all(|station| station.phase() == StartUpPhase::Running), "one of {step} is lost");
-        let buried = told.iter().any(|(_, _, said)| matches!(said, StartUpMessage::Dead { .. }));
+        let buried = logged.iter().any(|(_, _, messages)| matches!(messages, StartUpMessage::Dead { .. }));
         assert!(buried || step > 3, "one of {step} is lost");
-        let after = told.iter().filter(|(ms, ..)| *ms > 500).count();
+        let after = logged.iter().filter(|(ms, ..)| *ms > 500).count();
         assert!(after < 1_500, "no flood: {after} messages in 100 ms");
     }
 }

@@ -154,8 +154,8 @@ fn calibration_asks_in_a_slot_lends_one_for_the_reply_and_keeps_the_mean() {
     assert_eq!(master.act(us(0)).map(|_| ()), Some(()));
     let mut replies = 0;
     for cycle in 0..5 {
-        let (says, at) = opening(cycle, 10);
-        slave.hear(at, says);
+        let (opened, at) = opening(cycle, 10);
+        slave.hear(at, opened);
         while let Some(due) = slave.deadline() {
             match slave.act(due).unwrap() {
                 // The way there takes 12 us, the way back 8.

@@ -58,13 +58,13 @@ impl Exploration {
         if network.given_back {
             return self.check_gone(network);
         }
-        let mut told = BTreeSet::new();
+        let mut served = BTreeSet::new();
         for stream in network.streams() {
             for (node, way) in (0..).zip(&self.ways).skip(1) {
                 if network.nodes[usize::from(node)].state(*stream) != Some(RequestState::Granted) {
                     continue;
                 }
-                told.insert(*stream);
+                served.insert(*stream);
                 // A switch remembers that it is to end, until it is told so.
                 if network.is_broken(*stream, node) {
                     continue;
@@ -87,7 +87,7 @@ impl Exploration {
                 );
             }
         }
-        assert!(told.len() < 2, "two that exclude one another at {} with {:#?}", network.now, self.faults);
+        assert!(served.len() < 2, "two that exclude one another at {} with {:#?}", network.now, self.faults);
     }
 
     /// A producer that was told that its stream is gone: no switch carries it, but where it is said that a link failed.
@@ -110,19 +110,19 @@ impl Exploration {
         let context = || format!("at {} with {:#?}", network.now, self.faults);
         let refused = RequestState::Refused(4);
         let mut wanted: BTreeSet<u16> = BTreeSet::new();
-        let mut stands = STREAM.id;
+        let mut winner = STREAM.id;
         match network.verdict {
             Verdict::Excludes => {
                 let granted = |stream: &&u16| network.nodes[0].state(**stream) == Some(RequestState::Granted);
                 let granted: Vec<&u16> = network.streams().iter().filter(granted).collect();
                 assert_eq!(granted.len(), 1, "one of two is granted {}", context());
-                stands = *granted[0];
-                let other = if stands == STREAM.id { RIVAL.id } else { STREAM.id };
+                winner = *granted[0];
+                let other = if winner == STREAM.id { RIVAL.id } else { STREAM.id };
                 for (number, node) in (0..).zip(&network.nodes) {
                     // Who missed a refusal of one that died asks on, if no consumer is left that does.
-                    let told = node.state(other) == Some(RequestState::Refused(stands))
+                    let served = node.state(other) == Some(RequestState::Refused(winner))
                         || number == 0 && node.state(other) == Some(RequestState::Asked);
-                    assert!(told, "{number}: {:?} {}", node.state(other), context());
+                    assert!(served, "{number}: {:?} {}", node.state(other), context());
                 }
                 wanted.extend((0..).zip(&network.nodes).skip(1).map(|(number, _): (u16, _)| number));
             }
@@ -137,7 +137,7 @@ impl Exploration {
             }
         }
         for (number, node) in (0..).zip(&network.nodes) {
-            let state = node.state(stands);
+            let state = node.state(winner);
             let expected = match number {
                 0 if !wanted.is_empty() => Some(RequestState::Granted),
                 0 if network.verdict != Verdict::Refuses => Some(RequestState::Offered),
@@ -151,7 +151,7 @@ impl Exploration {
                 .standing()
                 .flat_map(|(stream, consumers)| consumers.into_iter().map(|consumer| (stream.id, consumer)))
                 .collect();
-            all == wanted.iter().map(|consumer| (stands, *consumer)).collect()
+            all == wanted.iter().map(|consumer| (winner, *consumer)).collect()
         };
         let active: Vec<&AcMaster> = network.living().filter(|master| master.is_active()).collect();
         assert!(active.len() == 1 && holds(active[0]), "{}", context());
@@ -161,7 +161,7 @@ impl Exploration {
             let own = (0..).zip(&self.ways).skip(1).filter(|(_, way)| way.contains(&switch));
             let own: BTreeSet<u16> =
                 own.map(|(number, _)| number).filter(|number| wanted.contains(number)).collect();
-            assert_eq!(network.carried(stands, switch), own, "switch {switch} {}", context());
+            assert_eq!(network.carried(winner, switch), own, "switch {switch} {}", context());
         }
     }
 

@@ -198,15 +198,15 @@ impl Network {
 
     /// Puts what all have to say on its way; tests end at once where there is one stream.
     pub(crate) fn collect(&mut self) {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for (from, node) in (0..).zip(&mut self.nodes) {
             while let Some((to, message)) = node.poll() {
-                said.push((from, to, message));
+                messages.push((from, to, message));
             }
         }
         for (from, switch) in (SWITCH..).zip(&mut self.switches) {
             while let Some((to, message)) = switch.poll() {
-                said.push((from, to, message));
+                messages.push((from, to, message));
             }
         }
         let verdict = self.verdict;
@@ -214,7 +214,7 @@ impl Network {
             while let Some(action) = master.poll() {
                 match action {
                     _ if self.dead[place].is_some() => {}
-                    AcAction::Send { to, message } => said.push((MASTERS[place], to, message)),
+                    AcAction::Send { to, message } => messages.push((MASTERS[place], to, message)),
                     AcAction::Test { stream, consumer } => {
                         let result = match verdict {
                             Verdict::Refuses => Err(4),
@@ -232,7 +232,7 @@ impl Network {
             }
         }
         let at = self.now + FLIGHT;
-        self.flying.extend(said.into_iter().map(|(from, to, message)| Flying { at, from, to, message }));
+        self.flying.extend(messages.into_iter().map(|(from, to, message)| Flying { at, from, to, message }));
     }
 
     pub(crate) fn deliver(&mut self, flying: &Flying) {

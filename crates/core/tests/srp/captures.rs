@@ -69,10 +69,10 @@ fn two_end_stations_register_each_other() {
         participant.advance(at(seconds * 1_000));
         let mut talkers = Vec::new();
         let mut listeners = Vec::new();
-        for (value, said) in participant.registered() {
+        for (value, heard_values) in participant.registered() {
             match value {
                 MsrpValue::TalkerAdvertise(talker) => talkers.push((talker.stream, talker.frame_size_max)),
-                MsrpValue::Listener(stream) => listeners.push((stream, said)),
+                MsrpValue::Listener(stream) => listeners.push((stream, heard_values)),
                 MsrpValue::Domain(domain) => assert_eq!(domain, SrClass::a().domain),
                 MsrpValue::TalkerFailed(..) => panic!("no talker fails here"),
             }
@@ -100,14 +100,14 @@ fn two_end_stations_register_each_other() {
 #[test]
 fn the_captured_implementations_repeat_100_ms_apart() {
     for name in ["msrp-two-end-stations.pcapng", "msrp-through-bridge.pcapng"] {
-        let mut said: Vec<(MacAddress, u32, MsrpValue, Instant)> = Vec::new();
+        let mut heard_values: Vec<(MacAddress, u32, MsrpValue, Instant)> = Vec::new();
         let mut apart = Vec::new();
         for heard in heard(name) {
             for declared in heard.pdu.declarations().filter(|one| one.event == AttributeEvent::New) {
                 let key = (heard.source, heard.interface, declared.value);
-                let before = said.iter().rev().find(|(a, b, c, _)| (*a, *b, *c) == key);
+                let before = heard_values.iter().rev().find(|(a, b, c, _)| (*a, *b, *c) == key);
                 apart.extend(before.map(|(.., at)| heard.at.saturating_since(*at)));
-                said.push((key.0, key.1, key.2, heard.at));
+                heard_values.push((key.0, key.1, key.2, heard.at));
             }
         }
         assert!(apart.len() >= 2, "{name}: {apart:?}");

@@ -16,7 +16,7 @@ const LATE: Duration = Duration::from_ns(1_500);
 /// Faults come before this time: the first leave-all of every port lies before it.
 const FAULTS_UNTIL: u64 = 15_500;
 /// From here on the reservation stands, whatever happened.
-const STANDS_FROM: u64 = 2_000;
+const SETTLED_FROM: u64 = 2_000;
 const END: u64 = 33_000;
 
 /// What may still happen.
@@ -38,7 +38,7 @@ struct Exploration {
     faults: Vec<String>,
 }
 
-fn stands(network: &mut Network) -> bool {
+fn is_reserved(network: &mut Network) -> bool {
     let held = |bridge: &SrpBridge, port| bridge.bandwidth(port).held(0) == 34_752_000;
     let listens = |network: &mut Network, node| {
         matches!(network.at_station(node).offer(stream(1)), Offer::Advertised(_))
@@ -58,12 +58,12 @@ fn stands(network: &mut Network) -> bool {
 impl Exploration {
     fn go(&mut self, mut network: Network, faults: Faults) {
         loop {
-            if network.now >= at(STANDS_FROM) && (!faults.lapses || network.now == at(END)) {
-                assert!(stands(&mut network), "at {} with {:#?}", network.now, self.faults);
+            if network.now >= at(SETTLED_FROM) && (!faults.lapses || network.now == at(END)) {
+                assert!(is_reserved(&mut network), "at {} with {:#?}", network.now, self.faults);
             }
             match network.next(at(END)) {
                 Next::End => {
-                    assert!(stands(&mut network), "at the end with {:#?}", self.faults);
+                    assert!(is_reserved(&mut network), "at the end with {:#?}", self.faults);
                     self.ends += 1;
                     return;
                 }
@@ -159,14 +159,14 @@ fn a_lost_leave_all_lets_nothing_lapse() {
     let mut lost = None;
     let mut lapsed = false;
     network.run_with(at(END), |network, flying| {
-        if lost.is_none() && network.now > at(STANDS_FROM) && flying.to == (1, 0) && flying.pdu.leaves_all(4)
+        if lost.is_none() && network.now > at(SETTLED_FROM) && flying.to == (1, 0) && flying.pdu.leaves_all(4)
         {
             lost = Some(network.now);
             return false;
         }
-        lapsed |= network.now > at(STANDS_FROM) && network.at_bridge(0).is_boundary(1, &SrClass::a());
+        lapsed |= network.now > at(SETTLED_FROM) && network.at_bridge(0).is_boundary(1, &SrClass::a());
         true
     });
     assert!(lost.is_some() && !lapsed, "lost at {lost:?}");
-    assert!(stands(&mut network));
+    assert!(is_reserved(&mut network));
 }

@@ -168,8 +168,11 @@ fn a_refusal_crosses_a_reservation() {
         network.collect();
     }
     let crossing = network.now;
-    let said = |network: &mut Network| network.at_station(5).listeners(stream(2));
-    assert_eq!((network.at_bridge(0).reserved_since(2, stream(2)), said(&mut network)), (None, None));
+    let listener_state = |network: &mut Network| network.at_station(5).listeners(stream(2));
+    assert_eq!(
+        (network.at_bridge(0).reserved_since(2, stream(2)), listener_state(&mut network)),
+        (None, None)
+    );
     network.disconnect((2, 0));
     assert_eq!(network.at_bridge(0).reserved_since(2, stream(2)), Some(crossing));
     let mut given_back = false;
@@ -178,7 +181,7 @@ fn a_refusal_crosses_a_reservation() {
         true
     });
     assert!(given_back, "the listener answered the refusal");
-    assert_eq!(said(&mut network), Some(ListenerDeclaration::Ready));
+    assert_eq!(listener_state(&mut network), Some(ListenerDeclaration::Ready));
     assert!(network.at_bridge(0).reserved_since(2, stream(2)).is_some());
 }
 
@@ -227,7 +230,7 @@ fn figures_that_no_port_can_carry() {
 }
 
 #[test]
-fn a_domain_ends_where_the_neighbour_tells_frames_otherwise() {
+fn a_domain_ends_where_the_neighbour_has_another_priority() {
     let mut network = Network::new();
     network.bridge(config(0xb0, 2));
     let talks = network.station(&CLASSES);
@@ -322,7 +325,7 @@ fn two_talkers_of_one_identifier_do_not_meet() {
 }
 
 #[test]
-fn a_latency_that_changes_without_a_withdrawal_is_told() {
+fn a_latency_that_changes_without_a_withdrawal_is_declared() {
     let (mut network, listener) = (line(), 3);
     network.at_station(2).advertise(at(0), talker(1, 500));
     network.run(at(500));
@@ -334,13 +337,13 @@ fn a_latency_that_changes_without_a_withdrawal_is_told() {
     {
         let mut network = network.clone();
         let value = tautwire_wire::srp::TalkerValue { frame_size_max: size, ..later(latency) };
-        let said = tautwire_wire::srp::Entry {
+        let listener_state = tautwire_wire::srp::Entry {
             value: tautwire_wire::srp::MsrpValue::TalkerAdvertise(value),
             event: tautwire_wire::srp::AttributeEvent::JoinIn,
             declaration: None,
             optional: false,
         };
-        let pdu = tautwire_wire::srp::pack(&[said], &[]).remove(0);
+        let pdu = tautwire_wire::srp::pack(&[listener_state], &[]).remove(0);
         let flying = network::Flying { at: network.now, to: (0, 0), pdu };
         network.deliver(&flying);
         network.run(at(1_000));

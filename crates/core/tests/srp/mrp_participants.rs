@@ -147,7 +147,7 @@ fn sends(repeat: Duration) -> Vec<u64> {
 }
 
 #[test]
-fn what_was_said_waits_until_it_is_said_again_and_lets_others_go_before() {
+fn repeated_declarations_let_new_ones_go_before() {
     // New, new and join of the first value at once: the limit is used up, and the second value waits for its window.
     assert_eq!(sends(Duration::ZERO), [0, 0, 0, 300, 300, 300]);
     // Said again 100 ms behind the last: the second value has an opportunity of the three, and is with the repetition.

@@ -223,7 +223,7 @@ impl Run {
 }
 
 #[test]
-fn a_thousand_reservations_come_to_stand_and_survive_three_leave_alls() {
+fn a_thousand_reservations_are_made_and_survive_three_leave_alls() {
     for seed in [0x1234_5678_9abc_def1, 2, 3] {
         let mut run =
             Run::new(Storm { bridges: 10, stations: 50, streams_each: 20, stride: 1, loss: 10, seed });

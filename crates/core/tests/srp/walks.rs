@@ -201,7 +201,7 @@ impl Walk {
 }
 
 #[test]
-fn what_stands_in_the_end_is_what_is_asked_for() {
+fn the_reservations_in_the_end_are_those_asked_for() {
     let number =
         |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect("a number"));
     let seeds = match number("TAUTWIRE_SEED") {

@@ -180,9 +180,9 @@ impl Grammar {
 
     /// All nodes of a description that the grammar knows, each before those below it.
     pub(super) fn places(&self, description: &Tree) -> Vec<Place<'_>> {
-        static WHOLE: Kind = Kind::Object(0);
+        static ROOT: Kind = Kind::Object(0);
         let mut found = Vec::new();
-        self.walk(description, &WHOLE, None, &mut Vec::new(), &mut found);
+        self.walk(description, &ROOT, None, &mut Vec::new(), &mut found);
         found
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn check(topology: &Topology<'_>, streams: &Streams<'_, '_>, faults: 
     }
     for draft in learned() {
         let known = &heard[&(draft.stream.vlan, draft.stream.destination)];
-        tell(topology, draft, known, faults);
+        warn(topology, draft, known, faults);
     }
 }
 
@@ -43,7 +43,7 @@ fn received<'a>(topology: &'a Topology<'_>, stream: &'a Stream) -> impl Iterator
     })
 }
 
-fn tell(
+fn warn(
     topology: &Topology<'_>,
     draft: &StreamDraft<'_, '_>,
     known: &HashSet<NodeIndex>,

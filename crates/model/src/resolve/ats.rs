@@ -94,7 +94,7 @@ pub(crate) fn assign(
         let members: Vec<(usize, Hop)> = uses.iter().map(|of| (of.stream, of.before)).collect();
         let filters = filters(&members, device, topology, streams, &mut reported, faults);
         let group = SchedulerGroupIndex::at(group);
-        say_what_is_shared(topology, &assigned.groups[group.index()], uses, &filters, streams, faults);
+        report_shared(topology, &assigned.groups[group.index()], uses, &filters, streams, faults);
         let reception = assigned.groups[group.index()].reception_port;
         let first = topology.nodes[topology.ports[reception.index()].node.index()].ports.start;
         let deviation = |transmission: PortIndex| {
@@ -177,7 +177,7 @@ fn instances(
 }
 
 /// Warns of streams of a group that have no instance of their own.
-fn say_what_is_shared(
+fn report_shared(
     topology: &Topology<'_>,
     group: &SchedulerGroup,
     uses: &[Use],

@@ -27,7 +27,7 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// What rates are reckoned from, of the whole network.
 #[derive(Clone, Copy)]
-pub(crate) struct Reckoned {
+pub(crate) struct CoveringRates {
     /// By how much a servo may run a talker's clock faster yet, parts in 10⁹.
     pub(crate) faster_ppb: u64,
     /// Whether traffic may begin anew or change: then its promise alone says how fast it is.
@@ -36,7 +36,7 @@ pub(crate) struct Reckoned {
     pub(crate) payload_min: Bytes,
 }
 
-impl Reckoned {
+impl CoveringRates {
     pub(crate) fn with<'a, 't, 'm>(
         self,
         topology: &'a Topology<'t>,
@@ -105,7 +105,7 @@ impl Covering<'_, '_, '_> {
                     faults.error(codes::SHAPER_RATE, draft.place("shaper"), message, help);
                     continue;
                 }
-                (Some(_), Some(_)) if self.tell_too_coarse(draft, faults) => continue,
+                (Some(_), Some(_)) if self.report_too_coarse(draft, faults) => continue,
                 (Some(curve), _) if draft.stream.shaped_at_talker => {
                     self.at_talker(&draft.stream, curve.rate)
                 }
@@ -119,7 +119,7 @@ impl Covering<'_, '_, '_> {
     }
 
     /// Says that no rate covers a stream for its schedulers' ticks; whether that is so.
-    fn tell_too_coarse(&self, draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
+    fn report_too_coarse(&self, draft: &StreamDraft<'_, '_>, faults: &mut Faults) -> bool {
         let Some(coarse) = self.too_coarse(draft) else { return false };
         let message = format!(
             "no rate up to the {} of charged bits that the line of {} carries covers it, as times are rounded up to {} there (`time-quantum`)",

@@ -164,12 +164,12 @@ impl<'t, 'a> Resolved<'t, 'a> {
     }
 
     /// What the rates of shapers are reckoned from.
-    pub(crate) fn covering(&self) -> covering::Reckoned {
+    pub(crate) fn covering(&self) -> covering::CoveringRates {
         let gptp = self.mechanisms.gptp.as_ref();
         let servo = gptp.and_then(|gptp| gptp.servo);
         let streams = self.streams.list.iter().map(|draft| &draft.stream);
         let shaped = streams.filter(|stream| stream.shaper.is_some());
-        covering::Reckoned {
+        covering::CoveringRates {
             faster_ppb: servo.map_or(0, |servo| u64::from(servo.rate_max_ppb)),
             changes: !self.events.is_empty() || gptp.is_some(),
             payload_min: shaped.map(|stream| stream.payload_min).min().unwrap_or_default(),

@@ -42,8 +42,8 @@ pub(crate) struct Places {
     pub(crate) gates: Option<Place>,
 }
 
-/// Whether a node or port says anything of ports, beside what stands around it.
-pub(crate) fn says_something(node: &Node<'_>) -> bool {
+/// Whether a node or port has settings of ports.
+pub(crate) fn has_settings(node: &Node<'_>) -> bool {
     const KEYS: [&str; 12] = [
         "mtu",
         "pvid",

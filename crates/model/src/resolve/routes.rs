@@ -119,7 +119,7 @@ pub(crate) fn find(
         };
         let Some(links) = links else { continue };
         draft.stream.hops = hops(topology, vlan, draft, &links, faults);
-        tell_lost_priority(topology, draft, &mut lost_at, faults);
+        warn_of_lost_priority(topology, draft, &mut lost_at, faults);
         let first = draft.stream.hops.first().map(|hop| hop.port);
         if let Some(port) = first {
             // Taken from a trace, or the port's.
@@ -360,7 +360,7 @@ fn stated(
 }
 
 /// Tells where a stream's priority is lost because its tag is, once for each port.
-fn tell_lost_priority(
+fn warn_of_lost_priority(
     topology: &Topology<'_>,
     draft: &StreamDraft<'_, '_>,
     reported: &mut HashSet<PortIndex>,

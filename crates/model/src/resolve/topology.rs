@@ -212,7 +212,7 @@ impl<'a> Topology<'a> {
                 .or_insert_with(|| ports::settings(&around, faults));
             let mut layers = vec![draft.node];
             layers.extend(&around);
-            let of_node = if ports::says_something(draft.node) {
+            let of_node = if ports::has_settings(draft.node) {
                 ports::settings(&layers, faults)
             } else {
                 plain.clone()
@@ -226,7 +226,7 @@ impl<'a> Topology<'a> {
             let listed = draft.ports.iter().map(|(name, node)| ((*name).to_owned(), *node));
             let made = made.iter().filter(|_| !draft.listed).map(|name| (name.clone(), None));
             for (name, node) in listed.chain(made) {
-                let settings = match node.filter(|node| ports::says_something(node)) {
+                let settings = match node.filter(|node| ports::has_settings(node)) {
                     Some(node) => {
                         let mut layers = layers.clone();
                         layers.insert(0, node);

@@ -90,7 +90,7 @@ pub(crate) fn opens_phase(node: Option<&Node<'_>>, traffic: &Traffic, is_time_tr
 fn replay(node: &Node<'_>, directory: &Path, faults: &mut Faults) -> Option<Vec<(Duration, Bytes)>> {
     let file = node.get("file")?;
     let trace = read_trace(file, directory, faults)?;
-    trace::tell(&trace, file.text().unwrap_or_default(), file.place, faults);
+    trace::warn(&trace, file.text().unwrap_or_default(), file.place, faults);
     Some(trace.frames.iter().map(|frame| (frame.at, frame.payload)).collect())
 }
 

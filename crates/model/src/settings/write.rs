@@ -122,7 +122,7 @@ streams:
     }
 
     #[test]
-    fn a_value_is_written_over_the_one_that_stands() {
+    fn a_value_replaces_the_one_that_is_there() {
         let slope = [("nodes.sw.classes.5.idle-slope", "34.5 Mbit/s")];
         assert_eq!(
             changed(TEXT, &slope),
@@ -166,7 +166,7 @@ streams:
     }
 
     #[test]
-    fn a_comment_tells_nothing_of_the_mapping_below_it() {
+    fn a_comment_says_nothing_of_the_mapping_below_it() {
         let text = TEXT
             .replace("  b:\n", "  b:   # {\n    # one, two,\n")
             .replace("  - name: x", "  # {x,\n  - name: x");

@@ -40,14 +40,14 @@ pub(crate) fn check(
     let Some(node) = input.root.get("stream-reservation") else { return };
     let asked = node.get("profile").and_then(Node::text) == Some("avb");
     let Some(reservation) = reservation.filter(|_| asked) else { return };
-    let mut say = |message: String, help: &str| {
+    let mut error = |message: String, help: &str| {
         faults.warning(codes::AVB_PROFILE, node.anchor(), message, help);
     };
     for class in &reservation.classes {
         let known = CLASSES.iter().find(|(letter, ..)| *letter == class.domain.class);
         if let Some((_, interval, _)) = known.filter(|(_, interval, _)| *interval != class.interval) {
             let message = format!("an SR class has a measurement interval of {}", class.interval);
-            say(message, &format!("the profile requires {interval}"));
+            error(message, &format!("the profile requires {interval}"));
         }
     }
     let used: BTreeSet<PortIndex> = reservation
@@ -59,7 +59,7 @@ pub(crate) fn check(
     for port in used {
         if let Some(why) = incapable(topology, gptp, port) {
             let message = format!("{} is at the boundary of the AVB domain: {why}", topology.port_name(port));
-            say(message, "make both ends capable of gPTP, or route the streams elsewhere");
+            error(message, "make both ends capable of gPTP, or route the streams elsewhere");
         }
     }
     for reserved in &reservation.streams {
@@ -69,7 +69,7 @@ pub(crate) fn check(
             reservation.classes.iter().find(|class| class.domain.priority == reserved.talker.priority);
         let limit = CLASSES.iter().find(|(letter, ..)| class.is_some_and(|own| own.domain.class == *letter));
         if links > LINKS_MAX {
-            say(
+            error(
                 format!("the path of `{}` has {links} links", stream.name),
                 "shorten it: the profile allows seven links at most",
             );
@@ -79,7 +79,7 @@ pub(crate) fn check(
                 "the accumulated latency of `{}` at a listener is {latency} ns, more than {limit} ns",
                 stream.name
             );
-            say(message, "route it over fewer or faster links, or use another class");
+            error(message, "route it over fewer or faster links, or use another class");
         }
     }
 }

@@ -294,7 +294,7 @@ pub(crate) fn resolve(network: &mut Network, drafts: &[Option<Stated>], faults: 
     }
     network.set_points(points);
     for fault in network.schedule_faults() {
-        tell(network, drafts, fault, faults);
+        report(network, drafts, fault, faults);
     }
     let Some(timing) = Timing::new(network) else { return };
     for (number, draft) in drafted() {
@@ -368,7 +368,7 @@ fn offsets(
 }
 
 /// A fault of the schedule as a diagnostic.
-fn tell(network: &Network, drafts: &[Option<Stated>], fault: ScheduleFault, faults: &mut Faults) {
+fn report(network: &Network, drafts: &[Option<Stated>], fault: ScheduleFault, faults: &mut Faults) {
     let message = fault.words(network);
     let place = |stream: StreamIndex| drafts[stream.index()].as_ref().map(|draft| draft.place);
     let (stream, help) = match fault {

@@ -190,7 +190,7 @@ fn collected(packets: Collector) -> Result<Trace, String> {
 }
 
 /// Tells, where the file is named, what is to be said of its trace.
-pub(crate) fn tell(trace: &Trace, name: &str, place: Place, faults: &mut Faults) {
+pub(crate) fn warn(trace: &Trace, name: &str, place: Place, faults: &mut Faults) {
     use crate::text::codes;
     if let Some(cut) = trace.cut {
         let message = format!(

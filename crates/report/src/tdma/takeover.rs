@@ -188,9 +188,9 @@ fn of_failure(failure: &FailureSummary) -> String {
 fn of_standby(takeover: &TakeoverSummary) -> String {
     let us = |ps: Option<u64>| ps.map_or_else(|| "-".to_owned(), |ps| microseconds(ps.into()));
     let mut text = String::new();
-    let mut say = |line: String| writeln!(text, "{line}").expect("a string can be written");
+    let mut push = |line: String| writeln!(text, "{line}").expect("a string can be written");
     if takeover.cycle_ps.is_some() {
-        say(format!(
+        push(format!(
             "takeover by {}: {} us at most from the master's last cycle to the standby's first (cycle {}, watch {}, error {})",
             takeover.standby,
             us(takeover.silence_max_ps),
@@ -200,13 +200,13 @@ fn of_standby(takeover: &TakeoverSummary) -> String {
         ));
     }
     if let Some(stream) = &takeover.takeover_stream {
-        say(format!(
+        push(format!(
             "takeover time: {} us at most on top of a bound ({stream})",
             us(takeover.takeover_max_ps)
         ));
     }
     if takeover.silence_observed_ps.is_some() {
-        say(format!(
+        push(format!(
             "takeover observed: {} us after the master's last cycle",
             us(takeover.silence_observed_ps)
         ));

@@ -78,7 +78,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             let place = network.streams[source as usize].listeners.iter().position(|one| *one == node);
             of_source[place.expect("who holds pieces of it listens")].given_up += 1;
         }
-        if taken.whole.is_none() {
+        if taken.complete.is_none() {
             return false;
         }
         let delay = time.since(created);
@@ -86,7 +86,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let warm_up = datagrams.warm_up;
         let seen = datagrams.seen[index.index()].as_mut().expect("pieces of datagrams");
         let seen = &mut seen[listener as usize];
-        seen.whole += 1;
+        seen.reassembled += 1;
         seen.max = seen.max.max(delay);
         if created >= warm_up {
             seen.delay.add(delay);

@@ -95,7 +95,7 @@ impl As6802<'_> {
     fn time_of(&self, node: NodeIndex, (cluster, start, cycle): Cycle, plane: &dyn Plane) -> Instant {
         let network = self.network;
         let settings = network.time_triggered.expect("a time-triggered network");
-        let whole = network.cluster_cycle().expect("it is synchronised").as_ps();
+        let cluster_cycle = network.cluster_cycle().expect("it is synchronised").as_ps();
         let since = plane.reading(node, plane.now()).saturating_since(start);
         let within = settings.integration_cycle.as_ps() * u64::from(cycle) + since.as_ps();
         let all = core::iter::once(node).chain((0..network.nodes.len()).map(NodeIndex::at));
@@ -103,14 +103,14 @@ impl As6802<'_> {
         Instant::from_ps(match near {
             Some(node) => {
                 // The nearest that is the same time of a cluster cycle.
-                let near = plane.network_time(node).as_ps() + whole / 2;
-                let behind = (near + whole - within % whole) % whole;
+                let near = plane.network_time(node).as_ps() + cluster_cycle / 2;
+                let behind = (near + cluster_cycle - within % cluster_cycle) % cluster_cycle;
                 near.saturating_sub(behind)
             }
             None => {
                 let (latest, at) = self.latest[usize::from(cluster)];
                 let latest = latest.as_ps() + plane.now().since(at).as_ps();
-                latest + (within % whole + whole - latest % whole) % whole
+                latest + (within % cluster_cycle + cluster_cycle - latest % cluster_cycle) % cluster_cycle
             }
         })
     }

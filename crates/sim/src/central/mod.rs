@@ -118,7 +118,7 @@ impl Central<'_> {
     }
 
     /// Notes what a node has heard.
-    fn tell_heard(&mut self, node: NodeIndex, machine: &mut CentralNode, now: SimTime) {
+    fn report_heard(&mut self, node: NodeIndex, machine: &mut CentralNode, now: SimTime) {
         while let Some((from, message)) = machine.poll_heard() {
             if let Some(stream) = message.stream() {
                 let event = RungEvent::ControlReceived(NodeIndex(from), ControlNote::of(&message));
@@ -242,7 +242,7 @@ impl Attachment for Central<'_> {
     /// A node's processor: it is done with something, and begins with the next.
     fn work(&mut self, node: NodeIndex, machine: &mut CentralNode, plane: &mut dyn Plane) {
         let now = plane.now();
-        self.tell_heard(node, machine, now);
+        self.report_heard(node, machine, now);
         let done = self.nodes[node.index()].doing.take_if(|(until, _)| *until <= now);
         if let Some((_, work)) = done {
             self.perform(node, machine, work, plane);
@@ -259,7 +259,7 @@ impl Attachment for Central<'_> {
     fn linked(&mut self, port: PortIndex, up: bool, machine: &mut CentralNode, plane: &mut dyn Plane) {
         let node = self.network.ports[port.index()].node;
         self.follow(node, machine, false, plane);
-        self.tell_cable(node, machine, port, up);
+        self.report_cable(node, machine, port, up);
     }
 
     fn settle(&mut self, node: NodeIndex, machine: &mut CentralNode, plane: &mut dyn Plane) {
@@ -282,7 +282,7 @@ impl Attachment for Central<'_> {
     }
 
     fn finish(self, _: &Machines<'_, CentralNode>, observation: &mut Observation) {
-        self.srp.tell(observation);
+        self.srp.write_to(observation);
         observation.refusals.extend(self.refusals);
     }
 }

@@ -44,7 +44,7 @@ impl Central<'_> {
             Work::Test(pair) => self.test(node, machine, pair, plane.now()),
             Work::Restarted(peer) => {
                 machine.restarted(peer);
-                self.tell_anew(node, machine, peer, plane);
+                self.report_anew(node, machine, peer, plane);
             }
         }
         for pair in machine.settle() {
@@ -88,7 +88,7 @@ impl Central<'_> {
                 let state = &mut self.nodes[node.index()];
                 state.available.insert(*pair);
                 if state.waits_for.remove(pair) {
-                    self.tell_cuc(machine, Message::Ask(*pair));
+                    self.send_to_cuc(machine, Message::Ask(*pair));
                 }
             }
             Message::Available(pair, false) => {
@@ -203,34 +203,34 @@ impl Central<'_> {
             .into_iter()
             .filter(|pair| pair.stream == request.stream && paths::listener(network, *pair) == request.node);
         match request.event {
-            RungEvent::Offered => self.tell_cuc(machine, Message::Offer(request.stream)),
-            RungEvent::Withdrawn => self.tell_cuc(machine, Message::Withdraw(request.stream)),
+            RungEvent::Offered => self.send_to_cuc(machine, Message::Offer(request.stream)),
+            RungEvent::Withdrawn => self.send_to_cuc(machine, Message::Withdraw(request.stream)),
             RungEvent::Asked => {
                 for pair in pairs {
                     let state = &mut self.nodes[request.node.index()];
                     if when_offered && !state.available.contains(&pair) {
                         state.waits_for.insert(pair);
                     } else {
-                        self.tell_cuc(machine, Message::Ask(pair));
+                        self.send_to_cuc(machine, Message::Ask(pair));
                     }
                 }
             }
             RungEvent::Detached => {
                 for pair in pairs {
                     self.nodes[request.node.index()].waits_for.remove(&pair);
-                    self.tell_cuc(machine, Message::Detach(pair));
+                    self.send_to_cuc(machine, Message::Detach(pair));
                 }
             }
             _ => {}
         }
     }
 
-    fn tell_cuc(&self, machine: &mut CentralNode, message: Message) {
+    fn send_to_cuc(&self, machine: &mut CentralNode, message: Message) {
         machine.send(self.settings.cuc.expect("a CUC").0, message, Role::Users);
     }
 
     /// A bridge sees a cable at one of its ports go or come.
-    pub(super) fn tell_cable(&self, node: NodeIndex, machine: &mut CentralNode, port: PortIndex, up: bool) {
+    pub(super) fn report_cable(&self, node: NodeIndex, machine: &mut CentralNode, port: PortIndex, up: bool) {
         if self.is_bridge(node) {
             let links = self.network.ports[port.index()].links.expect("it has a cable");
             machine.send(self.settings.cnc.0, Message::Cable(links.egress.0 / 2, up), Role::Node);
@@ -238,7 +238,7 @@ impl Central<'_> {
     }
 
     /// The other end of a channel has restarted: it is told what it cannot know.
-    fn tell_anew(&self, node: NodeIndex, machine: &mut CentralNode, peer: u32, plane: &dyn Plane) {
+    fn report_anew(&self, node: NodeIndex, machine: &mut CentralNode, peer: u32, plane: &dyn Plane) {
         if peer != self.settings.cnc.0 || !self.is_bridge(node) {
             return;
         }
@@ -248,7 +248,7 @@ impl Central<'_> {
         }
         for port in self.network.srp_ports(node) {
             if !plane.is_up(port) {
-                self.tell_cable(node, machine, port, false);
+                self.report_cable(node, machine, port, false);
             }
         }
     }

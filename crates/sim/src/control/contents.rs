@@ -34,15 +34,15 @@ pub struct Frame {
     pub ether_type: EtherType,
     /// All behind the type, without padding.
     pub octets: Vec<u8>,
-    /// What else its receivers know.
-    pub beside: Beside,
+    /// What else its receivers know of it.
+    pub metadata: Metadata,
     /// Its addresses, if they are not its stream's.
     pub addresses: Option<Addresses>,
 }
 
-/// What stands beside the octets behind the type.
+/// What receivers know of a frame that its octets do not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct Metadata {
     /// Between whom it goes, by the numbers of the protocol: Ethernet addresses of protocols that send frames of several nodes in one
     /// stream, which has one destination address.
     pub from: u32,
@@ -54,10 +54,10 @@ pub struct Beside {
 }
 
 impl Frame {
-    /// One with nothing beside its octets.
+    /// One without metadata.
     #[must_use]
     pub const fn new(ether_type: EtherType, octets: Vec<u8>) -> Self {
-        Self { ether_type, octets, beside: Beside { from: 0, to: 0, below_ns: [0; 3] }, addresses: None }
+        Self { ether_type, octets, metadata: Metadata { from: 0, to: 0, below_ns: [0; 3] }, addresses: None }
     }
 }
 
@@ -186,7 +186,7 @@ impl Contents {
         let frame = Rc::new(Frame {
             octets,
             ether_type: standing.frame.ether_type,
-            beside: standing.frame.beside,
+            metadata: standing.frame.metadata,
             addresses: standing.frame.addresses,
         });
         standing.left(hop).written = Some(Rc::clone(&frame));

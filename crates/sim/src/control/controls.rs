@@ -227,7 +227,7 @@ impl<'run, R: Recorder + ?Sized, const PLUGGED: bool> Engine<'run, R, PLUGGED> {
     }
 
     /// The runner that takes what a node's software hands down is told of an answer to the last frame of `to`, before that comes.
-    pub(crate) fn tell_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
+    pub(crate) fn announce_answer(&mut self, stream: StreamIndex, number: u32, to: StreamIndex) {
         let node = self.network.streams[stream.index()].talker;
         if let Some(runner) = self.plugged().controls.takers[node.index()] {
             self.with_runner(runner.into(), |runner, _| runner.answers(stream, number, to));

@@ -31,7 +31,7 @@ use crate::clock::SimTime;
 use crate::random::of_mechanism;
 use crate::result::Observation;
 
-pub use contents::{Beside, Frame};
+pub use contents::{Frame, Metadata};
 pub(crate) use controls::Controls;
 pub use plane::{
     CYCLES, CycleFrame, Cycles, Filtering, HandedDown, HandingDown, NetworkTime, Notes, Plane, Policing,

@@ -166,7 +166,7 @@ struct MachineRunner<'n, A: Attachment> {
     unsettled: Option<usize>,
     /// The streams that carry its frames.
     streams: Vec<u32>,
-    told: u64,
+    queued: u64,
 }
 
 impl<'n, A: Attachment> MachineRunner<'n, A> {
@@ -179,7 +179,7 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
             agenda: BTreeSet::new(),
             unsettled: None,
             streams: Vec::new(),
-            told: 0,
+            queued: 0,
         };
         for (number, clock) in clocks.iter().enumerate() {
             let node = NodeIndex::at(number);
@@ -208,10 +208,13 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
         let seat = &mut self.seats[number];
         let node = NodeIndex::at(number);
         let timers = seat.machine.as_ref().and_then(Machine::deadline);
-        let told = seat.inbox.first_key_value().map(|((at, _), _)| *at);
+        let queued = seat.inbox.first_key_value().map(|((at, _), _)| *at);
         let timers = timers.map(|reading| plane.true_at(node, reading));
         let own = self.attachment.acts_next(node).filter(|_| seat.machine.is_some());
-        self.set_due(number, timers.into_iter().chain(told).chain(own).min().map(|due| due.max(plane.now())));
+        self.set_due(
+            number,
+            timers.into_iter().chain(queued).chain(own).min().map(|due| due.max(plane.now())),
+        );
     }
 
     fn set_due(&mut self, number: usize, due: Option<SimTime>) {
@@ -225,9 +228,9 @@ impl<'n, A: Attachment> MachineRunner<'n, A> {
         }
     }
 
-    fn tell(&mut self, number: usize, at: SimTime, item: Item) {
-        self.told += 1;
-        self.seats[number].inbox.insert((at, self.told), item);
+    fn enqueue(&mut self, number: usize, at: SimTime, item: Item) {
+        self.queued += 1;
+        self.seats[number].inbox.insert((at, self.queued), item);
     }
 
     /// A node's machine acts, and sends what it has to send; whether that was anything.
@@ -367,7 +370,7 @@ impl<A: Attachment> Runner for MachineRunner<'_, A> {
             return false;
         }
         let stamp = self.stamp(number, left, plane);
-        self.tell(number, left, Item { port, frame, stamp, source: None });
+        self.enqueue(number, left, Item { port, frame, stamp, source: None });
         self.schedule(number, plane);
         true
     }
@@ -394,7 +397,7 @@ impl<A: Attachment> Runner for MachineRunner<'_, A> {
         let own = &self.network.streams[stream as usize];
         let own = Addresses { destination: own.destination, source: own.source };
         let source = Some(frame.addresses.unwrap_or(own));
-        self.tell(number, done, Item { port: place, frame, stamp, source });
+        self.enqueue(number, done, Item { port: place, frame, stamp, source });
         self.schedule(number, plane);
     }
 

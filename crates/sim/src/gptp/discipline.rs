@@ -74,10 +74,11 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             }
             let talker = &mut self.talkers[stream];
             if let Adjustment::Step(by) | Adjustment::StepAndRate(by, _) = adjustment {
-                let whole = described.arrival.filter(|promise| promise.rate > BitRate::ZERO);
-                let whole = whole.map_or(Duration::ZERO, |promise| promise.rate.duration_ceil(promise.burst));
+                let refill = described.arrival.filter(|promise| promise.rate > BitRate::ZERO);
+                let refill =
+                    refill.map_or(Duration::ZERO, |promise| promise.rate.duration_ceil(promise.burst));
                 let reading = Instant::from_ps(u64::try_from(clock.reading(local)).unwrap_or(0));
-                let earliest = reading + whole;
+                let earliest = reading + refill;
                 match described.traffic {
                     // On the grid of the grandmaster's time, as all that send in this period.
                     Traffic::Periodic { interval, .. } => {

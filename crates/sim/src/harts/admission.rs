@@ -126,7 +126,7 @@ impl Run<'_> {
                 Work::Message(message) => station.process(local, id, &message),
             }
             // Tests that it wants come before what waits.
-            station.say();
+            station.collect_messages();
             self.heed_events(node, station, plane);
             self.take_arrived(node, station, now);
             self.begin(id, station, now);
@@ -158,8 +158,8 @@ impl Run<'_> {
         let others: Vec<StreamPart> = standing.chain(others).collect();
         let result = self.harts_test.map_or(Ok(()), |test| test(network, &(new, listeners), &others));
         *self.tests.entry(id).or_default() += 1;
-        let said = result.map_err(|late| short(late.stream.index()));
-        station.tested(plane.reading(node, now), id, stream.id, said);
+        let verdict = result.map_err(|late| short(late.stream.index()));
+        station.tested(plane.reading(node, now), id, stream.id, verdict);
         self.rung(now, node, new.0, AdmissionEvent::Tested { passed: result.is_ok() });
         self.refusals.extend(result.err().map(|late| Refusal {
             at: now.since_start(),

@@ -112,7 +112,7 @@ impl Run<'_> {
         for id in &opened.relayed {
             plane.let_go(node, StreamIndex(u32::from(*id)));
         }
-        if !opened.is_told {
+        if !opened.is_announced {
             return;
         }
         for (id, _) in &opened.released {

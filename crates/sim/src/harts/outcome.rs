@@ -8,19 +8,19 @@ use crate::request_outcome::RequestOutcome;
 impl HartsObservation {
     /// What a listener was told by the ACMaster; none if its stream is not asked for.
     #[must_use]
-    pub fn told(&self, stream: StreamIndex, listener: NodeIndex) -> Option<RequestOutcome> {
+    pub fn outcome(&self, stream: StreamIndex, listener: NodeIndex) -> Option<RequestOutcome> {
         self.requests.iter().find(|request| request.stream == stream)?;
-        let mut told = RequestOutcome::default();
+        let mut outcome = RequestOutcome::default();
         for rung in self.ladder.iter().filter(|rung| rung.stream == stream && rung.node == listener) {
             match rung.event {
-                AdmissionEvent::Asked => (told.asked, told.asks) = (true, true),
-                AdmissionEvent::Acknowledged => (told.granted, told.refused) = (true, false),
-                AdmissionEvent::Refused => told.refused = true,
-                AdmissionEvent::Released => (told.asks, told.refused) = (false, false),
-                AdmissionEvent::CutOff => told.refused = false,
+                AdmissionEvent::Asked => (outcome.asked, outcome.asks) = (true, true),
+                AdmissionEvent::Acknowledged => (outcome.granted, outcome.refused) = (true, false),
+                AdmissionEvent::Refused => outcome.refused = true,
+                AdmissionEvent::Released => (outcome.asks, outcome.refused) = (false, false),
+                AdmissionEvent::CutOff => outcome.refused = false,
                 _ => {}
             }
         }
-        Some(told)
+        Some(outcome)
     }
 }

@@ -59,8 +59,8 @@ pub(super) fn station(network: &Network, harts: &Harts, node: NodeIndex, now: In
     if harts.admission.is_some() && is_bridge {
         station.switch = network.switch_config(node, MASTER).map(SwitchMaster::new);
     }
-    let stands = harts.admission.is_some() || station.cycles.is_some() || station.node.is_some();
-    stands.then_some(station)
+    let has_part = harts.admission.is_some() || station.cycles.is_some() || station.node.is_some();
+    has_part.then_some(station)
 }
 
 fn known_ports(network: &Network, harts: &Harts, node: NodeIndex) -> Ports {

@@ -27,7 +27,7 @@ pub(super) struct Interface {
     /// Software looks at frames from the first time on, until the second.
     pub(super) looking: (SimTime, SimTime),
     /// Octets since the last interrupt.
-    pub(super) told_octets: u64,
+    pub(super) octets_since_interrupt: u64,
     pub(super) bulk: bool,
     pub(super) phase: Duration,
 }
@@ -44,7 +44,7 @@ impl Interface {
             armed: false,
             interrupted: None,
             looking: (SimTime::ZERO, SimTime::ZERO),
-            told_octets: 0,
+            octets_since_interrupt: 0,
             bulk: false,
             phase: match model.moderation {
                 Moderation::Polled { interval } => random.span_up_to(interval),
@@ -77,7 +77,7 @@ impl Interface {
     }
 
     /// When software is to be told of a frame that is in memory since `now`.
-    pub(super) fn told_at(&self, now: SimTime, clock: &LocalClock, random: &mut Random) -> SimTime {
+    pub(super) fn interrupt_at(&self, now: SimTime, clock: &LocalClock, random: &mut Random) -> SimTime {
         let interval = |pace: Pace| match pace.bulk {
             Some(bulk) if self.bulk => bulk.interval,
             _ => pace.interval,
@@ -107,9 +107,9 @@ impl Interface {
         else {
             return;
         };
-        if self.told_octets > bulk.above.get() {
+        if self.octets_since_interrupt > bulk.above.get() {
             self.bulk = true;
-        } else if self.told_octets < bulk.below.get() {
+        } else if self.octets_since_interrupt < bulk.below.get() {
             self.bulk = false;
         }
     }

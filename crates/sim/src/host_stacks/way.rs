@@ -211,9 +211,9 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
             interface.untold.push(taken);
             if !interface.armed {
                 interface.adapt();
-                interface.told_octets = 0;
+                interface.octets_since_interrupt = 0;
                 interface.armed = true;
-                let at = interface.told_at(now, &clock, &mut host.random);
+                let at = interface.interrupt_at(now, &clock, &mut host.random);
                 if at == now {
                     self.interrupt(node, number);
                 } else {
@@ -245,7 +245,7 @@ impl<R: Recorder + ?Sized, const PLUGGED: bool> Engine<'_, R, PLUGGED> {
         let (out, free) = self.pass_stack(node, taken, from);
         let stacks = self.stacks();
         let interface = &mut stacks.host(node).interfaces[number as usize];
-        interface.told_octets += u64::from(taken.octets);
+        interface.octets_since_interrupt += u64::from(taken.octets);
         interface.looking.1 = interface.looking.1.max(free);
         stacks.put(out, node, Step::Take(*taken));
     }

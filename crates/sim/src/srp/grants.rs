@@ -187,9 +187,9 @@ impl Srp<'_> {
                 committed_burst_size: described.committed_burst_size,
             });
             plane.set_scheduler(scheduler, settings);
-            let told =
+            let registered =
                 settings.map(|settings| (settings.committed_information_rate, settings.committed_burst_size));
-            self.rung(number, plane.now(), node, RungEvent::Regulated(port, told));
+            self.rung(number, plane.now(), node, RungEvent::Regulated(port, registered));
         }
     }
 }

@@ -20,8 +20,8 @@ enum Value {
 }
 
 impl Value {
-    const fn of(said: Declaration) -> Self {
-        match said {
+    const fn of(change: Declaration) -> Self {
+        match change {
             Declaration::TalkerAdvertise => Self::Advertise,
             Declaration::TalkerFailed(_) => Self::Failed,
             Declaration::ListenerReady
@@ -34,12 +34,12 @@ impl Value {
 
 /// What is said of a stream: that it is declared, or that a value is left.
 #[derive(Clone, Copy, Debug)]
-enum Said {
+enum Change {
     Declared(Declaration),
     Left(Value),
 }
 
-impl Said {
+impl Change {
     /// The value that is left.
     const fn value(self) -> Option<Value> {
         match self {
@@ -50,7 +50,7 @@ impl Said {
 
     const fn declaration(self) -> Declaration {
         match self {
-            Self::Declared(said) => said,
+            Self::Declared(change) => change,
             Self::Left(Value::Listener) => Declaration::ListenerLeave,
             Self::Left(_) => Declaration::TalkerLeave,
         }
@@ -58,19 +58,21 @@ impl Said {
 }
 
 /// What is said of a stream; nothing if only a registrar's state is told.
-fn said(declared: &Declared<MsrpValue>) -> Option<(StreamId, Said)> {
+fn change(declared: &Declared<MsrpValue>) -> Option<(StreamId, Change)> {
     let stream = declared.value.stream()?;
     let leaves = declared.event == AttributeEvent::Lv;
     if matches!(declared.event, AttributeEvent::In | AttributeEvent::Mt) {
         return None;
     }
-    let said = match (declared.value, declared.declaration) {
-        (MsrpValue::TalkerAdvertise(_), _) if leaves => Said::Left(Value::Advertise),
-        (MsrpValue::TalkerFailed(..), _) if leaves => Said::Left(Value::Failed),
-        (MsrpValue::Listener(_), _) if leaves => Said::Left(Value::Listener),
-        (MsrpValue::TalkerAdvertise(_), _) => Said::Declared(Declaration::TalkerAdvertise),
-        (MsrpValue::TalkerFailed(_, failure), _) => Said::Declared(Declaration::TalkerFailed(failure.code.0)),
-        (MsrpValue::Listener(_), said) => Said::Declared(match said? {
+    let change = match (declared.value, declared.declaration) {
+        (MsrpValue::TalkerAdvertise(_), _) if leaves => Change::Left(Value::Advertise),
+        (MsrpValue::TalkerFailed(..), _) if leaves => Change::Left(Value::Failed),
+        (MsrpValue::Listener(_), _) if leaves => Change::Left(Value::Listener),
+        (MsrpValue::TalkerAdvertise(_), _) => Change::Declared(Declaration::TalkerAdvertise),
+        (MsrpValue::TalkerFailed(_, failure), _) => {
+            Change::Declared(Declaration::TalkerFailed(failure.code.0))
+        }
+        (MsrpValue::Listener(_), change) => Change::Declared(match change? {
             ListenerDeclaration::Ready => Declaration::ListenerReady,
             ListenerDeclaration::ReadyFailed => Declaration::ListenerReadyFailed,
             ListenerDeclaration::AskingFailed => Declaration::ListenerAskingFailed,
@@ -78,14 +80,14 @@ fn said(declared: &Declared<MsrpValue>) -> Option<(StreamId, Said)> {
         }),
         (MsrpValue::Domain(_), _) => return None,
     };
-    Some((stream, said))
+    Some((stream, change))
 }
 
 /// Whether an MRPDU declares talkers, and listeners.
 pub(super) fn declares(pdu: &MrpPdu<MsrpValue>) -> [bool; 2] {
     [true, false].map(|talker| {
-        let said = pdu.declarations().filter_map(|declared| said(&declared));
-        said.map(|(_, said)| said.declaration()).any(|said| said.is_talker() == talker)
+        let change = pdu.declarations().filter_map(|declared| change(&declared));
+        change.map(|(_, change)| change.declaration()).any(|change| change.is_talker() == talker)
     })
 }
 
@@ -95,7 +97,7 @@ pub(super) struct Ladders {
     known: BTreeMap<StreamId, u32>,
     ladders: Vec<Vec<Rung>>,
     /// What was said last of a stream at a port: reserved stream, port, whether sent, whether of the talker.
-    said: BTreeMap<(u32, PortIndex, bool, bool), Declaration>,
+    declared: BTreeMap<(u32, PortIndex, bool, bool), Declaration>,
 }
 
 impl Ladders {
@@ -104,7 +106,7 @@ impl Ladders {
         Self {
             known: numbered.map(|(reserved, number)| (reserved.talker.stream, number)).collect(),
             ladders: vec![Vec::new(); settings.streams.len()],
-            said: BTreeMap::new(),
+            declared: BTreeMap::new(),
         }
     }
 
@@ -119,38 +121,38 @@ impl Ladders {
 
     /// Writes what an MRPDU says at a port that is not what the one before it said there. A value that is left counts only
     /// if it is the one said last, and nothing else takes its place.
-    pub(super) fn say(
+    pub(super) fn record(
         &mut self,
         pdu: &MrpPdu<MsrpValue>,
         at: SimTime,
         place: (NodeIndex, PortIndex),
         sent: bool,
     ) {
-        let all = || pdu.declarations().filter_map(|declared| said(&declared));
-        for (stream, said) in all().filter(|(_, said)| said.value().is_none()) {
-            self.say_of(stream, said, at, place, sent);
+        let all = || pdu.declarations().filter_map(|declared| change(&declared));
+        for (stream, change) in all().filter(|(_, change)| change.value().is_none()) {
+            self.record_change(stream, change, at, place, sent);
         }
-        for (stream, said) in all() {
+        for (stream, change) in all() {
             let Some(known) = self.known(stream) else { continue };
-            let before = self.said.get(&(known, place.1, sent, said.declaration().is_talker()));
-            if said.value().is_some() && said.value() == before.map(|before| Value::of(*before)) {
-                self.say_of(stream, said, at, place, sent);
+            let before = self.declared.get(&(known, place.1, sent, change.declaration().is_talker()));
+            if change.value().is_some() && change.value() == before.map(|before| Value::of(*before)) {
+                self.record_change(stream, change, at, place, sent);
             }
         }
     }
 
-    fn say_of(
+    fn record_change(
         &mut self,
         stream: StreamId,
-        said: Said,
+        change: Change,
         at: SimTime,
         (node, port): (NodeIndex, PortIndex),
         sent: bool,
     ) {
         let Some(stream) = self.known(stream) else { return };
-        let said = said.declaration();
-        if self.said.insert((stream, port, sent, said.is_talker()), said) != Some(said) {
-            let event = if sent { RungEvent::Sent(port, said) } else { RungEvent::Received(port, said) };
+        let change = change.declaration();
+        if self.declared.insert((stream, port, sent, change.is_talker()), change) != Some(change) {
+            let event = if sent { RungEvent::Sent(port, change) } else { RungEvent::Received(port, change) };
             self.push(stream, at, node, event);
         }
     }

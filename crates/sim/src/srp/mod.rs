@@ -92,7 +92,7 @@ impl<'n> Srp<'n> {
     ) {
         if changed {
             match machine.part() {
-                SrpPart::Bridge(_) => self.tell_reserved(node, machine, plane.now()),
+                SrpPart::Bridge(_) => self.note_reserved(node, machine, plane.now()),
                 SrpPart::Station(_) => self.heed_listeners(node, machine, plane),
                 SrpPart::Edge(_) | SrpPart::None => {}
             }
@@ -185,7 +185,7 @@ impl Attachment for Srp<'_> {
         };
         let [talkers, listeners] = streams.as_ref().map_or([false; 2], declares);
         if let Some(pdu) = &streams {
-            self.ladders.say(pdu, came.at, (node, came.port), false);
+            self.ladders.record(pdu, came.at, (node, came.port), false);
         }
         let random = &mut self.nodes[node.index()].random;
         let mut taken = random.delay(&settings.processing, octets);
@@ -204,7 +204,7 @@ impl Attachment for Srp<'_> {
             && let Ok((pdu, _)) = MrpPdu::parse(leaving.octets)
         {
             let node = self.network.ports[leaving.port.index()].node;
-            self.ladders.say(&pdu, leaving.at, (node, leaving.port), true);
+            self.ladders.record(&pdu, leaving.at, (node, leaving.port), true);
         }
         false
     }
@@ -259,13 +259,13 @@ impl Attachment for Srp<'_> {
     }
 
     fn finish(self, _: &Machines<'_, SrpNode>, observation: &mut Observation) {
-        self.tell(observation);
+        self.write_to(observation);
     }
 }
 
 impl Srp<'_> {
     /// What was observed.
-    pub(crate) fn tell(self, observation: &mut Observation) {
+    pub(crate) fn write_to(self, observation: &mut Observation) {
         observation.reservations = self.ladders.observations(self.settings);
         observation.vlan_registrations = self.vlans.map_or_else(Vec::new, Vlans::observations);
     }

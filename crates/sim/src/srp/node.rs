@@ -117,7 +117,7 @@ fn vlans(network: &Network, node: NodeIndex, ports: &[PortIndex], now: Instant, 
 
 impl Srp<'_> {
     /// Tells what a bridge reserved and gave back.
-    pub(super) fn tell_reserved(&mut self, node: NodeIndex, machine: &SrpNode, now: SimTime) {
+    pub(super) fn note_reserved(&mut self, node: NodeIndex, machine: &SrpNode, now: SimTime) {
         let SrpPart::Bridge(bridge) = machine.part() else { return };
         let held: BTreeSet<(usize, StreamId)> =
             bridge.reservations().map(|(port, stream, _)| (port, stream)).collect();

@@ -9,33 +9,33 @@ use crate::request_outcome::RequestOutcome;
 impl ReservationObservation {
     /// What a listener was told.
     #[must_use]
-    pub fn told(&self, listener: NodeIndex) -> RequestOutcome {
-        let mut told = RequestOutcome::default();
+    pub fn outcome(&self, listener: NodeIndex) -> RequestOutcome {
+        let mut outcome = RequestOutcome::default();
         // What holds now; a listener of central configuration that is not served any more is told code 0.
         let mut code = None;
         for rung in self.ladder.iter().filter(|rung| rung.node == listener) {
             match rung.event {
-                RungEvent::Asked => (told.asked, told.asks) = (true, true),
-                RungEvent::Detached => told.asks = false,
+                RungEvent::Asked => (outcome.asked, outcome.asks) = (true, true),
+                RungEvent::Detached => outcome.asks = false,
                 RungEvent::Received(_, Declaration::TalkerFailed(failed)) => code = Some(failed),
                 RungEvent::Received(_, Declaration::TalkerAdvertise | Declaration::TalkerLeave) => {
                     code = None
                 }
                 RungEvent::ControlReceived(_, ControlNote::Refused(failed)) => code = Some(failed),
-                RungEvent::ControlReceived(_, ControlNote::Served) => (told.granted, code) = (true, None),
+                RungEvent::ControlReceived(_, ControlNote::Served) => (outcome.granted, code) = (true, None),
                 _ => {}
             }
-            if told.asks && code.is_some_and(|code| code > 0) {
-                told.failure = code;
+            if outcome.asks && code.is_some_and(|code| code > 0) {
+                outcome.failure = code;
             }
         }
-        told.refused = told.asks && code.is_some_and(|code| code > 0);
-        told
+        outcome.refused = outcome.asks && code.is_some_and(|code| code > 0);
+        outcome
     }
 
     /// The last failure code that one of these listeners was told while it asked, the first that was told any.
     #[must_use]
     pub fn failure(&self, listeners: &[NodeIndex]) -> Option<u8> {
-        listeners.iter().find_map(|listener| self.told(*listener).failure)
+        listeners.iter().find_map(|listener| self.outcome(*listener).failure)
     }
 }

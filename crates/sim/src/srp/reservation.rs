@@ -166,7 +166,7 @@ impl RungEvent {
     #[must_use]
     pub const fn declaration(self) -> Option<Declaration> {
         match self {
-            Self::Sent(_, said) | Self::Received(_, said) => Some(said),
+            Self::Sent(_, declaration) | Self::Received(_, declaration) => Some(declaration),
             _ => None,
         }
     }
@@ -249,10 +249,11 @@ impl ReservationObservation {
             let at = |wanted: fn(&RungEvent) -> bool, after: Duration| {
                 self.first(|rung| rung.node == bridge && rung.at >= after && wanted(&rung.event))
             };
-            let told =
+            let received =
                 at(|e| matches!(e, RungEvent::Received(_, Declaration::TalkerAdvertise)), Duration::ZERO);
-            let passed = told
-                .and_then(|told| at(|e| matches!(e, RungEvent::Sent(_, Declaration::TalkerAdvertise)), told));
+            let passed = received.and_then(|received| {
+                at(|e| matches!(e, RungEvent::Sent(_, Declaration::TalkerAdvertise)), received)
+            });
             let ready = passed.and_then(|passed| {
                 at(|e| matches!(e, RungEvent::Received(_, Declaration::ListenerReady)), passed)
             });
@@ -260,7 +261,7 @@ impl ReservationObservation {
                 .and_then(|ready| at(|e| matches!(e, RungEvent::Sent(_, Declaration::ListenerReady)), ready));
             BridgeDelays {
                 bridge,
-                talker: passed.zip(told).map(|(passed, told)| passed - told),
+                talker: passed.zip(received).map(|(passed, received)| passed - received),
                 listener: answered.zip(ready).map(|(answered, ready)| answered - ready),
                 behind: ready.zip(passed).map(|(ready, passed)| ready - passed),
             }

@@ -27,11 +27,14 @@ impl Srp<'_> {
             let wanted = &reserved[*stream as usize];
             station.attach(local, wanted.talker.stream, wanted.latency_max_ns);
         }
-        let said = |stream: &u32| {
-            let said = station.listeners(reserved[*stream as usize].talker.stream);
-            (*stream, matches!(said, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed)))
+        let readiness = |stream: &u32| {
+            let readiness = station.listeners(reserved[*stream as usize].talker.stream);
+            (
+                *stream,
+                matches!(readiness, Some(ListenerDeclaration::Ready | ListenerDeclaration::ReadyFailed)),
+            )
         };
-        let starts: Vec<(u32, bool)> = state.talks.iter().map(said).collect();
+        let starts: Vec<(u32, bool)> = state.talks.iter().map(readiness).collect();
         for stream in asked {
             self.want_vlan(machine, local, stream, false, true);
         }
@@ -61,7 +64,7 @@ impl Srp<'_> {
             plane.start_stream(frames, held);
         } else {
             state.sends.remove(&stream);
-            let whole = self.network.streams[frames.index()].arrival.map_or(Duration::ZERO, |promise| {
+            let refill = self.network.streams[frames.index()].arrival.map_or(Duration::ZERO, |promise| {
                 if promise.rate.as_bps() == 0 {
                     Duration::MAX
                 } else {
@@ -69,7 +72,7 @@ impl Srp<'_> {
                 }
             });
             let reading = plane.talker_time(frames);
-            state.held.insert(stream, Instant::from_ps(reading.as_ps().saturating_add(whole.as_ps())));
+            state.held.insert(stream, Instant::from_ps(reading.as_ps().saturating_add(refill.as_ps())));
             plane.stop_stream(frames);
         }
         let event = if ready { RungEvent::Started } else { RungEvent::Stopped };

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_comes_again_is_told_apart_by_time() {
+    fn equal_numbers_are_distinguished_by_time() {
         let mut cycles = Cycles::new(LENGTH);
         for turn in [0, 1, 10] {
             open(&mut cycles, turn, SlotFate::Empty);

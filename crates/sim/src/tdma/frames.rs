@@ -12,7 +12,7 @@ use tautwire_model::tdma::start_up::StartUp as Settings;
 use tautwire_units::{Bytes, Duration, Instant};
 use tautwire_wire::{Announcement, EtherType, RtcfgFrame, RtmacHeader, TdmaFrame};
 
-use crate::control::contents::{Beside, Frame};
+use crate::control::contents::{Frame, Metadata};
 use crate::plan::{NONE, index};
 
 /// What a frame of TDMA says.
@@ -32,11 +32,11 @@ fn joined(ns: u64, below: u16) -> u64 {
 }
 
 /// Opens a cycle.
-pub(crate) fn synchronisation(says: Synchronisation) -> Frame {
-    let (transmitted_ns, transmitted) = parted(says.transmitted.as_ps());
-    let (scheduled_ns, scheduled) = parted(says.scheduled.as_ps());
-    let frame = TdmaFrame::Synchronisation { cycle: says.cycle, transmitted_ns, scheduled_ns };
-    tdma(frame, Beside { below_ns: [transmitted, scheduled, 0], ..Beside::default() })
+pub(crate) fn synchronisation(opening: Synchronisation) -> Frame {
+    let (transmitted_ns, transmitted) = parted(opening.transmitted.as_ps());
+    let (scheduled_ns, scheduled) = parted(opening.scheduled.as_ps());
+    let frame = TdmaFrame::Synchronisation { cycle: opening.cycle, transmitted_ns, scheduled_ns };
+    tdma(frame, Metadata { below_ns: [transmitted, scheduled, 0], ..Metadata::default() })
 }
 
 /// A station asks the master how long frames travel.
@@ -45,7 +45,7 @@ pub(crate) fn calibration_request(from: u32, request: CalibrationRequest) -> Fra
     let (reply_offset_ns, offset) = parted(request.reply_offset.as_ps());
     let reply_cycle = request.reply_cycle;
     let frame = TdmaFrame::CalibrationRequest { transmitted_ns, reply_cycle, reply_offset_ns };
-    tdma(frame, Beside { from, to: 0, below_ns: [transmitted, offset, 0] })
+    tdma(frame, Metadata { from, to: 0, below_ns: [transmitted, offset, 0] })
 }
 
 /// The master replies.
@@ -54,20 +54,20 @@ pub(crate) fn calibration_reply(reply: CalibrationReply) -> Frame {
     let (received_ns, received) = parted(reply.received.as_ps());
     let (transmitted_ns, transmitted) = parted(reply.transmitted.as_ps());
     let frame = TdmaFrame::CalibrationReply { requested_ns, received_ns, transmitted_ns };
-    tdma(frame, Beside { from: 0, to: reply.to, below_ns: [requested, received, transmitted] })
+    tdma(frame, Metadata { from: 0, to: reply.to, below_ns: [requested, received, transmitted] })
 }
 
-fn tdma(frame: TdmaFrame, beside: Beside) -> Frame {
+fn tdma(frame: TdmaFrame, metadata: Metadata) -> Frame {
     let mut octets = Vec::with_capacity(RtmacHeader::OCTETS + frame.length());
     RtmacHeader::Tdma.emit(&mut octets);
     frame.emit(&mut octets);
-    Frame { beside, ..Frame::new(EtherType::RTMAC, octets) }
+    Frame { metadata, ..Frame::new(EtherType::RTMAC, octets) }
 }
 
 /// What a frame of TDMA says; none if it is no such frame.
 pub(crate) fn read_tdma(frame: &Frame) -> Option<TdmaMessage> {
     let (RtmacHeader::Tdma, octets) = RtmacHeader::parse(&frame.octets).ok()? else { return None };
-    let [one, two, three] = frame.beside.below_ns;
+    let [one, two, three] = frame.metadata.below_ns;
     let instant = |ns, below| Instant::from_ps(joined(ns, below));
     Some(match TdmaFrame::parse(octets).ok()?.0 {
         TdmaFrame::Synchronisation { cycle, transmitted_ns, scheduled_ns } => {
@@ -86,7 +86,7 @@ pub(crate) fn read_tdma(frame: &Frame) -> Option<TdmaMessage> {
         }
         TdmaFrame::CalibrationReply { requested_ns, received_ns, transmitted_ns } => {
             TdmaMessage::Reply(CalibrationReply {
-                to: frame.beside.to,
+                to: frame.metadata.to,
                 requested: instant(requested_ns, one),
                 received: instant(received_ns, two),
                 transmitted: instant(transmitted_ns, three),
@@ -148,8 +148,8 @@ pub(crate) fn start_up(
         Addressee::All => NONE,
         Addressee::Station(station) => station,
     };
-    let beside = Beside { from: index(from), to, ..Beside::default() };
-    Frame { beside, ..Frame::new(EtherType::RTCFG, octets) }
+    let metadata = Metadata { from: index(from), to, ..Metadata::default() };
+    Frame { metadata, ..Frame::new(EtherType::RTCFG, octets) }
 }
 
 /// What a message of the start-up says; none if it is no such message, or of a station that does not take part.
@@ -196,7 +196,7 @@ mod tests {
             StartUpMessage::Dead { station: 2 },
         ] {
             let mut frame = start_up(&network, settings, (1, Addressee::Station(2)), message);
-            assert_eq!((frame.beside.from, frame.beside.to), (1, 2));
+            assert_eq!((frame.metadata.from, frame.metadata.to), (1, 2));
             assert_eq!(read_start_up(settings, &frame), Some(message));
             frame.octets[0] |= 0x20;
             assert_eq!(read_start_up(settings, &frame), None, "another version");
@@ -210,9 +210,9 @@ mod tests {
             CalibrationReply { to: 3, requested: at(1_999), received: at(u64::MAX), transmitted: at(5_000) };
         let mut frame = calibration_reply(reply);
         assert!(matches!(read_tdma(&frame), Some(TdmaMessage::Reply(read)) if read == reply));
-        let says = Synchronisation { cycle: 7, transmitted: at(123_456), scheduled: at(123_001) };
-        let read = read_tdma(&synchronisation(says));
-        assert!(matches!(read, Some(TdmaMessage::Synchronisation(read)) if read == says));
+        let opening = Synchronisation { cycle: 7, transmitted: at(123_456), scheduled: at(123_001) };
+        let read = read_tdma(&synchronisation(opening));
+        assert!(matches!(read, Some(TdmaMessage::Synchronisation(read)) if read == opening));
         frame.octets.truncate(20);
         assert!(read_tdma(&frame).is_none(), "it is cut short");
     }

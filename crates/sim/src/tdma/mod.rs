@@ -112,20 +112,20 @@ impl<'n> Tdma<'n> {
                         self.send_request(node, request, plane);
                     }
                     TdmaAction::Reply(reply) => self.send_reply(reply, plane),
-                    TdmaAction::Synchronise(says) => {
+                    TdmaAction::Synchronise(opening) => {
                         let stream = stream.expect("who opens cycles has a stream for it");
-                        self.synchronise(stream, says, plane);
+                        self.synchronise(stream, opening, plane);
                     }
                 }
             }
         }
     }
 
-    fn synchronise(&mut self, stream: StreamIndex, says: Synchronisation, plane: &mut dyn Plane) {
-        self.slots.opened(self.network, says, (stream.0, plane.now()));
-        plane.note(stream, None, Box::new(says));
+    fn synchronise(&mut self, stream: StreamIndex, opening: Synchronisation, plane: &mut dyn Plane) {
+        self.slots.opened(self.network, opening, (stream.0, plane.now()));
+        plane.note(stream, None, Box::new(opening));
         let payload = self.network.streams[stream.index()].payload_min;
-        plane.send(stream, frames::synchronisation(says), payload);
+        plane.send(stream, frames::synchronisation(opening), payload);
     }
 
     /// What a station is that takes a frame.
@@ -181,7 +181,7 @@ impl<'n> Tdma<'n> {
         let Some(station) = &mut self.stations[node] else { return };
         match frames::read_tdma(frame) {
             Some(TdmaMessage::Synchronisation(heard)) => station.machine.hear(local, heard),
-            Some(TdmaMessage::Request(request)) => station.machine.asked(local, frame.beside.from, request),
+            Some(TdmaMessage::Request(request)) => station.machine.asked(local, frame.metadata.from, request),
             Some(TdmaMessage::Reply(reply)) => {
                 station.machine.hear_reply(local, reply);
                 self.end_calibration(node, local);

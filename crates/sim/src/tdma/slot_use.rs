@@ -90,7 +90,12 @@ impl SlotUse {
     }
 
     /// A cycle is opened by a frame of `stream`: the slots of the one before are over.
-    pub(crate) fn opened(&mut self, network: &Network, says: Synchronisation, (stream, now): (u32, SimTime)) {
+    pub(crate) fn opened(
+        &mut self,
+        network: &Network,
+        opening: Synchronisation,
+        (stream, now): (u32, SimTime),
+    ) {
         let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby);
         let of_standby = standby.is_some_and(|standby| standby.synchronisation.0 == stream);
         if let Some((before, since)) = self.opener.replace((stream, now))
@@ -99,12 +104,12 @@ impl SlotUse {
         {
             self.takeover = self.takeover.max(Some(now.since_start() - since.since_start()));
         }
-        if !self.cycles.is_open(says.cycle, now) {
+        if !self.cycles.is_open(opening.cycle, now) {
             self.end_cycle(network);
-            let late = says.transmitted.saturating_since(says.scheduled);
+            let late = opening.transmitted.saturating_since(opening.scheduled);
             let began = SimTime::ZERO + now.since_start().saturating_sub(late);
             let slots = network.tdma.iter().flat_map(|tdma| &tdma.slots);
-            self.cycles.open(says.cycle, began, slots.map(|owned| due(owned, says.cycle)));
+            self.cycles.open(opening.cycle, began, slots.map(|owned| due(owned, opening.cycle)));
         }
         let open = self.cycles.last().expect("one was opened");
         let by = if of_standby { &mut open.by_standby } else { &mut open.by_master };

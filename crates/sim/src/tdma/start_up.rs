@@ -46,7 +46,7 @@ pub(crate) struct StartUps {
     stations: Vec<Station>,
     /// Messages that hosts have still to look at: station, from whom.
     inbox: BTreeMap<(SimTime, u64), (u32, u32, StartUpMessage)>,
-    told: u64,
+    received: u64,
     random: Random,
 }
 
@@ -83,19 +83,19 @@ impl StartUps {
         Some(Self {
             stations: (0_u32..).zip(network.start_up_stations()).map(station).collect(),
             inbox: BTreeMap::new(),
-            told: 0,
+            received: 0,
             random: Random::new(seed, Purpose::StartUp, 0),
         })
     }
 
     /// When something is to be done next.
     pub(crate) fn next(&self, living: impl Fn(usize) -> Option<LocalClock>) -> Option<SimTime> {
-        let told = self.inbox.first_key_value().map(|((at, _), _)| *at);
+        let received = self.inbox.first_key_value().map(|((at, _), _)| *at);
         let due = |station: &Station| {
             let clock = living(station.node.index())?;
             station.machine.deadline().map(|at| clock.true_at(at))
         };
-        self.stations.iter().filter_map(due).chain(told).min()
+        self.stations.iter().filter_map(due).chain(received).min()
     }
 
     /// What was observed; `travel` tells the travel time that a node's station reckons with.
@@ -167,7 +167,7 @@ impl Tdma<'_> {
             self.end_calibration(node.index(), local);
         }
         while let Some((to, message)) = self.start_ups().stations[number].machine.poll() {
-            self.say(number, to, message, plane);
+            self.send_message(number, to, message, plane);
         }
         let station = &mut self.start_ups().stations[number];
         if station.machine.phase() == StartUpPhase::Running && !station.runs {
@@ -223,7 +223,7 @@ impl Tdma<'_> {
     }
 
     /// Gives a message to the station's slots.
-    fn say(&mut self, number: usize, to: Addressee, message: StartUpMessage, plane: &mut dyn Plane) {
+    fn send_message(&mut self, number: usize, to: Addressee, message: StartUpMessage, plane: &mut dyn Plane) {
         if let StartUpMessage::Dead { station } = message
             && to == Addressee::All
         {
@@ -271,7 +271,7 @@ impl Tdma<'_> {
         let Some(station) = self.start_ups().at_node(node).map(index) else { return };
         let Some(message) = frames::read_start_up(self.start_up_settings(), frame) else { return };
         let NodeKind::EndStation { host } = &network.nodes[node].kind else { return };
-        if frame.beside.to != NONE && frame.beside.to != station {
+        if frame.metadata.to != NONE && frame.metadata.to != station {
             return;
         }
         let host = &network.hosts[host.index()];
@@ -279,9 +279,9 @@ impl Tdma<'_> {
         let octets = payload_of(frame).get();
         let taken =
             start_up.random.delay(&host.receive, octets) + start_up.random.delay(&host.transmit, octets);
-        start_up.told += 1;
-        let key = (now + taken, start_up.told);
-        start_up.inbox.insert(key, (station, frame.beside.from, message));
+        start_up.received += 1;
+        let key = (now + taken, start_up.received);
+        start_up.inbox.insert(key, (station, frame.metadata.from, message));
     }
 }
 

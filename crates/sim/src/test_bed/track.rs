@@ -342,11 +342,11 @@ impl Tracked {
         let counts = !is_outlier && sequence >= self.first;
         self.seen.outliers += u64::from(is_outlier);
         let mut lost = None;
-        let mut whole = true;
+        let mut is_complete = true;
         let begun = history.sent[0];
         for (number, (link, span)) in self.seen.links.iter_mut().zip(&spans).enumerate() {
             let Some(received) = history.received[number] else {
-                whole = false;
+                is_complete = false;
                 lost = lost.or_else(|| reason(link.route, link.to));
                 continue;
             };
@@ -362,7 +362,7 @@ impl Tracked {
             }
         }
         match lost {
-            _ if whole => self.seen.complete += 1,
+            _ if is_complete => self.seen.complete += 1,
             Some(reason) => *self.seen.lost.entry(reason).or_default() += 1,
             None => self.seen.open += 1,
         }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_is_not_kept() {
+    fn complete_messages_are_not_kept() {
         let mut tracker = Tracker::new(&test(), |route| STATIONS[route.index()]);
         for sequence in 0..1_000 {
             let lines = lines(sequence, i64::from(sequence) * 100 - 5_000);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_may_stand_one_behind_the_other() {
+    fn logs_may_follow_one_another() {
         let mut log: Vec<LogEntry> =
             (0..50).flat_map(|sequence| lines(sequence, i64::from(sequence) * 100)).collect();
         let talker = |route: StreamIndex| STATIONS[route.index()];
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_before_the_first_that_counts_is_only_checked() {
+    fn records_before_the_warm_up_ends_are_only_checked() {
         let mut tracker = Tracker::new(&test(), |route| STATIONS[route.index()]);
         tracker.begin_with(0, 3);
         (0..5)

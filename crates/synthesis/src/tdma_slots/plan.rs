@@ -121,15 +121,15 @@ pub fn plan_as(
     if problem.pairs.is_empty() {
         return Err(SlotFault::NoPairs);
     }
-    let whole = best_of_orders(problem, &[], cycle, rounds);
+    let unshared = best_of_orders(problem, &[], cycle, rounds);
     // A cycle that becomes shorter allows no period less.
-    let known = cycle.or(whole.as_ref().ok().map(|plan| plan.cycle)).filter(|_| shares);
-    let Some(shared) = known.and_then(|cycle| share(problem, cycle)) else { return whole };
+    let known = cycle.or(unshared.as_ref().ok().map(|plan| plan.cycle)).filter(|_| shares);
+    let Some(shared) = known.and_then(|cycle| share(problem, cycle)) else { return unshared };
     let turns = best_of_orders(&shared.problem, &shared.turns, cycle, rounds);
-    match (whole, turns) {
-        (Ok(whole), Ok(turns)) if turns.cost(problem) < whole.cost(problem) => Ok(turns),
+    match (unshared, turns) {
+        (Ok(unshared), Ok(turns)) if turns.cost(problem) < unshared.cost(problem) => Ok(turns),
         (Err(_), turns) => turns,
-        (whole, _) => whole,
+        (unshared, _) => unshared,
     }
 }
 
@@ -273,15 +273,15 @@ fn in_order(
     let first = first_round(problem, &round, &places);
     let tail = tail(problem, &round, first, &places);
     let needed = first + tail;
-    let whole = cycle.unwrap_or(needed);
-    if whole < needed {
+    let length = cycle.unwrap_or(needed);
+    if length < needed {
         return Err(SlotFault::TooShort { needed });
     }
     let (gap, starts) = match cycle {
-        Some(_) => spread(problem, whole, first, problem.down(whole - tail), round.period(problem)),
-        None => (whole, vec![first]),
+        Some(_) => spread(problem, length, first, problem.down(length - tail), round.period(problem)),
+        None => (length, vec![first]),
     };
-    Ok(finish(problem, turns, &round, places, whole, gap, &starts))
+    Ok(finish(problem, turns, &round, places, length, gap, &starts))
 }
 
 /// Where the first round begins.

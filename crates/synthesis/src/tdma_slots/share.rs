@@ -64,20 +64,20 @@ fn period(alone: &Alone, cycle: Duration) -> Option<u32> {
 
 /// What any of several is sent as: as long as the longest, in all ports of all.
 fn together(problem: &SlotProblem, members: &[usize]) -> Transfer {
-    let mut whole = problem.transfers[members[0]].clone();
+    let mut merged = problem.transfers[members[0]].clone();
     for member in &members[1..] {
         let own = &problem.transfers[*member];
-        whole.length = whole.length.max(own.length);
-        whole.heard = whole.heard.max(own.heard);
+        merged.length = merged.length.max(own.length);
+        merged.heard = merged.heard.max(own.heard);
         for passage in &own.passages {
-            match whole.passages.iter_mut().find(|known| known.port == passage.port) {
+            match merged.passages.iter_mut().find(|known| known.port == passage.port) {
                 Some(known) => {
                     known.from = known.from.min(passage.from);
                     known.until = known.until.max(passage.until);
                 }
-                None => whole.passages.push(*passage),
+                None => merged.passages.push(*passage),
             }
         }
     }
-    whole
+    merged
 }

@@ -153,9 +153,9 @@ impl Message {
                 pair(to, REFUSED, *whom);
                 to.push(code.0);
             }
-            Self::Listeners(stream, said) => {
+            Self::Listeners(stream, declared) => {
                 number(to, LISTENERS, *stream);
-                to.push(said.map_or(SILENT, |said| said as u8));
+                to.push(declared.map_or(SILENT, |declared| declared as u8));
             }
             Self::Send(stream, sends) => {
                 number(to, SEND, *stream);
@@ -261,7 +261,8 @@ pub(super) mod tests {
         let share = (any::<u16>(), any::<u8>(), any::<u64>());
         let share = share.prop_map(|(port, class, slope)| Share { port, class, slope });
         let shares = proptest::collection::vec(share, 0..4);
-        let said = proptest::option::of((0..4_u8).prop_map(|said| declaration(said).expect("one of four")));
+        let declared =
+            proptest::option::of((0..4_u8).prop_map(|declared| declaration(declared).expect("one of four")));
         prop_oneof![
             any::<u32>().prop_map(Message::Offer),
             any::<u32>().prop_map(Message::Withdraw),
@@ -277,7 +278,7 @@ pub(super) mod tests {
             (any::<u32>(), any::<bool>()).prop_map(|(cable, works)| Message::Cable(cable, works)),
             pair().prop_map(|pair| Message::Verdict(pair, Ok(()))),
             (pair(), any::<u8>()).prop_map(|(pair, code)| Message::Verdict(pair, Err(FailureCode(code)))),
-            (any::<u32>(), said).prop_map(|(stream, said)| Message::Listeners(stream, said)),
+            (any::<u32>(), declared).prop_map(|(stream, declared)| Message::Listeners(stream, declared)),
             (any::<u32>(), any::<bool>()).prop_map(|(stream, sends)| Message::Send(stream, sends)),
         ]
     }

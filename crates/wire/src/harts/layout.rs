@@ -401,7 +401,7 @@ impl FttStream {
         let (size, rest) = u16_of(rest)?;
         let (period_ns, rest) = u32_of(rest)?;
         let (deadline_ns, rest) = u32_of(rest)?;
-        let (manner, rest) = u8_of(rest)?;
+        let (flags, rest) = u8_of(rest)?;
         let (producer, rest) = u16_of(rest)?;
         let (stated, rest) = u8_of(rest)?;
         let further = match stated >> FURTHER & 3 {
@@ -410,14 +410,14 @@ impl FttStream {
             2 => FttFurther::Background,
             _ => return Err(WireError::Unknown),
         };
-        let synchronous = manner & SYNCHRONOUS != 0;
-        let kind = match manner >> KIND & 3 {
+        let synchronous = flags & SYNCHRONOUS != 0;
+        let kind = match flags >> KIND & 3 {
             0 => FttServerKind::Deferrable,
             1 => FttServerKind::Polling,
             2 => FttServerKind::Sporadic,
             _ => return Err(WireError::Unknown),
         };
-        let policing = match manner >> POLICING & 3 {
+        let policing = match flags >> POLICING & 3 {
             0 => FttPolicing::Open,
             1 => FttPolicing::Discard,
             2 => FttPolicing::Reshape,
@@ -443,7 +443,7 @@ impl FttStream {
             further,
             server_priority,
         };
-        let priority = manner & 7;
+        let priority = flags & 7;
         Ok((Self { id, size, period_ns, deadline_ns, priority, producer, offset_ns, terms }, rest))
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn smallest(trial: &mut Trial<'_>, required: &[bool], nearest: &State
     for stream in &open {
         let alone = BTreeSet::from([*stream]);
         if let Some(state) = filter.fails(&alone) {
-            return filter.told(vec![(*stream, state)]);
+            return filter.conflict(vec![(*stream, state)]);
         }
     }
     if filter.fails(&open).is_some() {
@@ -66,7 +66,7 @@ pub(super) fn smallest(trial: &mut Trial<'_>, required: &[bool], nearest: &State
         }
     }
     states.sort_by_key(|(stream, _)| *stream);
-    filter.told(states)
+    filter.conflict(states)
 }
 
 struct Filter<'f, 'a> {
@@ -104,7 +104,7 @@ impl Filter<'_, '_> {
         (!found.proven && !self.trial.cut_short).then_some(found.state)
     }
 
-    fn told(&mut self, streams: Vec<(StreamIndex, State)>) -> Conflict {
+    fn conflict(&mut self, streams: Vec<(StreamIndex, State)>) -> Conflict {
         let mut rows = Vec::new();
         for (stream, state) in streams {
             let Some(outcome) = self.trial.outcome(&state) else { continue };

@@ -160,7 +160,7 @@ impl Tuned {
     pub fn is_of(&self, network: &Network) -> bool {
         let bounds = crate::bounds(network);
         let verification = judge(network, Some(&bounds), None);
-        let mut told = self.rows.iter();
+        let mut known_rows = self.rows.iter();
         for (number, stream) in network.streams.iter().enumerate() {
             let judged = &verification.streams[StreamIndex::at(number).index()];
             for listener in judged.listeners.iter().filter(|_| stream.deadline.is_some()) {
@@ -168,12 +168,12 @@ impl Tuned {
                 let same = |row: &TunedRow| {
                     row.stream == stream.name && row.after == bound && row.verdict_after == listener.verdict
                 };
-                if !told.next().is_some_and(same) {
+                if !known_rows.next().is_some_and(same) {
                     return false;
                 }
             }
         }
-        told.next().is_none()
+        known_rows.next().is_none()
     }
 
     /// How many rows are proven as described, how many with the values found, and how many there are.

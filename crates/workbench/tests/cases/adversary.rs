@@ -101,13 +101,13 @@ fn no_file_may_choose_more_than_is_open() {
         (r#"{"stream": "victim", "payload_octets": 64}"#, "is stated"),
         (r#"{"stream": "above", "payload_octets": 1400}"#, "and not"),
     ] {
-        let told = refused(&open, choice);
-        assert!(told.contains(words), "{told}");
+        let reasons = refused(&open, choice);
+        assert!(reasons.contains(words), "{reasons}");
     }
 }
 
 #[test]
-fn what_is_stated_stays_and_is_told() {
+fn what_is_stated_stays_and_is_reported() {
     let network = network(&text("periodic-strict-priority.yaml"));
     let bounds = bounds(&network);
     let found = found(&network, &bounds, 12);

@@ -52,17 +52,17 @@ run: {{duration: 20 ms}}
 /// A line that a clock holds up, or a cable that is too long for bounds, was said to carry less than comes.
 #[test]
 fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
-    let told = |text: &str| {
+    let diagnosed = |text: &str| {
         let network = network(text);
         let bounds = tautwire_workbench::bounds(&network);
         tautwire_workbench::explain(&network, &bounds, tautwire_workbench::StreamIndex(0)).to_string()
     };
     for step in ["3 ms", "24 h"] {
         let text = plain(&format!(", clock: {{granularity: {step}}}"), "");
-        let told = told(&text);
+        let diagnosed = diagnosed(&text);
         let step = if step == "24 h" { "86400 s" } else { step };
         let reason = format!("each frame waits for a clock step of {step}");
-        assert!(told.contains(&reason), "{told}");
+        assert!(diagnosed.contains(&reason), "{diagnosed}");
     }
     assert_eq!(
         agree(&plain(", clock: {granularity: 100 us}", "")),
@@ -70,34 +70,34 @@ fn a_coarse_clock_and_a_long_way_are_named_as_the_reason() {
         "a step for every frame does not hold it up"
     );
     for cable in [", propagation-delay: 24 h", ", phy-delay: 1001 s"] {
-        let told = told(&plain("", cable));
-        assert!(told.contains("may exceed 1000 s"), "{told}");
-        assert!(!told.contains("can leave"), "{told}");
+        let diagnosed = diagnosed(&plain("", cable));
+        assert!(diagnosed.contains("may exceed 1000 s"), "{diagnosed}");
+        assert!(!diagnosed.contains("can leave"), "{diagnosed}");
     }
     assert_eq!(agree(&plain("", ", propagation-delay: 999 s")), 1);
     // Where the line is too slow whatever the clock, that is the reason.
     let slow = plain(", clock: {granularity: 100 us}", "").replace("interval: 1 ms", "interval: 2 us");
     let slow = format!("{slow}allow: [port::overload]\n");
-    assert!(told(&slow).contains("class 1 of port a.p1 is overloaded"));
+    assert!(diagnosed(&slow).contains("class 1 of port a.p1 is overloaded"));
 }
 
 /// Parts in 10⁹ are taken as those in 10⁶ are, and a fault says what was written.
 #[test]
-fn deviations_are_taken_and_told_in_either_unit() {
+fn deviations_are_read_and_written_in_either_unit() {
     let with = |clock: &str| plain(&format!(", clock: {{{clock}}}"), "");
     assert_eq!(codes(&with("tolerance: 100 ppm, drift: -99999 ppb")), [] as [&str; 0]);
     let one = |clock: &str| {
         let loaded = tautwire_workbench::load_text("case", &with(clock));
-        let [told] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
-        format!("{}; {}", told.message, told.help.as_deref().unwrap_or_default())
+        let [diagnosed] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
+        format!("{}; {}", diagnosed.message, diagnosed.help.as_deref().unwrap_or_default())
     };
-    let told = one("tolerance: 100 ppm, drift: 200 ppm");
-    assert!(told.starts_with("a drift of 200 ppm is beyond the tolerance of 100 ppm;"), "{told}");
-    let told = one("tolerance: 100 ppb, drift: -101 ppb");
-    assert!(told.starts_with("a drift of -101 ppb is beyond the tolerance of 100 ppb;"), "{told}");
+    let diagnosed = one("tolerance: 100 ppm, drift: 200 ppm");
+    assert!(diagnosed.starts_with("a drift of 200 ppm is beyond the tolerance of 100 ppm;"), "{diagnosed}");
+    let diagnosed = one("tolerance: 100 ppb, drift: -101 ppb");
+    assert!(diagnosed.starts_with("a drift of -101 ppb is beyond the tolerance of 100 ppb;"), "{diagnosed}");
     for clock in ["tolerance: 0.5 ppb", "tolerance: 100000 ppm", "tolerance: 1 ppm, drift: 0.0001 ppm"] {
-        let told = one(clock);
-        assert!(told.contains("ppb`: an integral number of ppb, below 100000 ppm"), "{told}");
+        let diagnosed = one(clock);
+        assert!(diagnosed.contains("ppb`: an integral number of ppb, below 100000 ppm"), "{diagnosed}");
     }
 }
 
@@ -139,7 +139,7 @@ fn a_frame_that_is_cut_through_leaves_after_it_came() {
 }
 
 #[test]
-fn elementary_cycles_that_a_clock_cannot_tell_are_refused() {
+fn elementary_cycles_below_a_clocks_resolution_are_refused() {
     let coarse = text("harts-granularity-greatest.yaml");
     assert!(codes(&coarse).contains(&"harts::window"));
     for (step, is_refused) in [("3 us", false), ("3279 ns", false), ("3281 ns", true), ("125 us", true)] {
@@ -255,7 +255,7 @@ fn who_configures_reaches_whom_it_configures() {
 }
 
 #[test]
-fn a_configuration_has_as_many_octets_as_can_be_told() {
+fn a_configuration_has_as_many_octets_as_its_field_can_hold() {
     let given = text("startup-configuration-panic.yaml");
     assert_eq!(codes(&given), ["value::range"]);
     for octets in ["0 B", "1 B", "4294967295 B"] {

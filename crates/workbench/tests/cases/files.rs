@@ -25,7 +25,7 @@ fn frames(file: &str) -> Vec<(Duration, Bytes)> {
 }
 
 /// What a description is told: code, name of the file, line.
-fn told(loaded: &Loaded) -> Vec<(&'static str, String, usize)> {
+fn diagnosed(loaded: &Loaded) -> Vec<(&'static str, String, usize)> {
     let of = |fault: &tautwire_workbench::Diagnostic| {
         let source = &loaded.sources[fault.source];
         let name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
@@ -61,7 +61,7 @@ fn a_snapped_capture_is_replayed_with_its_original_lengths() {
 fn what_frames_differ_in_cannot_be_taken() {
     let capture = "../../../../wire/tests/captures/msrp-two-end-stations.pcapng";
     let loaded = load_text("case", &replaying(capture, ", take: addresses"));
-    assert_eq!(told(&loaded), [("trace::taken", "case".to_owned(), 11)], "{:#?}", loaded.diagnostics);
+    assert_eq!(diagnosed(&loaded), [("trace::taken", "case".to_owned(), 11)], "{:#?}", loaded.diagnostics);
     let message = &loaded.diagnostics[0].message;
     assert!(message.contains("differ in their destination"), "{message}");
 }
@@ -85,10 +85,10 @@ fn addresses_vlan_and_priority_of_a_trace_take_the_place_of_the_streams() {
     let untagged = network(&replaying("microseconds.pcapng", ", take: all"));
     assert!(!untagged.streams[0].tagged);
     let loaded = load_text("case", &replaying("microseconds.pcapng", ", take: priority"));
-    assert_eq!(told(&loaded), [("trace::taken", "case".to_owned(), 11)]);
+    assert_eq!(diagnosed(&loaded), [("trace::taken", "case".to_owned(), 11)]);
     // What is stated and taken is told.
     let both = text.replace("listeners: b,", "listeners: b, vlan: 7,");
-    assert_eq!(told(&load_text("case", &both)), [("form::conflict", "case".to_owned(), 11)]);
+    assert_eq!(diagnosed(&load_text("case", &both)), [("form::conflict", "case".to_owned(), 11)]);
 }
 
 #[test]
@@ -113,11 +113,11 @@ fn tables_of_spreadsheets_are_read_as_plain_ones() {
 
 /// All faults of a trace were told as one, at the description, without a line.
 #[test]
-fn each_fault_of_a_table_is_told_with_its_file_and_line() {
+fn each_fault_of_a_table_is_diagnosed_with_its_file_and_line() {
     let loaded = load_text("case", &replaying("trace-faulty.csv", ""));
     let file = || "trace-faulty.csv".to_owned();
     assert_eq!(
-        told(&loaded),
+        diagnosed(&loaded),
         [("value::unit-missing", file(), 2), ("text::table", file(), 4), ("value::number", file(), 5)],
         "{:#?}",
         loaded.diagnostics
@@ -135,7 +135,7 @@ fn what_was_not_captured_cannot_be_taken() {
         ("cut-addresses.pcap", "vlan", "frame 1 was captured without its tag"),
     ] {
         let loaded = load_text("case", &replaying(file, &format!(", take: {take}")));
-        assert_eq!(told(&loaded), [("trace::taken", "case".to_owned(), 11)], "{file} {take}");
+        assert_eq!(diagnosed(&loaded), [("trace::taken", "case".to_owned(), 11)], "{file} {take}");
         let message = &loaded.diagnostics[0].message;
         assert!(message.contains(part), "{file} {take}: {message}");
     }
@@ -160,19 +160,19 @@ fn a_pipe_is_no_file_of_a_description() {
     let tables = replaying("trace-tabs.txt", "") + &format!("stream-tables: [\"{path}\"]\n");
     for text in [replayed, tables] {
         let loaded = load_text("case", &text);
-        let told: Vec<_> = loaded.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
-        assert!(told.iter().any(|told| told.contains("not a regular file")), "{told:?}");
+        let diagnosed: Vec<_> = loaded.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
+        assert!(diagnosed.iter().any(|diagnosed| diagnosed.contains("not a regular file")), "{diagnosed:?}");
     }
     std::fs::remove_dir_all(&folder).expect("ours");
 }
 
 /// Messages and remedies of a description's faults.
-fn said(text: &str) -> Vec<String> {
+fn messages(text: &str) -> Vec<String> {
     let loaded = load_text("case", text);
-    let said = |fault: &tautwire_workbench::Diagnostic| {
+    let messages = |fault: &tautwire_workbench::Diagnostic| {
         format!("{}; {}", fault.message, fault.help.as_deref().unwrap_or_default())
     };
-    loaded.diagnostics.iter().map(said).collect()
+    loaded.diagnostics.iter().map(messages).collect()
 }
 
 #[test]
@@ -183,9 +183,9 @@ fn faults_count_as_people_do() {
              streams: [{{name: x, talker: a, listeners: {listeners}, payload: 100 B, traffic: {{type: periodic, interval: {traffic}}}}}]\n"
         )
     };
-    let burst = said(&text("b", "1 ms, burst: 1000000"));
+    let burst = messages(&text("b", "1 ms, burst: 1000000"));
     assert!(burst.iter().any(|one| one.contains("makes 1000000 frames every 1 ms")), "{burst:?}");
-    let none = said(&text("[]", "1 ms"));
+    let none = messages(&text("[]", "1 ms"));
     assert!(
         none.iter().any(|one| one.ends_with("the list has 0 elements; write 1 element at least")),
         "{none:?}"

@@ -294,7 +294,7 @@ fn harts_scenario(name: &str) -> String {
 }
 
 #[test]
-fn what_an_acmaster_refuses_is_not_reckoned_as_if_granted() {
+fn what_an_acmaster_refuses_is_not_counted_as_granted() {
     let text = harts_scenario("harts-admission");
     let with = answer(&text);
     let is_of_late = |line: &&str| line.contains("stream: late,") || line.contains("name: late,");
@@ -342,7 +342,7 @@ fn a_listener_that_an_acmaster_refuses_is_no_part_of_the_stream() {
 }
 
 #[test]
-fn what_was_granted_first_is_reckoned_with() {
+fn what_was_granted_first_is_counted() {
     // `f4` is given back in the run: it was sent, and the others met it.
     let answer = answer(&harts_scenario("harts-admission"));
     let (f4, _) = answer.place("f4", "n2");

@@ -10,8 +10,8 @@ fn proven(text: &str) -> (Network, Verification, Vec<String>) {
     let network = network(text);
     let bounds = bounds(&network);
     let verification = judge(&network, Some(&bounds), None);
-    let told: Vec<String> = limits(&verification).map(|limit| limit.text(&network)).collect();
-    (network, verification, told)
+    let limits_found: Vec<String> = limits(&verification).map(|limit| limit.text(&network)).collect();
+    (network, verification, limits_found)
 }
 
 fn limits(verification: &Verification) -> impl Iterator<Item = &Limit> {
@@ -40,11 +40,13 @@ fn the_limit_that_would_do_does(text: &str, kind: &str, written: impl Fn(u64) ->
 #[test]
 fn a_burst_above_the_queue_is_not_proven() {
     let text = text("proven-but-lost.yaml");
-    let (_, verification, told) = proven(&text);
+    let (_, verification, limits_found) = proven(&text);
     assert_eq!(verification.verdict, Verdict::MayBeLost);
     assert!(
-        told.iter().all(|told| told.starts_with("queue of class 5 of b.p3: limit 1024 frames, ")),
-        "{told:?}"
+        limits_found
+            .iter()
+            .all(|limits_found| limits_found.starts_with("queue of class 5 of b.p3: limit 1024 frames, ")),
+        "{limits_found:?}"
     );
     the_limit_that_would_do_does(&text, "queue-frames", |needed| {
         text.replace("b: {type: bridge}", &format!("b: {{type: bridge, queue-limit: {{frames: {needed}}}}}"))
@@ -118,18 +120,21 @@ fn a_shared_buffer_is_a_limit_and_a_reservation_is_kept() {
         let buffer = format!(", shared-buffer: {{cell: 100 B, cells: {cells}, reserved: {{5: {own}}}}}");
         two_bursts("", &buffer, 20)
     };
-    let (_, verification, told) = proven(&reserved(100, 120));
-    assert_eq!(verification.streams[0].verdict, Verdict::Proven, "{told:?}");
-    assert_eq!(verification.streams[1].verdict, Verdict::MayBeLost, "{told:?}");
-    let said = "shared buffer of b.p3, too small for class 3: limit 120 cells, `cells: ";
-    assert!(told[0].starts_with(said) && told[0].ends_with("` would do for all classes"), "{told:?}");
-    let (_, verification, told) = proven(&reserved(100, 300));
-    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+    let (_, verification, limits_found) = proven(&reserved(100, 120));
+    assert_eq!(verification.streams[0].verdict, Verdict::Proven, "{limits_found:?}");
+    assert_eq!(verification.streams[1].verdict, Verdict::MayBeLost, "{limits_found:?}");
+    let advice = "shared buffer of b.p3, too small for class 3: limit 120 cells, `cells: ";
+    assert!(
+        limits_found[0].starts_with(advice) && limits_found[0].ends_with("` would do for all classes"),
+        "{limits_found:?}"
+    );
+    let (_, verification, limits_found) = proven(&reserved(100, 300));
+    assert_eq!(verification.verdict, Verdict::Proven, "{limits_found:?}");
 }
 
 /// What was said to be needed were the cells of one class, which is no value of a key: written, it was not enough.
 #[test]
-fn the_cells_that_are_said_to_do_are_those_to_write() {
+fn the_advised_cells_are_those_to_write() {
     let reserved = |cells: u64| {
         two_bursts(
             "",
@@ -218,28 +223,31 @@ fn what_virtual_links_never_lose_is_proven() {
         assert!(verification.contradictions.is_empty(), "{:#?}", verification.contradictions);
     }
     // However many messages come, a regulator lets them out as the switch grants.
-    let (_, verification, told) = proven(&link("interval: 1 ms", ", buffer-frames: 2"));
-    assert!(limits(&verification).all(|limit| limit.name() == "link-queue-messages"), "{told:?}");
+    let (_, verification, limits_found) = proven(&link("interval: 1 ms", ", buffer-frames: 2"));
+    assert!(limits(&verification).all(|limit| limit.name() == "link-queue-messages"), "{limits_found:?}");
 }
 
 #[test]
-fn what_virtual_links_discard_is_told() {
+fn discards_of_virtual_links_are_reported() {
     let queue = |limit: u64| link("interval: 20 ms, burst: 4", &format!(", buffer-frames: {limit}"));
-    let (_, verification, told) = proven(&queue(2));
+    let (_, verification, limits_found) = proven(&queue(2));
     assert_ne!(verification.verdict, Verdict::Proven);
     assert!(
-        told.iter().any(|told| told.starts_with("queue of the virtual link of x: limit 2 messages, 4")),
-        "{told:?}"
+        limits_found
+            .iter()
+            .any(|limits_found| limits_found
+                .starts_with("queue of the virtual link of x: limit 2 messages, 4")),
+        "{limits_found:?}"
     );
     // Older messages of one that keeps the newest are meant to be lost.
-    let (network, verification, told) = proven(&link("interval: 1 ms", ", buffer: overwriting"));
-    let first = limits(&verification).next().unwrap_or_else(|| panic!("{told:?}"));
+    let (network, verification, limits_found) = proven(&link("interval: 1 ms", ", buffer: overwriting"));
+    let first = limits(&verification).next().unwrap_or_else(|| panic!("{limits_found:?}"));
     assert!(first.is_meant(), "{}", first.text(&network));
-    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+    assert_eq!(verification.verdict, Verdict::Proven, "{limits_found:?}");
 }
 
 #[test]
-fn what_a_station_has_no_slot_for_is_told() {
+fn messages_without_a_slot_are_reported() {
     let scenario = |burst: u32, limit: u32, lifetime: &str| {
         format!(
             "name: slots
@@ -268,11 +276,13 @@ run: {{duration: 200 ms}}
     };
     let queue = |limit: u64| scenario(6, u32::try_from(limit).expect("few"), "");
     the_limit_that_would_do_does(&queue(3), "host-queue-frames", queue);
-    let (_, verification, told) = proven(&scenario(6, 100, "\n  lifetime: 3 ms"));
-    assert_eq!(verification.verdict, Verdict::MayBeLost, "{told:?}");
+    let (_, verification, limits_found) = proven(&scenario(6, 100, "\n  lifetime: 3 ms"));
+    assert_eq!(verification.verdict, Verdict::MayBeLost, "{limits_found:?}");
     assert!(
-        told.iter().any(|told| told.starts_with("lifetime of frames of TDMA station s: limit 3 ms")),
-        "{told:?}"
+        limits_found
+            .iter()
+            .any(|limits_found| limits_found.starts_with("lifetime of frames of TDMA station s: limit 3 ms")),
+        "{limits_found:?}"
     );
 }
 
@@ -302,18 +312,20 @@ run: {{duration: 400 ms}}
 "
         )
     };
-    let (_, verification, told) = proven(&harts("distance: 3 ms, early: discard"));
-    assert_ne!(verification.verdict, Verdict::Proven, "{told:?}");
+    let (_, verification, limits_found) = proven(&harts("distance: 3 ms, early: discard"));
+    assert_ne!(verification.verdict, Verdict::Proven, "{limits_found:?}");
     assert!(
-        told.iter().any(|told| told.starts_with("policing at x, distance of frames: limit 3 ms")),
-        "{told:?}"
+        limits_found
+            .iter()
+            .any(|limits_found| limits_found.starts_with("policing at x, distance of frames: limit 3 ms")),
+        "{limits_found:?}"
     );
-    let (_, verification, told) = proven(&harts("distance: 4 ms, early: reshape, pool: 1"));
-    assert_eq!(verification.verdict, Verdict::Proven, "{told:?}");
+    let (_, verification, limits_found) = proven(&harts("distance: 4 ms, early: reshape, pool: 1"));
+    assert_eq!(verification.verdict, Verdict::Proven, "{limits_found:?}");
 }
 
 #[test]
-fn what_a_stack_has_no_room_for_is_told() {
+fn overflows_of_stacks_are_reported() {
     let host = |queue: u64| {
         format!(
             "name: stack
@@ -444,6 +456,6 @@ run: {duration: 100 ms}
     let losses = tautwire_workbench::losses(&network, &bounds(&network));
     let x = StreamIndex(0);
     assert!(!losses.may_be_lost(x, 0));
-    let told: Vec<_> = losses.at(x, 1).iter().map(|limit| limit.text(&network)).collect();
-    assert_eq!(told, ["mtu of w.p3: limit 500 octets, 600 needed"]);
+    let limits_found: Vec<_> = losses.at(x, 1).iter().map(|limit| limit.text(&network)).collect();
+    assert_eq!(limits_found, ["mtu of w.p3: limit 500 octets, 600 needed"]);
 }

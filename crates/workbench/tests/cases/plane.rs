@@ -32,7 +32,7 @@ fn line(bridges: usize, more: &str, streams: &str) -> String {
 const STREAM: &str = "  - {name: x, talker: a, listeners: b, priority: 5, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}\n";
 
 #[test]
-fn nothing_is_reckoned_with_that_nobody_sends() {
+fn only_frames_that_somebody_sends_are_counted() {
     let alone = line(0, "", STREAM);
     let (bound, delay) = greatest(&alone, 0);
     assert_eq!(bound, delay, "alone on a cable");
@@ -102,7 +102,7 @@ fn other_vlans_are_tagged_unless_they_are_a_ports_own() {
 }
 
 #[test]
-fn a_priority_that_is_lost_with_its_tag_is_told() {
+fn a_priority_that_is_lost_with_its_tag_is_diagnosed() {
     let lost = line(2, "", STREAM);
     assert_eq!(codes(&lost), ["vlan::priority-lost"]);
     let hops: Vec<u8> = network(&lost).streams[0].hops.iter().map(|hop| hop.class.number()).collect();
@@ -134,7 +134,7 @@ streams:
 }
 
 #[test]
-fn bridges_learn_unless_told_not_to() {
+fn bridges_learn_unless_learning_is_off() {
     let answer_of =
         "  - {name: y, talker: b, listeners: a, payload: 100 B, traffic: {type: periodic, interval: 1 ms}}\n";
     let flooded = |text: &str| answer(text).2.streams[0].consumed;
@@ -295,8 +295,8 @@ fn a_stage_sees_the_tag_that_was_there_when_the_frame_came() {
 
 /// Streams whose way was not found were said to go to a group address, or not to be heard.
 #[test]
-fn no_flooding_is_told_of_streams_whose_way_was_not_found() {
-    let told = codes(&text("loop-of-bridges.yaml"));
-    assert!(!told.contains(&"vlan::flooding"), "{told:?}");
-    assert!(!told.is_empty());
+fn flooding_is_not_diagnosed_of_streams_without_a_route() {
+    let diagnosed = codes(&text("loop-of-bridges.yaml"));
+    assert!(!diagnosed.contains(&"vlan::flooding"), "{diagnosed:?}");
+    assert!(!diagnosed.is_empty());
 }

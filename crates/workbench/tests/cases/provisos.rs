@@ -113,11 +113,11 @@ fn what_is_all_lost_to_a_queue_is_missed_and_not_refused() {
 }
 
 #[test]
-fn stated_failures_are_told_without_a_run_as_with_one() {
+fn stated_failures_are_reported_without_a_run_as_with_one() {
     let cut = "events: [{at: 10 ms, cut-link: only}, {at: 20 ms, mend-link: only}]\n";
     let stop = "events: [{at: 10 ms, stop-node: z}]\n";
     let errs = "events: [{at: 10 ms, change-bit-error-rate: {link: only, bit-error-rate: 1e-4}}]\n";
-    for (bits, more, told) in [
+    for (bits, more, text_of) in [
         (", bit-error-rate: 1e-5", "", "bit errors between w.p2 and z.p1"),
         (", name: only", cut, "a cut between w.p2 and z.p1"),
         (", name: only", errs, "bit errors between w.p2 and z.p1"),
@@ -129,7 +129,7 @@ fn stated_failures_are_told_without_a_run_as_with_one() {
             assert_eq!(of(summary, "v"), (Verdict::Proven, None), "{more}");
             let rows = table::streams(summary, TableOptions::default());
             assert!(row(&rows, "x").ends_with("proven but for losses"), "{rows}");
-            assert_eq!(proviso::table(summary), format!("proven but for losses: x: {told}\n"));
+            assert_eq!(proviso::table(summary), format!("proven but for losses: x: {text_of}\n"));
             assert_eq!(table::outcome(summary), "2 streams: 1 proven but for losses, 1 proven");
         }
     }
@@ -153,11 +153,11 @@ fn what_nothing_starts_is_not_proven_without_a_run_either() {
             assert_eq!(why, (!starts).then_some("never-sent"));
             assert_eq!(of(summary, "v"), (Verdict::Proven, None));
         }
-        let told = served::table(&alone);
+        let text_of = served::table(&alone);
         assert_eq!(
-            told.contains("x at z: no frame is sent, as nothing starts the stream"),
+            text_of.contains("x at z: no frame is sent, as nothing starts the stream"),
             !starts,
-            "{told}"
+            "{text_of}"
         );
     }
     // Nor is what answers it.
@@ -178,9 +178,9 @@ fn what_a_receiving_host_loses_is_named_with_its_listener() {
     let lost = frames.dropped_in_host["socket-buffer-full"];
     assert!(lost > 10 && frames.dropped.is_empty(), "{frames:?}");
     assert_eq!(of(&run, "x"), (Verdict::Missed, None));
-    let told = causes(&run, "x");
-    assert!(told.ends_with(&format!("{lost} socket-buffer-full (in the host)")), "{told}");
-    assert!(frames.loss_ppm > 200_000, "{told}");
+    let text_of = causes(&run, "x");
+    assert!(text_of.ends_with(&format!("{lost} socket-buffer-full (in the host)")), "{text_of}");
+    assert!(frames.loss_ppm > 200_000, "{text_of}");
 }
 
 /// A time-triggered link of a period of 2 ms.
@@ -198,7 +198,7 @@ fn timed(synchronised: &str, interval: &str, link: &str) -> String {
 }
 
 #[test]
-fn messages_that_come_faster_than_their_link_sends_are_told() {
+fn messages_that_come_faster_than_their_link_sends_are_reported() {
     for (interval, link, newest) in [
         ("interval: 1 ms", "", true),
         ("interval: 5 ms, burst: 2", "", true),
@@ -214,8 +214,8 @@ fn messages_that_come_faster_than_their_link_sends_are_told() {
             let rows = table::streams(summary, TableOptions::default());
             let word = if newest { "proven for the newest" } else { "  proven" };
             assert!(row(&rows, "x").ends_with(word), "{rows}");
-            let told = proviso::table(summary);
-            assert_eq!(told.contains("x: a buffer for one message, at which "), newest, "{told}");
+            let text_of = proviso::table(summary);
+            assert_eq!(text_of.contains("x: a buffer for one message, at which "), newest, "{text_of}");
         }
         let frames = run.streams[0].listeners[0].frames.as_ref().expect("a run");
         let replaced = frames.dropped.get("overwritten").copied().unwrap_or(0);
@@ -235,8 +235,11 @@ fn what_is_lost_before_there_is_network_time_is_no_failure() {
         assert_eq!(of(summary, "x"), (Verdict::Proven, Some(Proviso::OnceSynchronised)));
         let rows = table::streams(summary, TableOptions::default());
         assert!(row(&rows, "x").ends_with("proven once synchronised"), "{rows}");
-        let told = proviso::table(summary);
-        assert!(told.starts_with("proven once synchronised: x: all nodes have network time after"), "{told}");
+        let text_of = proviso::table(summary);
+        assert!(
+            text_of.starts_with("proven once synchronised: x: all nodes have network time after"),
+            "{text_of}"
+        );
     }
     let frames = run.streams[0].listeners[0].frames.as_ref().expect("a run");
     assert!(frames.dropped["unsynchronised"] > 0 && frames.lost_by_failures == 0, "{frames:?}");

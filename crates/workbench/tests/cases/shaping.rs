@@ -145,7 +145,7 @@ fn a_scheduler_at_exactly_the_rate_of_its_stream_holds_nothing_up() {
 
 /// A tolerance of the clocks makes a scheduler at the stream's rate too slow: that is said, with the least rate that is enough.
 #[test]
-fn a_clock_that_makes_a_shaper_too_slow_is_told_with_the_rate_that_is_enough() {
+fn a_clock_that_makes_a_shaper_too_slow_is_diagnosed_with_the_rate_that_is_enough() {
     for (name, rate) in [("ats-exact-rate.yaml", "600000 bit/s"), ("ats-drift.yaml", "12000000 bit/s")] {
         for clocks in ["clock: {tolerance: 100 ppm}, ", "clock: {tolerance: 1 ppm, granularity: 100 ns}, "] {
             for bridges in [1, 3] {
@@ -204,7 +204,7 @@ fn a_covering_rate_bounds_groups_of_streams() {
 
 /// With a tick that takes more than the line leaves, `check` named rates of 672 Tbit/s, and `covering` took one.
 #[test]
-fn a_tick_that_no_rate_makes_up_for_is_told_with_one_that_does() {
+fn a_tick_that_no_rate_makes_up_for_is_diagnosed_with_one_that_does() {
     let base = text("ats-exact-rate.yaml");
     let with = |tick: &str, rate: &str| {
         base.replace("overhead: 8 B", &format!("overhead: 8 B, time-quantum: {tick}"))
@@ -214,10 +214,17 @@ fn a_tick_that_no_rate_makes_up_for_is_told_with_one_that_does() {
         for tick in ["20 ms", "1 s"] {
             let text = with(tick, rate);
             let loaded = tautwire_workbench::load_text("case", &text);
-            let [told] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
-            assert_eq!((told.code, loaded.has_errors()), ("shaper::rate", rate == "covering"), "{told:#?}");
-            assert!(told.message.contains("up to the ") && told.message.contains(tick), "{told:#?}");
-            let help = told.help.as_deref().expect("a tick that would do");
+            let [diagnosed] = &loaded.diagnostics[..] else { panic!("{:#?}", loaded.diagnostics) };
+            assert_eq!(
+                (diagnosed.code, loaded.has_errors()),
+                ("shaper::rate", rate == "covering"),
+                "{diagnosed:#?}"
+            );
+            assert!(
+                diagnosed.message.contains("up to the ") && diagnosed.message.contains(tick),
+                "{diagnosed:#?}"
+            );
+            let help = diagnosed.help.as_deref().expect("a tick that would do");
             let (_, finer) = help.split_once("`time-quantum` of ").expect("a tick");
             let finer = finer.split_once(" at most").expect("its end").0;
             let covering = with(finer, "covering");
@@ -234,14 +241,14 @@ fn a_tick_that_no_rate_makes_up_for_is_told_with_one_that_does() {
         }
     }
     // A tick that takes little is made up for; at a rate of whole ticks an octet nothing is lost.
-    let told = tautwire_workbench::load_text("case", &with("1 us", "600000 bit/s")).diagnostics;
+    let diagnosed = tautwire_workbench::load_text("case", &with("1 us", "600000 bit/s")).diagnostics;
     assert!(
-        told[0].message.starts_with("the shaper's 600000 bit/s are less than the stream's 6"),
-        "{told:#?}"
+        diagnosed[0].message.starts_with("the shaper's 600000 bit/s are less than the stream's 6"),
+        "{diagnosed:#?}"
     );
-    let whole = with("4 us", "500000 bit/s").replace("interval: 20000 us", "interval: 24000 us");
-    assert_eq!(codes(&whole), [] as [&str; 0], "{whole}");
-    assert!(delays(&holds(&whole).0).iter().all(Option::is_some));
+    let integral = with("4 us", "500000 bit/s").replace("interval: 20000 us", "interval: 24000 us");
+    assert_eq!(codes(&integral), [] as [&str; 0], "{integral}");
+    assert!(delays(&holds(&integral).0).iter().all(Option::is_some));
 }
 
 /// Two talkers, whose streams share a scheduler each, had no bound behind their first bridge.
@@ -268,9 +275,9 @@ fn streams_that_share_schedulers_are_bounded_as_one_flow() {
     // What they bring together is more than the scheduler passes: each of those that share it is named.
     let less = text.replacen("818144 bit/s", "600000 bit/s", 1);
     let network = self::network(&less);
-    let told = explain(&network, &bounds(&network), StreamIndex(0)).to_string();
-    assert!(told.contains("share it: a2-0, a2-1"), "{told}");
-    assert!(delays(&network)[2..].iter().all(Option::is_some), "the other talker's are bounded\n{told}");
+    let diagnosed = explain(&network, &bounds(&network), StreamIndex(0)).to_string();
+    assert!(diagnosed.contains("share it: a2-0, a2-1"), "{diagnosed}");
+    assert!(delays(&network)[2..].iter().all(Option::is_some), "the other talker's are bounded\n{diagnosed}");
 }
 
 /// The rate that `check` names as enough.

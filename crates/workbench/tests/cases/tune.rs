@@ -21,8 +21,8 @@ fn found(text: &str, kinds: &[TuneKind], least: bool) -> Tuned {
         let mut differ = Vec::new();
         differences("", &document(text), &document(found), &mut differ);
         let changed: Vec<&str> = tuned.changes.iter().map(|change| change.path.as_str()).collect();
-        let is_told = |path: &String| changed.contains(&path.as_str());
-        assert!(differ.iter().all(is_told) && differ.len() == changed.len(), "{differ:?} {changed:?}");
+        let is_reported = |path: &String| changed.contains(&path.as_str());
+        assert!(differ.iter().all(is_reported) && differ.len() == changed.len(), "{differ:?} {changed:?}");
     }
     tuned
 }
@@ -274,7 +274,7 @@ fn a_key_can_be_added_wherever_it_is_a_default() {
 }
 
 #[test]
-fn what_has_nothing_to_prove_is_told() {
+fn a_description_without_deadlines_is_reported() {
     let mut options =
         TuneOptions { kinds: TuneKind::ALL.to_vec(), least: false, runs: 9, stop: &mut || false };
     let text = text("tune-slopes.yaml");

@@ -58,7 +58,7 @@ pub(crate) fn broken_admissions(
         }
         let ladder: Vec<&AdmissionRung> =
             seen.ladder.iter().filter(|rung| rung.stream == request.stream).collect();
-        found.extend(told_too_early(network, request, &ladder));
+        found.extend(informed_too_early(network, request, &ladder));
         if request.is_talker {
             found.extend(refused_and_there(network, request, &ladder, seen));
         }
@@ -136,17 +136,17 @@ fn not_ended(network: &Network, observation: &Observation, seen: &HartsObservati
         carried.into_values().any(is_long_ago)
     };
     let wrong = streams.filter(|stream| {
-        let stands = master.standing.contains(stream);
+        let is_granted = master.standing.contains(stream);
         let has_one = network.streams[stream.index()].listeners.len() == 1;
         match back {
-            None => is_long_ago(*down) && has_one && stands && goes_over(network, *stream, *ends),
-            Some(back) => is_long_ago(*back) && !stands && carried_long(stream),
+            None => is_long_ago(*down) && has_one && is_granted && goes_over(network, *stream, *ends),
+            Some(back) => is_long_ago(*back) && !is_granted && carried_long(stream),
         }
     });
-    let say = |stream: StreamIndex| {
+    let describe = |stream: StreamIndex| {
         format!("{}: not ended when a link had failed", network.streams[stream.index()].name)
     };
-    wrong.map(say).collect()
+    wrong.map(describe).collect()
 }
 
 /// The switches on the way of a stream to one of its listeners.
@@ -180,16 +180,16 @@ fn reached(network: &Network, from: NodeIndex, cut: &BTreeSet<[u32; 2]>) -> BTre
     found
 }
 
-fn told_too_early(
+fn informed_too_early(
     network: &Network,
     request: &RequestObservation,
     ladder: &[&AdmissionRung],
 ) -> Option<String> {
-    let told = ladder
+    let informed = ladder
         .iter()
         .position(|rung| rung.event == AdmissionEvent::Acknowledged && rung.node == request.node)?;
     let has = |node: &u32| {
-        ladder[..told].iter().any(|rung| rung.event == AdmissionEvent::Configured && rung.node.0 == *node)
+        ladder[..informed].iter().any(|rung| rung.event == AdmissionEvent::Configured && rung.node.0 == *node)
     };
     let described = &network.streams[request.stream.index()];
     let mut listeners = (0..described.listeners.len())
@@ -209,9 +209,9 @@ fn refused_and_there(
     let refused = request.answered_at.is_some() && !request.granted;
     let passed = ladder.iter().any(|rung| rung.event == AdmissionEvent::Tested { passed: true });
     let configured = ladder.iter().any(|rung| rung.event == AdmissionEvent::Configured);
-    let stands = seen.acmasters.iter().any(|master| master.standing.contains(&request.stream));
+    let is_granted = seen.acmasters.iter().any(|master| master.standing.contains(&request.stream));
     let name = &network.streams[request.stream.index()].name;
-    (refused && !passed && (configured || stands)).then(|| format!("{name}: refused, and there"))
+    (refused && !passed && (configured || is_granted)).then(|| format!("{name}: refused, and there"))
 }
 
 /// What was acknowledged and not given back stands at an active ACMaster; what its talker was told is gone does not, and
@@ -254,9 +254,9 @@ fn not_held(network: &Network, seen: &HartsObservation) -> Vec<String> {
                 let cut: BTreeSet<[u32; 2]> =
                     failed.iter().filter_map(|(ends, back)| is_down(back).then_some(*ends)).collect();
                 let reached = reached(network, rung.node, &cut);
-                let is_told =
+                let is_informed =
                     |node: &u32| reached.contains(node) && !cut.iter().any(|ends| ends.contains(node));
-                let still: Vec<u32> = still.copied().filter(is_told).collect();
+                let still: Vec<u32> = still.copied().filter(is_informed).collect();
                 if !still.is_empty() {
                     let name = &network.streams[rung.stream.index()].name;
                     found.push(format!("{name}: said to be gone, and at {still:?}"));

@@ -8,15 +8,16 @@ use tautwire_workbench::{Bounds, LimitKind, Network, StatedFailure, losses};
 /// Frames that failures took where none is stated, that expired where neither a failure nor a limit is to blame, and that newer ones
 /// replaced where none was said to, each a sentence.
 pub(crate) fn without_cause(network: &Network, bounds: &Bounds, observation: &Observation) -> Vec<String> {
-    let (told, stated) = (losses(network, bounds), stated_failures(network));
+    let (limits_found, stated) = (losses(network, bounds), stated_failures(network));
     let mut found = Vec::new();
     for (number, stream) in network.streams.iter().enumerate() {
         for (listener, seen) in observation.streams[number].listeners.iter().enumerate() {
             let is_bounded = bounds.streams[number].listeners[listener].delay.is_ok();
-            let (failures, limits) = (&stated[number][listener], told.at(StreamIndex::at(number), listener));
+            let (failures, limits) =
+                (&stated[number][listener], limits_found.at(StreamIndex::at(number), listener));
             let has = |is_so: fn(&LimitKind) -> bool| limits.iter().any(|limit| is_so(&limit.kind));
             for (reason, count) in seen.dropped.iter().filter(|_| seen.lost != Some(0)) {
-                let is_told = match reason {
+                let is_reported = match reason {
                     // Over two networks the other copy may be lost to a limit.
                     DropReason::BitError | DropReason::LinkDown | DropReason::NodeDown => {
                         !failures.is_empty() || seen.lost.is_some() && !limits.is_empty()
@@ -31,7 +32,7 @@ pub(crate) fn without_cause(network: &Network, bounds: &Bounds, observation: &Ob
                     }
                     _ => true,
                 };
-                if !is_told {
+                if !is_reported {
                     let name = reason.name();
                     found.push(format!("{} at its listener {listener}: {count} {name}", stream.name));
                 }

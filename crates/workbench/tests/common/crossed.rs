@@ -46,7 +46,7 @@ impl Way<'_> {
     /// The last that a port said of the talker, before it gave the reservation back, is a refusal of before the reservation, and the
     /// listeners behind it answered that.
     fn crossed(&self, port: PortIndex, reserved: usize, released: usize) -> bool {
-        let talks = |event| matches!(event, RungEvent::Sent(of, said) if of == port && said.is_talker());
+        let talks = |event| matches!(event, RungEvent::Sent(of, declaration) if of == port && declaration.is_talker());
         let Some(refused) = self.last(released, talks) else { return false };
         let ladder = &self.observed.ladder;
         let failed = matches!(ladder[refused].event, RungEvent::Sent(_, Declaration::TalkerFailed(_)));

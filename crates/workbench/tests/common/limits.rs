@@ -87,7 +87,7 @@ pub(crate) fn untold_losses(
     bounds: &Bounds,
     observation: &Observation,
 ) -> (Vec<String>, usize, usize) {
-    let told = losses(network, bounds);
+    let limits_found = losses(network, bounds);
     let (mut found, mut safe, mut lost) = (Vec::new(), 0, 0);
     for (number, stream) in network.streams.iter().enumerate() {
         for (listener, seen) in observation.streams[number].listeners.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(crate) fn untold_losses(
             if seen.lost.is_some_and(|lost| lost == 0 || replaced) {
                 continue;
             }
-            let may_be_lost = told.may_be_lost(StreamIndex::at(number), listener);
+            let may_be_lost = limits_found.may_be_lost(StreamIndex::at(number), listener);
             // What has no bound is never proven, whatever is lost.
             let bound = &bounds.streams[number].listeners[listener];
             let is_bounded = bound.delay.is_ok();

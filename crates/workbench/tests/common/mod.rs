@@ -90,8 +90,8 @@ pub(crate) fn broken_promises(network: &Network, all: &Bounds, observation: &Obs
         let is_policed = dropped(observed, DropReason::PolicedRate) > 0;
         // A listener over two networks loses only what both do: of one alone nothing is told.
         let mut limits = verified.streams[number].listeners.iter().flat_map(|listener| &listener.may_be_lost);
-        let is_told = link.skew_max.is_some() || limits.any(|limit| limit.name() == "policed-jitter");
-        if is_policed && !is_told {
+        let is_reported = link.skew_max.is_some() || limits.any(|limit| limit.name() == "policed-jitter");
+        if is_policed && !is_reported {
             found.push(format!("{}: policing discarded frames of a link that keeps its jitter", stream.name));
         }
         if bounds.listeners.iter().any(|listener| listener.delay.is_err()) {

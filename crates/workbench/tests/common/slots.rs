@@ -51,11 +51,11 @@ pub(crate) fn run_slots(network: &Network, bounds: &Bounds, seed: u64) -> Slots 
     wrong.extend(verify(network, bounds, &observation).contradictions.iter().map(ToString::to_string));
     for (stream, observed) in network.streams.iter().zip(&observation.streams) {
         for seen in observed.listeners.iter().filter_map(|listener| listener.datagrams.as_ref()) {
-            if seen.whole + seen.given_up > seen.sent {
+            if seen.reassembled + seen.given_up > seen.sent {
                 wrong.push(format!(
                     "{}: {} datagrams of {}",
                     stream.name,
-                    seen.whole + seen.given_up,
+                    seen.reassembled + seen.given_up,
                     seen.sent
                 ));
             }

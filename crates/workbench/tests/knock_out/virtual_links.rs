@@ -163,12 +163,12 @@ fn policing_discards_what_is_longer_than_lmax() {
          virtual-link: {id: 1, bag: 4 ms}",
         CALM,
     );
-    let (network, whole) = run(&text);
+    let (network, intact) = run(&text);
     let dropped = |observation: &Observation| {
         let dropped = &observation.streams[0].dropped;
         dropped.iter().find(|(reason, _)| *reason == DropReason::PolicedLength).map_or(0, |(_, count)| *count)
     };
-    assert_eq!(dropped(&whole), 0);
+    assert_eq!(dropped(&intact), 0);
     let network = network.altered(|parts| {
         let link = parts.streams[0].virtual_link.as_mut().expect("a virtual link");
         link.frames.1 = tautwire_units::Bytes::new(518);
@@ -177,5 +177,5 @@ fn policing_discards_what_is_longer_than_lmax() {
     let (observed, cut) = (&observation.streams[0], dropped(&observation));
     assert!(cut > 0 && observed.delivered > 0, "{cut} of {} are longer", observed.created);
     assert_eq!(observed.created, observed.delivered + cut + observed.in_flight);
-    assert_eq!(observation.streams[1], whole.streams[1], "the other link does not notice");
+    assert_eq!(observation.streams[1], intact.streams[1], "the other link does not notice");
 }

@@ -78,7 +78,7 @@ fn network(text: &str, warnings: usize) -> Network {
 }
 
 #[test]
-fn a_network_that_keeps_the_profile_is_later_than_msrp_told() {
+fn a_network_that_keeps_the_profile_exceeds_the_accumulated_latency() {
     // The profile is kept: not a word of `check`. And every stream is granted.
     let asked = network(&text(true), 0);
     let seen = simulate(&asked, &mut Options::default());
@@ -89,15 +89,15 @@ fn a_network_that_keeps_the_profile_is_later_than_msrp_told() {
     }
     let reservation = asked.srp.as_ref().expect("stream reservation");
     let rate = BitRate::from_mbps(100);
-    let told = hop_latency_ns(Duration::ZERO, rate, &SrClass::a(), 75, &reservation.streams[0].talker);
+    let accumulated = hop_latency_ns(Duration::ZERO, rate, &SrClass::a(), 75, &reservation.streams[0].talker);
     // With what was granted, at these phases: from the bridge's reception to the listener's.
     let granted = network(&text(false), 0);
     let options = &mut Options { duration: Some(Duration::from_ms(100)), ..Options::default() };
     let seen = simulate(&granted, options);
     let observed = seen.streams[0].hops[1].max;
     assert!(
-        observed > Duration::from_ns(u64::from(told)) + Duration::from_us(20),
-        "{observed}, told {told} ns"
+        observed > Duration::from_ns(u64::from(accumulated)) + Duration::from_us(20),
+        "{observed}, told {accumulated} ns"
     );
     // The bound holds.
     let bound = bounds(&granted).streams[0].listeners[0].delay.clone().expect("a bound");
@@ -105,7 +105,7 @@ fn a_network_that_keeps_the_profile_is_later_than_msrp_told() {
 }
 
 #[test]
-fn without_the_bridges_before_it_what_was_told_holds() {
+fn without_the_bridges_before_it_the_accumulated_latency_holds() {
     // Without best effort at the eight bridges no two frames of a stream come together.
     let quiet = text(false).replace(
         "payload: 1500 B, traffic: {type: periodic, interval: 12500 us, offset: 886400 ns}",

@@ -22,7 +22,7 @@ const BEGIN: u64 = 1_000_000;
 
 /// Octets of the lanes' frames and of the told one, which together take 74.3 of the 75 % of class A.
 const LANE: u32 = 91;
-const TOLD: u32 = 46;
+const LAST_HOP: u32 = 46;
 
 /// Writes streams; reserved ones of class A or plain ones of best effort.
 struct Streams {
@@ -95,7 +95,7 @@ fn text(reserved: bool, hop: u64, noise: bool) -> String {
     let mut streams = Streams { text, reserved };
     // Behind a long frame of the talker's own.
     let own = BEGIN + PASSAGE_US * 1_000 + 24_200;
-    streams.class_a("told", "talker", "listener", TOLD, own + 500);
+    streams.class_a("told", "talker", "listener", LAST_HOP, own + 500);
     streams.best_effort("own", "talker", "sink0", own);
     for bridge in 0..BRIDGES {
         let begin = BEGIN + hop * u64::from(bridge);
@@ -143,7 +143,7 @@ fn a_network_that_keeps_the_profile_exceeds_two_milliseconds() {
 }
 
 #[test]
-fn msrp_grants_it_all_and_tells_less() {
+fn msrp_grants_it_all_with_less_latency() {
     // The profile is kept: not a word of `check`. And every stream is granted.
     let network = network(&text(true, 0, true));
     let seen = simulate(&network, &mut Options::default());
@@ -153,13 +153,13 @@ fn msrp_grants_it_all_and_tells_less() {
         assert!(observed.ladder.iter().all(|rung| rung.event != RungEvent::Stopped), "for good");
     }
     let reservation = network.srp.as_ref().expect("stream reservation");
-    let told = hop_latency_ns(
+    let per_hop = hop_latency_ns(
         Duration::from_us(PASSAGE_US),
         BitRate::from_mbps(100),
         &SrClass::a(),
         75,
         &reservation.streams[0].talker,
     );
-    println!("told {told} ns a bridge");
-    assert!(told * (BRIDGES + 1) < 1_900_000, "{told} ns a hop");
+    println!("told {per_hop} ns a bridge");
+    assert!(per_hop * (BRIDGES + 1) < 1_900_000, "{per_hop} ns a hop");
 }

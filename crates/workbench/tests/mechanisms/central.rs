@@ -172,7 +172,7 @@ fn a_test_by_bounds_protects_what_holds_without_it() {
     let text = format!("network-control: {{}}\n{text}");
     let streams = "streams:\n";
     assert!(text.contains(streams));
-    let beside = |traffic: &str| {
+    let with_traffic = |traffic: &str| {
         let one = "{name: beside, talker: N6, listeners: N5, priority: 0, payload: 100 B, ";
         text.replace(streams, &format!("{streams}  - {one}traffic: {traffic}}}\n"))
     };
@@ -183,10 +183,10 @@ fn a_test_by_bounds_protects_what_holds_without_it() {
     };
     let all = begun(&text);
     assert!(all > 0);
-    assert_eq!(begun(&beside("{type: poisson, mean-interval: 10 ms}")), all);
-    assert_eq!(begun(&beside("{type: periodic, interval: 10 ms}, deadline: 100 us")), all);
+    assert_eq!(begun(&with_traffic("{type: poisson, mean-interval: 10 ms}")), all);
+    assert_eq!(begun(&with_traffic("{type: periodic, interval: 10 ms}, deadline: 100 us")), all);
     // Beside `audio` its bound is less, beside `camera` it is more.
-    assert_eq!(begun(&beside("{type: periodic, interval: 10 ms}, deadline: 1100 us")), 1);
+    assert_eq!(begun(&with_traffic("{type: periodic, interval: 10 ms}, deadline: 1100 us")), 1);
 }
 
 #[test]

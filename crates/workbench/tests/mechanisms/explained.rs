@@ -13,7 +13,7 @@ const SPAN: Duration = Duration::from_ms(200);
 #[test]
 fn every_stream_of_every_scenario_is_explained() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let (mut count, mut told) = (0, 0);
+    let (mut count, mut explained) = (0, 0);
     for entry in std::fs::read_dir(&folder).expect("the scenarios") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|extension| extension != "yaml") {
@@ -22,11 +22,11 @@ fn every_stream_of_every_scenario_is_explained() {
         let loaded = load(&path).expect("a file");
         let network = loaded.network.expect("no errors");
         let name = path.display().to_string();
-        bounds_are_told(&network, &name);
-        told += frames_are_told(&network, &name);
+        bounds_are_explained(&network, &name);
+        explained += frames_are_explained(&network, &name);
         count += 1;
     }
-    assert!(count >= 40 && told >= 200, "{count} scenarios, {told} streams");
+    assert!(count >= 40 && explained >= 200, "{count} scenarios, {explained} streams");
 }
 
 /// Of drawn networks of every kind, too, those that a service carries among them.
@@ -36,7 +36,7 @@ fn every_stream_of_every_kind_is_explained() {
         let mut count = 0;
         for seed in 0..tautwire_generate::cases(6) {
             if let Some(network) = load_text(name, &draw(seed)).network {
-                bounds_are_told(&network, &format!("{name} {seed}"));
+                bounds_are_explained(&network, &format!("{name} {seed}"));
                 count += 1;
             }
         }
@@ -45,7 +45,7 @@ fn every_stream_of_every_kind_is_explained() {
 }
 
 /// A bound's times add up to it, hop by hop, and what is unbounded says why in names.
-fn bounds_are_told(network: &Network, name: &str) {
+fn bounds_are_explained(network: &Network, name: &str) {
     let bounds = bounds(network);
     for number in 0..network.streams.len() {
         let explanation = explain(network, &bounds, StreamIndex::at(number));
@@ -63,7 +63,7 @@ fn bounds_are_told(network: &Network, name: &str) {
 }
 
 /// The parts of a worst frame's hops add up to its delay. How many streams had one.
-fn frames_are_told(network: &Network, name: &str) -> usize {
+fn frames_are_explained(network: &Network, name: &str) -> usize {
     let duration = Some(network.run.duration.min(SPAN));
     let observation = simulate(network, &mut Options { duration, ..Options::default() });
     let stories: Vec<_> = stories(network, &observation).into_iter().flatten().collect();

@@ -178,7 +178,7 @@ fn two_failures_lose_nothing_and_repeat_nothing() {
 }
 
 #[test]
-fn lost_messages_are_said_again() {
+fn lost_messages_are_repeated() {
     let text = scenario()
         .replace("{between: [n1, sw1], length: 5 m}", "{between: [n1, sw1], bit-error-rate: 0.0003}");
     let text =
@@ -403,7 +403,7 @@ fn listeners_come_and_go_and_the_last_one_has_the_talker_pause() {
 
 /// An ACMaster without a standby, in a switch of its own, stops at any time and comes back: what stands it hears of the switches.
 #[test]
-fn an_acmaster_that_is_alone_comes_back_and_keeps_what_stands() {
+fn an_acmaster_that_is_alone_comes_back_and_keeps_granted_streams() {
     let text = with_a_switch_for_the_acmaster()
         .replace("    standby: sw1\n", "")
         .replace("{stream: f6, at: 5 ms}", "{stream: f6, at: 280 ms}")
@@ -495,12 +495,18 @@ fn the_scenario_of_links_ends_what_goes_over_a_cable_that_is_cut() {
     let (cut, mended, ms) = (Duration::from_ms(100), Duration::from_ms(200), Duration::from_ms);
     // Who can be reached is told within a few messages; who cannot when the cable is back.
     for (stream, node) in [("solo", "camera"), ("feed", "near")] {
-        let told = at(stream, node, AdmissionEvent::CutOff);
-        assert!(told.len() == 1 && cut < told[0] && told[0] < cut + ms(5), "{stream} {node} {told:?}");
+        let notified = at(stream, node, AdmissionEvent::CutOff);
+        assert!(
+            notified.len() == 1 && cut < notified[0] && notified[0] < cut + ms(5),
+            "{stream} {node} {notified:?}"
+        );
     }
     for (stream, node) in [("view", "far"), ("solo", "far"), ("feed", "sensor")] {
-        let told = at(stream, node, AdmissionEvent::CutOff);
-        assert!(told.len() == 1 && mended < told[0] && told[0] < mended + ms(5), "{stream} {node} {told:?}");
+        let notified = at(stream, node, AdmissionEvent::CutOff);
+        assert!(
+            notified.len() == 1 && mended < notified[0] && notified[0] < mended + ms(5),
+            "{stream} {node} {notified:?}"
+        );
     }
     // And the near switches have nothing of it, long before.
     for (stream, switch) in [("solo", "sw1"), ("feed", "sw2")] {

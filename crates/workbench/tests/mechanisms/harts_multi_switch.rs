@@ -93,8 +93,9 @@ fn a_pool_that_is_too_small_loses_messages_and_has_no_bound() {
     let dropped = &observation.streams[stream].dropped;
     let full =
         dropped.iter().find(|(reason, _)| *reason == DropReason::QueueFull).map_or(0, |(_, count)| *count);
-    let told: u64 = observation.harts.expect("masters").masters.iter().map(|master| master.overflowed).sum();
-    assert!(full > 0 && full == told, "{full} lost, {told} told");
+    let counted: u64 =
+        observation.harts.expect("masters").masters.iter().map(|master| master.overflowed).sum();
+    assert!(full > 0 && full == counted, "{full} lost, {counted} told");
 }
 
 #[test]

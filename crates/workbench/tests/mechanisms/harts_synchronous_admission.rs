@@ -113,8 +113,8 @@ fn the_standby_knows_synchronous_streams() {
     assert!(!talker(&network, &observation, "video-2").granted);
     let active = seen.acmasters.iter().find(|master| master.active).expect("the heir");
     for name in ["position", "setpoint", "broadcast"] {
-        let stands = active.standing.iter().any(|stream| stream.index() == of(&network, name));
-        assert!(stands, "{name}: {:?}", active.standing);
+        let is_granted = active.standing.iter().any(|stream| stream.index() == of(&network, name));
+        assert!(is_granted, "{name}: {:?}", active.standing);
     }
 }
 
@@ -129,8 +129,8 @@ fn what_goes_through_a_switch_that_stops_leaves_the_schedules_of_the_others() {
     for name in ["position", "setpoint", "broadcast", "video", "video-2"] {
         assert!(!standing(name), "{name}");
     }
-    let told = count(&network, &observation, "position", AdmissionEvent::CutOff);
-    assert_eq!(told, 1, "its talker; its listener is at the switch that stops");
+    let notified = count(&network, &observation, "position", AdmissionEvent::CutOff);
+    assert_eq!(notified, 1, "its talker; its listener is at the switch that stops");
     let sent = observation.streams[of(&network, "position")].created;
     assert!((20..35).contains(&sent), "every 2 ms from 10 ms to 60 ms: {sent}");
 
@@ -185,19 +185,19 @@ fn no_cycle_has_what_nobody_behind_a_port_wants() {
         let stream = u32::try_from(stream).expect("few streams");
         let mut to_panel = ToPanel { stream, port, starts: Vec::new() };
         let observation = simulate_with(&network, &mut Options::default(), &mut to_panel);
-        let told = harts(&observation).ladder.iter().find(|rung| {
+        let notified = harts(&observation).ladder.iter().find(|rung| {
             rung.event == AdmissionEvent::Configured
                 && rung.stream.0 == stream
                 && rung.node.index() == sw2
                 && rung.at > Duration::from_ms(40)
         });
-        let told = told.expect("the switch is told that it left").at.as_ps();
+        let notified = notified.expect("the switch is told that it left").at.as_ps();
         assert!(!to_panel.starts.is_empty());
         for start in to_panel.starts {
             let opened = start.as_ps() / CYCLE * CYCLE;
             assert!(
-                opened <= told,
-                "step {step}: told at {told} ps, sent in the cycle that opened at {opened} ps"
+                opened <= notified,
+                "step {step}: told at {notified} ps, sent in the cycle that opened at {opened} ps"
             );
         }
     }

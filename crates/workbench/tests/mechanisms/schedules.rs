@@ -30,7 +30,7 @@ fn small(seed: u64) -> TimeTriggeredNetwork {
 }
 
 #[test]
-fn generated_networks_are_scheduled_whole_and_written_back() {
+fn generated_networks_are_scheduled_completely_and_written_back() {
     for seed in 0..8 {
         let text = small(seed).describe();
         let network = network(&text);

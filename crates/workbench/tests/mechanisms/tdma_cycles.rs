@@ -22,14 +22,14 @@ fn count(cycles: &CyclesSummary, slot: usize, of: &str) -> u64 {
 }
 
 /// With no cycle left out, each slot's characters are its sums.
-fn assert_agrees(summary: &Summary, told: &str) {
+fn assert_agrees(summary: &Summary, written: &str) {
     let Some(cycles) = &summary.tdma_cycles else { return };
-    assert_eq!(cycles.left_out, 0, "{told}");
-    assert!(cycles.cycles.iter().all(|cycle| cycle.slots.len() == summary.slots.len()), "{told}");
+    assert_eq!(cycles.left_out, 0, "{written}");
+    assert!(cycles.cycles.iter().all(|cycle| cycle.slots.len() == summary.slots.len()), "{written}");
     for (place, slot) in summary.slots.iter().enumerate() {
         let counted = ["u", "eE", "EX", "xX", "ueExX"].map(|of| count(cycles, place, of));
         let sums = [slot.used, slot.empty, slot.missed, slot.unheard, slot.opened];
-        assert_eq!(counted, sums, "slot {place} of {}: {told}", slot.owner);
+        assert_eq!(counted, sums, "slot {place} of {}: {written}", slot.owner);
     }
 }
 
@@ -71,13 +71,13 @@ run: {{duration: {duration}}}\n"
 }
 
 #[test]
-fn time_without_a_cycle_is_told() {
+fn time_without_a_cycle_is_reported() {
     let network = lone("20500 us", "{at: 5500 us, stop-node: master}, {at: 8500 us, start-node: master}");
     let summary = run(&network, None);
     assert_agrees(&summary, "a master that is back");
     let cycles = &cycles(&summary).cycles;
-    let told = |cycle: &CycleSummary| (cycle.number, cycle.begin_ps / 1_000_000, cycle.gap_ps);
-    let around: Vec<_> = cycles[5..8].iter().map(told).collect();
+    let written = |cycle: &CycleSummary| (cycle.number, cycle.begin_ps / 1_000_000, cycle.gap_ps);
+    let around: Vec<_> = cycles[5..8].iter().map(written).collect();
     assert_eq!(around, [(5, 5_000, None), (0, 10_500, Some(4_500_000_000)), (1, 11_500, None)]);
     assert_eq!(
         cycles.last().map(|cycle| cycle.slots.as_str()),

@@ -195,11 +195,11 @@ fn tracked(test: &Test, log: &[LogEntry]) -> tautwire_sim::MessageObservation {
 #[test]
 fn what_is_wrong_in_a_log_is_found() {
     let test = pair().test_bed.clone().expect("a test");
-    let whole = tracked(&test, &log());
-    assert_eq!((whole.sent, whole.complete, whole.open), (5, 5, 0));
-    assert_eq!(whole.round_trip.mean_ps(), Some(22 * US));
-    assert_eq!(whole.links[1].one_way.mean_ps(), Some(10 * US));
-    assert_eq!(whole.links[0].transmit_period.mean_ps(), Some(1_000 * US));
+    let full = tracked(&test, &log());
+    assert_eq!((full.sent, full.complete, full.open), (5, 5, 0));
+    assert_eq!(full.round_trip.mean_ps(), Some(22 * US));
+    assert_eq!(full.links[1].one_way.mean_ps(), Some(10 * US));
+    assert_eq!(full.links[0].transmit_period.mean_ps(), Some(1_000 * US));
     // The second message is lost on its way there.
     let mut lost = log();
     lost.drain(5..8);
@@ -281,7 +281,7 @@ fn network(text: &str) -> Network {
 }
 
 /// What becomes of the messages of [`PAIR`], with parts of its text replaced and more behind it.
-fn told(replaced: &[(&str, &str)], more: &str) -> tautwire_sim::MessageObservation {
+fn message(replaced: &[(&str, &str)], more: &str) -> tautwire_sim::MessageObservation {
     let mut text = PAIR.to_owned();
     for (one, other) in replaced {
         assert!(text.contains(one), "{one}");
@@ -295,10 +295,10 @@ fn told(replaced: &[(&str, &str)], more: &str) -> tautwire_sim::MessageObservati
 
 #[test]
 fn an_answer_that_is_not_sent_is_lost_and_shifts_no_other() {
-    let stopped = told(&[], "events: [{at: 3200 us, stop-stream: y}, {at: 5500 us, start-stream: y}]");
+    let stopped = message(&[], "events: [{at: 3200 us, stop-stream: y}, {at: 5500 us, start-stream: y}]");
     assert_eq!(stopped.lost.get("not-relayed"), Some(&2), "those of 4 ms and 5 ms");
     assert_eq!(stopped.complete + 3, stopped.sent, "the last is under way");
-    let late = told(&[("to: x}}", "to: x}, started: false}")], "events: [{at: 5500 us, start-stream: y}]");
+    let late = message(&[("to: x}}", "to: x}, started: false}")], "events: [{at: 5500 us, start-stream: y}]");
     assert_eq!(late.lost.get("not-relayed"), Some(&6));
     for one in [&stopped, &late] {
         assert_eq!(one.round_trip.min_ps(), one.round_trip.max_ps(), "each is its own: {one:?}");
@@ -381,7 +381,7 @@ fn answers_to_both_copies_are_of_the_message_that_came_twice() {
 #[test]
 fn a_datagram_is_one_message() {
     let cut = [("payload: 128 B", "datagram: 4000 B"), ("payload: 100 B", "payload: 4000 B")];
-    let one = told(&cut, "");
+    let one = message(&cut, "");
     assert_eq!((one.sent, one.complete, one.corrupted), (101, 100, 0), "{one:?}");
     assert_eq!(one.links[0].octets, 100 * 4_000);
     // Three frames of 1 544, 1 544 and 1 102 octets on the wire, of which the last is stored once: more than 400 us.
@@ -393,19 +393,19 @@ fn a_datagram_is_one_message() {
         ("nodes: {", "hosts: {h: {receive: {constant: 10 us}}}\nnodes: {"),
         ("b: {type: end-station}", "b: {type: end-station, host: h}"),
     ];
-    let later = told(&receive, "");
+    let later = message(&receive, "");
     assert_eq!(later.links[0].one_way.min_ps(), Some(ideal + 10 * US), "behind its port");
     assert_eq!(later.complete, 100);
     let bits = (
         "    - {type: receive, station: a, route: y}",
         "    - {type: receive, station: a, route: y}\n    - {type: corrupt, station: b, route: x, chance: 0.2}",
     );
-    let damaged = told(&[cut[0], cut[1], bits], "");
+    let damaged = message(&[cut[0], cut[1], bits], "");
     assert!(
         damaged.lost["corrupted"] > 5 && damaged.corrupted == 2 * damaged.lost["corrupted"],
         "{damaged:?}"
     );
-    let lossy = told(
+    let lossy = message(
         &[cut[0], cut[1], ("[b, s], rate: 100 Mbit/s", "[b, s], rate: 100 Mbit/s, bit-error-rate: 1e-5")],
         "",
     );
@@ -421,10 +421,10 @@ const TAIL: (&str, &str) = (
 #[test]
 fn an_outlier_is_a_message_and_in_no_statistics() {
     // A round trip is not held against the limit of one way.
-    let round = told(&[("test:\n", "test:\n  outliers-above: 40 us\n")], "");
+    let round = message(&[("test:\n", "test:\n  outliers-above: 40 us\n")], "");
     assert_eq!((round.outliers, round.round_trip.count()), (0, round.complete), "{round:?}");
-    let all = told(&[TAIL], "");
-    let filtered = told(&[TAIL, ("test:\n", "test:\n  outliers-above: 200 us\n")], "");
+    let all = message(&[TAIL], "");
+    let filtered = message(&[TAIL, ("test:\n", "test:\n  outliers-above: 200 us\n")], "");
     assert_eq!(filtered.complete, all.complete, "they came");
     assert!(filtered.outliers > 5, "{filtered:?}");
     let kept = filtered.complete - filtered.outliers;
@@ -459,9 +459,10 @@ fn an_outlier_is_one_by_all_its_links() {
 fn a_warm_up_is_checked_and_not_measured() {
     let errors =
         ("{between: [b, s], rate: 100 Mbit/s}", "{between: [b, s], rate: 100 Mbit/s, bit-error-rate: 1e-4}");
-    let (whole, warm) = (told(&[errors], ""), told(&[errors, ("100 ms}", "100 ms, warm-up: 50 ms}")], ""));
-    assert_eq!((whole.sent, whole.complete, &whole.lost), (warm.sent, warm.complete, &warm.lost));
-    assert_eq!(whole.links[0].received, warm.links[0].received);
+    let (full, warm) =
+        (message(&[errors], ""), message(&[errors, ("100 ms}", "100 ms, warm-up: 50 ms}")], ""));
+    assert_eq!((full.sent, full.complete, &full.lost), (warm.sent, warm.complete, &warm.lost));
+    assert_eq!(full.links[0].received, warm.links[0].received);
     let counts = |one: &tautwire_sim::MessageObservation| {
         let link = &one.links[0];
         [
@@ -471,8 +472,8 @@ fn a_warm_up_is_checked_and_not_measured() {
             link.transmit_period.count(),
         ]
     };
-    for (warm, whole) in counts(&warm).into_iter().zip(counts(&whole)) {
-        assert!(warm > 10 && warm <= 50 && whole > warm + 10, "{warm} and {whole}");
+    for (warm, full) in counts(&warm).into_iter().zip(counts(&full)) {
+        assert!(warm > 10 && warm <= 50 && full > warm + 10, "{warm} and {full}");
     }
     let taps = ("test:\n  tasks:\n", "test:\n  tasks:\n    - {type: capture, station: a}\n");
     let text = PAIR.replace(taps.0, taps.1).replace("100 ms}", "100 ms, warm-up: 50 ms}");
@@ -483,7 +484,7 @@ fn a_warm_up_is_checked_and_not_measured() {
 #[test]
 fn two_clocks_may_differ_by_more_than_a_message_takes() {
     let clocks = "test:\n  clocks: {tolerance: 0 ppm, readings: 1, reading: {min: 4 us, max: 200 us}}\n";
-    let one = told(&[("test:\n", clocks), ("100 ms}", "3 s}")], "");
+    let one = message(&[("test:\n", clocks), ("100 ms}", "3 s}")], "");
     let least = one.links.iter().filter_map(|link| link.one_way.min_ps()).min().expect("messages");
     assert!(least < 0, "{one:?}");
     // A round trip is of one clock, from the first message on, when clocks read less than nothing.
@@ -524,12 +525,12 @@ fn every_relay_of_a_route_is_followed() {
             "    - {type: receive, station: a, route: y}\n    - {type: relay, station: c, route: x, by: z}\n    - {type: receive, station: a, route: z}",
         ),
     ];
-    let one = told(&fork, "");
+    let one = message(&fork, "");
     assert_eq!((one.links.len(), one.complete, one.misdirected), (4, 100, 0), "{one:?}");
     let back: Vec<u64> = one.links.iter().map(|link| link.round_trip.count()).collect();
     assert_eq!(back, [0, 0, 100, 100], "each way back");
     assert_eq!(one.round_trip.count(), 200);
-    let stopped = told(&fork, "events: [{at: 50500 us, stop-stream: z}]");
+    let stopped = message(&fork, "events: [{at: 50500 us, stop-stream: z}]");
     assert!(stopped.lost["not-relayed"] > 40 && stopped.links[2].round_trip.count() == 100, "{stopped:?}");
 }
 
@@ -564,12 +565,12 @@ run: {duration: 100 ms}
 
 #[test]
 fn a_broadcast_is_received() {
-    let one = told(&[("listeners: [b, c]", "listeners: all")], "");
+    let one = message(&[("listeners: [b, c]", "listeners: all")], "");
     assert_eq!((one.complete, one.misdirected), (100, 100), "c has no task for it: {one:?}");
 }
 
 #[test]
-fn the_table_and_the_summary_say_what_was_counted() {
+fn the_table_and_the_summary_have_the_counts() {
     let twice = TWO_NETWORKS.replace("redundancy: true", "redundancy: true, skew-max: 1 us");
     let clocks = "test:\n  clocks: {tolerance: 0 ppm, readings: 1, reading: {min: 4 us, max: 200 us}}\n";
     let twice = twice.replace("test:\n", clocks) + "run: {duration: 3 s}";

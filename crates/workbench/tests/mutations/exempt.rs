@@ -30,7 +30,7 @@ impl Known {
     /// Whether a fault of the description at `path` is one of them.
     pub(crate) fn is(&self, path: &str, fault: &Fault) -> bool {
         let scenario = path.rsplit('/').next().unwrap_or(path);
-        let whole = format!("{scenario}: {}: {}", fault.kind, fault.message);
-        self.0.iter().any(|(parts, _)| parts.split(" & ").all(|part| whole.contains(part)))
+        let signature = format!("{scenario}: {}: {}", fault.kind, fault.message);
+        self.0.iter().any(|(parts, _)| parts.split(" & ").all(|part| signature.contains(part)))
     }
 }

@@ -23,7 +23,7 @@ const SHOWN: usize = 5;
 fn no_mutant_breaks_a_promise() {
     let seeds = seeds(1_500);
     let count = seeds.len();
-    let (tell, told) = channel();
+    let (progress, outcomes) = channel();
     // In a thread of its own, so that a trial that never ends is found.
     let worker = std::thread::spawn(move || {
         let mutator = mutator();
@@ -31,16 +31,16 @@ fn no_mutant_breaks_a_promise() {
             let mutant = mutator.mutant(seed);
             let text = mutant.tree().write();
             // A test that is over does not listen.
-            let _ = tell.send((seed, text.clone(), None));
+            let _ = progress.send((seed, text.clone(), None));
             let outcome = attempt(&mutant.origin, &text, seed);
-            let _ = tell.send((seed, mutant.origin, Some(outcome)));
+            let _ = progress.send((seed, mutant.origin, Some(outcome)));
         }
     });
     let known = Known::read();
     let mut last = None;
     let (mut passed, mut broken) = (0, Vec::new());
     loop {
-        match told.recv_timeout(HANGS) {
+        match outcomes.recv_timeout(HANGS) {
             Ok((seed, text, None)) => last = Some((seed, text)),
             Ok((_, _, Some(Outcome::Refused))) => {}
             Ok((_, _, Some(Outcome::Held))) => passed += 1,

@@ -99,8 +99,8 @@ fn explain(network: &Network, bounds: &Bounds, observation: &Observation, draw: 
 /// A run as long as it takes to see some thousand transmissions; none if even the shortest is too much. The network keeps
 /// the duration, for stories.
 fn short_run(network: &mut Network) -> Option<Observation> {
-    let whole = network.run.duration;
-    let mut duration = whole.min(Duration::from_ms(1));
+    let stated = network.run.duration;
+    let mut duration = stated.min(Duration::from_ms(1));
     let mut last = None;
     loop {
         network.set_duration(duration);
@@ -116,17 +116,17 @@ fn short_run(network: &mut Network) -> Option<Observation> {
             }
             continue;
         };
-        if duration >= whole || observation.frame_hops >= HOPS || last_is_shorter(duration, whole) {
+        if duration >= stated || observation.frame_hops >= HOPS || last_is_shorter(duration, stated) {
             return Some(observation);
         }
         last = Some((duration, observation));
-        duration = Duration::from_ps(duration.as_ps().saturating_mul(8)).min(whole);
+        duration = Duration::from_ps(duration.as_ps().saturating_mul(8)).min(stated);
     }
 }
 
 /// A run that was already found to be too long is not tried again.
-const fn last_is_shorter(duration: Duration, whole: Duration) -> bool {
-    duration.as_ps() < Duration::from_ms(1).as_ps() && duration.as_ps() < whole.as_ps()
+const fn last_is_shorter(duration: Duration, stated: Duration) -> bool {
+    duration.as_ps() < Duration::from_ms(1).as_ps() && duration.as_ps() < stated.as_ps()
 }
 
 /// A run whose end comes before the simulation tells of its progress.

@@ -83,7 +83,7 @@ fn the_longest_admission_of_the_scenario_is_as_documented() {
 
 /// What may lose frames, or says things again before they can be answered, has no bound and says why.
 #[test]
-fn an_admission_without_a_bound_says_why() {
+fn an_admission_without_a_bound_has_a_reason() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/harts-admission.yaml");
     let text = std::fs::read_to_string(path).expect("a scenario");
     let reason = |text: &str| {

@@ -22,10 +22,10 @@ fn no_chosen_run_is_beyond_a_bound() {
             let observation = run(&network);
             let bounds = bounds_in_run(&network, &observation);
             let found = adversary(&network, &bounds, &observation, RUNS, |_, _| {});
-            let told: Vec<String> = found.contradictions.iter().map(ToString::to_string).collect();
+            let texts: Vec<String> = found.contradictions.iter().map(ToString::to_string).collect();
             assert!(
-                told.is_empty(),
-                "TAUTWIRE_SEED={seed}, {kind}: {told:?}\n{:#?}\n{}",
+                texts.is_empty(),
+                "TAUTWIRE_SEED={seed}, {kind}: {texts:?}\n{:#?}\n{}",
                 found.contradicting,
                 draw(seed)
             );

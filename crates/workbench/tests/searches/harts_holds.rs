@@ -71,7 +71,7 @@ fn dropped(observation: &tautwire_sim::Observation, stream: usize, reason: DropR
 }
 
 /// A stream of small frames beside bursts of another talker of the same priority.
-const BESIDE_BURSTS: &str = "name: knock-out
+const WITH_BURSTS: &str = "name: knock-out
 network-control: none
 vlans:
   1:
@@ -107,8 +107,8 @@ fn first_of(text: &str) -> (bool, u64) {
 
 #[test]
 fn without_its_server_a_stream_waits_behind_bursts() {
-    assert_eq!(first_of(BESIDE_BURSTS), (true, 0));
-    let (proven, late) = first_of(&BESIDE_BURSTS.replace("reserve: [{stream: first}]", "reserve: []"));
+    assert_eq!(first_of(WITH_BURSTS), (true, 0));
+    let (proven, late) = first_of(&WITH_BURSTS.replace("reserve: [{stream: first}]", "reserve: []"));
     assert!(!proven && late > 0, "behind the burst: {late} late");
 }
 
@@ -119,7 +119,7 @@ fn the_background_has_what_reservations_leave() {
         let observation = simulate(&network(text), &mut Options::default());
         observation.streams[1].delivered
     };
-    let more = BESIDE_BURSTS.replace("interval: 3 ms, burst: 20", "interval: 100 us, burst: 1");
+    let more = WITH_BURSTS.replace("interval: 3 ms, burst: 20", "interval: 100 us, burst: 1");
     let more = more.replace("network-control: none", "network-control: none\nallow: [port::overload]");
     let free = delivered(&more.replace("interval: 1 ms, offset", "interval: 90 ms, offset"));
     let taken = delivered(&more.replace("interval: 1 ms, offset", "interval: 50 us, offset"));

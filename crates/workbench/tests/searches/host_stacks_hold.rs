@@ -180,8 +180,8 @@ fn observed(text: &str) -> (u64, u64) {
 #[test]
 fn every_part_takes_its_time_and_none_when_it_is_taken_out() {
     // Wire 0.864 us, interface 2 us and 100 octets, interrupt 50 us, driver 4 us, thread 15 us.
-    let whole = observed(PAIR).0;
-    assert_eq!(whole, 81);
+    let with_all = observed(PAIR).0;
+    assert_eq!(with_all, 81);
     for (part, without, less) in [
         ("moderation: {type: delayed, interval: 50 us}", "moderation: {type: none}", 50),
         ("service: 10 us", "service: 0 s", 10),
@@ -190,7 +190,7 @@ fn every_part_takes_its_time_and_none_when_it_is_taken_out() {
         (", per-octet: 100 ns", "", 10),
     ] {
         assert!(PAIR.contains(part));
-        assert_eq!(observed(&PAIR.replace(part, without)).0, whole - less, "{part}");
+        assert_eq!(observed(&PAIR.replace(part, without)).0, with_all - less, "{part}");
     }
 }
 

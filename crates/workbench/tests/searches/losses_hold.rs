@@ -51,13 +51,14 @@ fn no_frame_of_a_stack_is_lost_that_must_not_be() {
 
 /// Where cells of a shared buffer are said to be too few, and how many would do: written at their ports, they do.
 #[test]
-fn the_cells_that_are_said_to_do_are_enough() {
+fn the_advised_cells_are_enough() {
     let seeds = seeds(300);
     let mut mended = 0;
     for seed in &seeds {
         let network = network(*seed).altered(|network| limit(network, *seed));
-        let said = cells(&network);
-        let advised: Vec<_> = said.iter().filter_map(|(port, needed)| Some((*port, (*needed)?))).collect();
+        let found_first = cells(&network);
+        let advised: Vec<_> =
+            found_first.iter().filter_map(|(port, needed)| Some((*port, (*needed)?))).collect();
         let written = network.altered(|network| {
             for (port, needed) in &advised {
                 let buffer = network.ports[port.index()].shared_buffer.as_mut().expect("it is its limit");
@@ -66,10 +67,10 @@ fn the_cells_that_are_said_to_do_are_enough() {
         });
         let left = cells(&written);
         for (port, _) in &advised {
-            let is_said = |list: &[(PortIndex, Option<u64>)]| {
+            let is_reported = |list: &[(PortIndex, Option<u64>)]| {
                 list.iter().any(|(other, needed)| other == port && needed.is_some())
             };
-            assert!(!is_said(&left), "TAUTWIRE_SEED={seed}: {said:?}, then {left:?}");
+            assert!(!is_reported(&left), "TAUTWIRE_SEED={seed}: {found_first:?}, then {left:?}");
         }
         mended += advised.len();
     }
@@ -78,11 +79,11 @@ fn the_cells_that_are_said_to_do_are_enough() {
 
 /// Ports whose shared buffers may be too small, and how many cells would do.
 fn cells(network: &Network) -> Vec<(PortIndex, Option<u64>)> {
-    let told = losses(network, &tautwire_analysis::bounds(network));
+    let limits_found = losses(network, &tautwire_analysis::bounds(network));
     let mut found = Vec::new();
     for (number, stream) in network.streams.iter().enumerate() {
         for listener in 0..stream.listeners.len() {
-            for limit in told.at(StreamIndex::at(number), listener) {
+            for limit in limits_found.at(StreamIndex::at(number), listener) {
                 if let LimitKind::BufferCells(port, _) = limit.kind {
                     found.push((port, limit.needed));
                 }

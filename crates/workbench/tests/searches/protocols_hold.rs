@@ -60,8 +60,8 @@ fn bounded_times(seed: u64) -> Network {
             )
         } else if line.starts_with("run:") {
             // Syncs a second apart are three before one may be missed.
-            let (whole, warm_up) = if draws { (12, 6) } else { (6, 3) };
-            format!("run: {{duration: {whole} s, warm-up: {warm_up} s}}")
+            let (duration, warm_up) = if draws { (12, 6) } else { (6, 3) };
+            format!("run: {{duration: {duration} s, warm-up: {warm_up} s}}")
         } else {
             line.replace("interval: 1 ms}", "interval: 10 ms}")
         }

@@ -42,7 +42,7 @@ fn kept(streams: usize) -> (usize, usize) {
 }
 
 #[test]
-fn as_many_streams_as_mrp_can_say_are_kept_and_of_more_check_warns() {
+fn as_many_streams_as_mrp_can_declare_are_kept_and_check_warns_of_more() {
     // Nine MRPDUs in a LeaveTime, 1436 octets of each for certain, 28 a talker.
     let limit = 9 * 1_436 / 28;
     assert_eq!((warnings(limit), warnings(limit + 1)), (0, 1));

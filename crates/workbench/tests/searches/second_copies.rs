@@ -42,10 +42,10 @@ fn an_answer_to_both_copies_has_a_bound_if_its_bag_lets_both_through() {
             );
             let found = &bounds.streams[1].listeners[0].delay;
             assert_eq!(found.is_ok(), is_bounded, "{rate} {bag} {stacks}: {found:?}");
-            let (asked, told) = (run.streams[0].created, run.streams[1].created);
+            let (asked, sent) = (run.streams[0].created, run.streams[1].created);
             assert!(
-                told + answers >= asked * answers && told <= asked * answers,
-                "{rate}: {told} to {asked}"
+                sent + answers >= asked * answers && sent <= asked * answers,
+                "{rate}: {sent} to {asked}"
             );
         }
     }

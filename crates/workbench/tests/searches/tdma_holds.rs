@@ -29,10 +29,10 @@ fn hold_of(text: &str, seed: u64, failure: TdmaFailure) -> [u64; 5] {
     let proven = bounds.streams.iter().flat_map(|stream| &stream.listeners);
     let listeners = run.observation.streams.iter().flat_map(|stream| &stream.listeners);
     let datagrams = listeners.filter_map(|listener| listener.datagrams.as_ref());
-    let (whole, broken) =
-        datagrams.fold((0, 0), |(whole, broken), seen| (whole + seen.whole, broken + seen.given_up));
+    let (reassembled, broken) = datagrams
+        .fold((0, 0), |(reassembled, broken), seen| (reassembled + seen.reassembled, broken + seen.given_up));
     let returns = run.observation.start_up.iter().map(|station| u64::from(station.returns)).sum();
-    [proven.filter(|listener| listener.delay.is_ok()).count() as u64, lost, whole, broken, returns]
+    [proven.filter(|listener| listener.delay.is_ok()).count() as u64, lost, reassembled, broken, returns]
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn no_frame_is_later_than_its_bound() {
     let seeds = seeds(60);
     for failure in TdmaFailure::ALL {
         let held = seeds.iter().map(|seed| hold(*seed, failure));
-        let [bounded, expired, whole, broken, returns] =
+        let [bounded, expired, reassembled, broken, returns] =
             held.fold([0; 5], |sum, one| std::array::from_fn(|place| sum[place] + one[place]));
         if seeds.len() > 1 {
             assert!(
                 2 * bounded >= seeds.len() as u64,
                 "{failure:?}: the search has bounds to hold: {bounded}"
             );
-            assert!(whole > 0, "{failure:?}: datagrams are put together");
+            assert!(reassembled > 0, "{failure:?}: datagrams are put together");
         }
         let loses = matches!(failure, TdmaFailure::BitErrors | TdmaFailure::BitErrorsDerivedLifetime);
         assert!(!loses || broken > 0 || seeds.len() < 20, "a lost piece costs its datagram");
@@ -243,7 +243,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  slots:
 }
 
 /// A network of a seed, and how many cycles a standby opens beside a master that lives.
-fn opened_beside(seed: u64) -> (tautwire_workbench::Network, u64) {
+fn opened_by_both(seed: u64) -> (tautwire_workbench::Network, u64) {
     let network = network(&random_tdma(seed, TdmaFailure::BitErrorsWithStandby));
     let observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
     let standby = network.tdma.as_ref().and_then(|tdma| tdma.standby).expect("a standby");
@@ -252,8 +252,8 @@ fn opened_beside(seed: u64) -> (tautwire_workbench::Network, u64) {
 }
 
 #[test]
-fn a_standby_that_misses_frames_opens_cycles_beside_the_master_and_has_bounds_if_it_is_said_how_many() {
-    let runs: Vec<_> = (0..24).map(opened_beside).collect();
+fn a_standby_that_misses_frames_opens_cycles_with_the_master_and_has_bounds_if_their_number_is_stated() {
+    let runs: Vec<_> = (0..24).map(opened_by_both).collect();
     assert!(runs.iter().map(|(_, opened)| opened).sum::<u64>() > 0, "frames are lost to the standby");
     let bounded = |network: &tautwire_workbench::Network| {
         let bounds = bounds(network);
@@ -295,12 +295,12 @@ fn a_derived_lifetime_is_enough_while_nothing_fails() {
 }
 
 /// A master, a standby and two slaves on one bridge, whose clocks drift, and the events that are given.
-fn beside_a_standby(events: &str) -> tautwire_workbench::Network {
-    beside_a_standby_of(1_400, events)
+fn with_standby(events: &str) -> tautwire_workbench::Network {
+    with_standby_and_payload(1_400, events)
 }
 
 /// The same with so many octets in every frame.
-fn beside_a_standby_of(payload: u64, events: &str) -> tautwire_workbench::Network {
+fn with_standby_and_payload(payload: u64, events: &str) -> tautwire_workbench::Network {
     network(&format!(
         "name: beside\nnetwork-control: none\nvlans:\n  1:\n    tagged: all\ndefaults: {{rate: 100 Mbit/s, clock: {{tolerance: 100 ppm}}}}\nnodes:
   master: {{type: end-station}}\n  standby: {{type: end-station}}\n  a: {{type: end-station}}
@@ -321,17 +321,18 @@ fn beside_a_standby_of(payload: u64, events: &str) -> tautwire_workbench::Networ
 
 #[test]
 fn what_is_divided_for_good_has_bounds() {
-    let whole = bounds(&beside_a_standby(""));
+    let intact = bounds(&with_standby(""));
     let proven = |bounds: &tautwire_workbench::Bounds, stream: usize| {
         bounds.streams[stream].listeners[0].delay.clone().ok()
     };
-    assert!((2..5).all(|stream| proven(&whole, stream).is_some()), "nothing fails");
+    assert!((2..5).all(|stream| proven(&intact, stream).is_some()), "nothing fails");
     for gone in ["cut-link: to-master", "stop-node: s", "cut-link: to-a"] {
-        let network = beside_a_standby(&format!("events:\n  - {{at: 500 ms, {gone}}}\n"));
+        let network = with_standby(&format!("events:\n  - {{at: 500 ms, {gone}}}\n"));
         let found = bounds(&network);
         for stream in 2..5 {
-            let more =
-                proven(&found, stream).expect(gone).saturating_sub(proven(&whole, stream).expect("whole"));
+            let more = proven(&found, stream)
+                .expect(gone)
+                .saturating_sub(proven(&intact, stream).expect("nothing fails"));
             // A slot of waiting, and what the standby's own reckoning errs.
             assert!((900..1_200).contains(&(more.as_ps() / 1_000_000)), "{gone}: {more}");
         }
@@ -342,7 +343,7 @@ fn what_is_divided_for_good_has_bounds() {
 /// The network of the test before, with clocks at their worst, in which the standby's cable is cut for so long.
 fn cut_for(apart: u64, mended: u64) -> tautwire_workbench::Network {
     let cut = mended - apart;
-    let network = beside_a_standby_of(
+    let network = with_standby_and_payload(
         1_000,
         &format!(
             "events:\n  - {{at: {cut} us, cut-link: to-standby}}\n  - {{at: {mended} us, mend-link: to-standby}}\n"
@@ -359,13 +360,13 @@ fn cut_for(apart: u64, mended: u64) -> tautwire_workbench::Network {
 }
 
 #[test]
-fn what_comes_back_beside_a_standby_has_bounds_while_slots_bear_the_drift() {
+fn a_node_that_comes_back_has_bounds_while_slots_cover_the_drift() {
     let network = cut_for(20_000, 520_000);
     let found = bounds(&network);
-    let whole = bounds(&beside_a_standby_of(400, ""));
+    let intact = bounds(&with_standby_and_payload(400, ""));
     for stream in 2..5 {
         let delay = |bounds: &tautwire_workbench::Bounds| bounds.streams[stream].listeners[0].delay.clone();
-        let (with, without) = (delay(&found).expect("it comes back"), delay(&whole).expect("nothing fails"));
+        let (with, without) = (delay(&found).expect("it comes back"), delay(&intact).expect("nothing fails"));
         // The lifetime: a lost cycle, and another one for the frame before.
         let more = with.saturating_sub(without).as_ps() / 1_000_000;
         assert!((900..2_400).contains(&more), "{with} and {without}");

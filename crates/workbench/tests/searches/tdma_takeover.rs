@@ -44,8 +44,8 @@ fn the_time_without_a_cycle_is_stated_and_observed() {
         "{observed} of {silence}"
     );
     // A run that keeps the master has none.
-    let whole = network.altered(|parts| parts.events.clear());
-    assert_eq!(seen(&whole).takeover, None);
+    let intact = network.altered(|parts| parts.events.clear());
+    assert_eq!(seen(&intact).takeover, None);
 }
 
 /// A master that stops before the standby has heard of a cycle leaves nobody to open one: nothing is proven, and nobody does.
@@ -88,9 +88,9 @@ fn the_bound_with_a_failing_master_is_the_bound_without_and_the_takeover_time() 
     for seed in seeds(40) {
         let failing = network(&random_tdma(seed, TdmaFailure::MasterStops));
         let stated = takeover(&failing).expect("a standby");
-        let whole = failing.clone().altered(|parts| parts.events.clear());
-        assert_eq!(takeover(&whole).expect("a standby").added, stated.added, "{seed}: it is stated before");
-        let (with, without) = (bounds(&failing), bounds(&whole));
+        let intact = failing.clone().altered(|parts| parts.events.clear());
+        assert_eq!(takeover(&intact).expect("a standby").added, stated.added, "{seed}: it is stated before");
+        let (with, without) = (bounds(&failing), bounds(&intact));
         let run = run_slots(&failing, &with, seed);
         assert!(run.wrong.is_empty(), "TAUTWIRE_SEED={seed}: {:#?}", run.wrong);
         taken += u32::from(run.observation.takeover.is_some());
@@ -199,7 +199,7 @@ fn cost_of(network: &Network, failure: Failure) -> (CostRule, u64) {
 #[test]
 fn what_lost_links_and_lost_frames_add_is_as_by_hand() {
     // All clocks are perfect, and frames tagged: 68 octets, with a preamble, and with a gap.
-    let (cycle, way, beside) = (1_000_000_000, 2 * 6_080_000, 2 * 2 * 7_040_000);
+    let (cycle, way, competing) = (1_000_000_000, 2 * 6_080_000, 2 * 2 * 7_040_000);
     let near = |one: u64, other: u64| one.abs_diff(other) < 1_000;
     let cut = "events:\n  - {at: 20 ms, cut-link: to-master}\n";
     let (rule, added) = cost_of(&exact(true, "", "", cut), Failure::Links);
@@ -209,7 +209,7 @@ fn what_lost_links_and_lost_frames_add_is_as_by_hand() {
         (false, 2_500_000_000, "", back.as_str(), Failure::Links, 0),
         (true, 2_500_000_000, "", &back, Failure::Links, 0),
         (false, 3_100_000_000, ", bit-error-rate: 1e-5", "", Failure::Frames, 0),
-        (true, 3_100_000_000, ", bit-error-rate: 1e-5", "", Failure::Frames, way + beside),
+        (true, 3_100_000_000, ", bit-error-rate: 1e-5", "", Failure::Frames, way + competing),
     ] {
         let set = format!("  lifetime: {} us\n", lifetime / 1_000_000);
         let (rule, added) = cost_of(&exact(standby, links, &set, events), failure);
@@ -313,7 +313,7 @@ tdma:\n  cycle: 1 ms\n  synchronisation: opening\n  standby: {synchronisation: w
 }
 
 #[test]
-fn a_cut_beside_another_way_has_no_bound_where_the_standby_is_cut_off_and_one_where_it_is_not() {
+fn a_cut_has_a_bound_only_where_the_standby_is_still_reached() {
     let reason = |cut: &str| bounds(&over_two_cables(cut)).streams[2].listeners[0].delay.clone();
     assert!(reason("first").is_err_and(|why| why.name() == "two-rasters"), "{:?}", reason("first"));
     assert!(reason("second").is_ok(), "nobody used it");

@@ -37,13 +37,13 @@ fn received(network: &Network, observation: &Observation) -> Vec<(bool, u64)> {
             // Copies come by ways of different length, and clocks differ.
             let most = period + Duration::from_us(200);
             let least = period.saturating_sub(Duration::from_us(200));
-            let whole = seen.listeners.iter().all(|listener| {
+            let is_complete = seen.listeners.iter().all(|listener| {
                 listener.interval.count() > 100
                     && listener.interval.max().is_some_and(|one| one <= most)
                     && listener.interval.min().is_some_and(|one| one >= least)
             });
             let eliminated = seen.dropped.iter().find(|(reason, _)| *reason == DropReason::Eliminated);
-            Some((whole, eliminated.map_or(0, |(_, count)| *count)))
+            Some((is_complete, eliminated.map_or(0, |(_, count)| *count)))
         })
         .collect()
 }
@@ -56,8 +56,8 @@ fn one_network_that_fails_is_not_missed() {
     for (node, seen) in network.nodes.iter().zip(&time.nodes) {
         assert!(seen.lost == 0 || !end_stations.contains(&node.name.as_str()), "{}: {seen:?}", node.name);
     }
-    for (whole, eliminated) in received(&network, &observation) {
-        assert!(whole && eliminated > 100, "{eliminated} second copies");
+    for (is_complete, eliminated) in received(&network, &observation) {
+        assert!(is_complete && eliminated > 100, "{eliminated} second copies");
     }
     let alone = SCENARIO.replace(", redundancy: true}\n    deadline: 1 ms", "}\n    deadline: 1 ms");
     let (network, observation) = run(&alone);
@@ -98,8 +98,8 @@ fn wherever_one_network_fails_no_message_is_missed() {
         let (head, _) = text.split_once("events:").expect("it has events");
         let text = format!("{head}{fails}run: {{duration: 400 ms, warm-up: 100 ms, seed: {seed}}}\n");
         let (network, observation) = run(&text);
-        for (whole, _) in received(&network, &observation) {
-            assert!(whole, "seed {seed}: a message is missed, or taken twice\n{text}");
+        for (is_complete, _) in received(&network, &observation) {
+            assert!(is_complete, "seed {seed}: a message is missed, or taken twice\n{text}");
         }
     }
 }
@@ -140,5 +140,5 @@ fn copies_that_are_both_accepted_are_found() {
     let network = network(SCENARIO);
     let observation = simulate(&network, &mut Options::default());
     plant(None);
-    assert!(received(&network, &observation).iter().all(|(whole, _)| !whole));
+    assert!(received(&network, &observation).iter().all(|(is_complete, _)| !is_complete));
 }

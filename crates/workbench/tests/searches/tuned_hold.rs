@@ -81,8 +81,8 @@ fn tuned_descriptions_are_proven_and_differ_in_nothing_else() {
         let kinds = TuneKind::ALL.to_vec();
         let mut options = TuneOptions { kinds, least: seed % 4 == 0, runs: 120, stop: &mut || false };
         let tuned = tune("drawn", &text, &mut options).expect("deadlines");
-        let told = faults(&text, &tuned);
-        assert!(told.is_empty(), "seed {seed}: {told}{}", tuned.to_text());
+        let contradictions = faults(&text, &tuned);
+        assert!(contradictions.is_empty(), "seed {seed}: {contradictions}{}", tuned.to_text());
         assert!(tuned.text.is_none() == tuned.conflict.is_some(), "seed {seed}");
         found += usize::from(tuned.text.is_some());
         changed += usize::from(tuned.text.is_some() && !tuned.changes.is_empty());

@@ -14,7 +14,7 @@ use tautwire_workbench::{Network, Observation, Options, bounds, simulate};
 use crate::common::{contradictions, described};
 
 /// A network of a seed that loses no cable: what is registered follows from what is wanted alone.
-fn whole(seed: u64) -> (Network, String) {
+fn drawn(seed: u64) -> (Network, String) {
     let text = random_vlan_registration(seed);
     let lines = text.lines().filter(|line| !line.contains("-link:") && !line.starts_with("events:"));
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
@@ -22,18 +22,18 @@ fn whole(seed: u64) -> (Network, String) {
 }
 
 /// The node at the other end of a port's cable.
-fn beside(network: &Network, port: PortIndex) -> NodeIndex {
+fn neighbour(network: &Network, port: PortIndex) -> NodeIndex {
     let links = network.ports[port.index()].links.expect("it has a cable");
     network.ports[network.links[links.egress.index()].to.index()].node
 }
 
 /// All nodes behind a port.
 fn behind(network: &Network, port: PortIndex) -> Vec<NodeIndex> {
-    let mut found = vec![network.ports[port.index()].node, beside(network, port)];
+    let mut found = vec![network.ports[port.index()].node, neighbour(network, port)];
     let mut next = 1;
     while next < found.len() {
         for port in network.srp_ports(found[next]) {
-            let node = beside(network, port);
+            let node = neighbour(network, port);
             if !found.contains(&node) {
                 found.push(node);
             }
@@ -77,7 +77,7 @@ fn wanted(network: &Network, seen: &VlanObservation, end: Duration) -> Vec<(Dura
 
 /// What is wrong with the registrations of a network of a seed, and how many there were.
 fn wrong_registrations(seed: u64) -> (Option<String>, usize) {
-    let (network, text) = whole(seed);
+    let (network, text) = drawn(seed);
     let seen: Observation = simulate(&network, &mut Options { seed: Some(seed), ..Options::default() });
     let bridges = network.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Bridge { .. })).count();
     // A LeaveTime a bridge, the limit of MRPDUs, and the time of the processors; clocks are off by up to 2 ms.

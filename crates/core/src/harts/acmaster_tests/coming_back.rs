@@ -138,11 +138,11 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
             for _ in 0..200 {
                 line.collect();
                 let Some((to, mut message)) = line.flying.pop_front() else { break };
-                let is_told = |message: &FttMessage| {
+                let is_answer = |message: &FttMessage| {
                     matches!(message, FttMessage::Record { .. } | FttMessage::Replicate { .. })
                 };
-                let hit = to == 20 && is_told(&message) && count == place;
-                count += usize::from(to == 20 && is_told(&message));
+                let hit = to == 20 && is_answer(&message) && count == place;
+                count += usize::from(to == 20 && is_answer(&message));
                 match (hit, fault) {
                     (true, 0) => continue,
                     (true, 1) => line.deliver(to, &message),
@@ -162,13 +162,13 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
                 }
                 line.deliver(to, &message);
                 if line.masters[0].is_in_step() {
-                    let told = line.masters.iter().map(|master| {
+                    let known = line.masters.iter().map(|master| {
                         let standing =
                             master.standing().map(|(stream, consumers)| (*stream, consumers.clone()));
                         (standing.collect::<Vec<_>>(), master.refused.clone())
                     });
-                    let told: Vec<_> = told.collect();
-                    assert_eq!(told[0], told[1], "fault {fault} at {place}");
+                    let known: Vec<_> = known.collect();
+                    assert_eq!(known[0], known[1], "fault {fault} at {place}");
                     assert_eq!(line.masters[0].pending.len(), 2, "fault {fault} at {place}");
                 }
             }
@@ -183,7 +183,7 @@ fn an_account_that_is_not_that_of_the_active_one_is_not_taken() {
 
 /// One that is alone comes back, and knows of the switches what stands: nothing is tested again, and what comes is tested beside it.
 #[test]
-fn one_that_is_alone_asks_the_switches_what_stands() {
+fn one_that_is_alone_asks_the_switches_for_their_streams() {
     let mut twice = 0;
     for seed in 0..100 {
         let mut line = line(false);
@@ -223,7 +223,7 @@ fn one_that_is_alone_asks_the_switches_what_stands() {
 
 /// What only some switches carry is taken out when it comes back, and asked for again by who wants it.
 #[test]
-fn what_was_half_set_up_does_not_stand() {
+fn a_stream_that_was_half_set_up_is_not_granted() {
     for messages in 4..20 {
         let mut line = line(false);
         line.ask();
@@ -238,8 +238,8 @@ fn what_was_half_set_up_does_not_stand() {
         line.masters[0] = AcMaster::new(config, line.now);
         line.run(ms(15), || false);
         let carried = line.switches.iter().filter(|switch| !switch.streams().is_empty()).count();
-        let stands = line.masters[0].standing().count();
-        assert_eq!(carried, 3 * stands, "on all of its way or not at all, after {messages} messages");
+        let granted = line.masters[0].standing().count();
+        assert_eq!(carried, 3 * granted, "on all of its way or not at all, after {messages} messages");
         line.run(ms(300), || false);
         assert_eq!(line.states(), [GRANTED; 2], "after {messages} messages");
         assert_eq!(line.masters[0].standing().count(), 1);

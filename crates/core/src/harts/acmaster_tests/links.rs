@@ -74,7 +74,7 @@ fn the_producer_pauses_when_no_consumer_is_left() {
 
 /// The producer behind the cable is told when it is back; consumers are told at once.
 #[test]
-fn a_producer_that_is_cut_off_is_told_when_it_is_back() {
+fn a_producer_that_is_cut_off_is_informed_when_it_is_back() {
     for seed in 0..60 {
         let mut line = line(false);
         let mut loses = one_in_five(seed);

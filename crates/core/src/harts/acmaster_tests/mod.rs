@@ -100,12 +100,12 @@ impl Line {
         let cut = self.cut.clone();
         let comes = |from: u16, to: u16| cut.cut(from, to).is_none();
         for (from, node) in (1..).zip(&mut self.nodes) {
-            let said = core::iter::from_fn(|| node.poll());
-            self.flying.extend(said.filter(|(to, _)| comes(from, *to)));
+            let messages = core::iter::from_fn(|| node.poll());
+            self.flying.extend(messages.filter(|(to, _)| comes(from, *to)));
         }
         for (from, switch) in (11..).zip(&mut self.switches) {
-            let said = core::iter::from_fn(|| switch.poll());
-            self.flying.extend(said.filter(|(to, _)| comes(from, *to)));
+            let messages = core::iter::from_fn(|| switch.poll());
+            self.flying.extend(messages.filter(|(to, _)| comes(from, *to)));
         }
         for (from, master) in (20..).zip(&mut self.masters) {
             while let Some(action) = master.poll() {
@@ -269,7 +269,7 @@ fn a_stream_is_tested_once_configured_and_acknowledged() {
 }
 
 #[test]
-fn a_refusal_is_told_to_all_who_asked_and_changes_nothing() {
+fn a_refusal_goes_to_all_who_asked_and_changes_nothing() {
     let mut line = line(false);
     line.admits = false;
     line.ask();

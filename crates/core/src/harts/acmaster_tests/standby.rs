@@ -39,8 +39,8 @@ fn death_at_any_message_loses_no_acknowledged_stream() {
             line.collect();
         }
         line.dead.insert(20);
-        let told = line.states().contains(&GRANTED);
-        if told {
+        let granted = line.states().contains(&GRANTED);
+        if granted {
             assert_eq!(line.masters[1].standing().count(), 1, "after {messages} messages");
         }
         line.run(ms(900), || false);

@@ -123,9 +123,9 @@ impl<V: AttributeValue> Participant<V> {
         attribute.declared = declaration;
         self.apply(value, if new { ApplicantEvent::New } else { ApplicantEvent::Join });
         if changed {
-            let said = matches!(self.attributes[&value].applicant, Applicant::Aa | Applicant::Qa);
+            let transmitted = matches!(self.attributes[&value].applicant, Applicant::Aa | Applicant::Qa);
             self.apply(value, ApplicantEvent::RLv);
-            self.attributes.entry(value).or_default().redeclared |= said;
+            self.attributes.entry(value).or_default().redeclared |= transmitted;
         }
         self.ask(now);
     }
@@ -428,8 +428,9 @@ impl<V: AttributeValue> Participant<V> {
 
     /// Whether all that is to be said was said before.
     fn repeats_alone(&self) -> bool {
-        let said = |value: &V| matches!(self.attributes[value].applicant, Applicant::An | Applicant::Aa);
-        self.leave_all != LeaveAll::Active && !self.reminds && self.anxious.iter().all(said)
+        let transmitted =
+            |value: &V| matches!(self.attributes[value].applicant, Applicant::An | Applicant::Aa);
+        self.leave_all != LeaveAll::Active && !self.reminds && self.anxious.iter().all(transmitted)
     }
 
     /// One MRPDU of as many attributes as have room, beginning behind the last that had.
@@ -441,17 +442,17 @@ impl<V: AttributeValue> Participant<V> {
             let behind = values.partition_point(|value| *value <= turn);
             values.rotate_left(behind);
         }
-        let mut said: Vec<(Entry<V>, Applicant)> = Vec::with_capacity(values.len());
+        let mut transmitted: Vec<(Entry<V>, Applicant)> = Vec::with_capacity(values.len());
         for value in values {
             let attribute = &self.attributes[&value];
             let registered = attribute.registrar == Registrar::In;
             let mut step = attribute.applicant.step(event, self.point_to_point(), registered);
             step.optional &= !(self.reminds && attribute.registrar == Registrar::Lv);
-            said.push((entry(value, attribute, step, registered), step.next));
+            transmitted.push((entry(value, attribute, step, registered), step.next));
         }
-        let all: Vec<Entry<V>> = said.iter().map(|(entry, _)| *entry).collect();
+        let all: Vec<Entry<V>> = transmitted.iter().map(|(entry, _)| *entry).collect();
         let mut pdus = pack(&all, types);
-        let mut fits = said.len();
+        let mut fits = transmitted.len();
         if pdus.len() > 1 {
             // The most that one MRPDU holds: more entries never take fewer octets.
             let (mut low, mut high) = (0, all.len());
@@ -463,7 +464,7 @@ impl<V: AttributeValue> Participant<V> {
             pdus = pack(&all[..fits], types);
             self.turn = fits.checked_sub(1).map(|last| all[last].value);
         }
-        for (place, (entry, next)) in said.into_iter().enumerate() {
+        for (place, (entry, next)) in transmitted.into_iter().enumerate() {
             if place < fits {
                 self.set_applicant(entry.value, next);
                 self.forget_idle(entry.value);

@@ -1,4 +1,4 @@
-//! The desk: requests that may bring streams along which the description has not.
+//! The admission server: requests may bring streams that the description does not have.
 //!
 //! Such a request is tried on a network of its own: the description, read again with the streams of all requests
 //! so far and the new ones. If it is granted, that network takes the place of the one before; if it is refused, it is
@@ -38,7 +38,7 @@ pub trait Channel {
 
 /// A description and what of it is admitted.
 #[derive(Debug)]
-pub struct Desk {
+pub struct AdmissionServer {
     grammar: &'static Grammar,
     name: String,
     text: String,
@@ -47,8 +47,8 @@ pub struct Desk {
     saved: SavedState,
 }
 
-impl Desk {
-    /// A desk for the description in `text`, read by `grammar`, whose file has the path `name`; with a folder it goes on where the log
+impl AdmissionServer {
+    /// A server for the description in `text`, read by `grammar`, whose file has the path `name`; with a folder it goes on where the log
     /// there ends, and keeps it.
     ///
     /// # Errors
