@@ -25,6 +25,7 @@ pub mod as6802;
 mod cause;
 mod contradiction;
 pub mod datagrams;
+mod first_frame;
 mod frame_trace;
 pub mod gptp;
 mod grid;

@@ -1,7 +1,8 @@
 //! Listeners that were not served: the network refused them, or their stream was never sent, or nothing of it came.
 //!
-//! Such a row is not proven, whatever its bound says. What nothing ever starts is known without a run, too. What the description itself ends keeps its meaning: a talker that an
-//! event stops, an offer that is withdrawn, a listener that asks no more, a cable that is cut before the first frame.
+//! Such a row is not proven, whatever its bound says. What no run sends is known without a run, too (`first_frame.rs`). What the description
+//! itself ends keeps its verdict: a talker that an event stops, an offer that is withdrawn, a listener that asks no more, a cable
+//! that is cut before the first frame; but not a stream whose first frame is behind the end of the run.
 //! Not here: frames that were lost among others that came (`listener_frames.rs`).
 
 use std::fmt::Write;
@@ -10,8 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
 use tautwire_sim::{Observation, RequestOutcome, RungEvent};
+use tautwire_units::Duration;
 
 use crate::cause::{Cause, Causes};
+use crate::first_frame;
 use crate::listener_frames::discarded;
 use crate::summary::Summary;
 use crate::table::described;
@@ -25,6 +28,8 @@ pub enum NotServed {
     NeverSent,
     /// Nothing of the description starts the stream, so no run sends it.
     NeverStarted,
+    /// The description states that its first frame is sent behind the end of the run.
+    SentLater,
     /// Frames were created, and none of them came.
     NothingDelivered,
 }
@@ -52,34 +57,29 @@ impl NotServed {
             Self::NeverStarted => {
                 ("never-sent", None, "no frame is sent, as nothing starts the stream".to_owned())
             }
+            Self::SentLater => ("never-sent", None, "no frame is sent before the run ends".to_owned()),
             Self::NothingDelivered => ("nothing-delivered", None, "no frame arrived".to_owned()),
         };
         NotServedSummary { reason: reason.to_owned(), failure_code, text }
     }
 }
 
-/// Whether nothing starts a stream that asks for something: no run sends it. What is sent when it is granted is another matter.
-pub(crate) fn never_starts(network: &Network, number: StreamIndex) -> bool {
+/// Why no run sends anything of a stream with a deadline to a listener within `end`, by what the description states. What is sent when it
+/// is granted is another matter.
+pub(crate) fn never_sent(
+    network: &Network,
+    end: Duration,
+    number: StreamIndex,
+    listener: usize,
+) -> Option<NotServed> {
     let stream = &network.streams[number.index()];
     if stream.traffic.is_control() || stream.deadline.is_none() {
-        return false;
+        return None;
     }
-    !is_started(network, number)
-}
-
-fn is_started(network: &Network, number: StreamIndex) -> bool {
-    let stream = &network.streams[number.index()];
-    let requests = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
-    let is_granted = requests.is_some_and(|admission| admission.request(number).is_some())
-        || network.srp.as_ref().is_some_and(|all| all.streams.iter().any(|one| one.stream == number));
-    // What an event of the description starts behind the end of its run, that run never does.
-    let mut events = network.events.iter().filter(|event| event.at <= network.run.duration);
-    let starts = stream.started
-        || is_granted
-        || events.any(|event| event.action == TimelineAction::StartStream(number));
-    match stream.traffic {
-        Traffic::Response { to, .. } => starts && is_started(network, to),
-        _ => starts,
+    match first_frame::earliest(network, number, listener) {
+        None => Some(NotServed::NeverStarted),
+        Some(first) if first > end => Some(NotServed::SentLater),
+        Some(_) => None,
     }
 }
 
@@ -104,7 +104,8 @@ pub(crate) fn not_served(
         return None;
     }
     if observed.created == 0 {
-        return (!is_ended(network, observation, stream, listener)).then_some(NotServed::NeverSent);
+        let never = never_sent(network, observation.end, stream, listener).is_some();
+        return (never || !is_ended(network, observation, stream, listener)).then_some(NotServed::NeverSent);
     }
     // All that did not come was taken by failures, or the listener asked no more.
     let failed = causes.count(&seen.dropped, Cause::Failure) > 0 && discarded(seen, causes) == 0;

@@ -17,7 +17,7 @@ use crate::cause::Causes;
 use crate::contradiction::{self, Contradiction};
 use crate::listener_frames;
 use crate::proviso::{self, Proviso};
-use crate::served::{NotServed, never_starts, not_served};
+use crate::served::{NotServed, never_sent, not_served};
 
 /// What is known of a stream's requirement, from best to worst.
 #[derive(
@@ -218,7 +218,6 @@ fn judge_stream(
     let observed = observation.map(|observation| &observation.streams[index]);
     // What a faulty master makes is held to nothing: others police it, or leave it out.
     let is_faulty = stream.traffic == Traffic::Protocol && network.faulty_nodes().contains(&stream.talker);
-    let never_starts = observation.is_none() && never_starts(network, index_of_stream);
     let listeners: Vec<_> = (0..stream.listeners.len())
         .map(|listener| {
             let bound = known.bounds.map(|bounds| &bounds.streams[index].listeners[listener]);
@@ -246,10 +245,13 @@ fn judge_stream(
             verification.stated.clone_from(stated);
             let not_granted = matches!(verification.bound, Some(Err(Unbounded::NotGranted { .. })));
             // Of a run the observation says whether it was asked for at all.
-            if observation.is_none() && (not_granted || never_starts) {
-                verification.verdict = Verdict::Refused;
-                let why = if not_granted { NotServed::Refused(None) } else { NotServed::NeverStarted };
-                verification.not_served = Some(why);
+            if observation.is_none() {
+                let refused = not_granted.then_some(NotServed::Refused(None));
+                let never = || never_sent(network, network.run.duration, index_of_stream, listener);
+                verification.not_served = refused.or_else(never);
+                if verification.not_served.is_some() {
+                    verification.verdict = Verdict::Refused;
+                }
             }
             let is_served = verification.not_served.is_none();
             if verification.verdict == Verdict::NotProven && in_time && once && is_served {

@@ -3,7 +3,7 @@
 use tautwire_model::network::StreamIndex;
 use tautwire_workbench::{
     Bounds, Network, Observation, Options, Summary, Verdict, Verification, bounds, bounds_in_run, judge,
-    simulate, table, verify,
+    served, simulate, table, verify,
 };
 
 use super::{network, text};
@@ -267,6 +267,13 @@ fn a_failure_code_is_shown_only_where_somebody_asked() {
     assert_eq!(
         (asks.verdict("m", "tight"), asks.reason("m", "tight")),
         (Verdict::Refused, Some("nothing-delivered"))
+    );
+    // Without a run its request is known to be behind the end.
+    let alone = judge(&asks.network, Some(&bounds(&asks.network)), None);
+    let why = alone.streams[0].listeners[1].not_served;
+    assert_eq!(
+        (alone.streams[0].listeners[1].verdict, why),
+        (Verdict::Refused, Some(served::NotServed::SentLater))
     );
     // One that asks no more was told while it asked, and keeps its verdict: the description ends it.
     let left = answer(&narrow(", detach-at: [never, 2 s]"));

@@ -1,0 +1,93 @@
+//! When a run may send the first frame of a stream, by what the description states: offsets, events that start it or change its traffic, and
+//! when talker and listener ask for it.
+//!
+//! Invariant: a frame is never sent earlier, so a stream that may be sent only behind the end of a run is not sent in it. Stops of streams
+//! and nodes are not counted here: `served.rs`.
+
+use tautwire_model::network::{Network, Stream, StreamIndex, TimelineAction, Traffic};
+use tautwire_units::Duration;
+
+/// The earliest time of a frame of a stream for a listener, true time since the start; none if nothing starts the stream.
+pub(crate) fn earliest(network: &Network, number: StreamIndex, listener: usize) -> Option<Duration> {
+    let stream = &network.streams[number.index()];
+    let begins = begins(network, number, listener);
+    let first = begins.iter().copied().min()?;
+    if let Traffic::Response { to, turn_around } = stream.traffic {
+        let asked = &network.streams[to.index()];
+        let place = asked.listeners.iter().position(|node| *node == stream.talker)?;
+        let request = earliest(network, to, place)?;
+        return Some(first.max(request.saturating_add(elapsed(network, turn_around))));
+    }
+    let changes: Vec<(Duration, &Traffic)> = network
+        .events
+        .iter()
+        .filter_map(|event| match &event.action {
+            TimelineAction::ChangeTraffic(changed, traffic, _) if *changed == number => {
+                Some((event.at, traffic))
+            }
+            _ => None,
+        })
+        .collect();
+    let in_force = |at: Duration| {
+        let before = changes.iter().take_while(|(change, _)| *change < at);
+        before.last().map_or(&stream.traffic, |(_, traffic)| *traffic)
+    };
+    let started = begins.iter().map(|at| (*at, in_force(*at)));
+    let changed = changes.iter().copied().filter(|(at, _)| *at >= first);
+    let frames = started.chain(changed);
+    frames.filter_map(|(at, traffic)| Some(at.saturating_add(offset(network, number, traffic)?))).min()
+}
+
+/// When the traffic of a stream may begin for a listener, true time since the start.
+fn begins(network: &Network, number: StreamIndex, listener: usize) -> Vec<Duration> {
+    let stream = &network.streams[number.index()];
+    let reserved = network.srp.as_ref().and_then(|all| all.streams.iter().find(|one| one.stream == number));
+    if let Some(reserved) = reserved {
+        return vec![reserved.advertise_at.max(reserved.attach_at[listener])];
+    }
+    let admission = network.harts.as_ref().and_then(|harts| harts.admission.as_ref());
+    if let Some((admission, request)) = admission.and_then(|all| Some((all, all.request(number)?))) {
+        let node = stream.listeners[listener];
+        let asks = admission.consumers(number).filter(|consumer| consumer.node == node);
+        return asks.map(|consumer| request.at.max(consumer.at)).collect();
+    }
+    let starts = network.events.iter().filter(|event| event.action == TimelineAction::StartStream(number));
+    let at_once = stream.started.then_some(Duration::ZERO);
+    at_once.into_iter().chain(starts.map(|event| event.at)).collect()
+}
+
+/// The least time from the start of traffic to its first frame; none if it has no frame.
+fn offset(network: &Network, number: StreamIndex, traffic: &Traffic) -> Option<Duration> {
+    let stated = match traffic {
+        Traffic::Periodic { offset, .. }
+        | Traffic::ConstantRate { offset, .. }
+        | Traffic::OnOff { offset, .. }
+        | Traffic::Greedy { offset } => *offset,
+        Traffic::Replay { frames } => frames.first()?.0,
+        Traffic::File { at, .. } => *at,
+        Traffic::Poisson { .. }
+        | Traffic::Injected { .. }
+        | Traffic::Response { .. }
+        | Traffic::Polled
+        | Traffic::Synchronisation { .. }
+        | Traffic::Protocol => Duration::ZERO,
+    };
+    let stream = &network.streams[number.index()];
+    Some(if is_corrected(network, stream) { Duration::ZERO } else { elapsed(network, stated) })
+}
+
+/// Whether the application sees a clock that is corrected, which may pass over an offset.
+fn is_corrected(network: &Network, stream: &Stream) -> bool {
+    network.gptp.as_ref().is_some_and(|gptp| gptp.servo.is_some())
+        || stream.time_triggered.is_some() && network.as6802.is_some()
+}
+
+/// The least true time in which a clock of the network counts a time.
+fn elapsed(network: &Network, counted: Duration) -> Duration {
+    let clocks = || network.nodes.iter().map(|node| &node.clock);
+    let fastest = clocks().map(|clock| u128::from(clock.tolerance_ppb)).max().unwrap_or(0);
+    let gained = (u128::from(counted.as_ps()) * fastest).div_ceil(1_000_000_000);
+    let step = clocks().map(|clock| clock.step()).max().unwrap_or_default();
+    let gained = Duration::from_ps(u64::try_from(gained).unwrap_or(u64::MAX));
+    counted.saturating_sub(gained).saturating_sub(step)
+}
